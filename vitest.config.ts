@@ -11,8 +11,8 @@ export default defineConfig({
           'Loops, kills, soaks, and further cases of what a shorter test holds. `npm test` leaves them to `npm run test:long`.',
       },
     ],
-    // Some tests wait for most of their time: one worker more than there are cores keeps all of them busy.
-    maxWorkers: availableParallelism() + 1,
+    // Some tests wait for most of their time: two workers more than there are cores keep all of them busy.
+    maxWorkers: availableParallelism() + 2,
     // A limit is for what hangs. What is slow because the machine is busy passes.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -45,18 +45,24 @@ for (const name of readdirSync(dist, { recursive: true })) {
   if (name.endsWith('.d.ts') && !named.has(path)) rmSync(path);
 }
 
-// Texts of data that few runs need are a tenth of their size if they are packed.
-const packed = {
-  name: 'packed',
+// What most runs do without is a file beside the chunks, read when it is asked for: in a chunk, every run would read it.
+const asFiles = {
+  name: 'as-files',
   load(id) {
-    if (!/\/(native|data)\.gen\.ts$/.test(id)) return null;
+    const read = (name, source) => {
+      this.emitFile({ type: 'asset', fileName: `bin/chunks/${name}`, source });
+      return `process.getBuiltinModule('node:fs').readFileSync(__dirname + '/${name}')`;
+    };
+    if (id.endsWith('/llhttp_simd-wasm.js'))
+      return `module.exports = ${read('llhttp.wasm', createRequire(import.meta.url)(id))};`;
+    if (!/\/(schema|native|data)\.gen\.ts$/.test(id)) return null;
+    // Texts of data are a tenth of their size if they are packed.
     const code = readFileSync(id, 'utf8').replaceAll(/"(?:[^"\\]|\\.){5000,}"/g, (text) => {
       const bytes = deflateRawSync(JSON.parse(text), { level: 9 });
-      return `inflateRawSync(Buffer.from('${bytes.toString('base64')}', 'base64')).toString()`;
+      const name = `${createHash('sha256').update(bytes).digest('hex').slice(0, 8)}.deflated`;
+      return `process.getBuiltinModule('node:zlib').inflateRawSync(${read(name, bytes)}).toString()`;
     });
-    // A function, so that it is there whenever the texts before it are made.
-    const inflate = `function inflateRawSync(bytes) { return process.getBuiltinModule('node:zlib').inflateRawSync(bytes); }`;
-    return { code: `${code}\n${inflate}`, moduleType: 'ts' };
+    return { code, moduleType: 'ts' };
   },
 };
 
@@ -137,7 +143,7 @@ const commands = await rolldown({
     ...Object.fromEntries(DOORS.map((door) => [door, join(root, `src/${door}.ts`)])),
   },
   platform: 'node',
-  plugins: [packed, lean, findDaily],
+  plugins: [asFiles, lean, findDaily],
   onLog,
   resolve: {
     alias: {
@@ -180,20 +186,12 @@ function withHelpers(code) {
   );
 }
 
-/** What a chunk exports as plain members: a getter for each is a function more to load. Nothing is exported that changes later. */
-function withPlainExports(code) {
-  return code.replaceAll(
-    /Object\.defineProperty\(exports,("\w+"),\{enumerable:!0,get:function\(\)\{return ([\w$]+)\}\}\)/g,
-    'exports[$1]=$2',
-  );
-}
-
 // A file of ASCII alone is read and compiled sooner: a byte is a character.
 for (const name of readdirSync(dist, { recursive: true })) {
   const path = join(dist, name);
   if (!name.endsWith('.cjs')) continue;
   const escape = (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  const code = withPlainExports(readFileSync(path, 'utf8'));
+  const code = readFileSync(path, 'utf8');
   const text = basename(name, '.cjs') in DAILY ? withHelpers(code) : code;
   writeFileSync(path, text.replaceAll(/[^\0-\x7f]/g, escape));
 }

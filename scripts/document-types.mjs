@@ -2,13 +2,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const DOCUMENTS = ['doctor', 'explain', 'init', 'observed', 'pull', 'smoke', 'validation'];
+const DOCUMENTS = [
+  'doctor',
+  'explain',
+  'init',
+  'observed',
+  'pull',
+  'smoke',
+  'validation',
+  'watched',
+];
 
 /** What the code has types of, by the name that every schema gives it under `$defs`, and the module that has it. */
 const NOUNS = {
   change: ['Change<Json>', './plan.ts'],
   error: ['ErrorReport', './plan.ts'],
   path: ['Path', './path.ts'],
+  proof: ['Proof', './proof.ts'],
   refusal: ['Refusal', './guard.ts'],
   source: ['Source', './path.ts'],
   tool: ['Tool', './plan.ts'],
@@ -20,6 +30,10 @@ const ANY = ['Json', './value.ts'];
 const MEMBERS = {
   'DiagnosticReport.code': ['DiagnosticCode', './diagnostic.ts'],
   'EnvironmentObserved.settings': ANY,
+  'EnvironmentWatched.history': ['readonly JournalRecord[]', './watch.ts'],
+  'EnvironmentWatched.plan': ['EnvironmentPlan | null', './plan.ts'],
+  'EnvironmentWatched.status': ['WatchStatus', './verdict.ts'],
+  'EnvironmentWatched.found': ['WatchStatus', './verdict.ts'],
   'ObservedDocument.resources': ['readonly Resource[]', './observed.ts'],
 };
 

@@ -108,7 +108,7 @@ function isSchemaMap(key, value) {
 function withoutNative(node) {
   if (Array.isArray(node)) return node.map(withoutNative);
   if (typeof node !== 'object' || node === null) return node;
-  if (node['x-setpoint']?.native === true) return {};
+  if (node['x-setpoint']?.native === true || node.$ref === '#/$defs/mcp_server') return {};
   const entries = Object.entries(node).filter(
     ([key]) => key !== 'mcp_server' && key !== 'mcp_auth',
   );

@@ -209,7 +209,7 @@ const TEXT = { type: ['string', 'null'] };
 const SECRET = {
   type: ['string', 'null'],
   format: 'password',
-  pattern: '^\\$\\{(env:[A-Za-z_][A-Za-z0-9_]*|file:[^}]+)\\}$',
+  pattern: '^\\$\\{(env:[A-Za-z_][A-Za-z0-9_]*|file:[^}]+|secret:[^}]+)\\}$',
 };
 const TEMPLATE = (textual) => ({ $ref: textual ? '#/$defs/template' : '#/$defs/reference' });
 

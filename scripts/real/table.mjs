@@ -1,14 +1,16 @@
 /**
- * What a run has shown of a release: `{ release, server, dialect, contract: { passed, differs, total }, steps: [{ step, end }] }`, where
- * `end` is passed, failed or the reason why the step was left out. `results` is what vitest writes as JSON.
+ * What a run has shown of a release: `{ release, server, dialect, contract: { passed, differs, total }, steps: [{ loop, step, end }] }`,
+ * where `end` is passed, failed or the reason why the step was left out. `results` is what vitest writes as JSON. A loop that says in
+ * one skipped test that the server has no such list has no steps.
  */
 export function rowOf({ release, server, dialect, differs = {}, without = {} }, results) {
   const tests = results.testResults.flatMap(({ assertionResults }) => assertionResults);
   const contract = tests.filter(({ ancestorTitles }) => ancestorTitles[0] === 'contract');
   const cases = contract.filter(({ ancestorTitles }) => ancestorTitles.length > 1);
-  const steps = LOOPS.flatMap((loop) =>
-    tests.filter(({ ancestorTitles }) => ancestorTitles[0] === loop),
-  );
+  const steps = Object.keys(LOOPS).flatMap((loop) => {
+    const those = tests.filter(({ ancestorTitles }) => ancestorTitles[0] === loop);
+    return those.length === 1 && isSkipped(those[0]) ? [] : those.map((one) => ({ loop, ...one }));
+  });
   const known = Object.keys(differs).length;
   return {
     release,
@@ -19,17 +21,21 @@ export function rowOf({ release, server, dialect, differs = {}, without = {} }, 
       differs,
       total: cases.length,
     },
-    steps: steps.map(({ title, status }) => ({
+    steps: steps.map(({ loop, title, status }) => ({
+      loop,
       step: title,
-      end: status === 'skipped' || status === 'pending' ? (without[title] ?? 'not tried') : status,
+      end: isSkipped({ status }) ? (without[title] ?? 'not tried') : status,
     })),
   };
+}
+
+function isSkipped({ status }) {
+  return status === 'skipped' || status === 'pending';
 }
 
 /** The rows as Markdown: a table of all releases, and below it every known difference with its reason. */
 export function tableOf(rows) {
   const names = rows.map(({ server, release }) => `${TITLES[server]} ${release}`);
-  const steps = [...new Set(rows.flatMap(({ steps }) => steps.map(({ step }) => step)))];
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const notes = rows.flatMap(notesOf);
   return [
@@ -37,14 +43,29 @@ export function tableOf(rows) {
     line(['---', ...names.map(() => '---')]),
     line(['dialect', ...rows.map(({ dialect }) => dialect)]),
     line(['recorded cases', ...rows.map(({ contract }) => casesText(contract))]),
-    ...steps.map((step) => line([step, ...rows.map((row) => endText(row, step))])),
+    ...Object.entries(LOOPS).flatMap(([loop, title]) => {
+      const steps = new Set(rows.flatMap((row) => stepsOf(row, loop).map(({ step }) => step)));
+      const heading = title === null || steps.size === 0 ? [] : [`**${title}**`];
+      return [
+        ...heading.map((cell) => line([cell, ...rows.map(() => '')])),
+        ...[...steps].map((step) => line([step, ...rows.map((row) => endText(row, loop, step))])),
+      ];
+    }),
     ...(notes.length === 0 ? [] : ['', ...notes]),
     '',
   ].join('\n');
 }
 
-/** What takes a settings file through its life, in the order of the table. */
-const LOOPS = ['loop', 'custom secrets'];
+/** What takes a settings file through its life, in the order of the table, each with the heading of its steps. */
+const LOOPS = {
+  loop: null,
+  'custom secrets': 'custom secrets',
+  'named settings': 'mcp servers, marketplaces and disabled skills, by name',
+  'git providers': 'git providers',
+  'LLM profiles': 'LLM profiles',
+  'profiles and connections': 'connections, agent profiles and meta profiles',
+  'skills and plugins': 'skills and plugins',
+};
 
 const TITLES = { 'openhands-ai': 'Server', 'openhands-agent-server': 'Agent Server' };
 
@@ -55,7 +76,13 @@ function casesText({ passed, differs, total }) {
   return `${passed} of ${total}${known === 0 ? '' : `, ${known} known to differ`}`;
 }
 
-function endText({ steps }, step) {
+function stepsOf({ steps }, loop) {
+  return steps.filter((one) => one.loop === loop);
+}
+
+function endText(row, loop, step) {
+  const steps = stepsOf(row, loop);
+  if (steps.length === 0) return 'has none';
   const end = steps.find((one) => one.step === step)?.end ?? 'not tried';
   if (end === 'passed') return 'yes';
   return end === 'failed' ? '**no**' : end === 'not tried' ? end : 'left out';

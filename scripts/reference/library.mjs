@@ -3,24 +3,33 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { banner, code, table } from './markdown.mjs';
 
+/** The doors of the package besides the main one: what each is of, and the file that it exports. */
+const DOORS = [
+  [
+    'setpoint/watch',
+    'src/controller/index.ts',
+    'What `setpoint watch` runs, without its page and its notices.',
+  ],
+  [
+    'setpoint/emulator',
+    'src/emulator/index.ts',
+    'The embedded service alone, which loads nothing else of setpoint.',
+  ],
+];
+
 /**
- * docs/reference/library.md: what src/index.ts exports, with the comments of the declarations. Read from the syntax alone, so that
- * it takes no type checker.
+ * docs/reference/library.md: what the doors of the package export, with the comments of the declarations. Read from the syntax alone, so
+ * that it takes no type checker.
  */
 export function libraryPage(root) {
-  const exported = exportsOf(join(root, 'src/index.ts'), new Map());
-  const of = (...kinds) => exported.filter(({ node }) => kinds.some((is) => is(node)));
-  const functions = of(ts.isFunctionDeclaration);
-  const others = of(ts.isClassDeclaration, ts.isVariableStatement);
-  const types = of(ts.isInterfaceDeclaration, ts.isTypeAliasDeclaration);
-  const requests = types.filter(({ name }) => /(Options|Request)$/.test(name));
-  const rest = types.filter((type) => !requests.includes(type));
+  const { functions, requests, others, rest } = exportsByKind(join(root, 'src/index.ts'));
   return [
-    banner('the exports of src/index.ts'),
+    banner('the exports of src/index.ts, src/controller/index.ts and src/emulator/index.ts'),
     '# Library\n',
     'An ES module with its own types. Nothing is printed, and no part of the process is read or changed: environment variables, clock and',
     'network are handed in. [The library](../guides/library.md) shows how to use it. A function throws a `SetpointError` if nothing could',
-    'be begun; after that, what went wrong is in the document that it returns, as `status` and `error` of each environment.\n',
+    'be begun; after that, what went wrong is in the document that it returns, as `status` and `error` of each environment. What',
+    '`setpoint` exports comes first, then what `setpoint/watch` and `setpoint/emulator` do.\n',
     '## Functions\n',
     ...functions.map(functionSection),
     '## Requests\n',
@@ -29,12 +38,43 @@ export function libraryPage(root) {
     ...others.map(declarationSection),
     '## Types\n',
     'The documents are described member by member in [JSON documents](documents.md).\n',
-    table(
-      ['type', 'what it is'],
-      rest.map(({ name, node }) => [code(name), docOf(node)]),
-    ),
+    typesTable(rest),
     '',
+    ...DOORS.flatMap(([door, file, about]) => doorSection(door, join(root, file), about)),
   ].join('\n');
+}
+
+function doorSection(door, path, about) {
+  const { functions, requests, others, rest } = exportsByKind(path);
+  return [
+    `## ${door}\n`,
+    `${about}\n`,
+    ...functions.map(functionSection),
+    ...requests.map(requestSection),
+    '### Types\n',
+    typesTable([...others, ...rest]),
+    '',
+  ];
+}
+
+function exportsByKind(path) {
+  const exported = exportsOf(path, new Map());
+  const of = (...kinds) => exported.filter(({ node }) => kinds.some((is) => is(node)));
+  const types = of(ts.isInterfaceDeclaration, ts.isTypeAliasDeclaration);
+  const requests = types.filter(({ name }) => /(Options|Request)$/.test(name));
+  return {
+    functions: of(ts.isFunctionDeclaration),
+    others: of(ts.isClassDeclaration, ts.isVariableStatement),
+    requests,
+    rest: types.filter((type) => !requests.includes(type)),
+  };
+}
+
+function typesTable(types) {
+  return table(
+    ['type', 'what it is'],
+    types.map(({ name, node }) => [code(name), docOf(node)]),
+  );
 }
 
 /** Every exported name with its declaration, re-exports followed. */
@@ -87,14 +127,26 @@ function functionSection({ name, node }) {
   const generic = typeParameters
     ? `<${typeParameters.map((one) => one.getText()).join(', ')}>`
     : '';
-  const taken = parameters.map((one) => one.getText().replace(/\s+/g, ' ')).join(', ');
+  const taken = parameters
+    .map((one) =>
+      one
+        .getText()
+        .replaceAll(/\s*([<>])\s*/g, '$1')
+        .replace(/\s+/g, ' '),
+    )
+    .join(', ');
   const signature = `${name}${generic}(${taken}): ${type?.getText() ?? 'unknown'}`;
   return `### ${name}\n\n\`\`\`ts\n${signature.replaceAll(/,\s*\)/g, ')')}\n\`\`\`\n\n${docOf(node)}\n`;
 }
 
 function requestSection({ name, node }) {
   const above = (node.heritageClauses ?? []).flatMap(({ types }) =>
-    types.map((one) => one.getText()),
+    types.map((one) =>
+      one
+        .getText()
+        .replaceAll(/\s*([<>])\s*/g, '$1')
+        .replace(/\s+/g, ' '),
+    ),
   );
   const members = (node.members ?? []).map((member) => [
     code(`${member.name.getText()}${member.questionToken ? '?' : ''}`),

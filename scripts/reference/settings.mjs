@@ -2,6 +2,23 @@ import { banner, code, prose, sentence, table } from './markdown.mjs';
 import { nativeSection } from './native.mjs';
 import { defaultWord, isSecret, membersTable, resolved, typeWords } from './schema-tables.mjs';
 
+/** The blocks that declare something by name, and what each item of one is. */
+const COLLECTIONS = [
+  ['skills', 'installed'],
+  ['plugins', 'installed'],
+  ['provider_connections', 'provider_connection'],
+  ['llm_profiles', 'llm_profile'],
+  ['meta_profiles', 'meta_profile'],
+  ['agent_profiles', 'agent_profile'],
+  ['active', 'active'],
+];
+
+function blockSection(block, item, schema) {
+  const [all, one] = [schema.$defs[block], schema.$defs[item]];
+  const words = all === one ? all.description : `${all.description} ${one.description}`;
+  return [`## ${block}\n`, `${prose(words)}\n`, membersTable(one, schema), ''];
+}
+
 /** docs/reference/settings.md, from schemas/settings.schema.json. */
 export function settingsPage(schema) {
   const at = (name) => schema.$defs[name];
@@ -36,22 +53,48 @@ export function settingsPage(schema) {
     '### Members of secrets_store\n',
     membersTable(at('secrets_store'), schema),
     '',
-    'An entry of `provider_tokens`:\n',
-    membersTable(at('secrets_store').properties.provider_tokens.additionalProperties, schema),
-    '',
     '### Members of mcp_config\n',
     membersTable(at('mcp_config'), schema),
     '',
     ...['sse_server', 'shttp_server', 'stdio_server'].map((name) => entrySection(name, schema)),
     ...nativeSection(schema),
-    '## secrets\n',
-    `${at('secrets').description} ${at('custom_secret').description}\n`,
-    membersTable(at('custom_secret'), schema),
+    ...NAMED.flatMap(([block, item]) => [
+      `## ${block}\n`,
+      `${prose(at(block).description)} ${prose(at(item).description)}\n`,
+      membersTable(at(item), schema),
+      '',
+    ]),
+    '## active\n',
+    `${prose(at('active').description)}\n`,
+    membersTable(at('active'), schema),
     '',
+    '## collections\n',
+    `${prose(at('collections').description)} A member of a block:\n`,
+    membersTable(at('collection'), schema),
+    '',
+    '## moved\n',
+    `${prose(at('moved').description)} An entry:\n`,
+    membersTable(at('moved').items, schema),
+    '',
+    '## git_providers\n',
+    `${at('git_providers').description} ${at('git_provider').description}\n`,
+    membersTable(at('git_provider'), schema),
+    '',
+    ...COLLECTIONS.flatMap(([block, item]) => blockSection(block, item, schema)),
     '## sandboxes\n',
     `${at('sandboxes').description} ${at('sandbox').description}\n`,
     membersTable(at('sandbox'), schema),
     '',
+    '## mcp_servers\n',
+    `${prose(at('mcp_servers').description)} A server:\n`,
+    membersTable(at('mcp_server'), schema),
+    '',
+    '## marketplaces\n',
+    `${prose(at('marketplaces').description)} A marketplace:\n`,
+    membersTable(at('marketplace'), schema),
+    '',
+    '## disabled_skills\n',
+    `${prose(at('disabled_skills').description)}\n`,
     '## guards\n',
     `${prose(at('guards').description)}\n`,
     membersTable(at('guards'), schema),
@@ -69,6 +112,16 @@ export function settingsPage(schema) {
       .join(', ')}.\n`,
   ].join('\n');
 }
+
+/** The blocks that name items, and what one is. */
+const NAMED = [
+  ['secrets', 'custom_secret'],
+  ['git_providers', 'git_provider'],
+  ['provider_connections', 'provider_connection'],
+  ['llm_profiles', 'llm_profile'],
+  ['meta_profiles', 'meta_profile'],
+  ['agent_profiles', 'agent_profile'],
+];
 
 /** What the service does with null, by x-setpoint. */
 const NULL_WORDS = {

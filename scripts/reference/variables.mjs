@@ -20,6 +20,14 @@ const GROUPS = [
         'SETPOINT_ALLOWED_FILES',
         'Folders that ${file:PATH} may read, comma-separated. Default: /run/secrets. What the platform mounts there for itself must be listed by its own folder.',
       ],
+      [
+        'SETPOINT_SECRET_COMMANDS',
+        'The commands behind ${secret:NAME/PATH}: JSON, or the absolute path of a file with it. See [Secrets from a store](../guides/secret-commands.md).',
+      ],
+      [
+        'SETPOINT_ALLOWED_SECRETS',
+        'Secrets that the file may read: globs of NAME/PATH, comma-separated; /** at the end for all below. Must be set if CI is, and with watch --git.',
+      ],
     ],
   ],
   [

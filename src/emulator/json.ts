@@ -29,6 +29,12 @@ export function objectAt(object: JsonObject, name: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
+/** An object's own member of that name if it is a text, or an empty one; so for what is no object. */
+export function textAt(value: Json, name: string): string {
+  const found = isJsonObject(value) ? memberOf(value, name) : undefined;
+  return typeof found === 'string' ? found : '';
+}
+
 /** `position` counts characters (not UTF-16 units) from 0, as the real server does in `detail[].loc`. */
 export type JsonReading =
   | { readonly kind: 'json'; readonly value: Json }

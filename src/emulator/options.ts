@@ -1,3 +1,4 @@
+import { gitProducts, type GitProvider, hostOf } from './collections/git-check.ts';
 import type { ServerMcp } from './settings/mcp-config.ts';
 
 /** The dialects of the settings that the service speaks, each as one release does; a test compares them with those of settings.yaml. */
@@ -7,6 +8,21 @@ export type EmulatorDialect = (typeof emulatorDialects)[number];
 
 export function isEmulatorDialect(value: unknown): value is EmulatorDialect {
   return emulatorDialects.some((dialect) => dialect === value);
+}
+
+/** What stands in for a model of a provider. */
+export interface ServedModel {
+  /** The name of the model, as an llm has it. */
+  readonly model: string;
+  /** What each key contains that it takes; an empty text is in all. */
+  readonly accepts: string;
+}
+
+/** What stands in for an mcp server: the program or the address that it is, and what one of its secrets contains. */
+export interface ServedMcp {
+  /** The command with its arguments, a blank between, or the address. */
+  readonly at: string;
+  readonly accepts: string;
 }
 
 export interface EmulatorOptions {
@@ -58,6 +74,18 @@ export interface EmulatorOptions {
    * `ghcr.io/example/agent-server:1.0-node`.
    */
   readonly specs?: readonly string[];
+  /**
+   * Git providers that confirm tokens. As on a real server a token is stored if its product says that it is its own; here it does if the
+   * token contains a text. Default: none, so that every new token is refused, as without a network.
+   */
+  readonly gitProviders?: readonly GitProvider[];
+  /**
+   * Models that answer when a client asks whether an LLM profile works. As with the git providers, a key is taken if it contains a text.
+   * Default: none, so that no model works.
+   */
+  readonly models?: readonly ServedModel[];
+  /** Mcp servers that answer when a client asks whether one works: the command or the address of each. Default: none. */
+  readonly mcpServers?: readonly ServedMcp[];
   /** The clock, in milliseconds since 1970; for tests that move time by hand. Default: Date.now. */
   readonly now?: () => number;
 }
@@ -86,6 +114,9 @@ export interface Knobs {
   readonly runMs: number;
   /** Never empty: the default, then the others. */
   readonly specs: readonly [string, ...string[]];
+  readonly gitProviders: readonly GitProvider[];
+  readonly models: readonly ServedModel[];
+  readonly mcpServers: readonly ServedMcp[];
 }
 
 const defaultSpecs = [
@@ -96,11 +127,13 @@ const most = 999_999_999;
 
 /** Throws an Error that names the option if one has a value that it does not take. */
 export function readKnobs(options: EmulatorOptions): Knobs {
-  const { becomes = 'running', maxRunning, requireIds = false } = options;
+  const { becomes = 'running', maxRunning, requireIds = false, gitProviders = [] } = options;
   if (!isServedState(becomes)) throw misfit('becomes', `one of ${servedStates.join(', ')}`);
   const [spec, ...others] = options.specs ?? defaultSpecs;
   if (spec === undefined || [spec, ...others].includes(''))
     throw misfit('specs', 'ids, at least one');
+  if (gitProviders.some((one) => hostOf(one) === undefined))
+    throw misfit('gitProviders', `a list of ${gitProducts.join(', ')}, each where it is`);
   return {
     startMs: whole('startMs', options.startMs ?? 500, 0),
     becomes,
@@ -110,6 +143,9 @@ export function readKnobs(options: EmulatorOptions): Knobs {
     requireIds,
     runMs: whole('runMs', options.runMs ?? 2000, 0),
     specs: [spec, ...others],
+    gitProviders,
+    models: options.models ?? [],
+    mcpServers: options.mcpServers ?? [],
   };
 }
 

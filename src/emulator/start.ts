@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Routes, Service } from './call.ts';
+import { type Routes, type Service, withOpenApi } from './call.ts';
 import { collectionRoutes } from './collections/collection.ts';
+import { settingsV0GitProviders } from './collections/git-providers.ts';
 import { settingsV0Secrets } from './collections/settings-v0-secrets.ts';
 import { answerRequest, type Door, isLoopback } from './http/answer-request.ts';
 import { sendAnswer, type Answer } from './http/answer.ts';
@@ -19,6 +20,7 @@ import { readServerMcp } from './settings/mcp-config.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { openStore } from './store/store.ts';
 import { v1Routes } from './v1/conversations.ts';
+import { appServerDeletion, settingsV0Deletion } from './v1/delete-conversation.ts';
 
 export type { EmulatorOptions } from './options.ts';
 
@@ -30,8 +32,8 @@ export interface Emulator {
 }
 
 /**
- * Starts the embedded service: the settings, the custom secrets, the sandboxes and the conversations of one user, kept and answered
- * as a real server of its `dialect` does; an Agent Server has settings and secrets alone. It runs no agents: what it answers about
+ * Starts the embedded service: the settings, the custom secrets, the git providers, the sandboxes and the conversations of one user, kept and answered
+ * as a real server of its `dialect` does; an Agent Server has settings and named collections alone. It runs no agents: what it answers about
  * sandboxes and conversations is made up. It has no rate limit, logs nothing, and runs nothing between requests: it stores what was requested and when, and computes from
  * the time how far that has come. So several services on one store, one after another, act as one; of another dialect, as after
  * an upgrade.
@@ -87,10 +89,16 @@ async function routesOf(dialect: EmulatorDialect, apiKey: string | undefined): P
   }
   if (dialect === 'app-server') {
     const { appServerRoutes } = await import('./app-server/routes.ts');
-    return [...appServerRoutes(apiKey), ...v1Routes];
+    return [...appServerRoutes(apiKey), ...v1Routes, ...appServerDeletion];
   }
-  const secrets = collectionRoutes(settingsV0Secrets(openVault(apiKey)), readRequiredBody);
-  return [...settingsRoutes, ...secrets, ...v1Routes];
+  const vault = openVault(apiKey);
+  const collections = [...settingsV0Secrets(vault), ...settingsV0GitProviders(vault)];
+  const routes = [...settingsRoutes(vault), ...collectionRoutes(collections, readRequiredBody)];
+  return [
+    ...withOpenApi({ title: 'OpenHands', version: '0.62.0' }, routes),
+    ...v1Routes,
+    ...settingsV0Deletion,
+  ];
 }
 
 /** A function that is true for its first `times` calls, then false. */

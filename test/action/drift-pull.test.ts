@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { dedent } from '../fixture/dedent.ts';
 import { BOT, failing, JOB_TOKEN, PULLS_TOKEN } from '../fixture/fake-github.ts';
+import { itEach } from '../fixture/long.ts';
 import type { JsonRecord } from '../fixture/store-server.ts';
 import { bench, settingsFor } from './bench.ts';
 import { pullRequest, type Finished } from './runner.ts';
@@ -98,25 +99,34 @@ it('on a pull request, that of a fork too, opens none and says why', async () =>
   expect(on.github.requests).toEqual([]);
 });
 
-it.each([
-  ['a tag', { GITHUB_REF: 'refs/tags/v1' }, PULLS_TOKEN, '3', 'GITHUB_REF does not name a branch'],
+itEach(
   [
-    'a branch of ours',
-    { GITHUB_REF: `refs/heads/${BRANCH}` },
-    PULLS_TOKEN,
-    '3',
-    'GITHUB_REF does not name a branch',
-  ],
-  [
-    'a merge queue',
-    { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-1' },
-    PULLS_TOKEN,
-    '3',
-    'GITHUB_REF',
-  ],
-  ['a token that may not push', {}, JOB_TOKEN, '4', 'contents: write and pull-requests: write'],
-  ['no token', {}, '', '3', 'There is no token for GitHub.'],
-])('with %s is red: nobody would hear of it', async (_, env, token, exitCode, words) => {
+    [
+      'a tag',
+      { GITHUB_REF: 'refs/tags/v1' },
+      PULLS_TOKEN,
+      '3',
+      'GITHUB_REF does not name a branch',
+    ],
+    [
+      'a branch of ours',
+      { GITHUB_REF: `refs/heads/${BRANCH}` },
+      PULLS_TOKEN,
+      '3',
+      'GITHUB_REF does not name a branch',
+    ],
+    [
+      'a merge queue',
+      { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-1' },
+      PULLS_TOKEN,
+      '3',
+      'GITHUB_REF',
+    ],
+    ['a token that may not push', {}, JOB_TOKEN, '4', 'contents: write and pull-requests: write'],
+    ['no token', {}, '', '3', 'There is no token for GitHub.'],
+  ] as const,
+  (_, index) => index === 0 || index === 3,
+)('with %s is red: nobody would hear of it', async (_, env, token, exitCode, words) => {
   commitInSync();
   change({ language: 'fr' });
   const { code, outputs, commands } = await on.step({

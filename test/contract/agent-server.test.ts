@@ -6,12 +6,8 @@ describe('the embedded service answers as an Agent Server', () => {
   replayDialect('agent-server', {
     'two keys': 'restarts the server with two keys, and the embedded service has one',
     'settings.json of a newer schema': "begins with a file of the server's own",
-    'settings.json with unknown members: a write drops them':
-      "begins with a file of the server's own",
     'settings.json of an older schema with the mcpServers wrapper':
       "begins with a file of the server's own",
-    'settings.json written while the server runs is read at once':
-      "changes the server's own files while it runs",
     'agent_context.load_user_skills: skills found on the server are written into skills':
       "changes the server's own files while it runs",
   });

@@ -8,19 +8,12 @@
  *  - a case that expects "Settings not found" at any step is skipped by name;
  *  - three fields cannot be brought back to null. Where a case expects null there, llm_model and llm_base_url may also
  *    load as "", user_consents_to_analytics as false, and only so. Everything else is asserted as by default;
- *  - the cases of settings-with-server-mcp.json and of secrets.json are skipped.
+ *  - the cases of settings-with-server-mcp.json are skipped.
  */
 import { describe, expect, it } from 'vitest';
 
 import { startEmulator, type EmulatorOptions } from '../../src/emulator/start.ts';
-import {
-  recordedCases,
-  recordedSecrets,
-  type RecordedCase,
-  type RecordedSecretsCase,
-  type RecordedStep,
-} from './recorded.ts';
-import { embeddedServer } from './replay-server.ts';
+import { recordedCases, type RecordedCase, type RecordedStep } from './recorded.ts';
 import { send } from './send.ts';
 
 const serverUrl = process.env['SETPOINT_CONTRACT_URL'];
@@ -59,29 +52,6 @@ describe('settings of a server with mcp entries of its own', () => {
     });
   }
 });
-
-describe('custom secrets', () => {
-  for (const recorded of recordedSecrets()) {
-    it(recorded.name, async ({ skip }) => {
-      skip(serverUrl !== undefined, 'needs a server without secrets, and they cannot be removed');
-      await replaySecrets(recorded);
-    });
-  }
-});
-
-async function replaySecrets({ given = {}, steps }: RecordedSecretsCase): Promise<void> {
-  const isKept = steps.some((step) => 'server' in step) || Object.keys(given).length > 0;
-  const server = await embeddedServer('settings-v0', isKept);
-  try {
-    for (const [name, content] of Object.entries(given)) await server.put(name, content);
-    for (const step of steps) {
-      if ('server' in step) await server.restart({});
-      else await replay(server.url, step, (body) => body);
-    }
-  } finally {
-    await server.close();
-  }
-}
 
 async function replayOnEmulator(recorded: RecordedCase, options: EmulatorOptions): Promise<void> {
   const emulator = await startEmulator({ apiKey: key, ...options });

@@ -20,6 +20,8 @@ export interface RecordedDialect {
 
 export interface RecordedDialectCase {
   readonly name: string;
+  /** The releases that answer so, of several that were recorded. Default: each of them. */
+  readonly releases?: readonly string[];
   /** Files in the server's folder before it starts, by their names; text is a file that is not JSON. */
   readonly given?: JsonRecord;
   readonly steps: readonly RecordedDialectStep[];
@@ -60,10 +62,16 @@ export interface RecordedResponse {
   readonly differs?: JsonRecord;
 }
 
-export type RecordedDialectName = 'app-server' | 'agent-server';
+/** The settings of a dialect, or its named collections. Of a refusal, settings-v0 has each detail's type and place alone. */
+export type RecordedFile =
+  | 'app-server'
+  | 'agent-server'
+  | 'collections-settings-v0'
+  | 'collections-app-server'
+  | 'collections-agent-server';
 
-export function recordedDialect(name: RecordedDialectName): RecordedDialect {
-  const text = readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8');
+export function recordedDialect(file: RecordedFile): RecordedDialect {
+  const text = readFileSync(new URL(`${file}.json`, import.meta.url), 'utf8');
   return parse(text) as RecordedDialect;
 }
 

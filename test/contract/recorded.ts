@@ -1,17 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { Json } from './recorded-dialect.ts';
 
 /** Exchanges recorded from a real server, which held nothing when a case began. */
 export interface RecordedCase {
   readonly name: string;
   readonly steps: readonly RecordedStep[];
-}
-
-/** A case that may begin with files of the server's own, by their names, and restart it. */
-export interface RecordedSecretsCase {
-  readonly name: string;
-  readonly given?: Readonly<Record<string, Json>>;
-  readonly steps: readonly (RecordedStep | { readonly server: 'restarted' })[];
 }
 
 export interface RecordedStep {
@@ -35,13 +27,5 @@ export interface RecordedStep {
 }
 
 export function recordedCases(file: string): readonly RecordedCase[] {
-  return read(file) as RecordedCase[];
-}
-
-export function recordedSecrets(): readonly RecordedSecretsCase[] {
-  return read('secrets.json') as RecordedSecretsCase[];
-}
-
-function read(file: string): unknown {
-  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as RecordedCase[];
 }

@@ -16,15 +16,24 @@ export interface Received {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
+function escaped(path: string): string {
+  return path.replaceAll(/[^!-~]/gu, encodeURIComponent);
+}
+
 /** One request on a connection of its own. */
 export function send(url: string, sent: Sent = {}): Promise<Received> {
   const { method = 'GET', path = '/api/settings', headers = {}, body } = sent;
   const start = url.startsWith('https:') ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
-    const target = `${url.replace(/\/$/, '')}${path}`;
     const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-    const options = { method, headers: { ...length, ...headers }, agent: false };
-    const request = start(target, options, (response) => {
+    const options = {
+      method,
+      // As it is given: a URL would take `..` out of it.
+      path: `${new URL(url).pathname.replace(/\/$/, '')}${escaped(path)}`,
+      headers: { ...length, ...headers },
+      agent: false,
+    };
+    const request = start(url, options, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);

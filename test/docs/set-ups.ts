@@ -23,6 +23,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^docker /, 'test/container runs the image'],
   [/^setpoint watch /, 'runs until it is stopped; test/e2e/watch/watch.test.ts runs it'],
+  [
+    /^setpoint status --server /,
+    'asks the page of a controller; test/e2e/page/page.test.ts runs it',
+  ],
   [/^(install|systemctl) /, 'changes the machine; test/workflows checks the unit'],
   [
     /^curl [^]*setpoint\.example\.com/,
@@ -129,6 +133,40 @@ export const SET_UPS: Readonly<Record<string, Setup>> = {
   },
   'docs/guides/custom-secrets.md': {
     services: { [AGENTS]: { settings: CONFIGURED } },
+  },
+  'docs/guides/secret-commands.md': {
+    files: { 'store/llm/key': 'sk-1\n' },
+    services: { [AGENTS]: { settings: CONFIGURED } },
+  },
+  'docs/guides/git-providers.md': {
+    services: {
+      [AGENTS]: {
+        settings: CONFIGURED,
+        options: {
+          gitProviders: [
+            { product: 'github', accepts: 'ghp-' },
+            { product: 'gitlab', host: 'gitlab.example.com', accepts: 'glpat-' },
+          ],
+        },
+      },
+    },
+  },
+  'docs/guides/profiles.md': {
+    services: { [AGENTS]: { options: { dialect: 'agent-server' } } },
+  },
+  'docs/guides/checks.md': {
+    services: {
+      [AGENTS]: {
+        options: {
+          dialect: 'agent-server',
+          models: [{ model: 'openai/gpt-5', accepts: 'sk-' }],
+          mcpServers: [{ at: 'npx -y server-files', accepts: '' }],
+        },
+      },
+    },
+  },
+  'docs/guides/rebuild.md': {
+    services: { [AGENTS]: { options: { apiKey: 'k-1', dialect: 'agent-server' } } },
   },
   'docs/guides/guards.md': {
     services: { [AGENTS]: { settings: { ...CONFIGURED, confirmation_mode: true } } },

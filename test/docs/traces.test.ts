@@ -1,7 +1,9 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { ATTRIBUTES, TASKS } from '../../src/reconciler/host/spans.ts';
+import { ATTRIBUTES } from '../../src/reconciler/host/spans.ts';
+import { ACTIONS, nounOf } from '../../src/reconciler/model/action.ts';
+import { RESOURCES } from '../../src/reconciler/resources/resources.ts';
 import { folderWith, setpoint } from '../fixture/command.ts';
 import { startOtlpReceiver } from '../fixture/otlp-receiver.ts';
 import { startStore } from '../fixture/store-server.ts';
@@ -23,8 +25,22 @@ function namesUnder(heading: string): string[] {
 it('the page on traces lists every attribute and every part of a run, and no other', () => {
   expect(namesUnder('The attributes')).toEqual([...ATTRIBUTES].toSorted(byPage));
   const tasks = namesUnder('The spans').filter((name) => !/^(RUN|SYNC) /.test(name));
-  expect(tasks).toEqual(TASKS);
+  expect(tasks.toSorted()).toEqual(partsOfARun().toSorted());
 });
+
+/** What is read and written of every resource. */
+function partsOfARun(): readonly string[] {
+  const lists = RESOURCES.flatMap((resource) => Object.keys(resource.lists ?? {}));
+  const kept = RESOURCES.filter(({ isList }) => isList !== true).map(({ block }) => block);
+  const told = ACTIONS.filter((action) => nounOf(action) !== null);
+  return [
+    'plan',
+    'apply',
+    ...['settings', ...lists].map((name) => `read ${name}`),
+    ...kept.map((block) => `write ${block}`),
+    ...told.map((action) => `${action} ${nounOf(action)}`),
+  ];
+}
 
 /** In the order of the page; what it lacks comes first. */
 function byPage(one: string, other: string): number {

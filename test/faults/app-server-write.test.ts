@@ -10,9 +10,9 @@ it('a refusal repeats what is stored, and none of it is shown', async () => {
   const store = await startAppServer(storedRecord({ agent_settings: { llm } }));
   onTestFinished(() => store.close());
   const server = { apiKey: new Secret('contract-key', '${env:KEY}') };
-  const { actuator } = serviceAt(store.url, { server });
+  const service = serviceAt(store.url, { server });
   const fields = recordOf([['max_iterations', 0]]);
-  const answer = await actuator.store({ fields, observed: EMPTY_STORE });
+  const answer = await service.store({ fields, observed: EMPTY_STORE });
   expect(answer).toMatchObject({
     kind: 'not-applied',
     reached: true,

@@ -13,7 +13,7 @@ it('an empty store is written, and read back with its secrets wrapped', async ()
     const url = 'https://u:p@mcp.example/sse?token=t';
     const entry = { url: new Secret(url), api_key: new Secret('k') };
     await expect(
-      service.actuator.store(
+      service.store(
         writeOf({
           language: 'en',
           llm_api_key: new Secret('canary-llm'),
@@ -28,9 +28,7 @@ it('an empty store is written, and read back with its secrets wrapped', async ()
       '{"url":"(sensitive)","api_key":"(sensitive)"}',
     );
     await expect(
-      service.actuator.store(
-        writeOf({ mcp_config: { sse_servers: [{ api_key: new Secret('canary') }] } }),
-      ),
+      service.store(writeOf({ mcp_config: { sse_servers: [{ api_key: new Secret('canary') }] } })),
     ).resolves.toMatchObject({
       kind: 'not-applied',
       retry: false,

@@ -185,10 +185,8 @@ describe('a write that may have been applied', () => {
 
 it('a write reveals what it was given and hides it again', async () => {
   const server = await rawServer((socket) => socket.write(answer(500)));
-  const { actuator } = serviceAt(server.url);
-  const result = await actuator.store(
-    writeOf({ mcp_config: { list: [new Secret('canary-two')] } }),
-  );
+  const { store } = serviceAt(server.url);
+  const result = await store(writeOf({ mcp_config: { list: [new Secret('canary-two')] } }));
   expect(server.requests[0]).toContain('{"mcp_config":{"list":["canary-two"]}}');
   tellsNothing(result);
 });

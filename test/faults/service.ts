@@ -2,7 +2,8 @@ import { inspect } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 
 import { SetpointError } from '../../src/reconciler/model/error.ts';
-import type { Actuator, Observer, WriteAnswer } from '../../src/reconciler/model/ports.ts';
+import type { SettingsWrite } from '../../src/reconciler/model/plan.ts';
+import type { Observer, WriteAnswer } from '../../src/reconciler/model/ports.ts';
 import { Secret } from '../../src/reconciler/model/secret.ts';
 import type { ServerSettings } from '../../src/reconciler/model/state.ts';
 import {
@@ -10,7 +11,9 @@ import {
   type Connection,
   type ConnectOptions,
 } from '../../src/reconciler/service/connect.ts';
-import { settingsActuator, settingsObserver } from '../../src/reconciler/service/settings.ts';
+import { settingsObserver } from '../../src/reconciler/service/settings.ts';
+import { DIALECTS } from '../../src/reconciler/service/dialects.ts';
+import { UNLIMITED } from '../../src/reconciler/service/retry.ts';
 import { fakeClock, type FakeClock } from './fake-clock.ts';
 import { writeOf } from '../fixture/observed.ts';
 
@@ -19,7 +22,7 @@ export const KEY = 'canary-key-3f9a51c7';
 export interface Service {
   readonly connection: Connection;
   readonly observer: Observer;
-  readonly actuator: Actuator;
+  readonly store: (write: SettingsWrite) => Promise<WriteAnswer>;
   readonly clock: FakeClock;
 }
 
@@ -48,7 +51,12 @@ export function serviceAt(
     connection,
     clock,
     observer: settingsObserver(connection, limits),
-    actuator: settingsActuator(connection, limits),
+    store: (write) =>
+      DIALECTS[write.observed.dialect.name].write({
+        connection,
+        limits: limits ?? UNLIMITED,
+        send: (_, work) => work(),
+      })(write),
   };
 }
 
@@ -78,8 +86,8 @@ export async function failure({ observer }: Service, signal?: AbortSignal): Prom
 }
 
 /** What became of a write of one secret and one plain field. */
-export async function written({ actuator }: Service): Promise<WriteAnswer> {
-  const answer = await actuator.store(writeOf({ language: 'en', llm_api_key: new Secret(KEY) }));
+export async function written({ store }: Service): Promise<WriteAnswer> {
+  const answer = await store(writeOf({ language: 'en', llm_api_key: new Secret(KEY) }));
   if (answer.kind !== 'stored') tellsNothing(answer.error);
   return answer;
 }

@@ -26,7 +26,7 @@ interface Waited {
   readonly extended: number;
 }
 
-/** Reads the settings of a service that is waited for, five minutes unless it is said. */
+/** Reads the settings of a service that is waited for, five minutes by default. */
 async function observed(
   url: string,
   {

@@ -50,8 +50,8 @@ describe('what is packed', () => {
     expect(files.map(({ path }) => path).filter((path) => ours.test(path))).toEqual([]);
   });
 
-  it('takes at most 2.3 MB', () => {
-    expect(unpackedSize).toBeLessThanOrEqual(2_300_000);
+  it('takes at most 2.7 MB', () => {
+    expect(unpackedSize).toBeLessThanOrEqual(2_700_000);
   });
 
   it('holds every file that package.json names', () => {
@@ -92,6 +92,7 @@ describe('for somebody who installs it', () => {
           module: 'nodenext',
           moduleResolution: 'nodenext',
           target: 'es2023',
+          lib: ['es2023'],
           strict: true,
           typeRoots: [join(root, 'node_modules/@types')],
           types: ['node'],

@@ -41,7 +41,9 @@ describe('npm run test:real', () => {
   it('names the releases that there are', () => {
     const { code, shown } = testReal(['9.9.9'], NO_PYTHON);
     expect(code).toBe(2);
-    expect(shown).toContain('Unknown release: 9.9.9. Available: 0.62.0, 1.6.0, 1.11.0, 1.57.0.');
+    expect(shown).toContain(
+      'Unknown release: 9.9.9. Available: 0.62.0, 1.6.0, 1.11.0, 1.57.0, 1.58.2.',
+    );
   });
 });
 
@@ -77,6 +79,8 @@ describe('the table of releases', () => {
         [['contract', 'on an empty store'], 'case a', 'passed'],
         [['contract', 'on an empty store'], 'case b (it is known)', 'passed'],
         [['contract', 'on an empty store'], 'case c', 'failed'],
+        [['skills and plugins'], 'step a', 'passed'],
+        [['git providers'], 'are custom secrets on these servers', 'skipped'],
         [['custom secrets'], 'step e', 'passed'],
         [['loop'], 'step a', 'passed'],
         [['loop'], 'step b', 'failed'],
@@ -92,11 +96,23 @@ describe('the table of releases', () => {
 | step b | **no** |
 | step c | left out |
 | step d | not tried |
+| **custom secrets** |  |
 | step e | yes |
+| **skills and plugins** |  |
+| step a | yes |
 
 - 1.0.0, the case "case b": it is known.
 - 1.0.0, step c: it cannot.
 `);
+  });
+
+  it('says that a server has none of what another one has', () => {
+    const about = { server: 'openhands-ai', dialect: 'settings-v0' };
+    const one = rowOf({ ...about, release: '1' }, results([[['git providers'], 'a', 'passed']]));
+    const none = rowOf({ ...about, release: '2' }, results([[['git providers'], 'b', 'skipped']]));
+    expect(tableOf([one, none])).toContain(
+      '\n| **git providers** |  |  |\n| a | yes | has none |\n',
+    );
   });
 
   it('says all without a number, which would be wrong with the next recorded case', () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import { RecentBodies } from '../../src/reconciler/service/networks.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 import { quickClock } from '../fixture/settings.ts';
 import { loaded, RECORDED } from '../fixture/store-server.ts';
 
@@ -98,59 +98,66 @@ const own = fc.record(
   { requiredKeys: [] },
 );
 
-it('an environment among others that are answered alike is planned as it is alone', async () => {
-  let answers: readonly { status: number; type: string; text: string }[] = [];
-  const service = await onLoopback(({ url }, response) => {
-    const found = answers[Number(/\/e(\d+)\//.exec(url ?? '')?.[1])];
-    response.writeHead(found?.status ?? 404, { 'content-type': found?.type ?? 'text/plain' });
-    response.end(found?.text);
-  });
-  onTestFinished(() => service.close());
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(answer, { minLength: 1, maxLength: 3 }),
-      fc.array(fc.tuple(fc.nat(2), own, fc.subarray(['llm_model', 'mcp_config'])), {
-        minLength: 2,
-        maxLength: 6,
-      }),
-      fc.constantFrom(1, 4, 32),
-      async (few, environments, parallel) => {
-        answers = environments.flatMap(([index]) => few[index % few.length] ?? []);
-        const text = JSON.stringify({
-          version: 1,
-          settings: { language: 'en', llm_model: 'a/b', max_iterations: 100 },
-          environments: Object.fromEntries(
-            environments.map(([, settings, unmanaged], index) => {
-              const kept = Object.fromEntries(
-                Object.entries(settings).filter(([name]) => !unmanaged.includes(name)),
-              );
-              return [`e${index}`, { server: { url: `${service.url}/e${index}` }, settings: kept }];
-            }),
-          ),
-        });
-        const options = {
-          text,
-          env: { VALUE, OTHER },
-          digests: false,
-          parallel,
-          clock: quickClock(),
-        } as const;
-        const { environments: together } = await plan(options);
-        for (const part of together) {
-          const alone = await plan({ ...options, targets: [part.name] });
-          expect(part).toEqual(alone.environments[0]);
-          const declared = JSON.stringify(environments[Number(part.name.slice(1))]?.[1]);
-          for (const [name, value] of Object.entries({ VALUE, OTHER }))
-            if (declared.includes(`\${env:${name}}`))
-              expect(JSON.stringify(part)).not.toContain(value);
-        }
-      },
-    ),
-    { numRuns: propertyRuns(25) },
-  );
-});
+itHolds(
+  'an environment among others that are answered alike is planned as it is alone',
+  25,
+  async (numRuns) => {
+    let answers: readonly { status: number; type: string; text: string }[] = [];
+    const service = await onLoopback(({ url }, response) => {
+      const found = answers[Number(/\/e(\d+)\//.exec(url ?? '')?.[1])];
+      response.writeHead(found?.status ?? 404, { 'content-type': found?.type ?? 'text/plain' });
+      response.end(found?.text);
+    });
+    onTestFinished(() => service.close());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(answer, { minLength: 1, maxLength: 3 }),
+        fc.array(fc.tuple(fc.nat(2), own, fc.subarray(['llm_model', 'mcp_config'])), {
+          minLength: 2,
+          maxLength: 6,
+        }),
+        fc.constantFrom(1, 4, 32),
+        async (few, environments, parallel) => {
+          answers = environments.flatMap(([index]) => few[index % few.length] ?? []);
+          const text = JSON.stringify({
+            version: 1,
+            settings: { language: 'en', llm_model: 'a/b', max_iterations: 100 },
+            environments: Object.fromEntries(
+              environments.map(([, settings, unmanaged], index) => {
+                const kept = Object.fromEntries(
+                  Object.entries(settings).filter(([name]) => !unmanaged.includes(name)),
+                );
+                return [
+                  `e${index}`,
+                  { server: { url: `${service.url}/e${index}` }, settings: kept },
+                ];
+              }),
+            ),
+          });
+          const options = {
+            text,
+            env: { VALUE, OTHER },
+            digests: false,
+            parallel,
+            clock: quickClock(),
+          } as const;
+          const { environments: together } = await plan(options);
+          for (const part of together) {
+            const alone = await plan({ ...options, targets: [part.name] });
+            expect(part).toEqual(alone.environments[0]);
+            const declared = JSON.stringify(environments[Number(part.name.slice(1))]?.[1]);
+            for (const [name, value] of Object.entries({ VALUE, OTHER }))
+              if (declared.includes(`\${env:${name}}`))
+                expect(JSON.stringify(part)).not.toContain(value);
+          }
+        },
+      ),
+      { numRuns },
+    );
+  },
+);
 
-it('the same bytes are the same body, and few bodies are kept', () => {
+itHolds('the same bytes are the same body, and few bodies are kept', 100, (numRuns) => {
   const bytes = fc.uint8Array({ maxLength: 3 });
   fc.assert(
     fc.property(fc.array(bytes, { maxLength: 60 }), (bodies) => {
@@ -164,7 +171,7 @@ it('the same bytes are the same body, and few bodies are kept', () => {
         expect(recent.same(Uint8Array.from(body))).toBe(same);
       }
     }),
-    { numRuns: propertyRuns(100) },
+    { numRuns },
   );
   const recent = new RecentBodies();
   const body = (byte: number) => new Uint8Array([byte]);

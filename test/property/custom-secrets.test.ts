@@ -6,11 +6,13 @@ import type { EnvironmentPlan } from '../../src/reconciler/model/plan.ts';
 import { apply } from '../../src/reconciler/operations/apply.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import { outcomeText, planText } from '../../src/reconciler/render/section-text.ts';
-import type { Seen } from '../fixture/before-service.ts';
 import {
   SECRET_DIALECTS,
   SECRET_PATHS,
   startSecretsWorld,
+  withFaults,
+  type Answer,
+  type Faults,
   type SecretsWorld,
 } from '../fixture/custom-secrets.ts';
 import { itHolds } from '../fixture/property-runs.ts';
@@ -30,16 +32,10 @@ interface Act {
   readonly value: string | null;
 }
 
-/** How a write is answered, and whether it takes effect. */
-type Answer = 'stored' | '502 before' | '502 after' | '503 before' | '429' | '403' | '400' | '422';
-
-interface Schedule {
+interface Schedule extends Faults {
   readonly stored: Readonly<Record<string, Stored>>;
   readonly declared: Readonly<Record<string, Declared>>;
   readonly acts: readonly Act[];
-  readonly answers: readonly Answer[];
-  /** How many lists after each write show what was there before it. */
-  readonly lag: number;
   readonly rotate: 'all' | undefined;
   readonly maxChanges: number | null;
   readonly clearGuard: boolean;
@@ -181,17 +177,13 @@ async function put(world: SecretsWorld, dialect: DialectName, name: string, one:
 function disturb(
   world: SecretsWorld,
   dialect: DialectName,
-  { acts, answers, lag }: Schedule,
+  schedule: Schedule,
   theirs: Contents,
 ): () => void {
-  const { front } = world;
-  const isList = ({ method, path }: Seen): boolean =>
-    method === 'GET' && path.startsWith(SECRET_PATHS[dialect]);
-  let [requests, writes, lagging] = [0, 0, 0];
-  const lastLists = new Map<string, unknown>();
-  front.instead = async (seen) => {
+  let requests = 0;
+  return withFaults(world, dialect, schedule, async () => {
     requests += 1;
-    for (const { nth, name, value: text } of acts) {
+    for (const { nth, name, value: text } of schedule.acts) {
       if (nth !== requests) continue;
       if (text === null) {
         await world.removed(name);
@@ -201,31 +193,7 @@ function disturb(
         await put(world, dialect, name, theirs[name]);
       }
     }
-    if (seen.method === 'GET') return null;
-    const answer = answers[writes] ?? 'stored';
-    writes += 1;
-    lagging = lag;
-    if (answer === 'stored') return null;
-    if (answer.endsWith('after')) {
-      const sent = seen.body === '' ? undefined : (JSON.parse(seen.body) as unknown);
-      await front.ask(seen.method, seen.path, sent);
-    }
-    return { status: Number(answer.slice(0, 3)), body: { detail: seen.body } };
-  };
-  front.changed = (seen, reply) => {
-    if (!isList(seen)) return reply;
-    const before = lastLists.get(seen.path);
-    if (lagging > 0 && before !== undefined) {
-      lagging -= 1;
-      return { ...reply, body: before };
-    }
-    lastLists.set(seen.path, reply.body);
-    return reply;
-  };
-  return () => {
-    front.instead = () => null;
-    front.changed = (_, reply) => reply;
-  };
+  });
 }
 
 const STYLE = { color: false, width: null, verbose: true };
@@ -246,6 +214,14 @@ function expectTrue(outcome: EnvironmentOutcome, schedule: Schedule, found: Cont
     if (result === 'verified' && action === 'remove') expect(found[name]).toBeUndefined();
     if (result === 'verified' && inner !== undefined)
       expect(found[name]?.description).toBe(declared?.described);
+  }
+}
+
+/** A value that is to be replaced is there, the old or the new one, whatever was refused or lost. */
+function expectNeverGone({ stored, declared, acts }: Schedule, found: Contents): void {
+  for (const [name, one] of Object.entries(declared)) {
+    const isRemoved = one === null || acts.some((act) => act.name === name);
+    if (name in stored && !isRemoved) expect(found[name] ?? found[`${name}__next`]).toBeDefined();
   }
 }
 
@@ -282,6 +258,7 @@ async function holds(dialect: DialectName, schedule: Schedule): Promise<void> {
     if (outcome === undefined) throw new Error('no outcome');
     let found = await contents(world);
     expectTrue(outcome, schedule, found);
+    expectNeverGone(schedule, found);
     for (const name of Object.keys({ ...theirs, ...found }))
       if (isTheirs(dialect, schedule, name)) expect(found[name]).toEqual(theirs[name]);
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { parse } from 'yaml';
 import { editText } from '../../src/reconciler/yaml-edit/edit-text.ts';
 import type { Json } from '../../src/reconciler/model/value.ts';
 import { text } from '../fixture/arbitrary.ts';
 import { hand, writer } from '../fixture/hand-written.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 
 const scalar = fc.oneof(
   text,
@@ -35,7 +35,7 @@ const block = fc.dictionary(
   { minKeys: 1, maxKeys: 5 },
 );
 
-it('whatever is put into whatever file, the rest stays as it was written', () => {
+itHolds('whatever is put into whatever file, the rest stays as it was written', 150, (numRuns) => {
   fc.assert(
     fc.property(hand, block, block, (how, before, after) => {
       const written = writer(how)(before);
@@ -68,6 +68,6 @@ it('whatever is put into whatever file, the rest stays as it was written', () =>
       else if (written.includes('\n')) expect(edited.replaceAll('\r\n', '')).not.toContain('\n');
       expect(editText(edited, puts)).toBe(edited);
     }),
-    { numRuns: propertyRuns(150) },
+    { numRuns },
   );
 });

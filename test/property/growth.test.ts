@@ -7,6 +7,7 @@ import { isUnmanaged, type Path } from '../../src/reconciler/model/path.ts';
 import type { DesiredState, ObservedState } from '../../src/reconciler/model/state.ts';
 import { Resolved, sourceFor } from '../../src/reconciler/operations/redacting.ts';
 import { pullEdits } from '../../src/reconciler/pull/edits.ts';
+import { NO_COLLECTIONS } from '../../src/reconciler/pull/listed.ts';
 import { NOTHING_KNOWN, planSettings } from '../../src/reconciler/plan/plan-settings.ts';
 import { claimSandboxes, planSandboxes } from '../../src/reconciler/resources/sandboxes/plan.ts';
 import { classified } from '../../src/reconciler/plan/three-way.ts';
@@ -95,7 +96,7 @@ const STEPS: Readonly<Record<string, (state: ObservedState) => unknown>> = {
 function pulled(state: ObservedState, adopt: 'all' | Path[]): unknown {
   const file = { path: 'settings.yaml', text: FILE, base: null };
   const options = { adopt, hidden: [], ownLayer: false } as const;
-  const observed = { target: target(FILE), observed: state, options };
+  const observed = { target: target(FILE), observed: state, collections: NO_COLLECTIONS, options };
   const read = { serverGiven: false, several: false };
   return pullEdits(
     [file],

@@ -188,7 +188,9 @@ describe.each([
             const written = readFileSync(file, 'utf8');
             expect(written + JSON.stringify(document)).not.toContain(SECRET);
             expect(written).not.toContain('*****');
-            expect(document.left).toEqual([]);
+            // No agent profile is active, so that their list is not asked.
+            const others = document.left.filter(({ path }) => path[0] !== 'agent_profiles');
+            expect(others).toEqual([]);
             if (service.compares)
               writeFileSync(
                 file,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { readTargets } from '../../src/reconciler/desired/target.ts';
 import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
 import { isWithin, type Path } from '../../src/reconciler/model/path.ts';
@@ -8,7 +8,7 @@ import { decode } from '../../src/reconciler/service/json.ts';
 import { recordIn } from '../../src/reconciler/service/settings-v0/read.ts';
 import type { ReferenceSource } from '../../src/reconciler/model/ports.ts';
 import type { ObservedState } from '../../src/reconciler/model/state.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 import { loaded, RECORDED, type Json, type JsonRecord } from '../fixture/store-server.ts';
 
 /** The variables of the files: what each of them replaces. */
@@ -117,7 +117,7 @@ const pairs = fc.tuple(settings, settings, fc.boolean()).map(([file, other, same
 }));
 
 describe('a plan without any of the variables', () => {
-  it('names every path that the plan with all of them names', () => {
+  itHolds('names every path that the plan with all of them names', 100, (numRuns) => {
     fc.assert(
       fc.property(pairs, ({ file, stored }) => {
         const full = planOf(file, stored, filled);
@@ -125,25 +125,29 @@ describe('a plan without any of the variables', () => {
         for (const { path } of full.changes)
           expect(names([...blind.changes, ...blind.unknown], path), path.join(' ')).toBe(true);
       }),
-      { numRuns: propertyRuns(100) },
+      { numRuns },
     );
   });
 
-  it('lists each missing reference by its own path, and no change that is none', () => {
-    fc.assert(
-      fc.property(pairs, ({ file, stored }) => {
-        const full = planOf(file, stored, filled);
-        const blind = planOf(file, stored, empty);
-        const hidden = (list: readonly JsonRecord[]) =>
-          list.filter((entry) => JSON.stringify(entry['url'] ?? entry['name']).includes('${'))
-            .length;
-        const lists = Object.values(file['mcp_config'] as Record<string, JsonRecord[]>);
-        // Of two entries that nothing is known of, one may be compared with the other's.
-        if (full.changes.length === 0 && lists.every((list) => hidden(list) < 2))
-          expect(blind.changes).toEqual([]);
-        for (const { ref } of blind.unknown) expect(ref).toMatch(/\$\{env:/);
-      }),
-      { numRuns: propertyRuns(100) },
-    );
-  });
+  itHolds(
+    'lists each missing reference by its own path, and no change that is none',
+    100,
+    (numRuns) => {
+      fc.assert(
+        fc.property(pairs, ({ file, stored }) => {
+          const full = planOf(file, stored, filled);
+          const blind = planOf(file, stored, empty);
+          const hidden = (list: readonly JsonRecord[]) =>
+            list.filter((entry) => JSON.stringify(entry['url'] ?? entry['name']).includes('${'))
+              .length;
+          const lists = Object.values(file['mcp_config'] as Record<string, JsonRecord[]>);
+          // Of two entries that nothing is known of, one may be compared with the other's.
+          if (full.changes.length === 0 && lists.every((list) => hidden(list) < 2))
+            expect(blind.changes).toEqual([]);
+          for (const { ref } of blind.unknown) expect(ref).toMatch(/\$\{env:/);
+        }),
+        { numRuns },
+      );
+    },
+  );
 });

@@ -1,14 +1,15 @@
 import { stringify } from 'lossless-json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { recordedDialect, type Json } from '../contract/recorded-dialect.ts';
 import {
-  recordedCases,
-  recordedSecrets,
-  type RecordedCase,
-  type RecordedStep,
-} from '../contract/recorded.ts';
+  recordedDialect,
+  type Json,
+  type RecordedDialectCase,
+  type RecordedFile,
+} from '../contract/recorded-dialect.ts';
+import { recordedCases, type RecordedCase, type RecordedStep } from '../contract/recorded.ts';
 import { replayCase } from '../contract/replay-dialect.ts';
 import { type Received, send } from '../contract/send.ts';
+import type { DialectName } from '../../src/reconciler/model/dialect.ts';
 import { theRelease } from './releases.ts';
 import { startRealServer, type RealServer } from './real-server.ts';
 
@@ -29,8 +30,10 @@ interface Case {
 }
 
 describe('contract', () => {
-  const cases =
-    dialect === 'settings-v0' ? [...settingsV0('settings.json'), ...secretsV0()] : laterDialect();
+  const cases = [
+    ...(dialect === 'settings-v0' ? settingsV0('settings.json') : []),
+    ...FILES[dialect].flatMap(recordedIn),
+  ];
   const own = dialect === 'settings-v0' ? settingsV0('settings-with-server-mcp.json') : [];
 
   it.each(Object.keys(differs))('is known to differ in a case that is there: %s', (name) => {
@@ -45,7 +48,7 @@ describe('contract', () => {
 function replayAll(cases: readonly Case[], config?: string): void {
   let server: RealServer;
   beforeAll(async () => {
-    server = await startRealServer(release, venv, config);
+    server = await startRealServer(release, venv, config === undefined ? {} : { config });
   });
   afterAll(() => server?.close());
 
@@ -60,10 +63,18 @@ function replayAll(cases: readonly Case[], config?: string): void {
   }
 }
 
-function laterDialect(): readonly Case[] {
-  if (dialect === 'settings-v0') return [];
-  const recorded = recordedDialect(dialect);
-  return recorded.cases.map((one) => ({
+const FILES: Readonly<Record<DialectName, readonly RecordedFile[]>> = {
+  'settings-v0': ['collections-settings-v0'],
+  'app-server': ['app-server', 'collections-app-server'],
+  'agent-server': ['agent-server'],
+};
+
+function recordedIn(file: RecordedFile): readonly Case[] {
+  const recorded = recordedDialect(file);
+  const cases = recorded.cases.filter(
+    (one) => one.releases?.includes(release.release) !== false && !hasGitToken(one),
+  );
+  return cases.map((one) => ({
     name: one.name,
     async replay(server) {
       let isRestarted = false;
@@ -75,12 +86,17 @@ function laterDialect(): readonly Case[] {
       const { url, store: folder } = server;
       const put = (name: string, content: Json) => server.put(name, textOf(content));
       try {
-        await replayCase(dialect, recorded, one, { url, folder, restart, put });
+        await replayCase(file, recorded, one, { url, folder, added, restart, put });
       } finally {
         if (isRestarted) await restart({});
       }
     },
   }));
+}
+
+/** A server shows such a token to git providers, which nothing stands in for here. */
+function hasGitToken(one: RecordedDialectCase): boolean {
+  return /"provider_tokens":\{[^}]*"token":"[^"]/.test(stringify(one) ?? '');
 }
 
 /** The variables that a recording names for a restart, as the server reads them. */
@@ -102,21 +118,6 @@ function settingsV0(file: string): readonly Case[] {
     name: recorded.name,
     async replay(server) {
       for (const step of recorded.steps) await replayV0(server, step);
-    },
-  }));
-}
-
-function secretsV0(): readonly Case[] {
-  return recordedSecrets().map(({ name, given = {}, steps }) => ({
-    name,
-    async replay(server) {
-      for (const [file, content] of Object.entries(given)) server.put(file, textOf(content));
-      for (const step of steps) {
-        if ('server' in step) {
-          await server.stop();
-          await server.start();
-        } else await replayV0(server, step);
-      }
     },
   }));
 }

@@ -1,5 +1,10 @@
 import { send } from '../contract/send.ts';
-import type { LoopServer, StoredSecret, StoredSecrets } from '../fixture/loop/server.ts';
+import type {
+  LoopServer,
+  StoredSecret,
+  StoredSecrets,
+  StoredToken,
+} from '../fixture/loop/server.ts';
 import type { JsonRecord } from '../fixture/store-server.ts';
 
 /**
@@ -15,6 +20,16 @@ export async function realSecrets(server: LoopServer, text: string | null): Prom
     return [name, { value, description: description ?? '' } satisfies StoredSecret] as const;
   });
   return { custom: Object.fromEntries(await Promise.all(entries)), besides };
+}
+
+/** The tokens of git providers in the same file. */
+export function realTokens(text: string | null): Readonly<Record<string, StoredToken>> {
+  const { provider_tokens: stored = {} } = JSON.parse(text ?? '{}') as {
+    readonly provider_tokens?: Readonly<Record<string, StoredToken>>;
+  };
+  return Object.fromEntries(
+    Object.entries(stored).map(([name, { token, host }]) => [name, { token, host: host ?? null }]),
+  );
 }
 
 interface StoredEntry {

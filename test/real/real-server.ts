@@ -13,11 +13,11 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange } from '../fixture/loop/dialects.ts';
 import type { LoopServer } from '../fixture/loop/server.ts';
-import { realSecrets } from './real-secrets.ts';
+import { realSecrets, realTokens } from './real-secrets.ts';
 import type { JsonRecord } from '../fixture/store-server.ts';
 import type { Release } from './releases.ts';
 
@@ -41,18 +41,24 @@ export interface RealServer extends LoopServer {
   start(variables?: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/**
- * Starts a release on a free port of loopback with a store in a folder of its own, and waits until it answers. `config` is the text of
- * a config.toml in the folder where it starts.
- */
+interface Beginning {
+  /** The text of a config.toml in the folder where it starts. */
+  readonly config?: string;
+  /** Variables of its own at every start. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Another server, which has stopped: this one goes on with its store and at its address, and leaves the store to it. */
+  readonly after?: RealServer;
+}
+
+/** Starts a release on a free port of loopback with a store in a folder of its own, and waits until it answers. */
 export async function startRealServer(
   release: Release,
   venv: string,
-  config?: string,
+  { config, variables: own = {}, after }: Beginning = {},
 ): Promise<RealServer> {
   const folder = mkdtempSync(join(tmpdir(), 'setpoint-real-'));
-  const store = join(folder, 'store');
-  const port = await freePort();
+  const store = after?.store ?? join(folder, 'store');
+  const port = after === undefined ? await freePort() : Number(new URL(after.url).port);
   const url = `http://127.0.0.1:${port}`;
   const read = (name: string) => {
     const path = join(store, name);
@@ -78,6 +84,8 @@ export async function startRealServer(
     },
     bytes: () => read('settings.json'),
     secrets: () => realSecrets(server, read('secrets.json')),
+    gitTokens: () => Promise.resolve(realTokens(read('secrets.json'))),
+    files: () => filesIn(store),
     breakSecrets() {
       const whole = read('secrets.json');
       server.put('secrets.json', '{"custom_secrets": ');
@@ -100,7 +108,7 @@ export async function startRealServer(
       const log = openSync(join(folder, 'log'), 'a');
       running = spawn(join(venv, 'bin/python'), argumentsOf(release, port), {
         cwd,
-        env: { ...environmentOf(release, venv, store, url), ...variables },
+        env: { ...environmentOf(release, venv, store, url), ...own, ...variables },
         stdio: ['ignore', log, log],
       });
       closeSync(log);
@@ -120,6 +128,18 @@ export async function startRealServer(
   };
   await server.start();
   return server;
+}
+
+/** What a server writes by itself, whatever is asked of it. */
+const OWN_FILES = /^(cwd|conversations|workspace|\.cache)\b|\.(db|log|lock|db-wal|db-shm)$/;
+
+function filesIn(store: string): Readonly<Record<string, string>> {
+  const files = readdirSync(store, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map((file) => join(file.parentPath, file.name))
+    .map((path) => [relative(store, path), path] as const)
+    .filter(([name]) => !OWN_FILES.test(name));
+  return Object.fromEntries(files.map(([name, path]) => [name, readFileSync(path, 'latin1')]));
 }
 
 function argumentsOf({ server }: Release, port: number): readonly string[] {

@@ -117,6 +117,43 @@ describe.each(SEEDS)('%s', (file, group, kind) => {
     });
 });
 
+describe('the folder for Flux and Argo CD', () => {
+  const folder = 'examples/kubernetes/gitops';
+  const yaml = readText(`${folder}/job.yml`);
+  const { metadata, spec } = parse(yaml) as Job;
+  const applying = spec?.template.spec;
+
+  it('has a Job that both run again when the ConfigMap of the settings has another name', () => {
+    expect(mistakesIn(yaml, ['batch', 'Job'])).toEqual([]);
+    expect(metadata?.annotations).toMatchObject({
+      'kustomize.toolkit.fluxcd.io/force': 'enabled',
+      'argocd.argoproj.io/hook': 'PostSync',
+      'argocd.argoproj.io/hook-delete-policy': 'BeforeHookCreation',
+    });
+    expect(spec?.ttlSecondsAfterFinished).toBeUndefined();
+    const { resources, configMapGenerator } = parse(readText(`${folder}/kustomization.yml`));
+    expect([resources, configMapGenerator]).toMatchObject([
+      ['job.yml'],
+      [
+        {
+          name: applying?.volumes?.find(({ name }) => name === 'settings')?.configMap?.name,
+          files: ['settings.yaml'],
+          options: { annotations: { 'kustomize.toolkit.fluxcd.io/substitute': 'disabled' } },
+        },
+      ],
+    ]);
+  });
+
+  it('applies the example settings', async () => {
+    harmless(applying, applying?.containers[0]);
+    const own = readText(`${folder}/settings.yaml`).replace('../../../', '../../');
+    expect(own).toBe(readText('examples/kubernetes/settings.yaml'));
+    service = await startEmulator({ apiKey: 'a-key' });
+    const { code, stdout } = await runIn(applying, applying?.containers[0], service.url);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Applied 5 changes.')]);
+  });
+});
+
 function harmless(spec: PodSpec | undefined, runs: Container | undefined): void {
   expect(spec).toMatchObject({
     automountServiceAccountToken: false,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commentsOf, failureComment } from '../github/comments-of.ts';
 import { checkWritable, writeAside } from '../../reconciler/host/write-aside.ts';
-import { exitCodeOf, worstExitCode } from '../../reconciler/model/error.ts';
+import { ERRORS, exitCodeOf, worstExitCode } from '../../reconciler/model/error.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { apply } from '../../reconciler/operations/apply.ts';
 import { get, listsFor } from '../../reconciler/operations/get.ts';
@@ -27,8 +27,13 @@ import {
   validationMarkdown,
 } from '../../reconciler/render/markdown/comments.ts';
 import { shardText } from '../../reconciler/render/shard-text.ts';
-import { outcomeText, planText, previewText } from '../../reconciler/render/section-text.ts';
-import { PLAIN } from '../../reconciler/render/style.ts';
+import {
+  costsText,
+  outcomeText,
+  planText,
+  previewText,
+} from '../../reconciler/render/section-text.ts';
+import { PLAIN } from '../../reconciler/render/text.ts';
 import { hintsInInputs, type Inputs } from './inputs.ts';
 import { errorLog, inert, LONGEST_SUMMARY } from './report.ts';
 import { readForPulls } from './pull-drift.ts';
@@ -86,7 +91,12 @@ async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResul
   const { environments } = document;
   const comments = commentsOf(document, setting.commit);
   return {
-    code: worstExitCode(environments.map(({ error }) => exitCodeOf(error))),
+    code: worstExitCode([
+      ...environments.map(({ error }) => exitCodeOf(error)),
+      ...environments.map(({ proofs = [] }) =>
+        proofs.some(({ status }) => status === 'fails') ? ERRORS['check-failed'].exit : 0,
+      ),
+    ]),
     text: planText(document, PLAIN) + errorLog(environments),
     annotations: planAnnotations(planAtRoot(document)),
     summary: planMarkdown(document, LONGEST_SUMMARY),
@@ -166,7 +176,7 @@ function declaredNames(options: Options): readonly string[] {
 
 /** The inputs as operations take them. */
 function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
-  const { files, environments, selector, shard, base, policy, rotate, strict } = inputs;
+  const { files, environments, selector, shard, base, policy, rotate, without, strict } = inputs;
   return {
     file: files,
     env,
@@ -181,7 +191,12 @@ function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
     base: base ?? undefined,
     policy: policy ?? undefined,
     rotate,
+    without,
     strict,
+    check: inputs.check,
+    onChecks: (target, costs) => {
+      process.stdout.write(inert(`${target}: ${costsText(costs)}\n`));
+    },
     signal,
   };
 }

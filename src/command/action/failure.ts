@@ -9,7 +9,7 @@ import { InvalidSettings } from '../../reconciler/operations/load.ts';
 import { diagnosticsText, errorText } from '../../reconciler/render/error-text.ts';
 import { failureAnnotations } from '../../reconciler/render/github/annotations.ts';
 import { failureMarkdown } from '../../reconciler/render/markdown/comments.ts';
-import { PLAIN } from '../../reconciler/render/style.ts';
+import { PLAIN } from '../../reconciler/render/text.ts';
 import { inInputs, type Inputs } from './inputs.ts';
 import type { StepResult, StepContext } from './result.ts';
 import { failureAtRoot } from './workspace-paths.ts';

@@ -26,9 +26,12 @@ export interface Inputs {
   readonly base: string | null;
   readonly policy: string | null;
   readonly rotate: readonly string[] | undefined;
+  readonly without: readonly string[] | undefined;
   readonly allow: readonly string[] | undefined;
   /** plan, drift: what could not be compared counts. */
   readonly strict: boolean;
+  /** plan, apply: have the service try what would change. */
+  readonly check: boolean;
   readonly failOnDrift: boolean;
   /** drift: `dry-run` only prints what pull requests would write. */
   readonly openPullRequest: boolean | 'dry-run';
@@ -50,8 +53,10 @@ const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
   base: ['plan', 'apply', 'drift'],
   policy: ['plan', 'apply', 'drift'],
   rotate: ['plan', 'apply'],
+  without: ['plan', 'apply'],
   allow: ['apply'],
   strict: ['plan', 'drift'],
+  check: ['plan', 'apply'],
   'fail-on-drift': ['drift'],
   'open-pull-request': ['drift'],
 };
@@ -90,8 +95,10 @@ export function readInputs(): Inputs {
     base: text('base'),
     policy: text('policy'),
     rotate: list('rotate'),
+    without: list('without'),
     allow: list('allow'),
     strict: flagInput('strict'),
+    check: flagInput('check'),
     failOnDrift: flagInput('fail-on-drift'),
     openPullRequest:
       getInput('open-pull-request') === 'dry-run' ? 'dry-run' : flagInput('open-pull-request'),
@@ -146,7 +153,7 @@ export function inInputs(text: string): string {
     .replaceAll(/(?<![\w-])-f(?![\w-])/g, 'the input files')
     .replaceAll(/(?<![\w-])-l(?![\w-])/g, 'the input selector')
     .replaceAll(
-      /(?<![\w-])--(all|allow|base|max-age|policy|snapshot|rotate|strict)(?![\w-])/g,
+      /(?<![\w-])--(all|allow|base|max-age|check|policy|snapshot|rotate|strict|without)(?![\w-])/g,
       'the input $1',
     );
   return named.replace(/^the input/, 'The input');

@@ -1,5 +1,4 @@
-import { endQuickly } from '../../reconciler/host/this-process.ts';
-import { findTracer } from '../../reconciler/host/tracer.ts';
+import { endQuickly, findTracer } from '../../reconciler/host/this-process.ts';
 import { step } from './step.ts';
 
 const stop = new AbortController();

@@ -5,7 +5,7 @@ import { writeDriftIssues } from '../github/drift-issue.ts';
 import { contentDigest } from '../github/marker.ts';
 import { accessFrom, type PullRequest } from '../github/job.ts';
 import { writeComments, type StickyComment } from '../github/sticky-comment.ts';
-import { SYSTEM_CLOCK } from '../../reconciler/host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import { hasDrifted, type FoundDrift } from './result.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ErrorReport } from '../../reconciler/model/plan.ts';
 import { errorText } from '../../reconciler/render/error-text.ts';
-import { PLAIN } from '../../reconciler/render/style.ts';
+import { PLAIN } from '../../reconciler/render/text.ts';
 
 /** The errors of environments, for the log. */
 export function errorLog(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { error as errorLine, getInput, setOutput, summary } from '@actions/core';
 import { pullRequestIn, type PullRequest } from '../github/job.ts';
-import { findTracer } from '../../reconciler/host/tracer.ts';
+import { findTracer } from '../../reconciler/host/this-process.ts';
 import { SetpointError, worstExitCode } from '../../reconciler/model/error.ts';
 import { perform } from './commands.ts';
 import { failureResult } from './failure.ts';

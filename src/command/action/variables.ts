@@ -21,7 +21,7 @@ export function variablesFor(
   return { ...chosen, ...Object.fromEntries(own), ...seen };
 }
 
-/** Without the variables that decide where secrets may be sent. */
+/** Without the variables that decide where secrets may be sent, and which programs give them. */
 function allowedSecrets(text: string, allowed: string | undefined): Record<string, string> {
   const globs = listIn(allowed);
   if (globs === null) {
@@ -32,7 +32,7 @@ function allowedSecrets(text: string, allowed: string | undefined): Record<strin
     );
   }
   const named = Object.entries(parsedSecrets(text)).filter(
-    ([name]) => matches(name, globs) && !name.startsWith('SETPOINT_ALLOWED_'),
+    ([name]) => matches(name, globs) && !/^SETPOINT_(?:ALLOWED_|SECRET_COMMANDS$)/.test(name),
   );
   return Object.fromEntries(named);
 }

@@ -10,6 +10,8 @@ export interface CommandEntry {
   readonly flags: readonly FlagName[];
   /** Its own words for a flag; null leaves out of the help one that it takes and that changes nothing. */
   readonly about?: Readonly<Partial<Record<FlagName, string | null>>>;
+  /** What it takes for a flag, if that is something else than for other commands. */
+  readonly takes?: Readonly<Partial<Record<FlagName, string>>>;
   /** What -o takes. */
   readonly formats?: readonly Format[];
   /** The exit codes that it can end with; 143 is listed with 130. */
@@ -51,5 +53,27 @@ export const STARTED = [...ENVIRONMENTS, '--wait-ready'] as const;
 export const LIMITED = [...STARTED, '--shard', '--max-failures'] as const;
 export const EXIT_CODE = ['--exit-code', '--detailed-exitcode'] as const;
 export const VERDICT = [...EXIT_CODE, '--strict'] as const;
-export const PLANNING = ['--base', '--policy', '--rotate', '--allow'] as const;
+export const PLANNING = [
+  '--check',
+  '--base',
+  '--policy',
+  '--rotate',
+  '--without',
+  '--allow',
+] as const;
 export const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbose'] as const;
+
+/** How the embedded service behaves. */
+export const BEHAVIOUR = [
+  '--start-ms',
+  '--becomes',
+  '--max-running',
+  '--empty-lists',
+  '--page-size',
+  '--require-ids',
+  '--run-ms',
+  '--spec',
+  '--git-provider',
+  '--model',
+  '--mcp-server',
+] as const;

@@ -3,6 +3,7 @@ import {
   ALL_FORMATS,
   APPLYING,
   BASIC_FORMATS,
+  BEHAVIOUR,
   CONNECTED,
   CONNECTION,
   ENVIRONMENTS,
@@ -34,13 +35,15 @@ export const COMMANDS = {
   },
   plan: {
     argument: { form: '[plan.json]', completion: 'files' },
-    summary: 'Show what an apply would change; sends only GET; with a saved plan, show that',
+    summary:
+      'Show what an apply would change; sends only GET, unless --check is given; with a saved plan, show that',
     example: 'setpoint plan -e staging --exit-code',
     flags: [...LIMITED, '--snapshot', '--max-age', ...PLANNING, ...VERDICT, ...REPORTING],
     about: { '--verbose': IN_FULL, '--detailed-exitcode': null },
     formats: [...ALL_FORMATS, 'prometheus'],
     exits: {
       ...CONNECTED,
+      1: 'failed, or something does not work (with --check)',
       2: 'differences (with --exit-code)',
       5: 'the policy refuses the plan, or a guard would (with --exit-code)',
       6: 'the snapshot does not cover this',
@@ -64,6 +67,8 @@ export const COMMANDS = {
       ...REPORTING,
     ],
     about: {
+      '--check':
+        'before the write, have the service try changed models, mcp servers and agent profiles, and write nothing if one does not work; refused on pull requests',
       '--parallel': 'environments in parallel (default: 1)',
       '--verbose': `${IN_FULL}, and the number of requests`,
     },
@@ -95,6 +100,7 @@ export const COMMANDS = {
       "Bring the service's values into the file: comments, order and references stay; sends only GET",
     example: 'setpoint pull -e staging --check',
     flags: [...ENVIRONMENTS, '--adopt', '--check', '--force', ...REPORTING],
+    about: { '--check': 'show the patch and write nothing; exit 2 if there is one' },
     formats: BASIC_FORMATS,
     exits: { ...CONNECTED, 2: 'the service has values to pull (with --check)' },
   },
@@ -133,15 +139,16 @@ export const COMMANDS = {
   },
   doctor: {
     summary:
-      'Check this machine, the files and, per environment, reach, key, dialect and clock; sends only GET',
+      'Check this machine, the files and, per environment, reach, key, dialect and clock; sends only GET, unless --live is given',
     example: 'setpoint doctor -e production',
-    flags: [...ENVIRONMENTS, ...REPORTING],
+    flags: [...ENVIRONMENTS, '--live', ...REPORTING],
     about: NOT_VERBOSE,
     formats: BASIC_FORMATS,
     exits: { ...CONNECTED, 0: 'no check failed' },
   },
   smoke: {
-    summary: 'Start a conversation and follow it until it is ready; costs a call to the model',
+    summary:
+      'Start a conversation, follow it until it is ready, and remove it; costs a call to the model',
     example: 'setpoint smoke -e staging --message "Say hello."',
     flags: [...STARTED, '--message', '--yes', '--wait', ...REPORTING],
     about: {
@@ -194,14 +201,7 @@ export const COMMANDS = {
       '--server-mcp',
       '--allow-host',
       '--dialect',
-      '--start-ms',
-      '--becomes',
-      '--max-running',
-      '--empty-lists',
-      '--page-size',
-      '--require-ids',
-      '--run-ms',
-      '--spec',
+      ...BEHAVIOUR,
     ],
     exits: { 0: 'stopped by a signal', 3: 'usage not valid, or the service could not start' },
   },

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Interface } from 'node:readline/promises';
-import { visible } from '../../reconciler/render/visible.ts';
+import { visible } from '../../reconciler/render/text.ts';
 import { isTerminal, type Io } from './io.ts';
 
 /** The question before a write, or null if nobody can answer it: without a terminal, and in a pipeline. */
@@ -9,10 +9,11 @@ export function confirmWith(
   ask: (target: string) => string,
 ): ((target: string) => Promise<boolean>) | null {
   const { stderr } = io;
-  if (io.stdin.isTTY !== true || !isTerminal(stderr) || (io.env['CI'] ?? '') !== '') return null;
+  const stdin = io.stdin();
+  if (stdin.isTTY !== true || !isTerminal(stderr) || (io.env['CI'] ?? '') !== '') return null;
   return async (target) => {
     const { createInterface } = await import('node:readline/promises');
-    const prompt = createInterface({ input: io.stdin, output: stderr });
+    const prompt = createInterface({ input: stdin, output: stderr });
     // In raw mode Ctrl-C arrives here and not as a signal.
     prompt.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {

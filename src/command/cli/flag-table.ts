@@ -1,4 +1,5 @@
 import { RULES } from '../../reconciler/model/guard.ts';
+import { SERVE_FLAGS } from './serve-flags.ts';
 import { WATCH_FLAGS } from './watch-flags.ts';
 import { FAIL_ON } from './words.ts';
 
@@ -35,7 +36,8 @@ export const FLAGS = {
     short: '-f',
     value: 'path',
     repeatable: true,
-    about: 'settings file, or a pattern such as envs/*.yaml; repeatable (default: settings.yaml)',
+    about:
+      'settings file, or a pattern such as envs/*.yaml; repeatable (default: settings.yaml, setpoint.yaml or *.setpoint.yaml)',
     completion: 'files',
   },
   '--env': {
@@ -92,6 +94,13 @@ export const FLAGS = {
     about: 'write a secret again: its path, or all; repeatable',
     completion: 'secrets',
   },
+  '--without': {
+    value: 'path',
+    repeatable: true,
+    about:
+      'leave a setting, mcp entry or item as it is in this run; its value is not needed; repeatable',
+    completion: 'secrets',
+  },
   '--allow': {
     value: 'rule',
     repeatable: true,
@@ -127,68 +136,23 @@ export const FLAGS = {
   '--adopt': {
     value: 'path',
     repeatable: true,
-    about: 'import an unmanaged field too: its path, or all; repeatable',
+    about: 'import an unmanaged field, item or block too: its path, or all; repeatable',
     completion: 'fields',
   },
-  '--check': { about: 'show the patch and write nothing; exit 2 if there is one' },
+  '--check': {
+    about:
+      'have the service try changed models, mcp servers and agent profiles: it calls the models and starts the programs; exit 1 if one does not work; refused on pull requests',
+  },
+  '--live': {
+    about:
+      'have each service try the models, mcp servers and agent profiles that the file declares, as stored: it calls the models and starts the programs; refused on pull requests',
+  },
   '--force': { about: 'edit a file that has changes git has not committed' },
   '--offline': { about: 'read no service: only the files and the schema' },
   '--message': { value: 'text', about: 'the first message of the conversation' },
   '--pr': { value: 'number', about: 'the pull request (default: that of GITHUB_EVENT_PATH)' },
   ...WATCH_FLAGS,
-  '--port': { value: 'n', default: '3000', about: 'port; 0 takes a free one' },
-  '--host': { value: 'address', default: '127.0.0.1', about: 'address to listen on' },
-  '--api-key': { value: 'key', about: 'require this key (also SESSION_API_KEY)' },
-  '--server-mcp': {
-    value: 'file',
-    about: 'JSON with mcp entries that the server owns',
-    completion: 'files',
-  },
-  '--allow-host': {
-    value: 'name',
-    repeatable: true,
-    about: 'answer to this Host too; repeatable',
-  },
-  '--dialect': {
-    value: 'name',
-    about:
-      'the settings API that it has: settings-v0, app-server or agent-server (default: settings-v0)',
-    completion: 'dialects',
-  },
-  '--start-ms': {
-    value: 'n',
-    about: 'milliseconds that a sandbox is STARTING (default: 500)',
-  },
-  '--becomes': {
-    value: 'state',
-    about:
-      'the state that a started sandbox reaches: running, flapping, starting, error or missing (default: running)',
-    completion: 'served states',
-  },
-  '--max-running': {
-    value: 'n',
-    about: 'pause the oldest sandboxes if more would run (default: none)',
-  },
-  '--empty-lists': {
-    value: 'n',
-    about: 'answer the first n lists of sandboxes as empty (default: 0)',
-  },
-  '--page-size': { value: 'n', about: 'most items on a page (default: 100)' },
-  '--require-ids': { about: 'list conversations only by their ids, as real servers do' },
-  '--run-ms': {
-    value: 'n',
-    about: 'milliseconds that an agent works on an initial message (default: 2000)',
-  },
-  '--spec': {
-    value: 'id',
-    repeatable: true,
-    about: 'a sandbox spec, the first is the default; repeatable',
-  },
-  '--data': {
-    value: 'file',
-    about: 'keep the store in a file; in memory without it',
-    completion: 'files',
-  },
+  ...SERVE_FLAGS,
   '--output': {
     short: '-o',
     value: 'format[=file]',

@@ -1,13 +1,15 @@
 import { usageError } from '../../reconciler/model/error.ts';
-import { parseDuration } from '../../reconciler/model/duration.ts';
 import { choicesHint } from '../../reconciler/model/wording.ts';
-import { isInterval } from '../../reconciler/desired/blocks/watch.ts';
+import { parseDuration, isInterval } from '../../reconciler/desired/blocks/watch.ts';
 import { isAddress } from '../../reconciler/model/address.ts';
 import { withDotenv } from '../../reconciler/host/reference-source.ts';
 import type { Options } from '../../reconciler/operations/options.ts';
 import type { FlagValues } from './flag-table.ts';
 import type { Io } from './io.ts';
 import { FORMATS, type Format } from './words.ts';
+
+/** The folder of a controller that --data does not name. */
+export const DEFAULT_DATA = '.setpoint/watch';
 
 /** The flags that become options of an operation. */
 type OptionFlags = FlagValues<
@@ -78,7 +80,10 @@ export function environmentsNamed(env: OptionFlags['env']): readonly string[] | 
   return env?.flatMap((text) => commaSeparated(text) ?? [text]);
 }
 
-function timeoutOf({ timeout }: OptionFlags, env: Options['env']): number | undefined {
+export function timeoutOf(
+  { timeout }: Pick<OptionFlags, 'timeout'>,
+  env: Options['env'],
+): number | undefined {
   if (timeout !== undefined) return duration('--timeout', timeout);
   const variable = env['SETPOINT_TIMEOUT'] ?? '';
   return variable === '' ? undefined : duration('SETPOINT_TIMEOUT', variable);

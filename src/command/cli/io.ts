@@ -1,14 +1,17 @@
 import { ERRORS } from '../../reconciler/model/error.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';
+import { isThere } from '../../reconciler/host/read-text.ts';
+import { readDotenv } from '../../reconciler/host/reference-source.ts';
 import type { Readable, Writable } from 'node:stream';
-import type { Style } from '../../reconciler/render/style.ts';
+import type { Style } from '../../reconciler/render/text.ts';
 
 /** Everything of the process that a command touches, so that a command is a function of it. */
 export interface Io {
   /** The command that was used, if it is one. */
   readonly command?: string;
   readonly env: Variables;
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** Opened when it is asked for, which loads Node's streams: most commands read nothing from it. */
+  readonly stdin: () => Readable & { readonly isTTY?: boolean };
   readonly stdout: Stream;
   readonly stderr: Stream;
   /** Aborts at the first signal to stop; its reason is the signal's name. */
@@ -17,13 +20,30 @@ export interface Io {
   readonly abandon: AbortSignal;
 }
 
-/** The hint of an error, with the name of the command that was used. */
+/** The hint of an error, with the name of the command that was used, and a file that has the variables it asks for. */
 export function hintForCommand(
-  { hint }: { readonly hint: string },
-  { command }: Pick<Io, 'command'>,
+  { code, hint }: { readonly code: string; readonly hint: string },
+  { command, env }: Pick<Io, 'command' | 'env'>,
 ): string {
+  if (code === 'reference-missing')
+    return hint.replace(/^Set ([\w, ]+), and run again\./, (whole, names: string) =>
+      dotenvHas(names.split(', '), env)
+        ? `Set ${names}, or add --dotenv .env, and run again.`
+        : whole,
+    );
   if (hint !== ERRORS.usage.hint || command === undefined) return hint;
   return hint.replace('COMMAND', command);
+}
+
+/** Whether the file of variables that `init` speaks of is here, and has one of these. A pipeline does not read it. */
+function dotenvHas(names: readonly string[], env: Variables): boolean {
+  if ((env['CI'] ?? '') !== '' || !isThere('.env')) return false;
+  try {
+    const held = readDotenv('.env');
+    return names.some((name) => (held[name] ?? '').trim() !== '');
+  } catch {
+    return false; // It is no file of variables.
+  }
 }
 
 /** What text is written to. */

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import type { Stream } from './io.ts';
-import { keepCompiled } from './compiled.ts';
-import { isTraced } from '../../reconciler/host/tracer.ts';
-import { run } from './run.ts';
+import { isTraced } from '../../reconciler/host/this-process.ts';
+import { keepCompiled, run } from './run.ts';
 import { fstatSync, writeSync } from 'node:fs';
 
 const stop = new AbortController();
@@ -67,9 +66,7 @@ function isWritten({ writableLength = 0 }: Stream): boolean {
 async function main(): Promise<void> {
   const code = await run(process.argv.slice(2), {
     env: process.env,
-    get stdin() {
-      return process.stdin;
-    },
+    stdin: () => process.stdin,
     get stdout() {
       return output(1);
     },

@@ -4,8 +4,8 @@ import {
   type FailureDocument,
 } from '../../reconciler/model/error.ts';
 import { endOfJson, partOfJson, startOfJson } from '../../reconciler/render/json.ts';
-import type { Style } from '../../reconciler/render/style.ts';
-import { SYSTEM_CLOCK } from '../../reconciler/host/system-clock.ts';
+import type { Style } from '../../reconciler/render/text.ts';
+import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { openAside, type AsideFile } from '../../reconciler/host/write-aside.ts';
 import { write, type Stream } from './io.ts';
 import type { OutcomeDocument } from '../../reconciler/model/outcome.ts';

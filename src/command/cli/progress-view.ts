@@ -1,5 +1,8 @@
+import { nounOf } from '../../reconciler/model/action.ts';
 import { grouped } from '../../reconciler/model/wording.ts';
-import { visible } from '../../reconciler/render/visible.ts';
+import type { Costs } from '../../reconciler/model/proof.ts';
+import { costsText } from '../../reconciler/render/section-text.ts';
+import { visible } from '../../reconciler/render/text.ts';
 import type { EnvironmentsEnded } from '../../reconciler/operations/options.ts';
 import type { Waited } from '../../reconciler/reconcile/contract.ts';
 import { eraseBefore, type Io, type Stream } from './io.ts';
@@ -22,7 +25,7 @@ export interface ProgressView {
   readonly end: () => void;
 }
 
-type AwaitedKind = 'sandbox' | 'service';
+type AwaitedKind = 'item' | 'service';
 
 /**
  * On a terminal one line for each item with its state and the seconds, updated in place, and erased at the end and before anything
@@ -42,7 +45,7 @@ class Lines {
   readonly #lines = new Map<string, Line>();
 
   /** Updates the lines; returns those whose name or state has changed. */
-  take(target: string, awaited: readonly Awaited[], kind: AwaitedKind = 'sandbox'): Line[] {
+  take(target: string, awaited: readonly Awaited[], kind: AwaitedKind = 'item'): Line[] {
     const now = performance.now();
     return awaited.flatMap((one, index) => {
       const key = `${target} ${kind} ${index}`;
@@ -151,9 +154,9 @@ const VERBS = {
   watch: 'watching',
 } as const;
 
-/** A sandbox that an apply waits for; it has no id until the service has reported one. */
+/** What an apply waits for; it has no id until the service has reported one. */
 export function awaitedItem({ action, id, spec, status, done }: Waited): Awaited {
-  const which = id ?? `a new sandbox${spec === null ? '' : ` of ${spec}`}`;
+  const which = id ?? `a new ${nounOf('start')}${spec === null ? '' : ` of ${spec}`}`;
   return { name: `${VERBS[action]} ${which}`, status: status ?? 'not listed yet', done };
 }
 
@@ -183,6 +186,17 @@ function leftText(seconds: number): string {
   if (seconds < 100) return `${Math.ceil(seconds)} s left`;
   const minutes = Math.ceil(seconds / 60);
   return minutes < 100 ? `${minutes} min left` : `${Math.ceil(minutes / 60)} h left`;
+}
+
+/** Says, before a service is asked to try things, what that costs. `quiet` says nothing. */
+export function checksView(
+  { stderr }: Pick<Io, 'stderr'>,
+  quiet: boolean,
+): (target: string, costs: Costs) => void {
+  if (quiet) return () => {};
+  return (target, costs) => {
+    stderr.write(`${visible(`${target}: ${costsText(costs)}`)}\n`);
+  };
 }
 
 /** Receives what a service that is waited for shows, by the environment's name, and null once it answers. */

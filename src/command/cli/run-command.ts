@@ -11,10 +11,10 @@ import {
 } from './command-table.ts';
 import type { choices } from './completion/choices.ts';
 import { flagSpec, type FlagName } from './flag-table.ts';
+import { groupedCommands, groupedFlags } from './help-groups.ts';
 import type { Io } from './io.ts';
 import { reportFailure } from './reporter.ts';
-import { endQuickly } from '../../reconciler/host/this-process.ts';
-import { findTracer } from '../../reconciler/host/tracer.ts';
+import { endQuickly, findTracer } from '../../reconciler/host/this-process.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
 
 /** Parses a command line and runs its command. A command line that is not valid is a usage error, and nothing is sent. */
@@ -87,6 +87,8 @@ function commandLineError(thrown: unknown, argv: readonly string[]): SetpointErr
   );
 }
 
+const UNDO = 'Take the commit back with git revert, then run setpoint apply.';
+
 /** The names of commands in other tools, and words that a person might try. */
 const COMMANDS_ELSEWHERE: Readonly<Record<string, string>> = {
   lint: 'validate',
@@ -98,10 +100,22 @@ const COMMANDS_ELSEWHERE: Readonly<Record<string, string>> = {
   deploy: 'apply',
   sync: 'apply',
   refresh: 'drift',
-  status: 'drift',
   import: 'pull',
   show: 'get',
   list: 'get',
+  export: 'init, or get',
+  rotate: 'apply --rotate PATH',
+  secrets: 'get secrets',
+  logs: 'history',
+  fmt: 'validate',
+};
+
+/** What is done elsewhere by a command of its own, and here by others. */
+const WAYS_ELSEWHERE: Readonly<Record<string, string>> = {
+  undo: UNDO,
+  rollback: UNDO,
+  promote:
+    'Merge the file of one environment into that of the next, then run setpoint apply -e NAME.',
 };
 
 /** The names of flags in other tools, and what does the same here. */
@@ -126,8 +140,9 @@ const TAKEN_BY_NODE =
   'Use --dotenv FILE: Node reads --env-file for itself, before setpoint starts.';
 
 function commandMeant(word: string): string | null {
+  const way = Object.hasOwn(WAYS_ELSEWHERE, word) ? WAYS_ELSEWHERE[word] : undefined;
   const meant = Object.hasOwn(COMMANDS_ELSEWHERE, word) ? COMMANDS_ELSEWHERE[word] : undefined;
-  return meant === undefined ? null : `Did you mean ${meant}?`;
+  return way ?? (meant === undefined ? null : `Did you mean ${meant}?`);
 }
 
 function flagMeant(flag: string, flags: readonly FlagName[]): string | null {
@@ -161,6 +176,7 @@ const RUN: { readonly [Name in CommandName]: () => Promise<RunCommand<Name>> } =
   report: async () => (await import('./commands/report.ts')).reportCommand,
   comment: async () => (await import('./commands/comment.ts')).commentCommand,
   watch: async () => (await import('./commands/watch.ts')).watchCommand,
+  status: async () => (await import('./commands/status.ts')).statusCommand,
   history: async () => (await import('./commands/history.ts')).historyCommand,
   suspend: async () => (await import('./commands/suspend.ts')).suspendCommand,
   resume: async () => (await import('./commands/suspend.ts')).resumeCommand,
@@ -204,38 +220,44 @@ export type TakeLine = (name: CommandName, flags: never, args: readonly string[]
 export function buildProgram(out: Io['stdout'], take: TakeLine, only?: string): Command {
   const program = new Command('setpoint')
     .description(
-      "Keeps the settings and sandboxes of an agent platform's service equal to a committed settings.yaml.",
+      'Keeps an OpenHands server equal to a committed settings.yaml: its settings, what it holds by name, and its sandboxes.',
     )
     .version(`setpoint ${VERSION}`, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'Show the help of a command')
+    .commandsGroup('Other:')
     .exitOverride()
     .configureOutput({ writeOut: (text) => out.write(text), writeErr: () => {} })
     .addHelpText(
       'after',
       `\n${EXAMPLES}\n\nsetpoint COMMAND --help lists the flags and the exit codes of a command.`,
     );
-  for (const name of isCommand(only) ? [only] : COMMAND_NAMES) addCommand(program, name, take);
+  for (const { name, heading } of groupedCommands(isCommand(only) ? [only] : COMMAND_NAMES))
+    addCommand(program, name, heading, take);
   return program;
 }
 
-function addCommand(program: Command, name: CommandName, take: TakeLine): void {
+function addCommand(program: Command, name: CommandName, heading: string, take: TakeLine): void {
   const { argument, summary, example, flags, exits } = commandEntry(name);
   const command = program
     .command(argument === undefined ? name : `${name} ${argument.form}`)
     .summary(summary)
     .description(`${summary}.`)
     .helpCommand(false)
+    .helpGroup(heading)
     .addHelpText('after', `\nExample:\n  $ ${example}\n\n${exitCodesText(exits)}`)
     .action(() => take(name, command.opts<never>(), command.args));
-  for (const flag of flags) command.addOption(optionOf(name, flag));
+  for (const { name: flag, heading: above } of groupedFlags(flags))
+    command.addOption(optionOf(name, flag, above));
 }
 
-function optionOf(command: CommandName, flag: FlagName): Option {
+function optionOf(command: CommandName, flag: FlagName, heading: string): Option {
   const { short, value, repeatable, default: byDefault } = flagSpec(flag);
   const forms = short === undefined ? flag : `${short}, ${flag}`;
   const about = aboutFlag(command, flag);
-  const option = new Option(value === undefined ? forms : `${forms} <${value}>`, about ?? '');
+  const noun = commandEntry(command).takes?.[flag] ?? value;
+  const option = new Option(noun === undefined ? forms : `${forms} <${noun}>`, about ?? '');
+  option.helpGroup(heading);
   if (about === null) option.hideHelp();
   if (byDefault !== undefined) option.default(byDefault);
   if (repeatable === true)

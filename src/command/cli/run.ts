@@ -1,7 +1,21 @@
+import type * as RunCommand from './run-command.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
-import { loadCommands } from './compiled.ts';
 import { HELP } from './help.gen.ts';
 import { write, type Io } from './io.ts';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { Script } from 'node:vm';
+import { USUAL_FLAGS } from '../../reconciler/host/this-process.ts';
 
 /** Runs one command line (without node and script); resolves to its exit code. Nothing of the process is touched but `io`. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -13,7 +27,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   // A shell waits for this at each Tab: the commands are not loaded for it.
   if (argv[0] === 'completion' && argv[1] === '--complete') {
     const { complete } = await import('./completion/complete.ts');
-    return complete(argv.slice(2), io);
+    return complete(argv.slice(2), io, loadCommands);
   }
   const { runCommand } = await loadCommands();
   return runCommand(argv, io);
@@ -39,4 +53,141 @@ async function fixedText([first = '--help', second, ...rest]: readonly string[])
 
 function isHelp(word: string): boolean {
   return word === '--help' || word === '-h';
+}
+
+/** The chunks of which V8's compiled form is kept. */
+const DAILY: readonly string[] = ['commands.cjs', 'plan.cjs', 'apply.cjs'];
+/** The chunks of this build: V8 itself compares a form with its text by the length alone. Filled in by scripts/build.mjs. */
+const BUILD = '%BUILD%';
+/** V8 takes a compiled form only from its own version, so that its name has it: one for another V8 is not even read. */
+const FORM = `${process.versions.v8}-${process.platform}-${process.arch}.cjs.compiled`;
+const DAYS_UNUSED = 30;
+/** What Node hands to a CommonJS module. */
+const BEFORE = '(function (exports, require, module, __filename, __dirname) {';
+
+/** What V8 has compiled in this run, by the name of the form. */
+const compiledNow = new Map<string, Script>();
+
+/** What runs a command line. The built command has it as a chunk, the sources as a module. */
+export async function loadCommands(): Promise<typeof RunCommand> {
+  const chunks = join(import.meta.dirname, 'chunks');
+  return existsSync(chunks)
+    ? (compiledChunk(chunks, 'commands.cjs') as typeof RunCommand)
+    : import('./run-command.ts');
+}
+
+/**
+ * What a chunk of the command exports, loaded from the compiled form that an earlier run has kept, so that V8 need not compile it on
+ * every run. The chunks that it requires are loaded in the same way. A later `require` of the file gets the same module. The built
+ * command is CommonJS, so that it has a `require`.
+ */
+function compiledChunk(folder: string, name: string): object {
+  const path = join(folder, name);
+  const known = require.cache[path];
+  if (known !== undefined) return known.exports as object;
+  const formName = name.replace(/cjs$/, FORM);
+  const cachedData = keptForm(formName, process.env);
+  // Its bytes are characters: see scripts/build.mjs.
+  const script = new Script(`${BEFORE}${readFileSync(path, 'latin1')}\n});`, {
+    filename: path,
+    ...(cachedData === null ? {} : { cachedData }),
+  });
+  if (script.cachedDataRejected !== false) compiledNow.set(formName, script);
+  return runChunk(script, folder, path);
+}
+
+function runChunk(script: Script, folder: string, path: string): object {
+  const exports = {};
+  const module = { exports, id: path, filename: path, loaded: true, children: [], paths: [] };
+  Object.assign(require.cache, { [path]: module });
+  const requireFor = (id: string): unknown => {
+    if (!id.startsWith('./')) return require(id);
+    const name = id.slice('./'.length);
+    return DAILY.includes(name) ? compiledChunk(folder, name) : require(join(folder, name));
+  };
+  const body = script.runInThisContext() as (...args: readonly unknown[]) => void;
+  body.call(exports, exports, requireFor, module, path, folder);
+  return module.exports;
+}
+
+/**
+ * Where this user's caches are; null if nothing may be kept: NODE_DISABLE_COMPILE_CACHE is set, or the system does not say whose a
+ * folder is.
+ */
+function cacheHome(env: NodeJS.ProcessEnv): string | null {
+  if (process.getuid === undefined || (env['NODE_DISABLE_COMPILE_CACHE'] ?? '') !== '') return null;
+  const { XDG_CACHE_HOME = '', HOME = '' } = env;
+  if (isAbsolute(XDG_CACHE_HOME)) return XDG_CACHE_HOME;
+  if (!isAbsolute(HOME)) return null;
+  return process.platform === 'darwin' ? join(HOME, 'Library/Caches') : join(HOME, '.cache');
+}
+
+/**
+ * Whether a folder is this user's, and nobody else can put something else in its place. What is read from it is code: a folder that
+ * another user of the machine may have prepared is never used.
+ */
+function isOwn(folder: string): boolean {
+  const user = process.getuid?.();
+  const start = realpathSync(folder);
+  if (lstatSync(start).uid !== user) return false;
+  for (let path = start; ; path = dirname(path)) {
+    const { uid, mode } = lstatSync(path);
+    const othersWrite = (mode & 0o022) !== 0;
+    const onlyTheirOwn = (mode & 0o1000) !== 0 && path !== start;
+    if ((uid !== user && uid !== 0) || (othersWrite && !onlyTheirOwn)) return false;
+    if (dirname(path) === path) return true;
+  }
+}
+
+/** The compiled form that an earlier run has kept; null without one. */
+function keptForm(name: string, env: NodeJS.ProcessEnv): Buffer | null {
+  const home = cacheHome(env);
+  if (home === null) return null;
+  try {
+    const folder = join(home, 'setpoint', BUILD);
+    return isOwn(folder) ? readFileSync(join(folder, name)) : null;
+  } catch {
+    return null; // There is none yet.
+  }
+}
+
+/** Keeps for later runs what had to be compiled in this one. A cache that cannot be written is done without. */
+export function keepCompiled(env: NodeJS.ProcessEnv): void {
+  const home = cacheHome(env);
+  // The home of a job in a pipeline is gone before the next run.
+  if (compiledNow.size === 0 || home === null || (env['CI'] ?? '') !== '') return;
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+  for (const flag of USUAL_FLAGS) setFlagsFromString(flag);
+  try {
+    const all = join(home, 'setpoint');
+    const folder = join(all, BUILD);
+    if (!isOwn(existing(home))) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!isOwn(folder)) return;
+    for (const [name, script] of compiledNow) {
+      const aside = join(folder, `${name}.${process.pid}`);
+      writeFileSync(aside, script.createCachedData(), { mode: 0o600 });
+      renameSync(aside, join(folder, name));
+    }
+    removeOld(all);
+  } catch {
+    // Read-only, full, or no home: the next run compiles again.
+  }
+}
+
+function existing(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return existing(dirname(folder));
+  }
+}
+
+/** Removes the forms of builds that have kept none for long. */
+function removeOld(all: string): void {
+  for (const build of readdirSync(all)) {
+    const path = join(all, build);
+    const days = (Date.now() - lstatSync(path).mtimeMs) / 86_400_000;
+    if (build !== BUILD && days > DAYS_UNUSED) rmSync(path, { recursive: true, force: true });
+  }
 }

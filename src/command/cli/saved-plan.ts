@@ -3,7 +3,7 @@ import type { PlanDocument } from '../../reconciler/model/plan.ts';
 import { partOf, recounted } from '../../reconciler/model/summary.ts';
 import { choicesHint } from '../../reconciler/model/wording.ts';
 import { readSaved } from '../../reconciler/operations/saved-document.ts';
-import { visible } from '../../reconciler/render/visible.ts';
+import { visible } from '../../reconciler/render/text.ts';
 import type { Flags } from './command-table.ts';
 import type { FlagName } from './flag-table.ts';
 import { environmentsNamed } from './flags.ts';
@@ -24,7 +24,9 @@ const OF_A_NEW_PLAN = {
   base: '--base',
   policy: '--policy',
   rotate: '--rotate',
+  without: '--without',
   allow: '--allow',
+  check: '--check',
 } as const satisfies Partial<Record<keyof PlanFlags, FlagName>>;
 
 /** A saved plan, or the environments of it that -e names. */

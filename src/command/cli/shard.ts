@@ -5,7 +5,7 @@ import { parseShard } from '../../reconciler/operations/flag-values.ts';
 import type { Options } from '../../reconciler/operations/options.ts';
 import { counted } from '../../reconciler/model/wording.ts';
 import { shardText } from '../../reconciler/render/shard-text.ts';
-import { visible } from '../../reconciler/render/visible.ts';
+import { visible } from '../../reconciler/render/text.ts';
 import type { FlagValues } from './flag-table.ts';
 import type { Io } from './io.ts';
 

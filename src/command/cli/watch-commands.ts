@@ -1,4 +1,6 @@
-import { BASIC_FORMATS, REPORTING, SELECTION } from './command-entry.ts';
+import { BASIC_FORMATS, EXIT_CODE, REPORTING, SELECTION } from './command-entry.ts';
+
+const FOLDER = { '--data': 'folder' } as const;
 
 /** The commands of a controller and its journal, as rows of the table of commands. */
 export const WATCH_COMMANDS = {
@@ -37,6 +39,7 @@ export const WATCH_COMMANDS = {
       '--no-color',
       '--quiet',
     ],
+    takes: FOLDER,
     about: {
       '--all': null,
       '--data': 'folder of the journal, the locks and the suspensions (default: .setpoint/watch)',
@@ -51,12 +54,46 @@ export const WATCH_COMMANDS = {
       3: 'usage, settings or references not valid',
     },
   },
+  status: {
+    summary:
+      'List what a controller watches, the worst first: state, since when, what differs, why it is not healed',
+    example: 'setpoint status --data /var/lib/setpoint',
+    flags: [
+      '--env',
+      '--selector',
+      '--state',
+      '--data',
+      '--server',
+      '--timeout',
+      ...EXIT_CODE,
+      ...REPORTING,
+    ],
+    takes: FOLDER,
+    about: {
+      '--data': 'folder of the controller, which need not run (default: .setpoint/watch)',
+      '--server': 'the address of the page of a running controller, in place of --data',
+      '--exit-code': 'exit 2 if somebody should look at an environment of the list',
+      '--detailed-exitcode': null,
+      '--verbose': 'long lines in full, and environments in sync, too',
+    },
+    formats: BASIC_FORMATS,
+    exits: {
+      0: 'done',
+      1: 'failed',
+      2: 'somebody should look at an environment (with --exit-code)',
+      3: 'usage not valid, or no journal',
+      4: 'the page refused the token',
+      9: 'timed out',
+      130: 'interrupted',
+    },
+  },
   history: {
     argument: { form: '[path]', completion: 'paths' },
     summary:
       'Show what setpoint watch and apply --journal recorded: what changed, when, by which commit',
     example: 'setpoint history -e production llm_model --data /var/lib/setpoint',
     flags: ['--env', '--data', '--limit', ...REPORTING],
+    takes: FOLDER,
     about: {
       '--data': 'folder of the journal (default: .setpoint/watch)',
       '--verbose': 'long values in full',
@@ -68,6 +105,7 @@ export const WATCH_COMMANDS = {
     summary: 'Stop setpoint watch from healing an environment and from telling anybody of it',
     example: 'setpoint suspend -e production --reason "provider is moving" --until 2h',
     flags: ['--env', '--data', '--reason', '--until', '--force', '--quiet'],
+    takes: FOLDER,
     about: {
       '--data': 'folder of the controller (default: .setpoint/watch)',
       '--force': 'suspend a name that no controller has read, too',
@@ -78,6 +116,7 @@ export const WATCH_COMMANDS = {
     summary: 'End a suspension, and let setpoint watch heal again where it had stopped',
     example: 'setpoint resume -e production',
     flags: ['--env', '--data', '--quiet'],
+    takes: FOLDER,
     about: { '--data': 'folder of the controller (default: .setpoint/watch)' },
     exits: { 0: 'done', 1: 'failed', 3: 'usage not valid, or a name is not known' },
   },

@@ -1,3 +1,5 @@
+import { STATE_FILTERS } from '../../reconciler/model/verdict.ts';
+
 /** The flags of a controller and its journal, as rows of the table of flags. */
 export const WATCH_FLAGS = {
   '--interval': {
@@ -48,6 +50,11 @@ export const WATCH_FLAGS = {
     value: 'folder',
     about: 'record what was written in this folder, for setpoint history',
     completion: 'files',
+  },
+  '--state': {
+    value: 'state',
+    about: 'only those of this state, such as attention, drift or suspended (default: any)',
+    completion: { words: STATE_FILTERS },
   },
   '--limit': { value: 'n', about: 'most records to show, the latest first (default: 50)' },
   '--reason': { value: 'text', about: 'why; the page and the history show it' },

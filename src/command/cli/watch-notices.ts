@@ -1,21 +1,24 @@
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
 import { referenceSource } from '../../reconciler/host/reference-source.ts';
+import { SecretValues } from '../../reconciler/host/secret-values.ts';
 import {
   Notices,
   type IssueKeeper,
   type NoticeOptions,
 } from '../../controller/watch/notices/notices.ts';
-import { readNotify } from '../../controller/watch/notices/notify-file.ts';
+import { notifySecrets, readNotify } from '../../controller/watch/notices/notify-file.ts';
 import { httpSender } from '../../controller/watch/notices/send.ts';
 
 /** Makes the notices of a controller as a file of --notify says, which is read at once. Throws NotifyInvalid, or file-unreadable. */
-export function noticesFrom(
+export async function noticesFrom(
   path: string,
   env: Variables,
   clock: Clock,
-): (options: Pick<NoticeOptions, 'watching' | 'journal' | 'report'>) => Notices {
-  const settings = readNotify(path, referenceSource(env));
+): Promise<(options: Pick<NoticeOptions, 'watching' | 'journal' | 'report'>) => Notices> {
+  const secrets = new SecretValues(env);
+  await secrets.ask(notifySecrets(path));
+  const settings = readNotify(path, referenceSource(env, new Set(), secrets));
   const issues = issueKeeper(clock);
   return (options) =>
     new Notices({ ...options, settings, clock, issues, sender: httpSender(env, clock) });

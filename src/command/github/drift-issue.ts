@@ -2,7 +2,7 @@ import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.
 import { partOf } from '../../reconciler/model/summary.ts';
 import { driftMarkdown, footer } from '../../reconciler/render/markdown/comments.ts';
 import { countsMarkdown } from '../../reconciler/render/markdown/summary.ts';
-import { visible } from '../../reconciler/render/visible.ts';
+import { visible } from '../../reconciler/render/text.ts';
 import type { GitHub, Post } from './client.ts';
 import {
   digestIn,

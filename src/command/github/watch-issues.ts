@@ -1,7 +1,7 @@
 import type { PlanDocument } from '../../reconciler/model/plan.ts';
 import { FORMAT_VERSION, type EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import { planSummary } from '../../reconciler/model/summary.ts';
-import { visible } from '../../reconciler/render/visible.ts';
+import { visible } from '../../reconciler/render/text.ts';
 import { TOOL } from '../../reconciler/model/version.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import type { GitHub } from './client.ts';

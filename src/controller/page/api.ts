@@ -1,32 +1,15 @@
-import { FORMAT_VERSION, type EnvironmentPlan, type Tool } from '../../reconciler/model/plan.ts';
-import type { Condition } from '../../reconciler/model/condition.ts';
+import type { EnvironmentWatched, WatchedDocument } from '../../reconciler/model/documents.gen.ts';
+import { FORMAT_VERSION } from '../../reconciler/model/plan.ts';
 import { TOOL } from '../../reconciler/model/version.ts';
-import type { JournalRecord, ReadMark, WatchState } from '../../reconciler/model/watch.ts';
+import type { Condition, JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
+import { whatDiffers, whyNotHealed } from '../watch/reasons.ts';
 import type { Watching } from '../watch/watching.ts';
 import { changesIn } from './listing.ts';
 
-/** What /api/environments answers: schemas/watched.schema.json is its schema. Times are ISO 8601, UTC. */
-interface WatchedDocument {
-  readonly format_version: typeof FORMAT_VERSION;
-  readonly kind: 'watched';
-  readonly tool: Tool;
-  readonly created_at: string;
-  readonly controller: {
-    readonly started_at: string;
-    readonly turned_at: string;
-    readonly ready: boolean;
-    readonly queued: number;
-    readonly commit: string | null;
-    readonly files_problem: string | null;
-    readonly problems: readonly Condition[];
-    readonly shard: Watching['health']['shard'];
-  };
-  readonly environments: readonly object[];
-}
-
+/** A document of some environments. Without a controller it is of a data folder. */
 export function watchedDocument(
-  { health, conditions }: Watching,
-  environments: readonly object[],
+  watching: Pick<Watching, 'health' | 'conditions'> | null,
+  environments: readonly EnvironmentWatched[],
   now: number,
 ): WatchedDocument {
   return {
@@ -34,22 +17,33 @@ export function watchedDocument(
     kind: 'watched',
     tool: TOOL,
     created_at: new Date(now).toISOString(),
-    controller: {
-      started_at: new Date(health.startedAt).toISOString(),
-      turned_at: new Date(health.turnedAt).toISOString(),
-      ready: health.ready,
-      queued: health.queued,
-      commit: health.commit,
-      files_problem: health.filesProblem,
-      problems: conditions.list(),
-      shard: health.shard,
-    },
+    controller: watching === null ? null : controllerReport(watching),
     environments,
   };
 }
 
-/** An environment in short. */
-export function watchedReport(state: WatchState): object {
+function controllerReport({
+  health,
+  conditions,
+}: Pick<Watching, 'health' | 'conditions'>): WatchedDocument['controller'] {
+  return {
+    started_at: new Date(health.startedAt).toISOString(),
+    turned_at: new Date(health.turnedAt).toISOString(),
+    ready: health.ready,
+    queued: health.queued,
+    commit: health.commit,
+    files_problem: health.filesProblem,
+    problems: conditions.list(),
+    shard: health.shard,
+  };
+}
+
+/** An environment in short. `problems` are those of the controller. */
+export function watchedReport(
+  state: WatchState,
+  problems: readonly Condition[],
+  now: number,
+): EnvironmentWatched {
   const { name, labels, origin, dialect, release, settings, plan, stopped, healFailed } = state;
   return {
     name,
@@ -62,6 +56,8 @@ export function watchedReport(state: WatchState): object {
     status: state.status,
     found: state.found,
     since: state.since,
+    what: whatDiffers(state),
+    not_healed: whyNotHealed(state, problems, now),
     after: state.after,
     digest: state.digest,
     changes: changesIn(state),
@@ -90,18 +86,30 @@ export function watchedReport(state: WatchState): object {
   };
 }
 
-/** The same with all that is known of it. */
-export function wholeReport(state: WatchState, history: readonly JournalRecord[]): object {
-  const whole: {
-    readonly plan: EnvironmentPlan | null;
-    readonly reads: readonly ReadMark[];
-    readonly heals: WatchState['heals'];
-    readonly history: readonly JournalRecord[];
-  } = {
+/** An environment with all that is known of it, from its short report. */
+export function wholeReport(
+  report: EnvironmentWatched,
+  state: WatchState,
+  history: readonly JournalRecord[],
+): EnvironmentWatched {
+  return {
+    ...report,
     plan: state.plan,
     reads: [...state.reads],
     heals: state.heals.map(({ at, paths }) => ({ at, paths })),
     history,
   };
-  return { ...watchedReport(state), ...whole };
+}
+
+/** An environment as a data folder remembers it: how it is watched is in the settings files. */
+export function rememberedReport(state: WatchState, now: number): EnvironmentWatched {
+  const { stopped, suspended, healFailed } = state;
+  const isHeld = stopped !== null || suspended !== null || healFailed !== null;
+  // What other reasons there are is known to its controller.
+  const not = isHeld || state.found === 'refused' ? whyNotHealed(healing(state), [], now) : null;
+  return { ...watchedReport(state, [], now), mode: null, interval_seconds: null, not_healed: not };
+}
+
+function healing(state: WatchState): WatchState {
+  return { ...state, settings: { ...state.settings, mode: 'heal', removes: true } };
 }

@@ -3,7 +3,8 @@ import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts'
 import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/markup.ts';
 import { chipHtml } from '../../reconciler/render/html/parts.ts';
 import { ageText } from '../../reconciler/render/change.ts';
-import { notCompared } from '../../reconciler/render/wording.ts';
+import { commandFor, notCompared } from '../../reconciler/render/wording.ts';
+import { isHealable, whyNotHealed } from '../watch/reasons.ts';
 import type { Watching } from '../watch/watching.ts';
 import { controllerPart, partKey, partHtml, stateKey, type LiveView } from './parts.ts';
 import { commitHtml, foundPlanHtml, historyHtml, linkHtml } from './history.ts';
@@ -18,13 +19,19 @@ export function environmentView(
   records: readonly JournalRecord[],
   now: number,
 ): LiveView {
+  const why = whyNotHealed(state, watching.conditions.list(), now);
   return {
     parts: [
       controllerPart(watching, now),
       {
         id: 'state',
+        key: partKey(stateKey(state), why),
+        html: () => stateHtml(state, why, now),
+      },
+      {
+        id: 'facts',
         key: stateKey(state),
-        html: () => stateHtml(state, watching.health.commits, now),
+        html: () => factsHtml(state, watching.health.commits, now),
       },
       { id: 'reads', key: partKey(state.lastRead), html: () => readsHtml(state) },
       {
@@ -48,11 +55,11 @@ export function environmentHtml(
   { said, actions }: { readonly said: string | null; readonly actions: Markup | null },
 ): Markup {
   return markup`<p class="back"><a href="/">← All environments</a></p>
-${said === null ? null : markup`<p class="box note said" role="status">${said}</p>\n`}${partHtml(view, 'controller')}${partHtml(view, 'state')}${actions}${partHtml(view, 'reads')}${partHtml(view, 'found')}${partHtml(view, 'history')}`;
+${said === null ? null : markup`<p class="box note said" role="status">${said}</p>\n`}${partHtml(view, 'controller')}${partHtml(view, 'state')}${partHtml(view, 'found')}${actions}${partHtml(view, 'facts')}${partHtml(view, 'reads')}${partHtml(view, 'history')}`;
 }
 
-function stateHtml(state: WatchState, commits: string | null, now: number): Markup {
-  const { name, since, settings, suspended, stopped, healFailed, heldBy, failures } = state;
+function stateHtml(state: WatchState, why: string | null, now: number): Markup {
+  const { name, since, suspended, stopped, healFailed, heldBy } = state;
   const label = stateLabel(state);
   const boxes = [
     suspended === null
@@ -78,6 +85,43 @@ function stateHtml(state: WatchState, commits: string | null, now: number): Mark
           markup`<b>Held elsewhere</b>: ${heldBy} has the lock. This controller reads, and does not write.`,
         ]),
   ];
+  return markup`<section id="state" aria-labelledby="name" data-name="${name}" data-status="${label.words}">
+<h1 id="name">${name} ${[label, ...extraLabels(state)].map((one) => [chipHtml(one), ' '])}</h1>
+<p class="sentence">${sentenceHtml(state, now)}${why === null || boxes.some((box) => box !== null) ? null : markup` Not healed: ${why}.`}</p>
+${boxes}${mendHtml(state)}</section>
+`;
+
+  function sentenceHtml({ status, found }: WatchState, at: number): MarkupPart {
+    if (found === 'not-read' || status === 'not-read')
+      return 'This controller has not read it yet.';
+    const { words } = stateLabel({ status: found, plan: state.plan });
+    const count = changesIn(state);
+    const unknown = unknownIn(state);
+    const which = count > 1 ? 'the first made' : 'made';
+    const made = state.after === null ? '' : `, ${which} ${betweenText(state.after, since)}`;
+    return [
+      `${words.charAt(0).toUpperCase()}${words.slice(1)} `,
+      lastingHtml(since, at),
+      count === 0 ? '.' : `: ${counted(count, 'change')}${made}.`,
+      unknown === 0 || found === 'error' ? '' : ` ${notCompared(unknown)}.`,
+    ];
+  }
+}
+
+/** The commands that end a difference, for who may not act here or works in a terminal. */
+function mendHtml({ name, found, plan }: WatchState): Markup | null {
+  const differs = isHealable(found) && plan !== null && plan.changes.length > 0;
+  if (!differs) return null;
+  const command = (verb: 'apply' | 'pull'): Markup => {
+    const text = commandFor(verb, [name]);
+    return markup`<code>${text}</code><button class="copy" type="button" data-copy="${text}">Copy</button>`;
+  };
+  return markup`<p class="mend">${command('apply')} makes the service equal to the file; ${command('pull')} takes what the service has into the file.</p>
+`;
+}
+
+function factsHtml(state: WatchState, commits: string | null, now: number): Markup {
+  const { settings, failures } = state;
   const tags = Object.entries(state.labels).map(([key, value]) => [
     markup`<code class="tag">${key}=${value}</code>`,
     ' ',
@@ -102,29 +146,12 @@ function stateHtml(state: WatchState, commits: string | null, now: number): Mark
         ]),
     ...(tags.length === 0 ? [] : [['Labels', tags] as const]),
   ];
-  return markup`<section id="state" aria-labelledby="name" data-name="${name}" data-status="${label.words}">
-<h1 id="name">${name} ${[label, ...extraLabels(state)].map((one) => [chipHtml(one), ' '])}</h1>
-<p class="sentence">${sentenceHtml(state, now)}</p>
-${boxes}<dl class="facts">
+  return markup`<section id="facts" aria-labelledby="facts-title">
+<h2 id="facts-title">Facts</h2>
+<dl class="facts">
 ${facts.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>
 </section>
 `;
-
-  function sentenceHtml({ status, found }: WatchState, at: number): MarkupPart {
-    if (found === 'not-read' || status === 'not-read')
-      return 'This controller has not read it yet.';
-    const { words } = stateLabel({ status: found, plan: state.plan });
-    const count = changesIn(state);
-    const unknown = unknownIn(state);
-    const which = count > 1 ? 'the first made' : 'made';
-    const made = state.after === null ? '' : `, ${which} ${betweenText(state.after, since)}`;
-    return [
-      `${words.charAt(0).toUpperCase()}${words.slice(1)} `,
-      lastingHtml(since, at),
-      count === 0 ? '.' : `: ${counted(count, 'change')}${made}.`,
-      unknown === 0 || found === 'error' ? '' : ` ${notCompared(unknown)}.`,
-    ];
-  }
 }
 
 function boxHtml(tone: string, sentences: readonly MarkupPart[]): Markup {

@@ -13,7 +13,7 @@ import { sectionBodyHtml } from '../../reconciler/render/html/section.ts';
 import { historyRows, type ShownRecord } from '../../reconciler/render/history-rows.ts';
 import { outcomeSection, planSection, LABELS } from '../../reconciler/render/section.ts';
 import { type Label, ageText } from '../../reconciler/render/change.ts';
-import { visible } from '../../reconciler/render/visible.ts';
+import { visible } from '../../reconciler/render/text.ts';
 import { notCompared } from '../../reconciler/render/wording.ts';
 import { clockText, timeHtml } from './times.ts';
 
@@ -151,9 +151,10 @@ function writeHtml(
 const MOST_PATHS = 3;
 
 function pathsText(changes: readonly { readonly path: readonly string[] }[]): string {
-  const names = changes.slice(0, MOST_PATHS).map(({ path }) => formatPath(path));
-  const more = changes.length - names.length;
-  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return namesListed(
+    changes.map(({ path }) => formatPath(path)),
+    MOST_PATHS,
+  );
 }
 
 function foldHtml(title: string, content: Markup): Markup {

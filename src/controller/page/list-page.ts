@@ -1,9 +1,10 @@
-import { counted, grouped } from '../../reconciler/model/wording.ts';
+import { counted, grouped, namesListed } from '../../reconciler/model/wording.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { WATCH_STATUSES } from '../../reconciler/model/verdict.ts';
 import { markup, type Markup } from '../../reconciler/render/html/markup.ts';
 import { chipHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { LABELS } from '../../reconciler/render/section.ts';
+import { whatDiffers, whyNotHealed } from '../watch/reasons.ts';
 import type { Watching } from '../watch/watching.ts';
 import {
   controllerPart,
@@ -16,17 +17,17 @@ import {
   type PagePart,
 } from './parts.ts';
 import {
-  changesIn,
   countsByStatus,
   isToLookAt,
   listAddress,
   pageOfList,
   worstFirst,
+  type CauseGroup,
   type ListPage,
   type ListQuery,
 } from './listing.ts';
 import { extraLabels, stateLabel, stripHtml } from './state-label.ts';
-import { ageHtml, dueHtml, lastingHtml } from './times.ts';
+import { ageHtml, clockText, dueHtml, lastingHtml } from './times.ts';
 
 /** All environments in the order of the list. Thousands are sorted once a moment for all readers. */
 export interface Sorted {
@@ -47,15 +48,20 @@ export function listView(
   now: number,
 ): LiveView {
   const listing = pageOfList(sorted.states, query);
-  const rows = listing.states.map((state) => ({
-    id: elementId(state.name),
-    key: stateKey(state),
-    html: () => environmentRow(state, now),
-  }));
+  const problems = watching.conditions.list();
+  const rows = listing.rows.map((row) => {
+    if (!('states' in row)) {
+      const why = whyNotHealed(row, problems, now);
+      const key = partKey(stateKey(row), why);
+      return { id: elementId(row.name), key, html: () => environmentRow(row, why, now) };
+    }
+    const key = partKey(row.states.map(stateKey));
+    return { id: elementId(`behind ${row.place}`), key, html: () => groupRow(row, now) };
+  });
   return {
     parts: [
       controllerPart(watching, now),
-      countsPart(sorted, query),
+      countsPart(sorted, listing, query),
       emptyPart(sorted, listing, query),
       pagerPart(listing, query),
       ...rows,
@@ -71,7 +77,7 @@ ${partHtml(view, 'controller')}${partHtml(view, 'counts')}${searchHtml(query)}${
 <table>
 <caption class="unseen">Environments, the worst first</caption>
 <thead>
-<tr><th scope="col">Environment</th><th scope="col">State</th><th scope="col">Last reads</th><th scope="col">Changes</th><th scope="col">Last read</th><th scope="col">Next read</th><th scope="col">Mode</th></tr>
+<tr><th scope="col">Environment</th><th scope="col">State</th><th scope="col">What</th><th scope="col">Last reads</th><th scope="col">Last read</th><th scope="col">Next read</th></tr>
 </thead>
 <tbody id="rows">
 ${rows.map(({ html }) => html())}</tbody>
@@ -80,14 +86,15 @@ ${rows.map(({ html }) => html())}</tbody>
 ${partHtml(view, 'pager')}`;
 }
 
-function countsPart({ states, counts }: Sorted, query: ListQuery): PagePart {
+function countsPart({ states, counts }: Sorted, { hidden }: ListPage, query: ListQuery): PagePart {
   const attention = states.filter(isToLookAt).length;
   return {
     id: 'counts',
-    key: partKey(counts, attention, query),
+    key: partKey(counts, attention, query, hidden > 0),
     html: () => {
       const link = (state: ListQuery['state'], inside: Markup): Markup => {
-        const current = query.state === state ? markup` aria-current="true"` : null;
+        const isUsual = query.state === 'usual' && state === (hidden > 0 ? 'attention' : 'any');
+        const current = query.state === state || isUsual ? markup` aria-current="true"` : null;
         const address = listAddress({ ...query, state, page: 1 });
         return markup`<li><a href="${address}"${current}>${inside}</a></li>\n`;
       };
@@ -114,7 +121,7 @@ function searchHtml({ text, state }: ListQuery): Markup {
 <input id="q" name="q" type="search" value="${text}" maxlength="200" autocomplete="off" spellcheck="false"></p>
 <p><label for="state">State</label>
 <select id="state" name="state">
-${option('any', 'any')}${option('attention', 'to look at')}${WATCH_STATUSES.toReversed().map(
+${option('usual', 'default')}${option('any', 'any')}${option('attention', 'to look at')}${WATCH_STATUSES.toReversed().map(
     (status) => option(status, LABELS[status].words),
   )}${option('healing-stopped', 'healing stopped')}${option('held-elsewhere', 'held elsewhere')}
 </select></p>
@@ -125,16 +132,18 @@ ${option('any', 'any')}${option('attention', 'to look at')}${WATCH_STATUSES.toRe
 }
 
 /** Why the list is empty; nothing if it is not. */
-function emptyPart({ states }: Sorted, { total }: ListPage, query: ListQuery): PagePart {
+function emptyPart({ states }: Sorted, { total, hidden }: ListPage, query: ListQuery): PagePart {
   return {
     id: 'empty',
-    key: partKey(total === 0, states.length === 0),
+    key: partKey(total === 0, states.length === 0, hidden),
     html: () => {
       if (total > 0) return markup`<div id="empty" hidden></div>\n`;
       if (states.length === 0)
         return markup`<div id="empty" class="empty"><p><b>No environments yet.</b></p>
 <p class="soft">They are listed once the settings file has been read. If the file is there, check the log of setpoint watch.</p></div>
 `;
+      if (hidden > 0)
+        return markup`<div id="empty" class="empty"><p><b>Nothing to look at.</b></p></div>\n`;
       return markup`<div id="empty" class="empty"><p><b>No environment matches.</b></p>
 <p><a href="${listAddress({ ...query, text: '', state: 'any', page: 1 })}">Show all ${grouped(states.length)}</a></p></div>
 `;
@@ -142,18 +151,24 @@ function emptyPart({ states }: Sorted, { total }: ListPage, query: ListQuery): P
   };
 }
 
-function pagerPart({ total, page, pages, states }: ListPage, query: ListQuery): PagePart {
+function pagerPart({ total, page, pages, hidden }: ListPage, query: ListQuery): PagePart {
   return {
     id: 'pager',
-    key: partKey(total, page, pages, states.length),
+    key: partKey(total, page, pages, hidden),
     html: () => {
+      const rest =
+        hidden === 0
+          ? null
+          : markup`<p>${counted(hidden, 'other environment')} ${hidden === 1 ? 'needs' : 'need'} nothing. <a href="${listAddress({ ...query, state: 'any', page: 1 })}">Show all</a></p>\n`;
+      if (pages === 1 && rest !== null)
+        return markup`<nav id="pager" aria-label="Pages">\n${rest}</nav>\n`;
       if (pages === 1) return markup`<nav id="pager" aria-label="Pages" hidden></nav>\n`;
       const link = (to: number, words: string, rel: string): Markup | null =>
         to < 1 || to > pages
           ? null
           : markup`<a href="${listAddress({ ...query, page: to })}" rel="${rel}">${words}</a> `;
       return markup`<nav id="pager" aria-label="Pages">
-<p>${link(page - 1, '← Previous', 'prev')}<span>Page ${grouped(page)} of ${grouped(pages)}, ${counted(total, 'environment')}</span> ${link(page + 1, 'Next →', 'next')}</p>
+${rest}<p>${link(page - 1, '← Previous', 'prev')}<span>Page ${grouped(page)} of ${grouped(pages)}, ${counted(total, 'environment')}</span> ${link(page + 1, 'Next →', 'next')}</p>
 </nav>
 `;
     },
@@ -161,24 +176,47 @@ function pagerPart({ total, page, pages, states }: ListPage, query: ListQuery): 
 }
 
 /** The roles are repeated because browsers drop them if a style lays a row out as a card. */
-function environmentRow(state: WatchState, now: number): Markup {
-  const { name, origin, labels, status, settings, lastRead, nextRead, since, reads } = state;
+function environmentRow(state: WatchState, why: string | null, now: number): Markup {
+  const { name, origin, labels, status, lastRead, nextRead, since, reads, suspended } = state;
   const label = stateLabel(state);
-  const changes = changesIn(state);
-  const tags = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  const about = [origin, ...tags].filter((text) => text !== null).join(' · ');
+  const reason = why ?? suspended?.reason ?? null;
+  const tags = Object.entries(labels).map(([key, value]) => [
+    ' ',
+    markup`<a class="tag" href="${listAddress({ text: `${key}=${value}`, state: 'usual', page: 1 })}">${key}=${value}</a>`,
+  ]);
   return markup`<tr id="${elementId(name)}" role="row" data-name="${name}" data-status="${label.words}">
-<th scope="row" role="rowheader"><a href="${environmentAddress(name)}">${name}</a>${about === '' ? null : softHtml(about)}</th>
+<th scope="row" role="rowheader"><a href="${environmentAddress(name)}">${name}</a>${origin === null && tags.length === 0 ? null : softHtml([origin, tags])}</th>
 <td role="cell" data-head="State">${chipHtml(label)}${
     status === 'not-read'
       ? null
-      : markup` <span class="soft since">${lastingHtml(state.suspended?.at ?? since, now)}</span>`
+      : markup` <span class="soft since">${lastingHtml(suspended?.at ?? since, now)}</span>`
   }${extraLabels(state).map((one) => [' ', chipHtml(one)])}</td>
-<td role="cell" data-head="Last reads">${stripHtml(reads)}</td>
-<td role="cell" data-head="Changes" class="number">${changes === 0 ? '–' : grouped(changes)}</td>
+${whatCell(whatDiffers(state), reason)}<td role="cell" data-head="Last reads">${stripHtml(reads)}</td>
 <td role="cell" data-head="Last read">${ageHtml(lastRead, now)}</td>
 <td role="cell" data-head="Next read">${dueHtml(nextRead, now)}</td>
-<td role="cell" data-head="Mode">${settings.mode}</td>
+</tr>
+`;
+}
+
+function whatCell(what: string, reason: string | null): Markup {
+  const parts = [what, reason ?? ''].filter((part) => part !== '');
+  return markup`<td role="cell" data-head="What" title="${parts.join(' · ')}">${what}${reason === null ? null : [what === '' ? '' : ' · ', markup`<span class="soft">${reason}</span>`]}</td>
+`;
+}
+
+/** Those that fail for one cause: what it is, since when the first of them does, and the way to each of them. */
+function groupRow({ place, states }: CauseGroup, now: number): Markup {
+  const [first] = states;
+  const label = stateLabel(first);
+  const since = states.map((state) => state.since).toSorted()[0] ?? first.since;
+  const address = listAddress({ text: place, state: 'error', page: 1 });
+  const name = `${counted(states.length, 'environment')} behind ${place}`;
+  return markup`<tr id="${elementId(`behind ${place}`)}" role="row" data-name="${name}" data-status="${label.words}">
+<th scope="row" role="rowheader"><a href="${address}">${name}</a>${softHtml(namesListed(states.map((one) => one.name)))}</th>
+<td role="cell" data-head="State">${chipHtml(label)} <span class="soft since">${lastingHtml(since, now)}</span></td>
+${whatCell(whatDiffers(first), `since ${clockText(since)}`)}<td role="cell" data-head="Last reads">${stripHtml(first.reads)}</td>
+<td role="cell" data-head="Last read">${ageHtml(first.lastRead, now)}</td>
+<td role="cell" data-head="Next read">${dueHtml(first.nextRead, now)}</td>
 </tr>
 `;
 }

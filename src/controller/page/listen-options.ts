@@ -45,7 +45,7 @@ export function listenOptions(
     return null;
   }
   const { host, port } = addressOf(listen);
-  const token = tokenFrom(env);
+  const token = watchToken(env);
   const publicOrigin = publicOriginOf(flags.publicUrl);
   const tls = tlsOf(flags, readText);
   const isNear = isLoopback(host.includes(':') ? `[${host}]` : host);
@@ -92,7 +92,8 @@ function addressOf(listen: string): { readonly host: string; readonly port: numb
   return { host: found[1] ?? found[2] ?? '127.0.0.1', port };
 }
 
-function tokenFrom(env: Variables): Secret | null {
+/** The token of the page, for who serves it and who asks it; null without one. Throws a usage error if it cannot be one. */
+export function watchToken(env: Variables): Secret | null {
   const text = env[TOKEN_VARIABLE] ?? '';
   if (text === '') return null;
   if (text.length < SHORTEST_TOKEN || !/^[!-~]+$/.test(text))

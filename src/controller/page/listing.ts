@@ -1,8 +1,10 @@
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import {
+  isStateFilter,
   needsAttention,
   verdictGravity,
   WATCH_STATUSES,
+  type StateFilter,
   type WatchStatus,
 } from '../../reconciler/model/verdict.ts';
 
@@ -10,20 +12,28 @@ import {
 export interface ListQuery {
   /** Words that are all in the name, the origin or a label (`ring=0`). */
   readonly text: string;
-  readonly state: StateFilter;
+  /** `usual`: nobody has chosen. Of many environments those to look at are shown then, else all. */
+  readonly state: StateFilter | 'usual';
   /** From 1. */
   readonly page: number;
 }
 
-const OTHER_FILTERS = ['any', 'attention', 'healing-stopped', 'held-elsewhere'] as const;
-export type StateFilter = WatchStatus | (typeof OTHER_FILTERS)[number];
-const FILTERS: readonly string[] = [...WATCH_STATUSES, ...OTHER_FILTERS];
-
 export const ON_A_PAGE = 100;
 const LONGEST_TEXT = 200;
 
+/** Of more environments than this, those to look at are shown first, and the others when somebody asks. */
+const FEW = 20;
+
+/** Environments that fail for one cause, as one row. */
+export interface CauseGroup {
+  readonly place: string;
+  readonly states: readonly [WatchState, ...WatchState[]];
+}
+
 export interface ListPage {
-  readonly states: readonly WatchState[];
+  readonly rows: readonly (WatchState | CauseGroup)[];
+  /** How many environments are left out because nobody has to look at them. */
+  readonly hidden: number;
   /** How many there are on all pages. */
   readonly total: number;
   readonly page: number;
@@ -36,20 +46,16 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
   const page = Number(parameters.get('page'));
   return {
     text: (parameters.get('q') ?? '').slice(0, LONGEST_TEXT),
-    state: isFilter(state) ? state : 'any',
+    state: isStateFilter(state) ? state : 'usual',
     page: Number.isInteger(page) && page > 0 ? page : 1,
   };
 }
 
-function isFilter(text: string): text is StateFilter {
-  return FILTERS.includes(text);
-}
-
-/** The address of a list, with what differs from the one that shows everything. */
+/** The address of a list, with what differs from the usual one. */
 export function listAddress({ text, state, page }: ListQuery): string {
   const parameters = new URLSearchParams();
   if (text !== '') parameters.set('q', text);
-  if (state !== 'any') parameters.set('state', state);
+  if (state !== 'usual') parameters.set('state', state);
   if (page > 1) parameters.set('page', String(page));
   const query = parameters.toString();
   return query === '' ? '/' : `/?${query}`;
@@ -57,15 +63,53 @@ export function listAddress({ text, state, page }: ListQuery): string {
 
 /** One page of what a query asks for. `sorted` is in the order of `worstFirst`. */
 export function pageOfList(sorted: readonly WatchState[], query: ListQuery): ListPage {
-  const found = matching(sorted, query);
-  const pages = Math.max(1, Math.ceil(found.length / ON_A_PAGE));
+  const isShort = query.state === 'usual' && query.text === '' && sorted.length > FEW;
+  const state = isShort ? 'attention' : query.state;
+  const found = matching(sorted, { ...query, state });
+  const rows = query.text === '' && state === 'attention' ? groupedByCause(found) : found;
+  const pages = Math.max(1, Math.ceil(rows.length / ON_A_PAGE));
   const page = Math.min(query.page, pages);
   return {
-    states: found.slice((page - 1) * ON_A_PAGE, page * ON_A_PAGE),
+    rows: rows.slice((page - 1) * ON_A_PAGE, page * ON_A_PAGE),
+    hidden: isShort ? sorted.length - found.length : 0,
     total: found.length,
     page,
     pages,
   };
+}
+
+/** As many that fail for one cause are one row. */
+const FEWEST_OF_A_GROUP = 3;
+
+/** Environments that cannot be read for one cause, behind one place, become one row at the place of the first. */
+function groupedByCause(states: readonly WatchState[]): readonly (WatchState | CauseGroup)[] {
+  const causes = new Map<string, [WatchState, ...WatchState[]]>();
+  for (const state of states) {
+    const cause = causeOf(state);
+    const known = causes.get(cause);
+    if (known === undefined) causes.set(cause, [state]);
+    else known.push(state);
+  }
+  return states.flatMap((state): readonly (WatchState | CauseGroup)[] => {
+    const members = causes.get(causeOf(state));
+    if (members === undefined || members.length < FEWEST_OF_A_GROUP) return [state];
+    return members[0] === state ? [{ place: placeOf(state), states: members }] : [];
+  });
+}
+
+/** Equal for those that fail alike behind one place; of its own for every other one. */
+function causeOf(state: WatchState): string {
+  const place = placeOf(state);
+  const fails = state.status === 'error' && place !== '';
+  return fails ? `${state.plan?.error?.code} ${place}` : `of ${state.name}`;
+}
+
+/** The domain of which an environment's service is a part, such as a gateway's; of an address of numbers, that address. Empty if it is not known. */
+function placeOf({ origin }: WatchState): string {
+  const host = origin !== null && URL.canParse(origin) ? new URL(origin).hostname : '';
+  const parts = host.split('.');
+  const isName = parts.length > 2 && !/^[\d.]+$|:/.test(host);
+  return isName ? parts.slice(1).join('.') : host;
 }
 
 export function matching(
@@ -73,9 +117,10 @@ export function matching(
   { text, state }: Pick<ListQuery, 'text' | 'state'>,
 ): readonly WatchState[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0 && state === 'any') return states;
+  const filter = state === 'usual' ? 'any' : state;
+  if (words.length === 0 && filter === 'any') return states;
   return states.filter(
-    (one) => isOfFilter(one, state) && words.every((word) => hasWord(one, word)),
+    (one) => isOfFilter(one, filter) && words.every((word) => hasWord(one, word)),
   );
 }
 
@@ -87,7 +132,10 @@ function hasWord({ name, origin, labels }: WatchState, word: string): boolean {
   );
 }
 
-function isOfFilter(state: WatchState, filter: StateFilter): boolean {
+/** What filters ask of an environment. */
+type Filtered = Pick<WatchState, 'status' | 'stopped' | 'heldBy'>;
+
+export function isOfFilter(state: Filtered, filter: StateFilter): boolean {
   switch (filter) {
     case 'any':
       return true;
@@ -103,7 +151,7 @@ function isOfFilter(state: WatchState, filter: StateFilter): boolean {
 }
 
 /** Whether somebody should look at it: it is not as declared, nobody has suspended it, or healing has stopped. */
-export function isToLookAt({ status, stopped }: WatchState): boolean {
+export function isToLookAt({ status, stopped }: Pick<Filtered, 'status' | 'stopped'>): boolean {
   return needsAttention(status) || stopped !== null;
 }
 

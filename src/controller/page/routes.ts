@@ -1,6 +1,7 @@
 import { Hono } from 'hono/tiny';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { asSetpointError } from '../../reconciler/model/error.ts';
+import type { EnvironmentWatched } from '../../reconciler/model/documents.gen.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { actionRoutes } from './action-routes.ts';
 import { actionsHtml } from './actions.ts';
@@ -100,6 +101,8 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="setpoint"' };
 
 function readingRoutes(app: Hono<Binding>, served: Served): void {
   const { watching, access, clock, metrics, boot, streams } = served;
+  const reported = (state: WatchState): EnvironmentWatched =>
+    watchedReport(state, watching.conditions.list(), clock.now());
 
   app.get('/', (call) => {
     const query = listQuery(new URL(call.req.url).searchParams);
@@ -139,14 +142,15 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
   app.get('/api/environments', (call) => {
     const query = listQuery(new URL(call.req.url).searchParams);
     const found = matching(sortedStates(watching).states, query);
-    return call.json(watchedDocument(watching, found.map(watchedReport), clock.now()));
+    return call.json(watchedDocument(watching, found.map(reported), clock.now()));
   });
 
   app.get('/api/environments/:name', async (call) => {
     const state = stateOf(served, call);
     if (state === undefined) return missing(served, call);
     const history = (await watching.history(state.name)).slice(0, RECORDS);
-    return call.json(watchedDocument(watching, [wholeReport(state, history)], clock.now()));
+    const report = wholeReport(reported(state), state, history);
+    return call.json(watchedDocument(watching, [report], clock.now()));
   });
 
   app.get('/badge/:file', (call) => {

@@ -26,6 +26,14 @@ export const SCRIPT = String.raw`'use strict';
   const [{ responseStart }] = performance.getEntriesByType('navigation');
   const skew = performance.timeOrigin + responseStart - Date.parse(madeAt);
   setInterval(showAges, 5000);
+  if (navigator.clipboard) document.documentElement.classList.add('scripted');
+  document.addEventListener('click', ({ target }) => {
+    const button = target.closest('button[data-copy]');
+    if (!button) return;
+    navigator.clipboard.writeText(button.dataset.copy).then(() => {
+      button.textContent = 'Copied';
+    }, () => {});
+  });
 
   if (!events) return;
 

@@ -4,7 +4,7 @@ import type { Label } from '../../reconciler/render/change.ts';
 import { failureWords, LABELS } from '../../reconciler/render/section.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 import { markup, markupSource, type Markup } from '../../reconciler/render/html/markup.ts';
-import type { Paint } from '../../reconciler/render/style.ts';
+import type { Paint } from '../../reconciler/render/text.ts';
 
 /** The state of an environment; a failure by its kind. */
 export function stateLabel({ status, plan }: Pick<WatchState, 'status' | 'plan'>): Label {

@@ -67,8 +67,14 @@ tbody tr:hover { background: var(--hover); }
 tbody th a { font-weight: 600; color: var(--text); text-decoration-color: var(--edge); }
 tbody th a:hover { text-decoration-color: currentcolor; }
 tbody th .soft { font-size: .8125rem; line-height: 1.35; }
+tbody th .soft .tag { color: inherit; text-decoration: none; }
+tbody th .soft .tag:hover { text-decoration: underline; }
+td[data-head='What'] { font-size: .875rem; }
+.mend { margin-top: .5rem; }
+.mend code { background: var(--code); border-radius: .25rem; padding: .125rem .375rem; }
+button.copy { display: none; min-height: 1.75rem; padding: 0 .5rem; margin: 0 .25rem; font-size: .8125rem; }
+.scripted button.copy { display: inline-block; }
 .since { font-size: .8125rem; white-space: nowrap; }
-td.number, thead th:nth-child(4) { text-align: right; font-variant-numeric: tabular-nums; }
 td > time, td > .soft:only-child { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .strip { display: block; width: 100%; height: 1.5rem; }
 .strip path { fill: none; stroke-dasharray: 2 1; background: none; }
@@ -84,6 +90,7 @@ nav#pager { background: none; border: 0; padding: 0; }
 #pager p { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: center; align-items: baseline; font-size: .9375rem; }
 
 #state > h1 { margin-top: 0; }
+#pager p + p { margin-top: .5rem; }
 #state > .box { margin-top: .75rem; }
 .box > p + p { margin-top: .25rem; }
 .box b { font-weight: 650; }
@@ -99,26 +106,31 @@ ol { list-style: none; }
 @media (max-width: 59.99rem) {
   table, tbody, caption { display: block; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tbody tr { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .375rem 1rem; padding: .75rem; }
+  tbody tr { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .125rem .5rem; padding: .4375rem .75rem; align-items: baseline; }
   tbody tr + tr { border-top: 1px solid var(--edge); }
   tbody tr + tr > * { border: 0; }
   tbody th, tbody td { padding: 0; }
-  tbody th, tbody td[data-head='State'], tbody td[data-head='Last reads'] { grid-column: 1 / -1; }
-  tbody td[data-head]:not([data-head='State'], [data-head='Last reads'])::before { content: attr(data-head) ' '; color: var(--soft); font-size: .8125rem; }
-  td.number { text-align: left; }
+  tbody th { grid-column: 1 / -1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  tbody th .soft, tbody td[data-head='Last reads'], tbody td[data-head='Last read'], tbody td[data-head='Next read'] { display: none; }
+  tbody td[data-head='State'], tbody td[data-head='What'] { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 }
 @media (max-width: 39.99rem) {
   .facts { gap: .375rem; }
   .facts > div { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: .5rem; align-items: baseline; }
 }
 @media (min-width: 40rem) and (max-width: 59.99rem) {
-  tbody tr { grid-template-columns: repeat(4, minmax(0, 1fr)); }
-  tbody th { grid-column: 1 / 3; }
-  tbody td[data-head='State'] { grid-column: 3 / -1; }
+  tbody tr { grid-template-columns: minmax(0, 2fr) max-content minmax(0, 3fr); }
+  tbody th { grid-column: auto; }
 }
 @media (min-width: 60rem) {
-  tbody th { width: 26%; }
-  td[data-head='Last reads'] { width: 22%; min-width: 12rem; }
+  table { table-layout: fixed; }
+  thead th:nth-child(1) { width: 25%; }
+  thead th:nth-child(2) { width: 17%; }
+  thead th:nth-child(4) { width: 15%; }
+  thead th:nth-child(5), thead th:nth-child(6) { width: 6.5rem; }
+  tbody th, td[data-head='What'] { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  tbody th .soft { display: inline; margin-left: .5rem; }
+  tbody th, tbody td { padding: .3125rem .75rem; }
   #found .rows > li, #history .rows > li, [aria-labelledby=plan-title] .rows > li { grid-template-columns: 9rem minmax(0, 1fr); }
 }
 @media (forced-colors: active) { .strip path { stroke: CanvasText; } }

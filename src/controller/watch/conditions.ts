@@ -2,7 +2,7 @@ import {
   CONDITION_KINDS,
   type Condition,
   type ConditionKind,
-} from '../../reconciler/model/condition.ts';
+} from '../../reconciler/model/watch.ts';
 
 /** What a controller says of itself while it runs. */
 export interface ControllerNote {
@@ -101,6 +101,8 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
 function keptFiles(problem: string, part: string): string {
   if (part === NONE_YET)
     return `The settings files cannot be used, and there are no earlier ones: nothing is watched until they can be. ${problem}`;
+  // The file of a part says the rest itself.
+  if (part !== '' && part !== 'late') return problem;
   return `The settings files cannot be used; the last good ones stay in force. ${problem}`;
 }
 

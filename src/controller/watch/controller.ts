@@ -4,8 +4,7 @@ import type { Tracer } from '../../reconciler/model/ports.ts';
 import { counted } from '../../reconciler/model/wording.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
 import type { JournalRecord, Moment, WatchState } from '../../reconciler/model/watch.ts';
-import { freeGrownMemory } from '../../reconciler/host/this-process.ts';
-import { findTracer, UNTRACED } from '../../reconciler/host/tracer.ts';
+import { freeGrownMemory, findTracer, UNTRACED } from '../../reconciler/host/this-process.ts';
 import { sessionNetworks } from '../../reconciler/operations/session.ts';
 import { Agreements } from './agreements.ts';
 import { Conditions } from './conditions.ts';
@@ -18,9 +17,8 @@ import { Pause, Upkeep } from './upkeep.ts';
 import { Fleet } from './fleet.ts';
 import { Suspensions } from './suspensions.ts';
 import type { Watched, WatchTools } from './watched.ts';
-import type { WatchOptions } from './watch-options.ts';
 import { RequestCounts } from './telemetry/counts.ts';
-import type { Health, Listener, RequestCount, Watching } from './watching.ts';
+import type { WatchOptions, Health, Listener, RequestCount, Watching } from './watching.ts';
 
 /** The loop turns at least this often, in milliseconds. */
 const TURN = 5_000;
@@ -179,7 +177,9 @@ export class Controller implements Watching {
       locks,
       clock,
       fleet: this.#fleet,
-      declared: () => (files.areTaken ? files.declared : null),
+      // What a broken file declares is not known.
+      declared: () =>
+        files.areTaken && files.broken.every(({ isKept }) => isKept) ? files.declared : null,
       recall: this.#recall,
       told: this.#recorder.told,
     });

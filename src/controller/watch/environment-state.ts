@@ -38,7 +38,7 @@ export type Fact =
       Pick<WatchState, 'labels' | 'settings' | 'suspended' | 'heldBy'>
     >);
 
-/** Reads of which it is kept what they found. */
+/** Reads whose findings are kept. */
 const MOST_READS = 100;
 
 /** How an environment is watched that the files do not declare. */
@@ -47,6 +47,7 @@ const UNWATCHED: WatchSettings = {
   interval: null,
   windows: null,
   maxHealsPerHour: 0,
+  removes: false,
   strict: false,
 };
 
@@ -103,7 +104,8 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
       const { status: found, plan, at, after, digest, commit } = fact;
       const began = beginningsAfter(state.began, found, plan, at, after);
       const first = firstOf(began, found, plan);
-      return { ...seen(found, plan, at), found, digest, plan, commit, began, ...first };
+      const labels = fact.labels === undefined ? {} : { labels: fact.labels };
+      return { ...seen(found, plan, at), found, digest, plan, commit, began, ...first, ...labels };
     }
     case 'writing': {
       const { at, up, paths } = fact;
@@ -180,7 +182,7 @@ function afterWrite(
 
 /** What a read found, if that is something else than what is known; the last read of the state is then the one before. */
 export function newlyFound(
-  { name, found: before, digest: known, lastRead: after, settings: { strict } }: WatchState,
+  { name, labels, found: before, digest: known, lastRead: after, settings: { strict } }: WatchState,
   plan: EnvironmentPlan,
   commit: string | null,
 ): StateEvent | null {
@@ -188,7 +190,9 @@ export function newlyFound(
   const digest = digestOf(plan, strict);
   if (status === before && digest === known) return null;
   const shown = shownOf(plan, status);
-  return { kind: 'state', environment: name, status, before, digest, after, commit, plan: shown };
+  const labelled = Object.keys(labels).length === 0 ? {} : { labels };
+  const about = { environment: name, status, before, digest, after, commit, ...labelled };
+  return { kind: 'state', ...about, plan: shown };
 }
 
 /** A state as the journal tells it now: what only this process knows stays, and times of heals are told by the clock of now. */

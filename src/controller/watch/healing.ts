@@ -1,7 +1,8 @@
+import { ACTIVE_FORM, COLLECTION_FORMS } from '../../reconciler/model/collection-forms.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import { ERRORS, type ErrorCode } from '../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
-import type { Change, ErrorReport } from '../../reconciler/model/plan.ts';
+import { removesOther, type Change, type ErrorReport } from '../../reconciler/model/plan.ts';
 import type {
   Heal,
   HealFailed,
@@ -11,15 +12,16 @@ import type {
   WatchState,
 } from '../../reconciler/model/watch.ts';
 import type { Json } from '../../reconciler/model/value.ts';
+import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 import { counted } from '../../reconciler/model/wording.ts';
 import { ageText } from '../../reconciler/render/change.ts';
-import { isInAnyWindow } from './schedule.ts';
+import { isInAnyWindow, nextOpening } from './schedule.ts';
 
 const HOUR = 3_600_000;
 
-/** Why an environment is not healed now. `again`: the next read should come soon. */
+/** Why an environment is not healed now, in a few words. `again`: the next read should come soon. */
 export interface NotHealed {
-  readonly reason: string;
+  readonly words: string;
   readonly again: boolean;
 }
 
@@ -27,23 +29,42 @@ export interface NotHealed {
  * Why what the last read found must not be healed at a time, in milliseconds since 1970; null if it may be. Two reads some time apart must have
  * found it (`repeated`): during the first, somebody may have been writing.
  */
-export function mayHeal(state: WatchState, repeated: boolean, now: number): NotHealed | null {
+export function whyMustNotHeal(
+  state: WatchState,
+  repeated: boolean,
+  now: number,
+): NotHealed | null {
   const { mode, windows } = state.settings;
-  if (state.status === 'suspended') return no('It is suspended.');
-  if (mode === 'detect') return no('Its mode is detect.');
-  if (!HEALABLE.has(state.found)) return no('Nothing is to be healed.');
-  if (state.stopped !== null) return no('Healing has stopped.');
-  if (!isInAnyWindow(windows, now)) return no('No window is open.');
-  if (!repeated) return { reason: 'Only one read has found this.', again: true };
+  if (state.status === 'suspended') return no('suspended');
+  if (mode === 'detect') return no('detect only');
+  if (!isHealable(state.found)) return no('nothing is to be healed');
+  if (state.stopped !== null) return no('healing stopped');
+  if (!isInAnyWindow(windows, now)) return no(`window closed until ${nextOpening(windows, now)}`);
+  const removed = state.settings.removes ? undefined : state.plan?.changes.find(removesItem);
+  if (removed !== undefined)
+    return no(`it would remove ${formatPath(removed.path)}, which watch.remove does not allow`);
+  if (!repeated) return { words: 'one read only: the next one confirms it', again: true };
   return null;
 }
 
-function no(reason: string): NotHealed {
-  return { reason, again: false };
+/** Whether a change removes what a service keeps by name. A pointer that is cleared removes nothing. */
+function removesItem(change: Change<Json>): boolean {
+  const { resource, action } = change;
+  return (
+    removesOther(change) ||
+    (action === 'remove' &&
+      COLLECTION_FORMS.some((form) => form.resource === resource && form !== ACTIVE_FORM))
+  );
 }
 
-/** Includes `pending` and `conflict`: healing makes the service equal to the file. */
-const HEALABLE: ReadonlySet<string> = new Set(['drift', 'pending', 'conflict']);
+function no(words: string): NotHealed {
+  return { words, again: false };
+}
+
+/** Whether healing is for such a state. Includes `pending` and `conflict`: it makes the service equal to the file. */
+export function isHealable(found: WatchStatus): boolean {
+  return found === 'drift' || found === 'pending' || found === 'conflict';
+}
 
 /**
  * Why healing must stop before the next write: a path would be healed more often in an hour than allowed. Then something else writes the same

@@ -1,17 +1,21 @@
 import { join } from 'node:path';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { SessionRequest } from '../../reconciler/operations/session.ts';
-import { commitOf } from '../../reconciler/host/git-status.ts';
-import { SYSTEM_CLOCK } from '../../reconciler/host/system-clock.ts';
+import { commitOf } from '../../reconciler/host/git-program.ts';
+import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { Controller } from './controller.ts';
 import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal/journal.ts';
 import { CurrentFiles, filesSource, type SettingsSource } from './source.ts';
 import { fileLocks } from './locks/file-locks.ts';
 import { startOfSystem } from './locks/process-identity.ts';
 import { SuspensionFile } from './suspension-file.ts';
-import type { WatchOptions } from './watch-options.ts';
+import type { WatchOptions } from './watching.ts';
 
-/** How a controller watches. */
+/**
+ * How a controller watches. `interval` is the milliseconds between two reads of an environment that does not say, `parallel` how many are
+ * read or healed at a time, `approved` a saved plan that healing must not go beyond; `abandon` gives up what is being written, and
+ * `report` receives what is wrong with the controller itself.
+ */
 export interface ControllerRequest extends Partial<
   Pick<WatchOptions, 'interval' | 'parallel' | 'approved' | 'abandon' | 'report' | 'locks'>
 > {
@@ -19,11 +23,13 @@ export interface ControllerRequest extends Partial<
   readonly request: SessionRequest;
   /** The folder of the journal, the locks and the suspensions. */
   readonly data: string;
+  /** Default: this machine's. */
   readonly clock?: Clock | undefined;
   /** A number from 0 to 1. Default: Math.random. */
   readonly random?: (() => number) | undefined;
   /** Default: the files of the request, where they are. */
   readonly source?: SettingsSource | undefined;
+  /** How large the journal may become. Default: those of `setpoint watch`. */
   readonly limits?: JournalLimits | undefined;
   /** Default: the one of the data folder. */
   readonly journal?: Journal | undefined;

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../reconciler/model/error.ts';
 import type { WatchSettings, Window } from '../../reconciler/model/watch.ts';
 import { watchOf } from '../../reconciler/desired/blocks/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
@@ -6,7 +7,15 @@ import type { Target } from '../../reconciler/desired/target.ts';
 export const CONFIRM = 15_000;
 /** The shortest time between two reads that count as two, in milliseconds. */
 export const APART = 5_000;
+/** The longest back-off, in milliseconds: of an outage, the end of which is to be seen soon, and of what somebody has to mend first. */
+const LONGEST_OF_OUTAGE = 300_000;
 const LONGEST_BACK_OFF = 3_600_000;
+/** How a service fails that may be back at any moment. */
+const OUTAGES: ReadonlySet<string> = new Set([
+  'unreachable',
+  'timed-out',
+  'server-error',
+] satisfies ErrorCode[]);
 /** How much the time between two reads may be shorter or longer, so that environments do not move in step. */
 const JITTER = 0.1;
 
@@ -17,14 +26,20 @@ export function watchSettings(target: Target, interval: number, strict = false):
 }
 
 /**
- * Milliseconds until the next read: the interval, twice as long after each failure in a row up to an hour, a tenth more or less. `random` is
- * from 0 to 1. What a service asks to wait is kept by the pace of its origin.
+ * Milliseconds until the next read: the interval, twice as long after each failure in a row, a tenth more or less. That ends at five minutes for an
+ * outage, by the `code` of the error, and else at an hour. `random` is from 0 to 1. What a service asks to wait is kept by the pace of its origin.
  */
-export function untilNextRead(interval: number, failures: number, random: number): number {
+export function untilNextRead(
+  interval: number,
+  failures: number,
+  code: string,
+  random: number,
+): number {
+  const longest = OUTAGES.has(code) ? LONGEST_OF_OUTAGE : LONGEST_BACK_OFF;
   const backedOff =
     failures === 0
       ? interval
-      : Math.max(interval, Math.min(LONGEST_BACK_OFF, interval * 2 ** Math.min(failures - 1, 20)));
+      : Math.max(interval, Math.min(longest, interval * 2 ** Math.min(failures - 1, 20)));
   return backedOff * (1 - JITTER + 2 * JITTER * random);
 }
 
@@ -43,6 +58,28 @@ function isIn({ days, from, to, zone }: Window, at: number): boolean {
   if (from < to) return days.has(day) && minute >= from && minute < to;
   // It goes on after midnight: its days are those on which it begins.
   return (days.has(day) && minute >= from) || (days.has((day + 6) % 7) && minute < to);
+}
+
+const MINUTES_A_DAY = 1440;
+
+/** When the next of closed windows opens, by the clock of its zone: `Mon 08:00 Europe/Berlin`. */
+export function nextOpening(windows: readonly Window[] | null, at: number): string {
+  const openings = (windows ?? []).flatMap(({ days, from, zone }) => {
+    const { day, minute } = localTime(at, zone);
+    return [0, 1, 2, 3, 4, 5, 6, 7].flatMap((later) => {
+      const [on, wait] = [(day + later) % 7, later * MINUTES_A_DAY + from - minute];
+      return days.has(on) && wait > 0
+        ? [{ wait, text: `${DAYS[on]} ${clockOf(from)} ${zone}` }]
+        : [];
+    });
+  });
+  return openings.toSorted((one, other) => one.wait - other.wait)[0]?.text ?? 'it opens again';
+}
+
+function clockOf(minute: number): string {
+  return [Math.floor(minute / 60), minute % 60]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

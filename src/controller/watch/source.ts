@@ -2,16 +2,16 @@ import { watch, type FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
-import { counted } from '../../reconciler/model/wording.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { SharedValues } from '../../reconciler/model/redactor.ts';
 import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import type { GitBranch } from '../../reconciler/host/git-branch.ts';
-import { basesOf, filesOf, InvalidSettings } from '../../reconciler/operations/load.ts';
-import { DEFAULT_FILE } from '../../reconciler/operations/options.ts';
-import { loadSession, type SessionRequest } from '../../reconciler/operations/session.ts';
+import { basesOf, filesOf } from '../../reconciler/operations/load.ts';
+import { defaultFiles } from '../../reconciler/operations/default-files.ts';
+import type { SessionRequest } from '../../reconciler/operations/session.ts';
 import type { FollowedCommits } from './followed-commits.ts';
+import { loadApart, textOfProblem, type BrokenFile } from './load-apart.ts';
 
 /** The environments that the settings files declare; if they cannot be used, those of the last good ones. */
 export interface Files {
@@ -28,7 +28,19 @@ export interface Files {
   readonly problemText: string | null;
 }
 
-type LoadedFiles = Omit<Files, 'problem' | 'problemText'>;
+interface LoadedFiles extends Omit<Files, 'problem' | 'problemText'> {
+  /** Those of several files that cannot be used: their environments are not among the targets. */
+  readonly broken: readonly BrokenFile[];
+  /** What the paths of the files begin with, if that is another one each time. */
+  readonly root: string;
+}
+
+/** A file that cannot be used while others are. `text` is why; `isKept`: its environments go on as it declared them last. */
+export interface FileProblem {
+  readonly file: string;
+  readonly text: string;
+  readonly isKept: boolean;
+}
 
 /** Where settings files come from. Throws a SetpointError if they cannot be used. */
 export interface SettingsSource {
@@ -51,6 +63,10 @@ export class CurrentFiles implements Files {
   commit: string | null = null;
   values = new SharedValues();
   problem: SetpointError | null = null;
+  /** Files that cannot be used while others are, which are the rest of what is watched. */
+  broken: readonly FileProblem[] = [];
+  /** The file of each environment. */
+  #places: ReadonlyMap<string, string> = new Map();
   readonly #source: SettingsSource;
   #stamp: string | null = null;
   #mostValues = 0;
@@ -73,12 +89,7 @@ export class CurrentFiles implements Files {
   }
 
   get problemText(): string | null {
-    const { problem } = this;
-    if (!(problem instanceof InvalidSettings)) return problem?.message ?? null;
-    const [first, ...others] = problem.diagnostics.filter(({ severity }) => severity === 'error');
-    if (first === undefined) return problem.message;
-    const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'more problem')})`;
-    return `${first.file}:${first.line}:${first.column}: ${first.message}${more}`;
+    return this.problem === null ? null : textOfProblem(this.problem);
   }
 
   /** Reads the files again if they have changed; whether they, or what is wrong with them, are others than before. */
@@ -92,12 +103,15 @@ export class CurrentFiles implements Files {
       // Half of a file that is being written may be a file.
       const after = await this.#source.stamp();
       if (after !== stamp && this.#stamp !== null) return false;
-      this.#stamp = after;
+      const [first] = loaded.broken;
+      const isRepeated = first !== undefined && after === this.#broken;
+      this.#stamp = first === undefined ? after : await this.#stampOfBroken(stamp, first.problem);
       this.#take(loaded);
-      this.problem = null;
-      return true;
+      this.problem = first?.problem ?? null;
+      return !isRepeated || this.problemText !== before;
     } catch (thrown) {
       this.problem = asSetpointError(thrown);
+      this.broken = [];
       this.#stamp = await this.#stampOfBroken(stamp, this.problem);
       return this.problemText !== before;
     }
@@ -111,13 +125,29 @@ export class CurrentFiles implements Files {
     return this.areTaken;
   }
 
-  #take({ targets, declared, commit, values }: LoadedFiles): void {
+  #take({ targets, declared, commit, values, broken, root }: LoadedFiles): void {
+    const places = new Map(targets.map(({ name, file }) => [name, file.slice(root.length)]));
+    const files = broken.map(({ file }) => file.slice(root.length));
+    const kept = this.targets.filter(({ name }) => {
+      const place = this.#places.get(name) ?? '';
+      if (!files.includes(place) || declared.has(name)) return false;
+      places.set(name, place);
+      return true;
+    });
+    // What those that are kept show is masked as before.
+    if (kept.length > 0) for (const value of this.values.all()) values.add(value);
     this.areTaken = true;
-    this.targets = targets;
-    this.declared = declared;
+    this.#places = places;
+    this.targets = [...targets, ...kept];
+    this.declared = new Set([...declared, ...kept.map(({ name }) => name)]);
     this.commit = commit;
     this.values = values;
     this.#mostValues = 2 * values.size + MOST_REPLACED;
+    const keptIn = new Set(kept.map(({ name }) => places.get(name)));
+    this.broken = broken.map(({ file, problem }) => {
+      const place = file.slice(root.length);
+      return { file: place, text: textOfProblem(problem), isKept: keptIn.has(place) };
+    });
   }
 
   /**
@@ -175,8 +205,10 @@ export function branchSource(
   };
   const loadOf = async (commit: string): Promise<LoadedFiles> => {
     const root = await branch.files(commit);
-    const file = [options.file ?? DEFAULT_FILE].flat().map((path) => join(root, path));
-    return { ...(await loadSession({ ...options, file, checkout: { root, state } })), commit };
+    const named = [options.file ?? defaultFiles(root)].flat();
+    const file = named.map((path) => join(root, path));
+    const loaded = await loadApart({ ...options, file, checkout: { root, state } });
+    return { ...loaded, commit, root: join(root, '/') };
   };
   return {
     kind: 'git',
@@ -232,9 +264,10 @@ export function filesSource(
     },
     load: async () => {
       bases = basesOf(options);
-      const loaded = await loadSession(options);
+      const loaded = await loadApart(options);
       const [first] = loaded.targets;
-      return { ...loaded, commit: first === undefined ? null : await commitOf(first.file) };
+      const commit = first === undefined ? null : await commitOf(first.file);
+      return { ...loaded, commit, root: '' };
     },
     loadLast: async () => null,
     listen: (changed) => listenTo(folders, changed),

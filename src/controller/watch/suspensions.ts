@@ -4,7 +4,7 @@ import { NONE_YET, type Conditions } from './conditions.ts';
 import type { EnvironmentRecords } from './environment-records.ts';
 import type { Recorder } from './recorder.ts';
 import type { Fleet } from './fleet.ts';
-import type { WatchOptions } from './watch-options.ts';
+import type { WatchOptions } from './watching.ts';
 
 /** Keeps the suspensions of environments up to date: from the file of suspensions, and from the page. */
 export class Suspensions {

@@ -16,7 +16,7 @@ import {
 import type { Agreements } from './agreements.ts';
 import type { EnvironmentRecords } from './environment-records.ts';
 import { digestOf } from './environment-state.ts';
-import { competing, isStanding, mayHeal, refusedTooOften } from './healing.ts';
+import { competing, isStanding, whyMustNotHeal, refusedTooOften } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
 
 /** What reading and healing an environment needs. */
@@ -53,14 +53,19 @@ export interface WriteTools extends TurnTools {
   readonly isGone: () => boolean;
 }
 
-/** Reads an environment as it is now. Errors are in the plan. */
+/**
+ * Reads an environment as it is now. Errors are in the plan. Where a plan is approved, nothing beyond it is written: it names what goes, and no
+ * guard refuses that here.
+ */
 export async function readEnvironment(
   { target, agreement }: DeclaredEnvironment,
-  { request, networks, values, agreements, signal }: TurnTools,
+  { request, networks, values, agreements, approved, signal }: TurnTools,
 ): Promise<LoadedPlan> {
+  const { allow = [] } = request;
+  const lifted = approved === undefined ? allow : [...allow, 'remove-others'];
   return planLoaded(
     target,
-    { ...request, digests: false, signal },
+    { ...request, allow: lifted, digests: false, signal },
     { networks, values: values(), agreement, digests: agreements.digestsAfter(agreement) },
   );
 }
@@ -81,7 +86,7 @@ export async function heal(
 ): Promise<Healed> {
   const { clock, records } = tools;
   const { state } = records;
-  const not = mayHeal(state, repeated, clock.now());
+  const not = whyMustNotHeal(state, repeated, clock.now());
   if (not !== null) return { kind: 'not-healed', again: not.again, problem: null };
   const now = clock.now();
   const other = competing(state, now);
@@ -90,7 +95,7 @@ export async function heal(
     return { kind: 'not-healed', again: false, problem: null };
   }
   if (refusedTooOften(state, now)) return { kind: 'not-healed', again: false, problem: null };
-  const stillMay = (): boolean => mayHeal(records.state, repeated, clock.now()) === null;
+  const stillMay = (): boolean => whyMustNotHeal(records.state, repeated, clock.now()) === null;
   const outcome = await writeDeclared(declared, state.digest, { ...tools, stillMay, actor: null });
   if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
   const { error } = outcome;

@@ -1,11 +1,11 @@
-import type { ConditionKind } from '../../reconciler/model/condition.ts';
+import type { ConditionKind } from '../../reconciler/model/watch.ts';
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import { NONE_YET, type Conditions } from './conditions.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Recorder } from './recorder.ts';
 import type { Fleet } from './fleet.ts';
 import type { Suspensions } from './suspensions.ts';
-import type { WatchOptions } from './watch-options.ts';
+import type { WatchOptions } from './watching.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 
 /** How long the start waits for anything, in milliseconds. */
@@ -29,6 +29,8 @@ export class Upkeep {
   readonly #journalKept: Chore;
   readonly #chores: readonly Chore[];
   #hasBegun = false;
+  /** The broken files that are shown. */
+  #broken: ReadonlySet<string> = new Set();
 
   /** `every` is how often it looks, in milliseconds. */
   constructor(
@@ -105,7 +107,7 @@ export class Upkeep {
     const { files } = this.#options;
     const isDone = await endsWithin(FIRST, this.#files.begin());
     const { problem, kind } = files;
-    if (isDone && problem === null) return;
+    if (isDone && files.areTaken) return;
     // A branch that was rewritten is for somebody to look at.
     const isRewritten = problem?.code === 'branch-rewritten';
     if (!isRewritten && (await files.takeLast())) return;
@@ -130,7 +132,7 @@ export class Upkeep {
     if (!this.#hasBegun) return;
     this.#showFiles();
     if (!isOther) return;
-    if (files.problem === null) await this.#take();
+    if (files.problem === null || files.broken.length > 0) await this.#take();
     await this.#recorder.noteFiles(files);
   }
 
@@ -141,8 +143,18 @@ export class Upkeep {
   }
 
   #showFiles(): void {
-    const { kind, areTaken, problemText } = this.#options.files;
-    const problem = areTaken ? problemText : (problemText ?? LATE_FILES[kind]);
+    const { kind, areTaken, problemText, broken } = this.#options.files;
+    const told = this.#broken;
+    this.#broken = new Set(broken.map(({ file }) => file));
+    for (const { file, text, isKept } of broken) {
+      const follows = isKept
+        ? 'its environments go on as it declared them last'
+        : 'its environments are not watched until it can be';
+      this.#conditions.set(kind, `${file} cannot be used; ${follows}. ${text}`, file);
+    }
+    for (const file of told) if (!this.#broken.has(file)) this.#conditions.set(kind, null, file);
+    const whole = broken.length > 0 ? null : problemText;
+    const problem = areTaken ? whole : (whole ?? LATE_FILES[kind]);
     this.#conditions.set(kind, problem, areTaken ? '' : NONE_YET);
     this.#conditions.set(kind, null, areTaken ? NONE_YET : '');
   }

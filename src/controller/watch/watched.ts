@@ -1,7 +1,7 @@
 import { asSetpointError, SetpointError, usageError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { JournalRecord, NoticeEvent, WatchState } from '../../reconciler/model/watch.ts';
-import { labelsOf } from '../../reconciler/desired/blocks/labels.ts';
+import { labelsOf } from '../../reconciler/desired/blocks/about.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
 import { CLOCK_SET, EnvironmentRecords, type RecordTools } from './environment-records.ts';
@@ -110,9 +110,10 @@ export class Watched {
     } catch (thrown) {
       this.#warn(asSetpointError(thrown));
     }
-    const { settings, failures } = this.state;
+    const { settings, failures, plan } = this.state;
+    const code = plan?.error?.code ?? '';
     const every = settings.interval ?? interval;
-    const wait = soon ? Math.min(every, CONFIRM) : untilNextRead(every, failures, random());
+    const wait = soon ? Math.min(every, CONFIRM) : untilNextRead(every, failures, code, random());
     this.due = clock.monotonic() + wait;
     this.records.readNext(wait, clock);
     await this.#end();

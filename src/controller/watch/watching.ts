@@ -1,6 +1,12 @@
-import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
 import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
-import type { Conditions } from './conditions.ts';
+import type { Conditions, ControllerNote } from './conditions.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
+import type { SessionRequest } from '../../reconciler/operations/session.ts';
+import type { Journal } from './journal/journal.ts';
+import type { Locks } from './locks/locks.ts';
+import type { CurrentFiles, SettingsSource } from './source.ts';
+import type { SuspensionFile } from './suspension-file.ts';
 
 /** What a page, its actions, the metrics and the notices need of a running controller. Everything that it gives is masked. */
 export interface Watching {
@@ -33,6 +39,7 @@ export interface Watching {
   resume(name: string): Promise<boolean>;
 }
 
+/** Receives the state of an environment, and what has changed it. */
 export type Listener = (state: WatchState, event: ReadEnd | JournalRecord) => void;
 
 /** A read that ended. `seconds` is how long it took; `result` is `done`, or the code of its error. */
@@ -68,4 +75,28 @@ export interface Health {
   /** Why the settings files cannot be used; null if they can. */
   readonly filesProblem: string | null;
   readonly shard: { readonly index: number; readonly count: number } | null;
+}
+
+export interface WatchOptions {
+  /** How environments are read; its files and names are those of `files`. */
+  readonly request: SessionRequest;
+  readonly source: SettingsSource;
+  readonly files: CurrentFiles;
+  readonly journal: Journal;
+  readonly suspensions: SuspensionFile;
+  readonly locks: Locks;
+  readonly clock: Clock;
+  /** Which start of the machine this is; the monotonic clock counts from it. Null if it does not tell. */
+  readonly boot: () => Promise<string | null>;
+  /** A number from 0 to 1. */
+  readonly random: () => number;
+  /** Milliseconds between two reads of an environment that does not say. */
+  readonly interval: number;
+  /** How many environments are read or healed at a time. */
+  readonly parallel: number;
+  readonly approved?: PlanDocument | undefined;
+  /** Gives up what is being written; the signal of the request lets it finish. */
+  readonly abandon: AbortSignal;
+  /** What is wrong with the controller itself, and what is right again. */
+  readonly report: (line: ControllerNote) => void;
 }

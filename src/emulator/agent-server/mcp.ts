@@ -1,53 +1,63 @@
-import type { Call } from '../call.ts';
-import { type Answer, detail, unauthorized, unprocessable } from '../http/answer.ts';
-import {
-  isJsonList,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  memberOf,
-  objectAt,
-} from '../json.ts';
-import { fit } from '../native/fit.ts';
-import type { Verdict } from '../rules.ts';
-import { readSentBody } from './body.ts';
-import { change, invalid } from './handlers.ts';
-import { patched } from './patch.ts';
-import { type AgentServerKind, readingOf } from './record.ts';
+import { type Answer, detail } from '../http/answer.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, objectAt } from '../json.ts';
 import { mcpProblem } from '../native/class-rules.ts';
+import { fit } from '../native/fit.ts';
+import { bad, badValue, good, type Location, type Verdict } from '../rules.ts';
+import { tested } from './stand-ins.ts';
+import { changed, invalid } from './handlers.ts';
+import type { Held } from './held.ts';
+import { type AgentServerKind, readingOf } from './record.ts';
+import type { HeldRequest } from './requests.ts';
 
-/** POST /api/settings/mcp/{key}: one more entry. Source: contract "/mcp/{key}: refused", "/mcp/{key}: masks". */
-export async function addEntry(kind: AgentServerKind, call: Call): Promise<Answer> {
-  const body = readSentBody(call);
-  if (body.kind === 'refused') return body.answer;
-  const verdict = checkedEntry(kind, body.value);
-  if (verdict.kind !== 'good') return problemsOf(verdict);
-  return change(kind, call, 201, (record, now) => {
-    if (memberOf(mcpEntryMap(record), call.id) !== undefined)
-      return detail(409, `MCP server '${call.id}' already exists`);
-    return patched(kind, record, diffOf(call.id, body.value), now) ?? invalid;
-  });
+/** /api/settings/mcp/{key}. Source: contract "/mcp/{key}: refused", "/mcp/{key}: masks". */
+export function mcpEntryRequests(kind: AgentServerKind): Readonly<Record<string, HeldRequest>> {
+  return {
+    POST: {
+      takes: (body) => sentAs(body, checkedEntry(kind, body)),
+      crashes: () => invalid,
+      does: (held, { sent, body, now }) => {
+        if (entryOf(held, sent) !== undefined)
+          return detail(409, `MCP server '${sent}' already exists`);
+        return changed(kind, held, 201, diffOf(sent, body), now);
+      },
+    },
+    // Merged into the entry; what is wrong of it alone is told, and not what is wrong of the whole.
+    PATCH: {
+      takes: (body) => sentAs(body, fitEntry(kind, isJsonObject(body) ? withoutNulls(body) : body)),
+      crashes: () => invalid,
+      does: (held, { sent, body, now }) => {
+        if (entryOf(held, sent) === undefined) return notFound(sent);
+        return changed(kind, held, 200, diffOf(sent, body), now);
+      },
+    },
+    DELETE: {
+      does: (held, { sent, now }) => {
+        if (entryOf(held, sent) === undefined) return notFound(sent);
+        return changed(kind, held, 200, diffOf(sent, null), now);
+      },
+    },
+  };
 }
 
-/** PATCH /api/settings/mcp/{key}: merged into the entry; what is wrong of it alone is told, and not what is wrong of the whole. */
-export async function changeEntry(kind: AgentServerKind, call: Call): Promise<Answer> {
-  const body = readSentBody(call);
-  if (body.kind === 'refused') return body.answer;
-  const { value } = body;
-  const verdict = fitEntry(kind, isJsonObject(value) ? withoutNulls(value) : value);
-  if (verdict.kind !== 'good') return problemsOf(verdict);
-  return change(kind, call, 200, (record, now) => {
-    if (memberOf(mcpEntryMap(record), call.id) === undefined) return notFound(call.id);
-    return patched(kind, record, diffOf(call.id, value), now) ?? invalid;
-  });
+/** POST /api/mcp/test. A real server starts the program, or connects. */
+export function testing(kind: AgentServerKind): HeldRequest {
+  return {
+    takes: (body, at) => sentServer(kind, body, at),
+    does: (_, { body, knobs }) =>
+      tested(objectAt(isJsonObject(body) ? body : {}, 'server'), knobs.mcpServers),
+  };
 }
 
-export async function removeEntry(kind: AgentServerKind, call: Call): Promise<Answer> {
-  if (!call.authorized) return unauthorized;
-  return change(kind, call, 200, (record, now) => {
-    if (memberOf(mcpEntryMap(record), call.id) === undefined) return notFound(call.id);
-    return patched(kind, record, diffOf(call.id, null), now) ?? invalid;
-  });
+function sentServer(kind: AgentServerKind, body: Json, at: Location): Verdict {
+  const server = isJsonObject(body) ? memberOf(body, 'server') : undefined;
+  if (server === undefined) return bad('missing', [...at, 'server'], 'Field required', body);
+  const verdict = fit(readingOf(kind), { $ref: '#/$defs/MCPServer' }, server, [...at, 'server']);
+  return verdict.kind === 'good' ? good({ server: verdict.value }) : verdict;
+}
+
+/** What was sent, if it is in order: it is merged as it is. */
+function sentAs(body: Json, verdict: Verdict): Verdict {
+  return verdict.kind === 'good' ? { kind: 'good', value: body } : verdict;
 }
 
 function notFound(key: string): Answer {
@@ -70,35 +80,15 @@ function checkedEntry(kind: AgentServerKind, entry: Json): Verdict {
   const verdict = fitEntry(kind, entry);
   if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return verdict;
   const problem = mcpProblem(verdict.value);
-  if (problem === undefined) return verdict;
-  const msg = `Value error, ${problem}`;
-  const found = { type: 'value_error', loc: ['body'], msg, input: entry, ctx: { error: problem } };
-  return { kind: 'bad', problems: [found] };
+  return problem === undefined ? verdict : badValue(problem, ['body'], entry);
 }
 
-function problemsOf(verdict: Verdict): Answer {
-  if (verdict.kind !== 'bad') return invalid;
-  return unprocessable(
-    verdict.problems.map((problem) => ({ ...problem, input: redacted(problem.input) })),
-  );
-}
-
-/** Names under which an echoed value is not told; under others it is, a secret too. */
-const SECRET_NAME = /authorization|cookie|password|secret|token|key/i;
-
-function redacted(input: Json): Json {
-  if (isJsonList(input)) return input.map(redacted);
-  if (!isJsonObject(input)) return input;
-  return Object.fromEntries(
-    Object.entries(input).map(([name, one]) => [
-      name,
-      typeof one === 'string' && SECRET_NAME.test(name) ? '<redacted>' : redacted(one),
-    ]),
-  );
-}
-
-function mcpEntryMap(record: JsonObject): JsonObject {
+export function mcpEntries({ record = {} }: Held): JsonObject {
   return objectAt(objectAt(record, 'agent_settings'), 'mcp_config');
+}
+
+function entryOf(held: Held, key: string): Json | undefined {
+  return memberOf(mcpEntries(held), key);
 }
 
 function diffOf(key: string, entry: Json) {

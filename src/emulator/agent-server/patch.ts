@@ -8,7 +8,6 @@ import {
   objectAt,
 } from '../json.ts';
 import { filledIn, settledLlm, mcpProblem } from '../native/class-rules.ts';
-import { profileOf } from '../native/profiles.ts';
 import { fitPart, type AgentServerKind } from './record.ts';
 
 /** The parts of a PATCH, checked for their shape; absent if they say nothing. */
@@ -17,15 +16,15 @@ export interface Diffs {
   readonly conversation?: JsonObject;
   readonly misc?: JsonObject;
   readonly pointers: JsonObject;
-  /** The LLM profile whose llm takes the place of that of the settings. */
-  readonly applies?: string;
+  /** The llm of an LLM profile, which takes the place of that of the settings. */
+  readonly llm?: JsonObject;
 }
 
 /** The record after a PATCH, all of it or nothing; undefined if one of its values is refused. */
 export function patched(
   kind: AgentServerKind,
   record: JsonObject,
-  { agent, conversation, misc, pointers, applies }: Diffs,
+  { agent, conversation, misc, pointers, llm }: Diffs,
   now: number,
 ): JsonObject | undefined {
   const after: Record<string, Json> = { ...record, ...pointers };
@@ -42,13 +41,11 @@ export function patched(
   if (misc !== undefined)
     after['misc_settings'] = patchedMisc(objectAt(record, 'misc_settings'), misc);
   const router = memberOf(pointers, 'active_meta_profile');
-  if (router !== undefined) after['agent_settings'] = routed(after['agent_settings'] ?? {}, router);
   const settings = objectAt(after, 'agent_settings');
   if (memberOf(settings, 'agent_kind') === 'acp') return { ...after, active_meta_profile: null };
-  const profile = applies === undefined ? undefined : profileOf(record, applies);
-  return profile === undefined
-    ? after
-    : { ...after, agent_settings: { ...settings, llm: profile } };
+  if (router !== undefined) after['agent_settings'] = routed(settings, router);
+  if (llm === undefined) return after;
+  return { ...after, agent_settings: { ...objectAt(after, 'agent_settings'), llm } };
 }
 
 /** The other name of the kind `openhands`; to write it counts as a change of the kind. */
@@ -120,8 +117,7 @@ function finite(value: Json): Json {
 }
 
 /** The agent settings that the choice of a meta profile switches on, or off. */
-function routed(agent: Json, profile: Json): Json {
-  if (!isJsonObject(agent) || memberOf(agent, 'agent_kind') === 'acp') return agent;
+export function routed(agent: JsonObject, profile: Json): JsonObject {
   return {
     ...agent,
     active_meta_profile: profile,

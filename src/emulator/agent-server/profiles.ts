@@ -1,152 +1,160 @@
-import type { Call } from '../call.ts';
-import { type Answer, detail, json, unauthorized, unprocessable } from '../http/answer.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import {
-  fitProfile,
-  isKeySet,
-  nameProblem,
-  profileOf,
-  profilesOf,
-  withoutProfile,
-  withProfiles,
-} from '../native/profiles.ts';
+import { type Answer, json } from '../http/answer.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, objectAt, textAt } from '../json.ts';
+import { contextProblem, isContextSmall } from '../native/class-rules.ts';
+import { fitProfile, isKeySet, LLM } from '../native/profiles.ts';
 import { withSecrets } from '../native/secret-places.ts';
-import { bad, type Verdict } from '../rules.ts';
-import { readSentBody } from './body.ts';
-import { changeOf, exposureOf, invalid, noProfile } from './handlers.ts';
-import { patched } from './patch.ts';
-import {
-  emptyRecord,
-  exposed,
-  type Exposure,
-  type AgentServerKind,
-  openRecord,
-  readingOf,
-} from './record.ts';
+import { checkObject, crash, flagRule, good, type Location, type Verdict } from '../rules.ts';
+import { failure } from './body.ts';
+import { connectionKey, connectionOf, linkedLlm, ownLlm } from './connections.ts';
+import { type Held, readableThings, withThing } from './held.ts';
+import { type Loaded, loaded, type NamedCollection, nameRule } from './named.ts';
+import { type AgentServerKind, exposed, readingOf } from './record.ts';
+import { validated } from './stand-ins.ts';
+import { type Asked, exposureOf, type HeldRequest, storedName, unreadable } from './requests.ts';
 
-const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
-const MOST = 50;
+const TOLD = { collection: 'llm_profiles', title: 'Profile', noun: 'profile' } as const;
 
-/** GET /api/profiles. Source: contract "profiles: the list, its order and members". */
-export async function listProfiles(kind: AgentServerKind, call: Call): Promise<Answer> {
-  if (!call.authorized) return unauthorized;
-  const record = await readRecord(kind, call);
-  const profiles = Object.entries(profilesOf(record))
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .flatMap(([name, profile]) => (isJsonObject(profile) ? [listedProfile(name, profile)] : []));
-  return json(200, { profiles, active_profile: memberOf(record, 'active_profile') ?? null });
+/** /api/profiles: LLM profiles, each with its own key or one of a provider connection. */
+export function llmProfiles(kind: AgentServerKind): NamedCollection {
+  return {
+    ...TOLD,
+    path: '/api/profiles',
+    takes: (body, at) => sentProfile(kind, body, at),
+    crashes: (body) => failure(contextProblem(isJsonObject(body) ? objectAt(body, 'llm') : {})),
+    listed: (named, held) => ({
+      profiles: named.map(([name, profile]) => listedProfile(held, name, profile)),
+      active_profile: memberOf(held.record ?? {}, 'active_profile') ?? null,
+    }),
+    beforeShown: (asked) => {
+      const exposure = exposureOf(asked);
+      return typeof exposure === 'string' ? undefined : exposure;
+    },
+    shown: (held, profile, asked) => shownProfile(kind, held, profile, asked),
+    kept: (_, { body }) => ({ thing: isJsonObject(body) ? objectAt(body, 'llm') : {} }),
+    removed: (left, name) => heldBack(left, name) ?? pointed(left, name, null),
+    renamed: (held, name, newName) => pointed(referringTo(held, name, newName), name, newName),
+    verbs: { activate: activating(), validate: validating(kind) },
+  };
 }
 
-function listedProfile(name: string, profile: JsonObject): JsonObject {
+function listedProfile(held: Held, name: string, profile: JsonObject): JsonObject {
+  const id = memberOf(profile, 'provider_connection_id') ?? null;
+  const connection = connectionOf(held, profile);
+  const isLinkedKeySet = connection !== undefined && memberOf(connection, 'api_key') !== null;
   return {
     name,
     model: memberOf(profile, 'model') ?? null,
     base_url: memberOf(profile, 'base_url') ?? null,
-    provider_connection_id: memberOf(profile, 'provider_connection_id') ?? null,
-    provider_connection_broken: false,
-    api_key_set: isKeySet(profile),
+    provider_connection_id: id,
+    provider_connection_broken: id !== null && connection === undefined,
+    api_key_set: isKeySet(profile) || isLinkedKeySet,
   };
 }
 
-/** GET /api/profiles/{name}. Unless secrets are asked for, the key reads null and the others their mask. */
-export async function getProfile(kind: AgentServerKind, call: Call): Promise<Answer> {
-  if (!call.authorized) return unauthorized;
-  const exposure = exposureOf(call.headers['x-expose-secrets']);
+/**
+ * Unless secrets are asked for, the key reads null and the others their mask. What a connection brings is shown in clear only.
+ * Source: contract "connections: a profile of its own key is linked, then unlinked".
+ */
+function shownProfile(
+  kind: AgentServerKind,
+  held: Held,
+  profile: JsonObject,
+  asked: Asked,
+): Answer {
+  const exposure = exposureOf(asked);
   if (typeof exposure !== 'string') return exposure;
-  const name = profileName(call);
-  const profile = profileOf(await readRecord(kind, call), name);
-  if (profile === undefined) return noProfile(name);
-  const config = shownProfile(kind, profile, exposure);
-  return json(200, { name, config, api_key_set: isKeySet(profile) });
+  const whole =
+    exposure === 'plaintext' ? linkedLlm(held, asked.sent, profile) : { thing: profile };
+  if ('refused' in whole) return whole.refused;
+  const shown = withSecrets(kind.snapshot, LLM, whole.thing, exposed(kind, exposure));
+  const config = exposure === 'masked' && isJsonObject(shown) ? { ...shown, api_key: null } : shown;
+  const connection = connectionOf(held, profile);
+  const isSet =
+    isKeySet(profile) || (connection !== undefined && connectionKey(connection) !== null);
+  return json(200, { name: asked.sent, config, api_key_set: isSet });
 }
 
-function shownProfile(kind: AgentServerKind, profile: JsonObject, exposure: Exposure): Json {
-  const node = { $ref: '#/$defs/LLM' };
-  const config = withSecrets(kind.snapshot, node, profile, exposed(kind, exposure));
-  return exposure === 'masked' && isJsonObject(config) ? { ...config, api_key: null } : config;
+/** The whole profile anew. Source: contract "profiles: a member left out falls back to its default". */
+function sentProfile(kind: AgentServerKind, body: Json, at: Location): Verdict {
+  const members = [
+    { name: 'llm', rule: (llm: Json) => sentLlm(kind, llm) },
+    { name: 'include_secrets', rule: flagRule, absent: true },
+  ];
+  const verdict = checkObject(members, 'ignored', body, at);
+  if (verdict.kind !== 'good') return verdict;
+  const own = ownLlm(objectAt(verdict.value, 'llm'));
+  const isWhole = memberOf(verdict.value, 'include_secrets') === true;
+  return good({ llm: isWhole ? own : withSecrets(kind.snapshot, LLM, own, () => null) });
 }
 
-/** POST /api/profiles/{name}: the whole profile anew. Source: contract "profiles: a member left out falls back to its default". */
-export async function saveProfile(kind: AgentServerKind, call: Call): Promise<Answer> {
-  const body = readSentBody(call);
-  if (body.kind === 'refused') return body.answer;
-  const name = profileName(call);
-  const verdicts = [nameProblem(name, NAME), sentProfile(kind, body.value)];
-  const wrong = verdicts.find((verdict) => verdict.kind !== 'good');
-  if (wrong !== undefined) return wrong.kind === 'bad' ? unprocessable(wrong.problems) : invalid;
-  const [, llm] = verdicts;
-  const profile = llm?.kind === 'good' ? llm.value : null;
-  return changeOf(
-    kind,
-    call,
-    (record) => {
-      const profiles = profilesOf(record);
-      const isOneMore = memberOf(profiles, name) === undefined;
-      if (isOneMore && Object.keys(profiles).length >= MOST)
-        return detail(
-          409,
-          `Profile limit reached (${MOST}). Delete a profile before saving a new one.`,
-        );
-      return withProfiles(record, { ...profiles, [name]: profile });
+function sentLlm(kind: AgentServerKind, llm: Json): Verdict {
+  const isModel = isJsonObject(llm) && typeof memberOf(llm, 'model') === 'string';
+  return isModel && isContextSmall(llm) ? crash : fitProfile(readingOf(kind), llm);
+}
+
+/** The llm that a profile stands for, with what its connection brings. */
+export function llmOfProfile(held: Held, name: string): Loaded {
+  const found = loaded(TOLD, held, name);
+  return 'refused' in found ? found : linkedLlm(held, name, found.thing);
+}
+
+/** Source: contract "profiles: activated twice". */
+function activating(): HeldRequest {
+  return {
+    names: nameRule,
+    does: (held, { sent, name }) => {
+      const llm = llmOfProfile(held, sent);
+      if ('refused' in llm) return llm.refused;
+      if (held.record === undefined) return unreadable;
+      const agent = objectAt(held.record, 'agent_settings');
+      const isApplied = memberOf(agent, 'agent_kind') !== 'acp';
+      const settings = isApplied ? { agent_settings: { ...agent, llm: llm.thing } } : {};
+      const message = `Profile '${sent}' activated${isApplied ? ' and applied to current settings' : ''}`;
+      return {
+        held: { ...held, record: { ...held.record, ...settings, active_profile: name } },
+        answer: json(200, { name: sent, message, llm_applied: isApplied }),
+      };
     },
-    () => json(201, { name, message: `Profile '${name}' saved` }),
+  };
+}
+
+function validating(kind: AgentServerKind): HeldRequest {
+  return {
+    names: nameRule,
+    takes: (body, at) => sentProfile(kind, body, at),
+    crashes: (body) => failure(contextProblem(isJsonObject(body) ? objectAt(body, 'llm') : {})),
+    does: (_, { body, knobs }) =>
+      validated(isJsonObject(body) ? objectAt(body, 'llm') : {}, knobs.models),
+  };
+}
+
+/** The answer to removing a profile that agent profiles name. */
+function heldBack(held: Held, name: string): Answer | undefined {
+  const names = referrers(held, name).map(([referrer]) => referrer);
+  if (names.length === 0) return undefined;
+  const sentence = `LLM profile is referenced by ${names.length} agent profile(s): ${names.join(', ')}`;
+  return json(409, { detail: sentence });
+}
+
+function referrers(held: Held, name: string) {
+  return readableThings(held, 'agent_profiles')
+    .filter(([, profile]) => storedName(textAt(profile, 'llm_profile_ref')) === name)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** Agent profiles follow a profile to its new name; their revisions stay. */
+function referringTo(held: Held, name: string, newName: string): Held {
+  return referrers(held, name).reduce(
+    (after, [referrer, profile]) =>
+      withThing(after, 'agent_profiles', referrer, { ...profile, llm_profile_ref: newName }),
+    held,
   );
 }
 
-function sentProfile(kind: AgentServerKind, body: Json): Verdict {
-  if (!isJsonObject(body)) {
-    const msg = 'Input should be a valid dictionary or object to extract fields from';
-    return bad('model_attributes_type', ['body'], msg, body);
-  }
-  const llm = memberOf(body, 'llm');
-  if (llm === undefined) return bad('missing', ['body', 'llm'], 'Field required', body);
-  return fitProfile(readingOf(kind), llm);
-}
-
-/** DELETE /api/profiles/{name}, whether it is there or not. The settings keep its llm. */
-export async function removeProfile(kind: AgentServerKind, call: Call): Promise<Answer> {
-  if (!call.authorized) return unauthorized;
-  const name = profileName(call);
-  return changeOf(
-    kind,
-    call,
-    (record) => {
-      const left = withoutProfile(record, name);
-      return memberOf(record, 'active_profile') === name ? { ...left, active_profile: null } : left;
-    },
-    () => json(200, { name, message: `Profile '${name}' deleted` }),
-  );
-}
-
-/** POST /api/profiles/{name}/activate. Source: contract "profiles: activated twice". */
-export async function activateServerProfile(kind: AgentServerKind, call: Call): Promise<Answer> {
-  if (!call.authorized) return unauthorized;
-  const name = profileName(call);
-  const diffs = { pointers: { active_profile: name }, applies: name };
-  const message = `Profile '${name}' activated and applied to current settings`;
-  return changeOf(
-    kind,
-    call,
-    (record, now) =>
-      profileOf(record, name) === undefined
-        ? noProfile(name)
-        : (patched(kind, record, diffs, now) ?? invalid),
-    (record) => {
-      const agent = memberOf(record, 'agent_settings') ?? null;
-      const isAcp = isJsonObject(agent) && memberOf(agent, 'agent_kind') === 'acp';
-      return json(200, { name, message, llm_applied: !isAcp });
-    },
-  );
-}
-
-/** `x.json` is the same as `x`: each is a file of that name. */
-function profileName({ id }: Call): string {
-  return id.replace(/\.json$/, '');
-}
-
-async function readRecord(kind: AgentServerKind, { service }: Call): Promise<JsonObject> {
-  const { settings } = await service.store.read();
-  const now = service.now();
-  const record = settings && openRecord(kind, settings, now);
-  return record ?? emptyRecord(kind, now);
+/** With the pointer to an active profile moved, if it points to that one. */
+function pointed(held: Held, name: string, to: string | null): Held {
+  const { record } = held;
+  const active = record && memberOf(record, 'active_profile');
+  if (typeof active !== 'string' || storedName(active) !== name) return held;
+  return { ...held, record: { ...record, active_profile: to } };
 }

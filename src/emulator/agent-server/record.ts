@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { fit, type FitReading } from '../native/fit.ts';
 import { filledIn } from '../native/class-rules.ts';
-import { PROFILES, withProfileSecrets } from '../native/profiles.ts';
 import { MASK } from '../native/secret-places.ts';
 import type { Snapshot } from '../native/schema.ts';
 import { isSet, withSecrets } from '../native/secret-places.ts';
@@ -70,18 +69,15 @@ export function openRecord(
       part === 'agent_settings' ? filledIn(verdict.value, 'agent-server', now) : verdict.value;
   }
   if (held.dialect !== 'agent-server') return record;
-  const profiles = memberOf(stored, PROFILES);
-  if (profiles !== undefined) record[PROFILES] = profiles;
   for (const name of [...POINTERS, 'misc_settings'])
     record[name] = memberOf(stored, name) ?? record[name] ?? null;
-  return withProfileSecrets(kind.snapshot, record, (token) => kind.vault.load(token));
+  return record;
 }
 
 /** The record as the store keeps it. */
 export function sealedRecord(kind: AgentServerKind, record: JsonObject): HeldSettings {
   const seal = (text: string) => kind.vault.seal(text);
-  const withProfiles = withProfileSecrets(kind.snapshot, record, seal);
-  const sealed = withSecrets(kind.snapshot, kind.snapshot, withProfiles, seal);
+  const sealed = withSecrets(kind.snapshot, kind.snapshot, record, seal);
   const versioned = { schema_version: STORE_VERSION, ...(isJsonObject(sealed) ? sealed : {}) };
   return { dialect: 'agent-server', record: versioned };
 }
@@ -99,8 +95,7 @@ export function exposed({ vault }: AgentServerKind, exposure: Exposure): (text: 
 
 /** The resource. Source: contract `X-Expose-Secrets: "plaintext"`, "llm_api_key_is_set: only llm.api_key counts". */
 export function answered(kind: AgentServerKind, record: JsonObject, exposure: Exposure): Json {
-  const { [PROFILES]: _, ...settings } = record;
-  const shown = withSecrets(kind.snapshot, kind.snapshot, settings, exposed(kind, exposure));
+  const shown = withSecrets(kind.snapshot, kind.snapshot, record, exposed(kind, exposure));
   const isKeySet = isSet(record, ['agent_settings', 'llm', 'api_key']);
   return isJsonObject(shown) ? { ...shown, llm_api_key_is_set: isKeySet } : shown;
 }

@@ -5,16 +5,16 @@ import { agentServerSecrets } from '../collections/agent-server-secrets.ts';
 import { collectionRoutes } from '../collections/collection.ts';
 import { readSentBody } from './body.ts';
 import { SNAPSHOT, AGENT_SCHEMA, CONVERSATION_SCHEMA, SERVER_INFO } from './data.gen.ts';
-import { getSettings, patchSettings } from './handlers.ts';
-import { addEntry, changeEntry, removeEntry } from './mcp.ts';
-import {
-  activateServerProfile,
-  getProfile,
-  listProfiles,
-  removeProfile,
-  saveProfile,
-} from './profiles.ts';
+import { agentProfiles } from './agent-profiles.ts';
+import { metaProfiles } from './meta-profiles.ts';
+import { patching, reading } from './handlers.ts';
+import { connectionRoutes } from './connections.ts';
+import { installedRoutes } from './installed.ts';
+import { mcpEntryRequests, testing } from './mcp.ts';
+import { namedRoutes } from './named.ts';
+import { llmProfiles } from './profiles.ts';
 import type { AgentServerKind } from './record.ts';
+import { heldRoute } from './requests.ts';
 import { type Answer, json } from '../http/answer.ts';
 import { isJsonObject } from '../json.ts';
 
@@ -27,31 +27,17 @@ export function agentServerRoutes(apiKey: string | undefined): Routes {
     ['/alive', { GET: getAlive }],
     ['/health', { GET: getAlive }],
     ['/ready', { GET: getReady }],
-    [
-      '/api/settings',
-      { GET: (call) => getSettings(kind, call), PATCH: (call) => patchSettings(kind, call) },
-    ],
+    heldRoute(kind, '/api/settings', { GET: reading(kind), PATCH: patching(kind) }),
     ['/api/settings/agent-schema', { GET: schemaAnswer(AGENT_SCHEMA) }],
     ['/api/settings/conversation-schema', { GET: schemaAnswer(CONVERSATION_SCHEMA) }],
-    [
-      '/api/settings/mcp/{id}',
-      {
-        POST: (call) => addEntry(kind, call),
-        PATCH: (call) => changeEntry(kind, call),
-        DELETE: (call) => removeEntry(kind, call),
-      },
-    ],
+    heldRoute(kind, '/api/settings/mcp/{id}', mcpEntryRequests(kind)),
+    heldRoute(kind, '/api/mcp/test', { POST: testing(kind) }),
     ...collectionRoutes(agentServerSecrets(kind.vault), readSentBody),
-    ['/api/profiles', { GET: (call) => listProfiles(kind, call) }],
-    ['/api/profiles/{id}/activate', { POST: (call) => activateServerProfile(kind, call) }],
-    [
-      '/api/profiles/{id}',
-      {
-        GET: (call) => getProfile(kind, call),
-        POST: (call) => saveProfile(kind, call),
-        DELETE: (call) => removeProfile(kind, call),
-      },
-    ],
+    ...namedRoutes(kind, llmProfiles(kind)),
+    ...connectionRoutes(kind),
+    ...namedRoutes(kind, agentProfiles(kind)),
+    ...namedRoutes(kind, metaProfiles),
+    ...installedRoutes(kind),
   ];
   return withOpenApi(INFO, routes);
 }

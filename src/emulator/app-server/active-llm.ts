@@ -1,4 +1,12 @@
-import { isJsonObject, type JsonObject, memberOf, writeJson, type Json } from '../json.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  memberOf,
+  objectAt,
+  writeJson,
+} from '../json.ts';
+import { settledLlm } from '../native/class-rules.ts';
 import { PROFILES, profileOf, profilesOf } from '../native/profiles.ts';
 
 /** The LLM profile that is active in a record; null if none is. */
@@ -12,23 +20,33 @@ export function withActive(record: JsonObject, active: string | null): JsonObjec
   return { ...record, [PROFILES]: { profiles: profilesOf(record), active } };
 }
 
-/** A record in which a profile is active: its llm takes the place of that of the settings, with the address of its provider. */
-export function activated(record: JsonObject, name: string): JsonObject {
-  const llm = profileOf(record, name) ?? {};
-  const agent = { ...agentOf(record), llm };
-  return { ...withActive(record, name), agent_settings: withAddress(agent) };
+/** A record in which a profile is active: its llm takes the place of that of the settings. */
+export function inUse(record: JsonObject, name: string): JsonObject {
+  const agent_settings = { ...agentOf(record), llm: profileOf(record, name) ?? {} };
+  return { ...withActive(record, name), agent_settings };
+}
+
+/** A record whose settings have the address of the provider, unless the agent is of another maker. */
+export function withSettingsAddress(record: JsonObject): JsonObject {
+  const agent = agentOf(record);
+  if (memberOf(agent, 'agent_kind') === 'acp') return record;
+  return { ...record, agent_settings: withAddress(agent) };
 }
 
 /**
- * A record as it is stored: no profile is active whose llm is not that of the settings. One without an address is none after any write,
- * because the settings have that of its provider. Source: contract "profiles: a base_url that is the provider's own keeps the pointer".
+ * A record as it is after a change: no profile is active whose llm is not that of the settings. One without an address is none at the
+ * first write after its activation, which has given the settings the address of its provider, and at the second after another one was
+ * deleted, which has not. Source: contract "profiles: a base_url that is the provider's own keeps the pointer", "profiles: the active one
+ * deleted: the first of those left takes over, key and all".
  */
 export function withoutStaleProfile(record: JsonObject): JsonObject {
   const active = activeOf(record);
   if (active === null) return record;
-  const [profile, llm] = [profileOf(record, active), memberOf(agentOf(record), 'llm')];
-  const isSame =
-    profile !== undefined && llm !== undefined && writeJson(profile) === writeJson(llm);
+  const profile = profileOf(record, active);
+  const llm = objectAt(agentOf(record), 'llm');
+  // As it is loaded: the usual address of OpenAI is none.
+  const loaded = settledLlm(llm, llm) ?? llm;
+  const isSame = profile !== undefined && writeJson(profile) === writeJson(loaded);
   return isSame ? record : withActive(record, null);
 }
 
@@ -61,7 +79,7 @@ export function providerAddress(llm: JsonObject): string | null {
  * Agent settings as they are stored: where no address is set, with that of the model's provider.
  * Source: contract "llm: another model after the inferred address", "llm.base_url: null after a value".
  */
-export function withAddress(agent: JsonObject): JsonObject {
+function withAddress(agent: JsonObject): JsonObject {
   return onLlm(agent, (llm) => {
     const address = memberOf(llm, 'base_url') ?? null;
     if (address === null) return providerAddress(llm);

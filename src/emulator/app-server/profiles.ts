@@ -13,8 +13,10 @@ import {
 } from '../native/profiles.ts';
 import { MASK } from '../native/secret-places.ts';
 import { withSecrets } from '../native/secret-places.ts';
-import { allOf, bad, good, type Verdict } from '../rules.ts';
-import { activated, activeOf, withActive, withoutStaleProfile } from './active-llm.ts';
+import { allOf, bad, checkObject, flagRule, good, type Location } from '../rules.ts';
+import { textRule, type Verdict } from '../rules.ts';
+import { activeOf, inUse, withActive, withoutStaleProfile } from './active-llm.ts';
+import { withSettingsAddress } from './active-llm.ts';
 import { type AppServerKind, readingOf } from './record.ts';
 import { providerAddress } from './active-llm.ts';
 import { openRecord, sealedRecord } from './record.ts';
@@ -26,6 +28,14 @@ const NO_SETTINGS = detail(404, 'Settings not found');
 
 function noProfile(name: string): Answer {
   return detail(404, `Profile '${name}' not found`);
+}
+
+/** The answer to a request without the key, of a name that no profile can have, or with a wrong body; undefined if it may be made. */
+function refused({ authorized, id }: Call, body: Verdict = good(null)): Answer | undefined {
+  if (!authorized) return unauthorized;
+  const whole = allOf([nameProblem(id, NAME), body]);
+  if (whole.kind === 'good') return undefined;
+  return whole.kind === 'bad' ? unprocessable(whole.problems) : { kind: 'crash' };
 }
 
 /** GET /api/v1/settings/profiles, in the order in which they were made. Source: contract "profiles: the order is that of creation". */
@@ -49,7 +59,8 @@ function listedProfile(name: string, profile: JsonObject): JsonObject {
 
 /** GET /api/v1/settings/profiles/{name}: the key reads null, other secrets their mask. */
 export async function getProfile(kind: AppServerKind, call: Call): Promise<Answer> {
-  if (!call.authorized) return unauthorized;
+  const refusal = refused(call);
+  if (refusal !== undefined) return refusal;
   const profile = profileOf((await readRecord(kind, call)) ?? {}, call.id);
   if (profile === undefined) return noProfile(call.id);
   const node = { $ref: '#/$defs/LLM' };
@@ -62,7 +73,7 @@ export async function getProfile(kind: AppServerKind, call: Call): Promise<Answe
 interface SentProfile {
   /** Null: a copy of the llm of the settings. */
   readonly llm: JsonObject | null;
-  readonly keepsSecrets: boolean;
+  readonly keepsKey: boolean;
   readonly prefersOldKey: boolean;
 }
 
@@ -70,11 +81,9 @@ interface SentProfile {
 export async function saveProfile(kind: AppServerKind, call: Call): Promise<Answer> {
   const decoded = decodeBody(call.body, call.contentType);
   if (decoded.kind === 'refused') return decoded.answer;
-  if (!call.authorized) return unauthorized;
   const sent = sentProfile(kind, decoded.value);
-  const whole = allOf([nameProblem(call.id, NAME), 'kind' in sent ? sent : good(null)]);
-  if (whole.kind === 'bad') return unprocessable(whole.problems);
-  if (whole.kind !== 'good' || 'kind' in sent) return { kind: 'crash' };
+  const refusal = refused(call, 'kind' in sent ? sent : good(null));
+  if (refusal !== undefined || 'kind' in sent) return refusal ?? { kind: 'crash' };
   const { id: name } = call;
   return changeRecord(kind, call, (record) => {
     const profiles = profilesOf(record);
@@ -84,7 +93,7 @@ export async function saveProfile(kind: AppServerKind, call: Call): Promise<Answ
         409,
         `Profile limit reached (${MOST}). Delete a profile before saving a new one.`,
       );
-    const profile = madeOf(kind, record, name, sent);
+    const profile = madeOf(record, name, sent);
     const saved = withProfiles(record, { ...profiles, [name]: profile });
     // A profile that was sent is never equal to the llm of the settings, whatever its values are.
     const isReplaced = sent.llm !== null && activeOf(record) === name;
@@ -99,17 +108,24 @@ function sentProfile(kind: AppServerKind, body: Json): SentProfile | Verdict {
     return bad('model_attributes_type', ['body'], msg, body);
   }
   const said = body ?? {};
-  const options = {
-    keepsSecrets: memberOf(said, 'include_secrets') !== false,
-    prefersOldKey: memberOf(said, 'preserve_existing_api_key') === true,
-  };
-  const llm = memberOf(said, 'llm') ?? null;
-  if (llm === null) return { llm: null, ...options };
+  const flag = (name: string, absent: boolean) =>
+    flagRule(memberOf(said, name) ?? absent, ['body', name]);
+  const keepsKey = flag('include_secrets', true);
+  const llm = sentLlm(kind, memberOf(said, 'llm') ?? null);
+  const prefersOldKey = flag('preserve_existing_api_key', false);
+  const whole = allOf([keepsKey, llm, prefersOldKey]);
+  if (whole.kind !== 'good') return whole;
+  const [keeps, value, prefers] = whole.value;
+  const isCopy = value === null || value === undefined || !isJsonObject(value);
+  return { llm: isCopy ? null : value, keepsKey: keeps === true, prefersOldKey: prefers === true };
+}
+
+function sentLlm(kind: AppServerKind, llm: Json): Verdict {
+  if (llm === null) return good(null);
   const unknown = isJsonObject(llm) ? unknownMembers(kind, llm) : [];
   const fitted = fitProfile({ ...readingOf(kind), maps: 'attributes' }, llm);
-  const verdict = allOf([fitted, ...unknown]);
-  if (verdict.kind !== 'good' || fitted.kind !== 'good') return verdict;
-  return isJsonObject(fitted.value) ? { llm: fitted.value, ...options } : verdict;
+  const whole = allOf([fitted, ...unknown]);
+  return whole.kind === 'good' ? fitted : whole;
 }
 
 function unknownMembers({ snapshot }: AppServerKind, llm: JsonObject): Verdict[] {
@@ -122,13 +138,13 @@ function unknownMembers({ snapshot }: AppServerKind, llm: JsonObject): Verdict[]
 }
 
 /** Source: contract "profiles: include_secrets false clears the key", "profiles: preserve_existing_api_key". */
-function madeOf(kind: AppServerKind, record: JsonObject, name: string, sent: SentProfile): Json {
+function madeOf(record: JsonObject, name: string, sent: SentProfile): JsonObject {
   const llm = sent.llm ?? settingsLlm(record);
-  if (!sent.keepsSecrets)
-    return withSecrets(kind.snapshot, { $ref: '#/$defs/LLM' }, llm, () => null);
-  const before = profileOf(record, name) ?? {};
+  if (!sent.keepsKey) return { ...llm, api_key: null };
+  const before = profileOf(record, name);
   const takesOld = sent.prefersOldKey || (sent.llm !== null && !isKeySet(llm));
-  return takesOld && isKeySet(before) ? { ...llm, api_key: before['api_key'] ?? null } : llm;
+  if (before === undefined || !takesOld) return llm;
+  return { ...llm, api_key: memberOf(before, 'api_key') ?? null };
 }
 
 function settingsLlm(record: JsonObject): JsonObject {
@@ -137,7 +153,8 @@ function settingsLlm(record: JsonObject): JsonObject {
 
 /** DELETE /api/v1/settings/profiles/{name}, whether it is there or not: the first of those left takes the place of the active one. */
 export async function removeProfile(kind: AppServerKind, call: Call): Promise<Answer> {
-  if (!call.authorized) return unauthorized;
+  const refusal = refused(call);
+  if (refusal !== undefined) return refusal;
   const { id: name } = call;
   const answer = json(200, { name, message: `Profile '${name}' deleted` });
   if ((await readRecord(kind, call)) === undefined) return answer;
@@ -145,16 +162,14 @@ export async function removeProfile(kind: AppServerKind, call: Call): Promise<An
     const left = withoutProfile(record, name);
     if (activeOf(record) !== name) return { record: left, answer };
     const [first] = Object.keys(profilesOf(left));
-    return {
-      record: first === undefined ? withActive(left, null) : activated(left, first),
-      answer,
-    };
+    return { record: first === undefined ? withActive(left, null) : inUse(left, first), answer };
   });
 }
 
 /** POST /api/v1/settings/profiles/{name}/activate. Source: contract "profiles: activated without a key, the key of the settings goes". */
 export async function activateProfile(kind: AppServerKind, call: Call): Promise<Answer> {
-  if (!call.authorized) return unauthorized;
+  const refusal = refused(call);
+  if (refusal !== undefined) return refusal;
   const { id: name } = call;
   if ((await readRecord(kind, call)) === undefined) return noProfile(name);
   return changeRecord(kind, call, (record) => {
@@ -162,7 +177,10 @@ export async function activateProfile(kind: AppServerKind, call: Call): Promise<
     if (profile === undefined) return noProfile(name);
     const model = memberOf(profile, 'model') ?? null;
     const message = `Switched to profile '${name}'`;
-    return { record: activated(record, name), answer: json(200, { name, message, model }) };
+    return {
+      record: withSettingsAddress(inUse(record, name)),
+      answer: json(200, { name, message, model }),
+    };
   });
 }
 
@@ -170,13 +188,12 @@ export async function activateProfile(kind: AppServerKind, call: Call): Promise<
 export async function renameProfile(kind: AppServerKind, call: Call): Promise<Answer> {
   const decoded = decodeBody(call.body, call.contentType);
   if (decoded.kind === 'refused') return decoded.answer;
-  if (!call.authorized) return unauthorized;
   const { id: name } = call;
-  const said = isJsonObject(decoded.value) ? memberOf(decoded.value, 'new_name') : undefined;
-  if (typeof said !== 'string')
-    return unprocessable([
-      { type: 'missing', loc: ['body', 'new_name'], msg: 'Field required', input: decoded.value },
-    ]);
+  const body = renameBody(decoded.value, ['body']);
+  const refusal = refused(call, body);
+  const isGood = body.kind === 'good' && isJsonObject(body.value);
+  const said = isGood ? memberOf(body.value, 'new_name') : undefined;
+  if (refusal !== undefined || typeof said !== 'string') return refusal ?? { kind: 'crash' };
   return changeRecord(kind, call, (record) => {
     if (profileOf(record, name) === undefined) return noProfile(name);
     if (said !== name && profileOf(record, said) !== undefined)
@@ -190,6 +207,15 @@ export async function renameProfile(kind: AppServerKind, call: Call): Promise<An
       answer: json(200, { name: said, message: `Profile '${name}' renamed to '${said}'` }),
     };
   });
+}
+
+function renameBody(body: Json, at: Location): Verdict {
+  if (body === null) return bad('missing', at, 'Field required', null);
+  return checkObject([{ name: 'new_name', rule: newNameRule }], 'ignored', body, at);
+}
+
+function newNameRule(value: Json, at: Location): Verdict {
+  return typeof value === 'string' ? nameProblem(value, NAME, at) : textRule(value, at);
 }
 
 async function readRecord(kind: AppServerKind, { service }: Call): Promise<JsonObject | undefined> {

@@ -3,11 +3,12 @@ import type { SchemaNode, Snapshot } from '../native/schema.ts';
 import type { Vault } from '../native/vault.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { filledIn, settledLlm } from '../native/class-rules.ts';
-import { PROFILES, withProfileSecrets } from '../native/profiles.ts';
+import { fitProfile, PROFILES, profileOf, profilesOf } from '../native/profiles.ts';
+import { withProfiles, withProfileSecrets } from '../native/profiles.ts';
 import { MASK, isSet, type OnSecret, withSecrets } from '../native/secret-places.ts';
 import { heldRecord, type HeldSettings } from '../store/held-settings.ts';
 import { allOf, badValue, good, type Verdict } from '../rules.ts';
-import { withoutAddress } from './active-llm.ts';
+import { activeOf, withActive, withoutAddress } from './active-llm.ts';
 
 /** What a service of this dialect works with. */
 export interface AppServerKind {
@@ -67,7 +68,19 @@ export function openRecord(kind: AppServerKind, held: HeldSettings): JsonObject 
   const record = isJsonObject(opened) ? opened : {};
   const profiles = held.dialect === 'app-server' ? memberOf(stored, PROFILES) : undefined;
   if (profiles === undefined) return record;
-  return withProfileSecrets(kind.snapshot, { ...record, [PROFILES]: profiles }, load);
+  const whole = withProfileSecrets(kind.snapshot, { ...record, [PROFILES]: profiles }, load);
+  return withReadableProfiles(kind, whole);
+}
+
+/** Source: contract "profiles: one in settings.json that cannot be read is dropped by the next write". */
+function withReadableProfiles(kind: AppServerKind, record: JsonObject): JsonObject {
+  const readable = Object.entries(profilesOf(record)).flatMap(([name, profile]) => {
+    const verdict = fitProfile(readingOf(kind), profile);
+    return verdict.kind === 'good' ? [[name, verdict.value] as const] : [];
+  });
+  const kept = withProfiles(record, Object.fromEntries(readable));
+  const active = activeOf(kept);
+  return active === null || profileOf(kept, active) !== undefined ? kept : withActive(kept, null);
 }
 
 /** The record as the store keeps it. */
@@ -135,10 +148,14 @@ function unwrittenValue(kind: AppServerKind, name: string): Json {
 }
 
 /** The answer of GET /api/v1/settings: secrets are left out, and flags tell whether two of them are set. */
-export function answered(kind: AppServerKind, record: JsonObject): JsonObject {
+export function answered(
+  kind: AppServerKind,
+  record: JsonObject,
+  tokensSet: JsonObject,
+): JsonObject {
   return {
     ...withPlainAddress(shownRecord(kind, record, (_, isOfContext) => (isOfContext ? MASK : null))),
-    provider_tokens_set: {},
+    provider_tokens_set: tokensSet,
     llm_api_key_set: isSet(record, ['agent_settings', 'llm', 'api_key']),
     search_api_key_set: isSet(record, ['search_api_key']),
   };

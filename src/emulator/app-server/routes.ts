@@ -2,6 +2,7 @@ import { type Answer, json, unauthorized, unprocessable } from '../http/answer.t
 import { type Call, withOpenApi, type Routes } from '../call.ts';
 import { appServerSecrets } from '../collections/app-server-secrets.ts';
 import { collectionRoutes } from '../collections/collection.ts';
+import { appServerGitProviders, movedStore, tokensSet } from '../collections/git-providers.ts';
 import { readRequiredBody, decodeBody } from '../http/body.ts';
 import { schemaAnswer, snapshotIn } from '../native/schema.ts';
 import { openVault } from '../native/vault.ts';
@@ -51,8 +52,13 @@ export function appServerRoutes(apiKey: string | undefined): Routes {
         DELETE: (call) => removeProfile(kind, call),
       },
     ],
+    // Those that a server has besides its own are read from the network.
+    ['/api/v1/skills/search', { GET: async (call) => emptyPage(call) }],
     ['/api/v1/users/me', { GET: (call) => getUser(kind, call) }],
-    ...collectionRoutes(appServerSecrets(kind.vault), readRequiredBody),
+    ...collectionRoutes(
+      [...appServerGitProviders(kind.vault), ...appServerSecrets(kind.vault)],
+      readRequiredBody,
+    ),
   ];
   return withOpenApi({ title: 'OpenHands Cloud API', version: '1.11.0' }, routes);
 }
@@ -60,10 +66,11 @@ export function appServerRoutes(apiKey: string | undefined): Routes {
 /** GET /api/v1/settings. A record that cannot be read is a crash. Source: contract "load on an empty store". */
 async function getSettings(kind: AppServerKind, { service, authorized }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
-  const { settings } = await service.store.read();
-  if (settings === undefined) return json(404, { error: 'Settings not found' });
-  const loaded = loadedRecord(kind, openRecord(kind, settings), service.now());
-  return loaded.kind === 'good' ? json(200, answered(kind, loaded.value)) : { kind: 'crash' };
+  const contents = await movedStore(service.store, kind.vault);
+  if (contents.settings === undefined) return json(404, { error: 'Settings not found' });
+  const loaded = loadedRecord(kind, openRecord(kind, contents.settings), service.now());
+  if (loaded.kind !== 'good') return { kind: 'crash' };
+  return json(200, answered(kind, loaded.value, tokensSet(contents)));
 }
 
 /** GET /api/v1/users/me: of an empty store, the defaults. */
@@ -73,6 +80,10 @@ async function getUser(kind: AppServerKind, { service, authorized }: Call): Prom
   const record = settings === undefined ? {} : openRecord(kind, settings);
   const loaded = loadedRecord(kind, record, service.now());
   return loaded.kind === 'good' ? json(200, answeredUser(kind, loaded.value)) : { kind: 'crash' };
+}
+
+function emptyPage({ authorized }: Call): Answer {
+  return authorized ? json(200, { items: [], next_page_id: null }) : unauthorized;
 }
 
 /** POST /api/v1/settings: the body is read as JSON before the key is checked. Source: contract "body is not JSON, no key". */

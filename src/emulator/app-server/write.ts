@@ -12,14 +12,17 @@ import {
   readingOf,
   settableNames,
 } from './record.ts';
-import { marketplaceProblem, rewrittenServers, scoped } from './sent-lists.ts';
-import { withAddress, withoutStaleProfile } from './active-llm.ts';
+import { writtenMarketplaces } from './marketplaces.ts';
+import { rewrittenServers } from './sent-servers.ts';
+import { withoutStaleProfile, withSettingsAddress } from './active-llm.ts';
 
 export type WrittenRecord =
   | { readonly kind: 'record'; readonly record: JsonObject }
   | { readonly kind: 'refused'; readonly reason: string }
   /** The server's own code fails. */
   | { readonly kind: 'failed' };
+
+const MARKETPLACES = 'registered_marketplaces';
 
 /** Members that null leaves as they are. Source: contract "user_consents_to_analytics: null after a value". */
 const KEPT_BY_NULL = ['user_consents_to_analytics', 'disabled_skills'];
@@ -40,10 +43,6 @@ export function writtenRecord(
   body: JsonObject,
   now: number,
 ): WrittenRecord {
-  const problem = marketplaceProblem(memberOf(body, 'registered_marketplaces'));
-  if (problem !== undefined) return { kind: 'refused', reason: problem };
-  const password = passwordProblem(kind, body);
-  if (password !== undefined) return { kind: 'refused', reason: password };
   if (failsOn(objectAt(body, 'agent_settings_diff'))) return { kind: 'failed' };
   const after: Record<string, Json> = { ...before, ...topLevel(kind, body) };
   const parts = [
@@ -56,13 +55,18 @@ export function writtenRecord(
       return { kind: 'refused', reason: refusalText(TITLES[part], problemsOf(made)) };
     after[part] = made.value;
   }
+  const sent = memberOf(body, MARKETPLACES);
+  const list = sent === undefined ? undefined : writtenMarketplaces(sent);
+  if (list?.kind === 'refused' || list?.kind === 'failed') return list;
+  if (list !== undefined) after[MARKETPLACES] = list.value;
+  const password = passwordProblem(kind, body);
+  if (password !== undefined) return { kind: 'refused', reason: password };
   const llm = objectAt(objectAt(after, 'agent_settings'), 'llm');
   const settled = memberOf(llm, 'model') === undefined ? llm : settledLlm(llm, llm);
   if (settled === undefined) return { kind: 'failed' };
   after['agent_settings'] = withLlm(after['agent_settings'] ?? {}, settled);
-  const agent = filledIn(after['agent_settings'] ?? {}, 'app-server', now);
-  after['agent_settings'] = isJsonObject(agent) ? withAddress(agent) : agent;
-  return { kind: 'record', record: withoutStaleProfile(after) };
+  after['agent_settings'] = filledIn(after['agent_settings'] ?? {}, 'app-server', now);
+  return { kind: 'record', record: withSettingsAddress(withoutStaleProfile(after)) };
 }
 
 function problemsOf(verdict: Verdict) {
@@ -75,7 +79,7 @@ function topLevel(kind: AppServerKind, body: JsonObject): JsonObject {
     const value = memberOf(body, name);
     if (value === undefined || (value === null && KEPT_BY_NULL.includes(name))) return [];
     if (isPassword(kind, name)) return [[name, password(name, value)]];
-    return [[name, name === 'registered_marketplaces' ? scoped(value) : value]];
+    return [[name, value]];
   });
   return Object.fromEntries(set);
 }

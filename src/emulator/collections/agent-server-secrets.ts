@@ -1,8 +1,8 @@
-import { detail, json } from '../http/answer.ts';
-import type { JsonObject } from '../json.ts';
+import { type Answer, detail, json, unprocessable } from '../http/answer.ts';
+import { isJsonList, isJsonObject, type JsonObject, memberOf, objectAt } from '../json.ts';
 import { MASK } from '../native/secret-places.ts';
 import type { Vault } from '../native/vault.ts';
-import type { StoredSecret } from '../store/store-document.ts';
+import type { StoreContents, StoredSecret } from '../store/store-document.ts';
 import { textRule } from '../rules.ts';
 import type { Collection } from './collection.ts';
 import {
@@ -35,14 +35,7 @@ export function agentServerSecrets(vault: Vault): Collection {
       '/api/settings/secrets',
       {
         GET: {
-          // There are no agent profiles. Source: contract "secrets by agent profile".
-          does: (before, { query }) =>
-            unchangedStore(
-              before,
-              query.has('agent_profile_id')
-                ? noAgentProfile
-                : json(200, { secrets: (before.secrets ?? []).map(listedSecret) }),
-            ),
+          does: (before, { query }) => unchangedStore(before, listOf(before, query)),
         },
         PUT: {
           takes: bodyOf(textRule, 'with value'),
@@ -76,7 +69,49 @@ export function agentServerSecrets(vault: Vault): Collection {
         },
       },
     ],
+    [
+      '/api/git/repositories/search',
+      {
+        GET: {
+          does: (before, { query }) =>
+            unchangedStore(before, repositories(before, query.get('provider'), vault)),
+        },
+      },
+    ],
   ];
+}
+
+const GIT_PROVIDERS = ['github', 'gitlab', 'bitbucket'];
+
+/** Secrets of these names are a token for GitHub. */
+const GITHUB_TOKENS = ['github_token', 'GITHUB_TOKEN', 'GH_TOKEN', 'github'];
+
+/** With a token GitHub would be asked, which is not to be reached. Source: contract "git tokens: a custom secret of the right name is one". */
+function repositories(before: StoreContents, provider: string | null, vault: Vault): Answer {
+  const loc = ['query', 'provider'];
+  if (provider === null)
+    return unprocessable([{ type: 'missing', loc, msg: 'Field required', input: null }]);
+  if (!GIT_PROVIDERS.includes(provider)) {
+    const expected = "'github', 'gitlab' or 'bitbucket'";
+    const msg = `Input should be ${expected}`;
+    return unprocessable([{ type: 'enum', loc, msg, input: provider, ctx: { expected } }]);
+  }
+  if (provider !== 'github')
+    return detail(400, `Repository discovery is not supported for provider '${provider}'`);
+  const isThere = (name: string) => vault.open(secretNamed(before, name)?.token ?? '') !== null;
+  if (GITHUB_TOKENS.some(isThere)) return detail(502, 'GitHub repository search failed');
+  return json(200, { items: [], next_page_id: null, missing_token: true });
+}
+
+/** All, or those that an agent profile names. Source: contract "secrets by agent profile", "secrets: agent profiles that name some". */
+function listOf({ secrets = [], collections }: StoreContents, query: URLSearchParams): Answer {
+  const id = query.get('agent_profile_id');
+  const profiles = Object.values(objectAt(collections, 'agent_profiles')).filter(isJsonObject);
+  const profile = profiles.find((one) => memberOf(one, 'id') === id);
+  if (id !== null && profile === undefined) return noAgentProfile;
+  const refs = memberOf(profile ?? {}, 'secret_refs') ?? null;
+  const named = isJsonList(refs) ? secrets.filter(({ name }) => refs.includes(name)) : secrets;
+  return json(200, { secrets: named.map(listedSecret) });
 }
 
 function listedSecret({ name, description }: StoredSecret): JsonObject {

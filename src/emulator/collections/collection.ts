@@ -3,6 +3,7 @@ import { type Answer, unauthorized, unprocessable } from '../http/answer.ts';
 import type { DecodedBody } from '../http/body.ts';
 import type { Routes } from '../call.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
+import type { GitProvider } from './git-check.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import type { Updated } from '../store/store.ts';
 import type { Rule } from '../rules.ts';
@@ -30,6 +31,8 @@ export interface Asked {
   readonly body: JsonObject;
   /** The most items on a page. */
   readonly pageSize: number;
+  /** Those that confirm tokens. */
+  readonly gitProviders: readonly GitProvider[];
 }
 
 /** The routes of a collection. `readBody` refuses what is no JSON, and a request without the key. */
@@ -53,7 +56,8 @@ async function answerTo(
   const body = takes === undefined ? none(call) : checked(readBody(call), takes);
   if (body.kind === 'refused') return body.answer;
   const { id, query, service } = call;
-  const asked = { id, query, body: body.value, pageSize: service.knobs.pageSize };
+  const { pageSize, gitProviders } = service.knobs;
+  const asked = { id, query, body: body.value, pageSize, gitProviders };
   try {
     return await service.store.update((before) => does(before, asked));
   } catch {

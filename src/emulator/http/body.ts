@@ -73,7 +73,7 @@ export function malformedJson(position: number, reason: string): Answer {
 }
 
 /** Python's sentence for a place where a text is no JSON. */
-function sentenceFor(reason: string): string {
+export function sentenceFor(reason: string): string {
   if (reason.startsWith('Expected end of input')) return 'Extra data';
   if (/key/.test(reason)) return 'Expecting property name enclosed in double quotes';
   if (reason.startsWith('Colon')) return "Expecting ':' delimiter";

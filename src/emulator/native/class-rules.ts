@@ -1,32 +1,55 @@
-import { type Json, type JsonObject, memberOf, isJsonObject, isJsonList } from '../json.ts';
+import { type Json, type JsonObject, memberOf, isJsonObject, isJsonList, textAt } from '../json.ts';
 
 /** The address that is not kept, because it is that of OpenAI's own models. */
 const OPENAI = /^https:\/\/api\.openai\.com\/?$/;
 const AZURE_VERSION = '2024-12-01-preview';
 
 /** Models whose context is too small to work with. */
-const SMALL_MODELS = new Set(['gpt-4', 'openai/gpt-4', 'ollama/llama2']);
+const SMALL_MODELS = new Map([
+  ['gpt-4', 8192n],
+  ['openai/gpt-4', 8192n],
+  ['ollama/llama2', 4096n],
+]);
 const LEAST_WINDOW = 16_384n;
 
 /** What the server makes of an llm, or undefined if it refuses it. `sent` is the merged diff, before defaults were filled in. */
 export function settledLlm(llm: JsonObject, sent: JsonObject): JsonObject | undefined {
-  const window = memberOf(llm, 'max_input_tokens') ?? null;
-  if (typeof window === 'bigint' && window < LEAST_WINDOW) return undefined;
-  const text = (name: string): string => {
-    const value = memberOf(llm, name) ?? null;
-    return typeof value === 'string' ? value : '';
-  };
-  const model = text('model');
+  if (isContextSmall(llm)) return undefined;
+  const model = textAt(llm, 'model');
   const settled: Record<string, Json> = { ...llm };
-  if (SMALL_MODELS.has(model)) return undefined;
   if (model.startsWith('azure') && memberOf(llm, 'api_version') === null)
     settled['api_version'] = AZURE_VERSION;
-  if (model.startsWith('openai/') && OPENAI.test(text('base_url'))) settled['base_url'] = null;
+  if (model.startsWith('openai/') && OPENAI.test(textAt(llm, 'base_url')))
+    settled['base_url'] = null;
   const timeout = memberOf(llm, 'timeout') ?? null;
   const idle = memberOf(llm, 'stream_idle_timeout');
   if (idle !== undefined && memberOf(sent, 'stream_idle_timeout') === undefined && timeout !== null)
     settled['stream_idle_timeout'] = Number(timeout);
   return settled;
+}
+
+/** How much an llm can be told at once, as far as it is known to be too little. */
+function contextWindow(llm: JsonObject): bigint {
+  const window = memberOf(llm, 'max_input_tokens') ?? null;
+  if (typeof window === 'bigint') return window;
+  return SMALL_MODELS.get(textAt(llm, 'model')) ?? LEAST_WINDOW;
+}
+
+export function isContextSmall(llm: JsonObject): boolean {
+  return contextWindow(llm) < LEAST_WINDOW;
+}
+
+/** What a server says that refuses such an llm. Source: contract "profiles: refused values". */
+export function contextProblem(llm: JsonObject): string {
+  const [tokens, least] = [contextWindow(llm), LEAST_WINDOW].map((one) =>
+    one.toLocaleString('en-US'),
+  );
+  return [
+    `The configured model has a context window of ${tokens} tokens, which is below the minimum of ${least} tokens required for OpenHands to function properly.`,
+    `For local LLMs (Ollama, LM Studio, etc.), increase the context window.\nFor cloud providers, verify you're using the correct model variant.`,
+    'For configuration instructions, see:\n  https://docs.openhands.dev/openhands/usage/llms/local-llms',
+    'To override this check (not recommended), set the environment variable:\n  ALLOW_SHORT_CONTEXT_WINDOWS=true',
+  ].join('\n\n');
 }
 
 /** What an mcp entry lacks or has too much of, as a sentence; undefined if it is in order. */

@@ -81,6 +81,11 @@ function unknownTag(
 ): Verdict {
   const named = DISCRIMINATORS.get(member);
   const discriminator = named?.name ?? `'${member}'`;
+  if (tag === '') {
+    const msg = `Unable to extract tag using discriminator ${discriminator}`;
+    const type = 'union_tag_not_found';
+    return { kind: 'bad', problems: [{ type, loc, msg, input, ctx: { discriminator } }] };
+  }
   const expected_tags = (named?.tags ?? tags).map((one) => `'${one}'`).join(', ');
   const msg = `Input tag '${tag}' found using ${discriminator} does not match any of the expected tags: ${expected_tags}`;
   const ctx = { discriminator, tag, expected_tags };
@@ -138,7 +143,7 @@ function isUnsetPart(value: Json): boolean {
 function noObject(reading: FitReading, name: string, value: Json, at: Location): Verdict {
   const what = 'Input should be a valid dictionary or';
   if (reading.maps === 'instances')
-    return bad('model_type', at, `${what} instance of ${name}`, value);
+    return bad('model_type', at, `${what} instance of ${name.replace(/^sdk_/, '')}`, value);
   return bad('model_attributes_type', at, `${what} object to extract fields from`, value);
 }
 

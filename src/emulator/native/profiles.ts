@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import { badValue, crash, good, type Verdict } from '../rules.ts';
+import { badValue, crash, good, type Location, type Verdict } from '../rules.ts';
 import { fit, type FitReading } from './fit.ts';
+import { fitScalar } from './fit-scalar.ts';
 import { settledLlm } from './class-rules.ts';
 import type { SchemaNode, Snapshot } from './schema.ts';
 import { isSet, type OnSecret, withSecrets } from './secret-places.ts';
@@ -8,7 +9,7 @@ import { isSet, type OnSecret, withSecrets } from './secret-places.ts';
 /** The member of a stored record that has the LLM profiles, each under its name. */
 export const PROFILES = 'llm_profiles';
 
-const LLM: SchemaNode = { $ref: '#/$defs/LLM' };
+export const LLM: SchemaNode = { $ref: '#/$defs/LLM' };
 
 /** The profiles of a record in the order in which they were made. */
 export function profilesOf(record: JsonObject): JsonObject {
@@ -58,19 +59,17 @@ export function fitProfile(reading: FitReading, llm: Json): Verdict {
 }
 
 /** Why a profile cannot have a name. */
-export function nameProblem(name: string, pattern: string): Verdict {
-  const at = ['path', 'name'];
-  const problem = (type: string, msg: string, ctx: JsonObject): Verdict => ({
-    kind: 'bad',
-    problems: [{ type, loc: at, msg, input: name, ctx }],
-  });
-  if (name.length > 64)
-    return problem('string_too_long', 'String should have at most 64 characters', {
-      max_length: 64n,
-    });
-  if (new RegExp(pattern).test(name)) return good(name);
-  const msg = `String should match pattern '${pattern}'`;
-  return problem('string_pattern_mismatch', msg, { pattern });
+export function nameProblem(
+  name: string,
+  pattern: string,
+  at: Location = ['path', 'name'],
+): Verdict {
+  return fitScalar(
+    { type: 'string', minLength: 1, maxLength: 64, pattern },
+    { isNamed: false },
+    name,
+    at,
+  );
 }
 
 export function isKeySet(profile: JsonObject): boolean {

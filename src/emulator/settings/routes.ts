@@ -1,36 +1,34 @@
 import type { Routes, Call } from '../call.ts';
 import { type Answer, json, unauthorized, unprocessable } from '../http/answer.ts';
 import { decodeBody } from '../http/body.ts';
+import { movedStore, tokensSet } from '../collections/git-providers.ts';
 import type { JsonObject } from '../json.ts';
+import type { Vault } from '../native/vault.ts';
 import { loadAnswer, mergeSettings, validateSettings } from './settings-fields.ts';
 import { heldFields } from '../store/held-settings.ts';
-import type { StoreContents } from '../store/store-document.ts';
 import type { Store } from '../store/store.ts';
 
-export const settingsRoutes: Routes = [
-  ['/api/settings', { GET: loadSettings, POST: postSettings }],
-  ['/api/reset-settings', { POST: resetSettings }],
-];
+export function settingsRoutes(vault: Vault): Routes {
+  return [
+    ['/api/settings', { GET: (call) => loadSettings(vault, call), POST: postSettings }],
+    ['/api/reset-settings', { POST: resetSettings }],
+  ];
+}
 
 /** GET /api/settings. Source: specification 4.3; contract "load on an empty store", "store every field, then load". */
-export async function loadSettings({ service, authorized }: Call): Promise<Answer> {
+async function loadSettings(vault: Vault, { service, authorized }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
-  const contents = await readStore(service.store);
+  const contents = await movedStore(service.store, vault).catch(() => undefined);
   if (contents === undefined) return { kind: 'crash' };
   if (contents.settings === undefined) return json(404, { error: 'Settings not found' });
   const fields = heldFields(contents.settings);
   return fields === undefined
     ? { kind: 'crash' }
-    : json(200, loadAnswer(fields, service.serverMcp));
+    : json(200, loadAnswer(fields, service.serverMcp, tokensSet(contents)));
 }
 
 /** POST /api/settings: the body is read as JSON before the key is checked. Source: specification 4.2; contract "body is not JSON". */
-export async function postSettings({
-  service,
-  authorized,
-  contentType,
-  body,
-}: Call): Promise<Answer> {
+async function postSettings({ service, authorized, contentType, body }: Call): Promise<Answer> {
   const decoded = decodeBody(body, contentType);
   if (decoded.kind === 'refused') return decoded.answer;
   if (!authorized) return unauthorized;
@@ -41,7 +39,7 @@ export async function postSettings({
 }
 
 /** POST /api/reset-settings, which real servers have removed. Source: behaviour 1.5. */
-export async function resetSettings({ authorized }: Call): Promise<Answer> {
+async function resetSettings({ authorized }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
   return json(410, { error: 'Reset settings functionality has been removed.' });
 }
@@ -58,13 +56,5 @@ async function storeChecked(store: Store, sent: JsonObject): Promise<Answer> {
     });
   } catch {
     return json(500, { error: 'Something went wrong storing settings' });
-  }
-}
-
-async function readStore(store: Store): Promise<StoreContents | undefined> {
-  try {
-    return await store.read();
-  } catch {
-    return undefined;
   }
 }

@@ -149,13 +149,17 @@ function nextIsSet(
  * The body of a load: every field, then the flags. Password fields are null whether set or not.
  * Source: specification 2.3; contract "store every field, then load".
  */
-export function loadAnswer(stored: StoredSettings, serverMcp: JsonObject | undefined): JsonObject {
+export function loadAnswer(
+  stored: StoredSettings,
+  serverMcp: JsonObject | undefined,
+  tokensSet: JsonObject,
+): JsonObject {
   const fields = settingsFields.map(
     (field) => [field.name, shownField(field, stored, serverMcp)] as const,
   );
   return {
     ...Object.fromEntries(fields),
-    provider_tokens_set: {},
+    provider_tokens_set: tokensSet,
     llm_api_key_set: stored.passwordsSet.includes('llm_api_key'),
     search_api_key_set: stored.passwordsSet.includes('search_api_key'),
   };

@@ -12,10 +12,16 @@ import { type HeldSettings, readHeldSettings, writeHeldSettings } from './held-s
 const writtenBy = "setpoint's embedded service";
 const formatVersion = 1n;
 
-/** All that the service remembers; `settings` and `secrets` are undefined until the first store. Lists are oldest first. */
+/**
+ * All that the service remembers; `settings` and `secrets` are undefined until the first store, that of a git token for `secrets`. Lists are
+ * oldest first.
+ */
 export interface StoreContents extends V1Lists {
   readonly settings: HeldSettings | undefined;
   readonly secrets: readonly StoredSecret[] | undefined;
+  readonly gitTokens: readonly StoredGitToken[];
+  /** What else is kept by name, each collection under its own; what is in them is the dialect's, each secret as a token. */
+  readonly collections: JsonObject;
 }
 
 export type StoreReading =
@@ -25,16 +31,20 @@ export type StoreReading =
 export const emptyStore: StoreContents = {
   settings: undefined,
   secrets: undefined,
+  gitTokens: [],
+  collections: {},
   ...noV1Lists,
 };
 
 export function writeStoreDocument(contents: StoreContents): string {
-  const { settings, secrets } = contents;
+  const { settings, secrets, gitTokens, collections } = contents;
   const document = {
     written_by: writtenBy,
     format_version: formatVersion,
     settings: settings === undefined ? null : writeHeldSettings(settings),
     custom_secrets: secrets === undefined ? null : secrets.map(writeStoredSecret),
+    git_tokens: gitTokens.map(writeStoredGitToken),
+    collections,
     ...writeV1Lists(contents),
   };
   return `${writeJson(document)}\n`;
@@ -42,7 +52,7 @@ export function writeStoreDocument(contents: StoreContents): string {
 
 /**
  * The contents of a store's text, or why it is not one. The reason quotes nothing of the text. Stores written before
- * secrets were kept have no list of them.
+ * secrets, git tokens or collections were kept have none of them.
  */
 export function readStoreDocument(text: string): StoreReading {
   const reading = readJson(text);
@@ -60,9 +70,14 @@ export function readStoreDocument(text: string): StoreReading {
   const secrets = held === null ? undefined : listOf(held, readStoredSecret);
   if (held !== null && secrets === undefined)
     return unusable('its custom secrets are not what the service writes');
+  const gitTokens = listOf(memberOf(document, 'git_tokens') ?? [], readStoredGitToken);
+  if (gitTokens === undefined) return unusable('its git tokens are not what the service writes');
+  const collections = memberOf(document, 'collections') ?? {};
+  if (!isJsonObject(collections))
+    return unusable('its collections are not what the service writes');
   const lists = readV1Lists(document);
   if (typeof lists === 'string') return unusable(`its ${lists} are not what the service writes`);
-  return { kind: 'contents', contents: { settings, secrets, ...lists } };
+  return { kind: 'contents', contents: { settings, secrets, gitTokens, collections, ...lists } };
 }
 
 function unusable(reason: string): StoreReading {
@@ -89,4 +104,29 @@ function readStoredSecret(value: Json): StoredSecret | undefined {
   if (typeof name !== 'string' || typeof token !== 'string') return undefined;
   if (description !== null && typeof description !== 'string') return undefined;
   return { name, token, description };
+}
+
+/** The token of a git provider, itself a token of the service's vault. */
+export interface StoredGitToken {
+  readonly name: string;
+  readonly token: string;
+  readonly host: string | null;
+  readonly userId: string | null;
+}
+
+function writeStoredGitToken({ name, token, host, userId }: StoredGitToken): JsonObject {
+  return { name, token, host, user_id: userId };
+}
+
+/** The git token in a store's text, or undefined if the value is not one. */
+function readStoredGitToken(value: Json): StoredGitToken | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const name = memberOf(value, 'name');
+  const token = memberOf(value, 'token');
+  const host = memberOf(value, 'host');
+  const userId = memberOf(value, 'user_id');
+  if (typeof name !== 'string' || typeof token !== 'string') return undefined;
+  if (host !== null && typeof host !== 'string') return undefined;
+  if (userId !== null && typeof userId !== 'string') return undefined;
+  return { name, token, host, userId };
 }

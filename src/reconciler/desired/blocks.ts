@@ -1,12 +1,24 @@
 import type { Node } from './node.ts';
 import { inBlock, type Block, type FilePath, type TextKind } from './blocks/block.ts';
-import { guards } from './blocks/guards.ts';
-import { labels } from './blocks/labels.ts';
+import { inOwnBlock } from './secrets-store.ts';
+import {
+  active,
+  agentProfiles,
+  collections,
+  gitProviders,
+  llmProfiles,
+  metaProfiles,
+  plugins,
+  providerConnections,
+  skills,
+} from './blocks/collections.ts';
+import { moved } from './blocks/moved.ts';
+import { disabledSkills, marketplaces, mcpServers } from './blocks/named-settings.ts';
 import { sandboxes } from './blocks/sandboxes.ts';
 import { secrets } from './blocks/secrets.ts';
 import { server } from './blocks/server.ts';
 import { settings } from './blocks/settings.ts';
-import { unmanaged } from './blocks/unmanaged.ts';
+import { guards, labels, unmanaged } from './blocks/about.ts';
 import { watch } from './blocks/watch.ts';
 
 /** The blocks of settings.yaml, in the order in which documents list them: the one registration. */
@@ -15,6 +27,19 @@ export const BLOCKS = [
   server,
   settings,
   secrets,
+  skills,
+  plugins,
+  gitProviders,
+  providerConnections,
+  llmProfiles,
+  metaProfiles,
+  agentProfiles,
+  active,
+  collections,
+  moved,
+  mcpServers,
+  marketplaces,
+  disabledSkills,
   sandboxes,
   guards,
   watch,
@@ -32,6 +57,19 @@ export function eachBlock(of: (block: Block<BlockName>) => Node | undefined): Bl
     server: of(server),
     settings: of(settings),
     secrets: of(secrets),
+    skills: of(skills),
+    plugins: of(plugins),
+    git_providers: of(gitProviders),
+    provider_connections: of(providerConnections),
+    llm_profiles: of(llmProfiles),
+    meta_profiles: of(metaProfiles),
+    agent_profiles: of(agentProfiles),
+    active: of(active),
+    collections: of(collections),
+    moved: of(moved),
+    mcp_servers: of(mcpServers),
+    marketplaces: of(marketplaces),
+    disabled_skills: of(disabledSkills),
     sandboxes: of(sandboxes),
     guards: of(guards),
     watch: of(watch),
@@ -52,9 +90,9 @@ const REFERRING = BLOCKS.filter((block: Block) => block.textKind !== undefined).
   ({ name }) => name,
 );
 
-/** The block that a path of the file leads into, and the path inside it; null for what no block holds. */
+/** The block that a path of the file leads into, however it is spelled, and the path inside it; null for what no block holds. */
 export function blockAt(path: FilePath): { readonly block: Block; readonly path: FilePath } | null {
-  const [name, ...rest] = inBlock(path);
+  const [name, ...rest] = inOwnBlock(inBlock(path));
   const block = BLOCKS.find((one) => one.name === name);
   return block === undefined ? null : { block, path: rest };
 }

@@ -54,7 +54,7 @@ function problemsIn(root: MapNode): Diagnostic[] {
           (_, index) =>
             index >= from && pointers.has(pointerTo(path.slice(0, path.length - index))),
         );
-      return !inside(wrongType, 1) && !(code === 'empty-value' && inside(unknownKey, 0));
+      return !inside(wrongType, 1) && !(OF_A_PLACE.has(code) && inside(unknownKey, 0));
     })
     .map(({ node, path, finding }) => ({
       file: node.file,
@@ -66,6 +66,8 @@ function problemsIn(root: MapNode): Diagnostic[] {
   return [...own, ...ofSchema, ...ofBlocks].map(diagnosticOf);
 }
 
+/** What depends on where a value is: below a key that nobody knows it says nothing more. */
+const OF_A_PLACE: ReadonlySet<string> = new Set(['empty-value', 'malformed-reference']);
 const OF_A_VALUE: ReadonlySet<string> = new Set(['bad-value', 'wrong-type']);
 
 function pointersOf(findings: readonly PlacedFinding[], codes: readonly string[]): Set<string> {

@@ -187,7 +187,7 @@ function emptyValue(path: readonly string[]): Finding {
     message: inList ? 'This dash has no value.' : 'This key has no value.',
     hint: inList
       ? 'Write the entry, or remove the dash.'
-      : `Write ${ways.join(', ') || 'a value'}, or remove the key to leave it alone.`,
+      : `Write ${ways.join(', ') || 'a value'}, or remove the key to leave it alone.${secret ? ` ${EATEN}` : ''}`,
   };
 }
 
@@ -197,10 +197,14 @@ const MISPLACED: Finding = {
   hint: 'Write the value itself. References work in settings, in values of secrets, and in url, api_key, headers and ca_file of a server.',
 };
 
+/** Flux's substitution and envsubst take `${env:NAME}` as a variable of their own, and leave nothing. */
+const EATEN =
+  'If a reference stood here, a program such as Flux replaced it: annotate the ConfigMap with kustomize.toolkit.fluxcd.io/substitute: disabled.';
+
 const EMPTY_SECRET: Finding = {
   code: 'bad-value',
   message: 'Empty text is neither a secret nor a reference.',
-  hint: 'Write a reference, or remove the key; null clears a field that can be cleared.',
+  hint: `Write a reference, or remove the key; null clears a field that can be cleared. ${EATEN}`,
 };
 
 const NO_PAIRS: Finding = {

@@ -1,9 +1,10 @@
 import { BLOCKS, isBlock, textKindAt } from './blocks.ts';
-import { member, type Node } from './node.ts';
+import { member, nodeAt, type Node } from './node.ts';
 import type { Block, TextKind } from './blocks/block.ts';
 import { mayHoldReference } from './references.ts';
 import { writtenNames } from './resolve-mcp.ts';
-import { type Expectation, expectationAt } from './schema-lookup.ts';
+import { inOwnBlock } from './secrets-store.ts';
+import { type Expectation, expectationAt, firstSentence } from './schema-lookup.ts';
 import type { Target } from './target.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import type {
@@ -41,7 +42,7 @@ export function fieldPath(text: string, lock?: SchemaLock): FieldPath | { readon
   if (BEYOND.has(written[0]))
     return { hint: 'Environments are chosen with -e; explain without a path shows all of one.' };
   const isField = fieldNamed(written[0]) !== undefined || NATIVE_PARTS.has(written[0]);
-  const filePath = isField ? ['settings', ...written] : written;
+  const filePath = inOwnBlock(isField ? ['settings', ...written] : written);
   const schemaPath = filePath.map((segment, index) => (isEntry(filePath, index) ? '0' : segment));
   const wrong = schemaPath.findIndex(
     (_, index) => !isKnown(expectationAt(schemaPath.slice(0, index + 1), lock)),
@@ -49,7 +50,7 @@ export function fieldPath(text: string, lock?: SchemaLock): FieldPath | { readon
   if (wrong !== -1) return { hint: hintAt(schemaPath, filePath, wrong) };
   if (hidesSecret(filePath)) return { hint: 'Write the url without userinfo, query and fragment.' };
   const [block] = filePath;
-  const part = isPlanned(block) ? block : 'file';
+  const part = isOfSettings(block) ? 'settings' : isPlanned(block) ? block : 'file';
   const path = block === 'settings' && filePath.length > 1 ? filePath.slice(1) : filePath;
   return { path, part, filePath, schemaPath, ...(lock === undefined ? {} : { lock }) };
 }
@@ -59,6 +60,11 @@ function isPlanned(name: string | undefined): name is Exclude<ExplainDocument['p
   return BLOCKS.some(
     (block: Block) => block.name === name && (name === 'settings' || block.items !== undefined),
   );
+}
+
+/** Whether a block is another spelling of what is under `settings`. */
+function isOfSettings(name: string | undefined): boolean {
+  return BLOCKS.some((block: Block) => block.name === name && block.ofSettings === true);
 }
 
 /** Every path without an entry of a list in it: fields, and the blocks and keys beside the settings. */
@@ -120,6 +126,10 @@ export function meaningOf({ schemaPath, lock }: FieldPath): Meaning {
   const { types, values, minimum, maximum, secret, fallback } = expected;
   const store = storeReport(schemaPath);
   const standard = fallback === undefined && store !== null ? null : fallback;
+  const members = [...new Set(keysAt(schemaPath))].map((name) => ({
+    name,
+    description: firstSentence([...schemaPath, name]),
+  }));
   return {
     description: descriptionAt(schemaPath, expected),
     types: types.filter((type) => type !== 'null'),
@@ -130,6 +140,7 @@ export function meaningOf({ schemaPath, lock }: FieldPath): Meaning {
     secret,
     reference: formAt(schemaPath, expected),
     ...(standard === undefined ? {} : { default: standard }),
+    ...(members.length === 0 ? {} : { members }),
     store,
   };
 }
@@ -171,6 +182,9 @@ function storeReport([block, name = '', ...rest]: readonly string[]): StoreRepor
 /** What a target declares at a path from the top of the file, its blocks merged; undefined if it declares nothing. */
 export function declaredAt(target: Target, filePath: Path): Node | undefined {
   const [block = '', ...rest] = filePath;
+  // Of two blocks that have this, the file has one.
+  if (rest[0] === 'disabled_skills' && member(target.settings, rest[0]) === undefined)
+    return nodeAt(target.disabled_skills, rest.slice(1));
   let node = isBlock(block) ? target[block] : member(target.root, block);
   for (const [index, segment] of rest.entries()) {
     const list = rest[index - 1];

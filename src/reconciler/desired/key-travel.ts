@@ -1,21 +1,21 @@
 import type { Variables } from '../model/ports.ts';
 import type { ErrorCode } from '../model/error.ts';
 import { matches } from '../model/glob.ts';
-import { isLoopback, parsedUrl } from '../model/address.ts';
-import type { ServerSettings } from '../model/state.ts';
+import { bareUrl, isLoopback, parsedUrl } from '../model/address.ts';
+import { COLLECTION_FORMS } from '../model/collection-forms.ts';
+import { secretLeaves, type CollectionForm, type DesiredItem } from '../model/collection.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
+import type { DesiredState, ServerSettings } from '../model/state.ts';
+import { isEmpty, type Value } from '../model/value.ts';
+import { namesListed } from '../model/wording.ts';
 import { partsWithReferences } from './blocks.ts';
+import { secretProblem, type SecretPolicy } from './secret-uses.ts';
 import type { Node } from './node.ts';
-import {
-  isMalformed,
-  mayHoldReference,
-  parseTemplate,
-  wholeReference,
-  type Reference,
-} from './references.ts';
+import { isMalformed, mayHoldReference, parseTemplate } from './references.ts';
 import type { Target } from './target.ts';
 
 /** Where keys may be sent. Read from the environment alone, never from the branch. A list that is not set is null. */
-export interface TravelPolicy {
+export interface TravelPolicy extends SecretPolicy {
   readonly origins: readonly string[] | null;
   readonly variables: readonly string[] | null;
   /** If both lists must be set: in a pipeline, and if a branch is followed. */
@@ -45,6 +45,7 @@ export function travelPolicyIn(env: Variables, followsBranch: boolean): TravelPo
   return {
     origins: listIn(env['SETPOINT_ALLOWED_ORIGINS']),
     variables: listIn(env['SETPOINT_ALLOWED_VARIABLES']),
+    secrets: listIn(env['SETPOINT_ALLOWED_SECRETS']),
     required: pipeline ? PIPELINE : followsBranch ? BRANCH : null,
     unverifiedTls: env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
   };
@@ -84,24 +85,17 @@ function isLocal({ url }: ServerSettings): boolean {
 
 function unlistedProblem(
   parts: readonly (Node | undefined)[],
-  { variables }: TravelPolicy,
+  policy: TravelPolicy,
 ): TravelProblem | null {
-  if (variables === null) return null;
-  const unlisted = [...variablesRead(parts)].filter((name) => !matches(name, variables));
-  if (unlisted.length === 0) return null;
+  const { variables } = policy;
+  const unlisted =
+    variables === null ? [] : [...variablesRead(parts)].filter((name) => !matches(name, variables));
+  if (unlisted.length === 0) return secretProblem(parts, policy);
   return {
     code: 'variable-not-allowed',
-    message: `The file reads ${namesOf(unlisted)}, which SETPOINT_ALLOWED_VARIABLES does not list.`,
+    message: `The file reads ${namesListed(unlisted)}, which SETPOINT_ALLOWED_VARIABLES does not list.`,
     hint: 'If this is intended, add it outside the branch.',
   };
-}
-
-const SHOWN_NAMES = 20;
-
-function namesOf(names: readonly string[]): string {
-  const more = names.length - SHOWN_NAMES;
-  const shown = names.slice(0, SHOWN_NAMES).join(', ');
-  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 /** Secrets that a service shows never travel in the clear, whatever is listed. */
@@ -155,48 +149,62 @@ function originProblem(
   return { code, message, hint: 'If this is intended, add it outside the branch.' };
 }
 
+/**
+ * Why secrets of items may not be sent to the addresses that a file names for them; null if they may. The service sends them, not
+ * setpoint, so that they are checked wherever the service is.
+ */
+export function hostProblem(
+  { items }: Pick<DesiredState, 'items'>,
+  policy: TravelPolicy,
+): TravelProblem | null {
+  for (const form of COLLECTION_FORMS) {
+    const { block, address } = form;
+    if (address === undefined) continue;
+    for (const item of (items.get(block) ?? []) as readonly DesiredItem[]) {
+      const host = item.members?.[address];
+      if (host === undefined || !sendsSecret(form, item, policy)) continue;
+      const problem = problemOfHost(host, policy);
+      if (problem === null) continue;
+      const at = `${item.source.file}:${item.source.line}`;
+      const message = `${block}.${item.name}.${address} (${at}) names where its secret is sent. ${problem.message}`;
+      return { ...problem, message };
+    }
+  }
+  return null;
+}
+
+/** A stored secret goes along if the file leaves it out; whether there is one shows on the service alone. */
+function sendsSecret(
+  form: CollectionForm,
+  { members }: DesiredItem,
+  { origins, required }: TravelPolicy,
+): boolean {
+  const secrets = secretLeaves(form, members ?? {});
+  if (secrets.length === 0) return origins !== null || required !== null;
+  return secrets.some(({ value }) => !isEmpty(value));
+}
+
+function problemOfHost(host: Value, policy: TravelPolicy): TravelProblem | null {
+  if (isEmpty(host) || host instanceof UnseenSecret) return null;
+  const value = host instanceof Secret ? host.reveal() : host;
+  const text = typeof value === 'string' ? value.trim() : '';
+  const shown = host instanceof Secret ? (host.ref ?? 'The host') : bareUrl(text);
+  const address = text.includes('://') ? text : `https://${text}`;
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+    return {
+      code: 'origin-not-allowed',
+      message: `${shown} is not the host of a service.`,
+      hint: 'Write a host, such as gitlab.example.com.',
+    };
+  const url = new URL(address);
+  return isLoopback(url.hostname) ? null : originProblem(url, shown, policy);
+}
+
 function listProblem(variables: readonly string[], policy: TravelPolicy): TravelProblem | null {
   if (policy.required === null || policy.variables !== null || variables.length === 0) return null;
   const message = `${policy.required.why}, SETPOINT_ALLOWED_VARIABLES must list the variables that the file may read.`;
   const line = `SETPOINT_ALLOWED_VARIABLES=${variables.join(',')}`;
   return { code: 'variable-not-allowed', message, hint: `${policy.required.set} ${line}` };
-}
-
-/** The variables and files that are sent as keys in one run, and the origin of each. */
-export class KeyUses {
-  readonly #fileOf: (path: string) => string;
-  readonly #used = new Map<string, { readonly origin: string; readonly target: string }>();
-
-  /** `fileOf` identifies the file that a path leads to. */
-  constructor(fileOf: (path: string) => string) {
-    this.#fileOf = fileOf;
-  }
-
-  /** Adds the keys of a target. Returns the first variable or file that is sent to another origin as well, or null. */
-  add(
-    { name }: Pick<Target, 'name'>,
-    server: ServerSettings,
-  ): { readonly key: string; readonly targets: readonly string[] } | null {
-    const origin = server.url.startsWith('embedded:') ? server.url : parsedUrl(server.url).origin;
-    for (const secret of [server.apiKey, ...server.headers.values()]) {
-      const reference = wholeReference(secret?.ref ?? '');
-      if (reference === null) continue;
-      const source = sourceOf(reference, this.#fileOf);
-      const other = this.#used.get(source);
-      if (other !== undefined && other.origin !== origin)
-        return { key: referenceName(reference), targets: [other.target, name] };
-      if (other === undefined) this.#used.set(source, { origin, target: name });
-    }
-    return null;
-  }
-}
-
-function sourceOf(reference: Reference, fileOf: (path: string) => string): string {
-  return reference.kind === 'env' ? `env:${reference.name}` : `file:${fileOf(reference.path)}`;
-}
-
-function referenceName(reference: Reference): string {
-  return reference.kind === 'env' ? reference.name : `the file ${reference.path}`;
 }
 
 /** A list as the environment holds it: entries separated by commas or blanks. */

@@ -7,7 +7,7 @@ import type { FieldName } from '../model/field.ts';
 import { looksLikeMask } from '../model/secret-words.ts';
 import { type Identity, type Scalar, Secret, UnseenSecret } from '../model/secret.ts';
 import type { Path } from '../model/path.ts';
-import type { ReferenceSource } from '../model/ports.ts';
+import { secretName, type ReferenceSource } from '../model/ports.ts';
 
 /** A text with its references resolved; `ref` is the text as the file writes it, or null if it holds no reference. */
 export type Resolved = { readonly text: string; readonly ref: string | null };
@@ -50,6 +50,7 @@ export function lookUp(text: string, source: ReferenceSource): Resolved | Missin
   return { text: result, ref: text };
 }
 
+const NOT_ASKED = { problem: 'its secret command was not run' };
 const WITHHELD = { problem: 'masked, cannot be compared' };
 
 /** The value of a text whose reference has none, so that everything around it can be compared. */
@@ -78,6 +79,13 @@ function valueOf(
     if (text === null)
       return { problem: `the variable ${reference.name} is ${blank ? 'empty' : 'not set'}` };
     return maskOr(text, `the variable ${reference.name}`);
+  }
+  if (reference.kind === 'secret') {
+    const { command, path } = reference;
+    const found = source.secret?.({ command, path }) ?? NOT_ASKED;
+    return 'problem' in found
+      ? found
+      : maskOr(found.text, `what the secret command ${command} gave`);
   }
   const file = source.file(reference.path);
   if ('problem' in file) return file;
@@ -167,8 +175,10 @@ function referenceReport(reference: Reference, source: ReferenceSource): Referen
   const { text: ref, kind } = reference;
   const found = lookUp(ref, source);
   const problem = 'problem' in found ? found.problem : null;
-  if (reference.kind === 'file')
-    return { ref, kind, name: reference.path, set: problem === null, problem };
+  if (reference.kind !== 'env') {
+    const name = reference.kind === 'file' ? reference.path : secretName(reference);
+    return { ref, kind, name, set: problem === null, problem };
+  }
   const set = (source.variable(reference.name) ?? '').trim() !== '';
   return { ref, kind, name: reference.name, set, problem };
 }

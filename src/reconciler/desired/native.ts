@@ -85,7 +85,7 @@ export function resolveLeaf({ path, node }: NativeLeaf, source: ReferenceSource)
 }
 
 /** A value of the file: text that a place does not take as text is one reference to a number or a truth value. */
-function resolvedAt(path: Path, node: Node, source: ReferenceSource): Value {
+export function resolvedAt(path: Path, node: Node, source: ReferenceSource): Value {
   if (node.kind === 'list')
     return node.items.map((item, index) => resolvedAt([...path, String(index)], item, source));
   if (node.kind === 'map')
@@ -149,19 +149,33 @@ export function checkNative(root: MapNode): PlacedFinding[] {
         )
       : [];
   return [[root, []] as const, ...inner].flatMap(([holder, path]) => {
+    const servers = namedServerFaults(holder).flatMap((fault) => findingsOf(root, path, fault));
     const settings = member(holder, 'settings');
-    if (settings?.kind !== 'map') return [];
+    if (settings?.kind !== 'map') return servers;
     const { lock } = root.file;
     const found = partFaults(settings);
     const { faults, values } =
       lock === undefined ? { faults: found, values: [] } : judgedByLock(found, settings, lock);
     return [
-      ...faults.flatMap((fault) => findingsOf(root, path, fault)),
+      ...servers,
+      ...faults.flatMap((fault) => findingsOf(root, [...path, 'settings'], fault)),
       ...values.flatMap((fault) =>
         lockedFinding(root, [...path, 'settings', ...fault.path], fault),
       ),
     ];
   });
+}
+
+/** What the servers of the block mcp_servers have that no server takes. */
+function namedServerFaults(holder: Node): Fault[] {
+  const servers = member(holder, 'mcp_servers');
+  if (servers?.kind !== 'map') return [];
+  const [, defs] = settingsPart('agent_settings');
+  return [...servers.members.values()].flatMap(({ key, node }) =>
+    node.kind === 'scalar' && node.value === null
+      ? []
+      : faultsIn(plainValue(node), defs['mcp_server'] ?? {}, defs, ['mcp_servers', key]),
+  );
 }
 
 function partFaults(settings: MapNode): Fault[] {
@@ -206,7 +220,7 @@ function isOwn(list: string | undefined, key: string): boolean {
 }
 
 function findingsOf(root: MapNode, holder: readonly string[], fault: Fault): PlacedFinding[] {
-  const path = [...holder, 'settings', ...fault.path];
+  const path = [...holder, ...fault.path];
   if (fault.kind === 'value') {
     const node = nodeAt(root, path);
     return node === undefined ? [] : [badValue({ root, path, node })];

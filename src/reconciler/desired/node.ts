@@ -47,9 +47,18 @@ export function member(node: Node | undefined, key: string): Node | undefined {
   return node?.kind === 'map' ? node.members.get(key)?.node : undefined;
 }
 
+/** Whether a scalar is true. */
+export function isTrue(node: Node | undefined): boolean {
+  return node?.kind === 'scalar' && node.value === true;
+}
+
 /** The text of a scalar; undefined if the node is not text. */
 export function textOf(node: Node | undefined): string | undefined {
   return node?.kind === 'scalar' && typeof node.value === 'string' ? node.value : undefined;
+}
+
+export function isNull(node: Node | undefined): boolean {
+  return node?.kind === 'scalar' && node.value === null;
 }
 
 /** The node that keys and list positions lead to, if there is one. */

@@ -1,6 +1,7 @@
+import type { SecretPath } from '../model/ports.ts';
 import { isShowable } from '../model/secret-words.ts';
 
-/** A reference as the file writes it: `${env:NAME}`, `${env:NAME:-default}` or `${file:PATH}`. */
+/** A reference as the file writes it: `${env:NAME}`, `${env:NAME:-default}`, `${file:PATH}` or `${secret:NAME/PATH}`. */
 export type Reference =
   | {
       readonly kind: 'env';
@@ -8,7 +9,8 @@ export type Reference =
       readonly name: string;
       readonly fallback: string | null;
     }
-  | { readonly kind: 'file'; readonly text: string; readonly path: string };
+  | { readonly kind: 'file'; readonly text: string; readonly path: string }
+  | ({ readonly kind: 'secret'; readonly text: string } & SecretPath);
 
 /** Text with references inside, in order. */
 export type TemplatePart = string | Reference;
@@ -26,7 +28,7 @@ const LONGEST_PATH = 4096;
 const MOST_REFERENCES = 100;
 
 const REFERENCE = new RegExp(
-  String.raw`\$\{(?:env:([A-Za-z_][A-Za-z0-9_]{0,${LONGEST_NAME - 1}})(?::-([^}]*))?|file:([^}\0]{1,${LONGEST_PATH}}))\}`,
+  String.raw`\$\{(?:env:([A-Za-z_][A-Za-z0-9_]{0,${LONGEST_NAME - 1}})(?::-([^}]*))?|file:([^}\0]{1,${LONGEST_PATH}})|secret:([A-Za-z][\w-]{0,63})/((?!-)(?:(?!\.\.)[\w./#@:=?&-]){1,1024}))\}`,
   'y',
 );
 
@@ -84,12 +86,14 @@ export function wholeReference(text: string): Reference | null {
 }
 
 function reference(match: RegExpExecArray): Reference {
-  const [text, name, fallback, path] = match;
+  const [text, name, fallback, path, command, secret = ''] = match;
   if (name !== undefined) return { kind: 'env', text, name, fallback: fallback ?? null };
+  if (command !== undefined) return { kind: 'secret', text, command, path: secret };
   return { kind: 'file', text, path: path ?? '' };
 }
 
 const ONE_FORM = '${env:NAME} or ${file:PATH}';
+const SECRET_FORM = '${secret:NAME/PATH}';
 const TOO_MANY = `This text has more than ${MOST_REFERENCES} references.`;
 
 function malformed(text: string, index: number): Malformed {
@@ -98,7 +102,11 @@ function malformed(text: string, index: number): Malformed {
     /^\$\{\{?\s*(?:(?:secrets|env|vars)[.:])?([A-Za-z_][A-Za-z0-9_]*)\s*(?:\}\}?|$)/.exec(
       rest,
     )?.[1];
-  const form = isVariableName(named) ? `\${env:${named}}` : ONE_FORM;
+  const form = isVariableName(named)
+    ? `\${env:${named}}`
+    : rest.startsWith('${secret:')
+      ? SECRET_FORM
+      : ONE_FORM;
   return { index, message: complaint(text, index), form };
 }
 
@@ -111,6 +119,8 @@ function complaint(text: string, index: number): string {
     return 'A pipeline expression is not a reference: setpoint does not expand it.';
   if (LONG.test(text.slice(index, index + LONGEST_PATH + 10)))
     return `This name is too long: a variable has at most ${LONGEST_NAME} characters, a path ${LONGEST_PATH}.`;
+  if (/^\$\{secret:[A-Za-z][\w-]*\/[^}]+\}/.test(text.slice(index)))
+    return 'The path of a secret has letters, digits and ._/#@:=?&- only, does not begin with -, and holds no two dots in a row.';
   return text.includes('}', index)
     ? 'This looks like a reference but is not one.'
     : 'This reference has no closing brace.';
@@ -134,7 +144,7 @@ function isVariableName(name: string | undefined): name is string {
 }
 
 const FORBIDDEN =
-  /^(ACTIONS_.*|GITHUB_TOKEN|INPUT_.*|CI_JOB_.*|RUNNER_.*|SETPOINT_WATCH_TOKEN|SETPOINT_STATE_KEY)$/i;
+  /^(ACTIONS_.*|GITHUB_TOKEN|INPUT_.*|CI_JOB_.*|RUNNER_.*|SETPOINT_WATCH_TOKEN|SETPOINT_STATE_KEY|SETPOINT_SECRET_COMMANDS)$/i;
 
 /** Variables of a pipeline's own and of setpoint's own, which a settings file can never read. */
 export function isForbiddenVariable(name: string): boolean {

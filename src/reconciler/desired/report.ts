@@ -2,8 +2,7 @@ import { lineOf, locate, type Finding, type PlacedFinding, type SourceFile } fro
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isShowable } from '../model/secret-words.ts';
 import { blockAt } from './blocks.ts';
-import { inBlock } from './blocks/block.ts';
-import { isNumberOrWord, isPlainWord, isReference } from './blocks/quotable.ts';
+import { inBlock, isNumberOrWord, isPlainWord, isReference } from './blocks/block.ts';
 import { knownKeys } from './schema-lookup.ts';
 
 /** A finding at an offset of a file, as a diagnostic with its line quoted. */

@@ -3,7 +3,7 @@ import { declaredLists, declaredEntry } from '../model/mcp-map.ts';
 import { samePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { isRecord, recordOf, type Value } from '../model/value.ts';
-import { nodeAt, type Node, member, textOf } from './node.ts';
+import { isNull, nodeAt, type Node, member, textOf } from './node.ts';
 import { bareUrl, isSensitiveAddress } from '../model/address.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { Identity, Secret } from '../model/secret.ts';
@@ -122,6 +122,7 @@ function resolveEnv(node: Node, line: string | undefined, source: ReferenceSourc
   const pairs =
     line === undefined
       ? members.flatMap(({ key, node: value }) =>
+          // Null takes a variable away; a key with nothing after it is an empty one.
           isNull(value) ? [] : [[key, textOf(value) ?? ''] as const],
         )
       : envPairs(line).map(({ name, text }) => [name, text ?? ''] as const);
@@ -131,11 +132,6 @@ function resolveEnv(node: Node, line: string | undefined, source: ReferenceSourc
       resolveLiteral(text, shownVariable(name, text) !== text, source),
     ]),
   );
-}
-
-/** Null takes a variable away; a key with nothing after it is an empty one. */
-function isNull(node: Node): boolean {
-  return node.kind === 'scalar' && node.value === null;
 }
 
 /** A text of a program. A literal of the committed file is not a secret, unless its name, flag or form is that of one. */

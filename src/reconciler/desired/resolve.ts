@@ -15,9 +15,10 @@ import type {
 import { isList, isRecord, type Value } from '../model/value.ts';
 import { BLOCKS, type BlockName } from './blocks.ts';
 import type { Block } from './blocks/block.ts';
-import { guardsOf } from './blocks/guards.ts';
-import { unmanagedOf } from './blocks/unmanaged.ts';
-import { type Node, nodeAt, locate, member, textOf } from './node.ts';
+import { guardsOf, unmanagedOf } from './blocks/about.ts';
+import { withFormerNames } from './blocks/moved.ts';
+import { exhaustiveIn } from './blocks/collections.ts';
+import { type Node, nodeAt, isTrue, locate, member, textOf } from './node.ts';
 import { declaredPlace, nativeLeaves, resolveLeaf } from './native.ts';
 import {
   isServersPlace,
@@ -27,7 +28,11 @@ import {
   resolvedInside,
 } from './resolve-mcp.ts';
 import { mayHoldReference } from './references.ts';
+import { unknownNames } from './cross-check.ts';
+import { namedSettings } from './named-settings.ts';
 import { readStrictly, resolveText, lookUp } from './lookup.ts';
+import { withActive } from './profiles.ts';
+import { managedItems } from './secrets-store.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -40,7 +45,9 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
   const resolved: DesiredField[] = [];
   const missing: MissingReference[] = [];
   const add = ({ path, node }: Place, resolve: () => DesiredField): void => {
-    const isShared = nodeAt(shared.settings, path) === node;
+    keep(node, nodeAt(shared.settings, path) === node, resolve);
+  };
+  const keep = (node: Node, isShared: boolean, resolve: () => DesiredField): void => {
     const same = isShared
       ? once(FIELDS, node, () => (holdsReference(node) ? null : resolve()))
       : null;
@@ -55,21 +62,25 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
     if (place !== null) add(place, () => resolvedField(field, place, source));
   }
   for (const leaf of nativeLeaves(settings)) add(leaf, () => resolveLeaf(leaf, source));
-  const items = itemsOfBlocks(target, source);
-  for (const [block, declared] of items)
-    missing.push(
-      ...declared.flatMap(({ name = '', value = null }) => missingOf([block, name], value)),
-    );
+  const exhaustive = managedItems(exhaustiveIn(target.collections), unmanaged);
+  for (const { node, isShared, field } of namedSettings(target, unmanaged, exhaustive, source))
+    keep(node, isShared, field);
+  const declared = withFormerNames(itemsOfBlocks(target, source), target.moved);
+  const items = managedItems(declared, unmanaged);
+  for (const { values = [] } of [...items.values()].flat())
+    for (const { path, value } of values) missing.push(...missingReferences(path, value, []));
   const { lock } = target.root.file;
+  const unknown = unknownNames(target);
   return {
     ...(lock === undefined ? {} : { lock }),
-    fields: resolved,
+    ...withActive(resolved, items, target),
     missing,
     unmanaged,
-    items,
+    exhaustive,
     only: BLOCKS.flatMap(({ name, only }: Block) =>
       only !== undefined && items.has(name) ? [only] : [],
     ),
+    ...(unknown.length === 0 ? {} : { unknownNames: unknown }),
     guards: ofBlock(target, 'guards', GUARDS, guardsOf),
   };
 }
@@ -251,25 +262,8 @@ export function resolveServer(
   };
 }
 
-function isTrue(node: Node | undefined): boolean {
-  return node?.kind === 'scalar' && node.value === true;
-}
-
 function isDialect(name: string | undefined): name is ServerSettings['dialect'] {
   return name === 'settings-v0' || name === 'app-server' || name === 'agent-server';
-}
-
-/** The origin that a target's file names, or the reference that it is; null if it names none. */
-export function declaredOrigin(target: Target): string | null {
-  const url = textOf(member(target.server, 'url'))?.trim();
-  if (url === undefined) return null;
-  return isAddress(url) ? urlOrigin(url.replace(/\/+$/, '')) : url;
-}
-
-/** The address that a target's file writes out; null if it names none, or reads it from a reference. */
-export function declaredAddress(target: Target): string | null {
-  const url = textOf(member(target.server, 'url'))?.trim();
-  return url !== undefined && isAddress(url) ? url : null;
 }
 
 /** Visible ASCII, blanks and latin-1: what a header may carry. Anything else would cause an error that quotes the value. */

@@ -1,4 +1,5 @@
 import { isShowable } from '../model/secret-words.ts';
+import { formatPath } from '../model/path.ts';
 import { suggest, TYPE_NOUNS } from '../model/wording.ts';
 import { blockAt } from './blocks.ts';
 import { inBlock } from './blocks/block.ts';
@@ -38,9 +39,19 @@ function unknownKey(path: readonly string[], key: string): Finding {
       ? `Did you mean ${near}?`
       : elsewhere !== undefined && inBlock(path).length === 0
         ? `Move it under ${elsewhere}.`
-        : `Available: ${keys.join(', ')}.`;
+        : availableAt(path, keys);
   const message = `Unknown key ${isShowable(key) ? `${key} ` : ''}${where}.`;
   return { code: 'unknown-key', message, hint };
+}
+
+/** More names than that are listed by a command of their own. */
+const MOST_NAMES = 12;
+
+function availableAt(path: readonly string[], keys: readonly string[]): string {
+  const block = inBlock(path);
+  return keys.length > MOST_NAMES && block.length === 1
+    ? `Run setpoint explain ${formatPath(block)}: it lists what is there.`
+    : `Available: ${keys.join(', ')}.`;
 }
 
 /** The place of a key, in words. */

@@ -101,6 +101,21 @@ export function expectationAt(path: readonly string[], lock?: SchemaLock): Expec
   };
 }
 
+/** The schema's description at a path, up to the first full stop or semicolon; empty if it has none of its own. */
+export function firstSentence(path: readonly string[]): string {
+  const { description } = expectationAt(path);
+  if (description === '' || OF_REFERENCES.test(description)) return '';
+  const [first = description] = /^.*?(?<!\b(?:e\.g|i\.e))(?=[.;](?:\s|$))/s.exec(description) ?? [];
+  const line = first.replaceAll(/\s+/g, ' ');
+  return `${line.length <= LONGEST ? line : line.replace(/(?<=.{20})(?: \(| [–—] |: ).*$/s, '')}.`;
+}
+
+const LONGEST = 120;
+
+/** What the schema says of any place that takes a reference. */
+const OF_REFERENCES =
+  /^(?:A value from outside the file|Text with references inside|One reference)\b/;
+
 /** The branch itself and those it refers to; a description or default beside a choice becomes a branch of its own. */
 function open(branch: Schema): Schema[] {
   if (branch.$ref !== undefined) {

@@ -4,6 +4,7 @@ import type { FilePath } from './blocks/block.ts';
 import { clashingNames } from './blocks/secrets.ts';
 import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
+import { changesCrossings, crossFindings } from './cross-check.ts';
 import { declaredTwice } from './native.ts';
 import {
   member,
@@ -18,6 +19,7 @@ import type { SchemaLock } from '../model/native-schema.ts';
 import { parseFile } from './parse.ts';
 import { mayHoldReference } from './references.ts';
 import { diagnostic, diagnosticOf } from './report.ts';
+import { spelledTwice, withOwnBlocks } from './secrets-store.ts';
 
 /** A settings file as it was read, with the base it extends. Paths are as the person named them. */
 export interface LoadedFile {
@@ -91,12 +93,18 @@ export function readTargets(
     loaded.base === null ? null : readChecked(loaded.base.path, loaded.base.text, loaded.lock);
   const ofBase = sortedDiagnostics([
     ...(base?.diagnostics ?? []),
-    ...(base?.root ? notAllowedInBase(base.root).map(diagnosticOf) : []),
+    ...(base?.root
+      ? [...notAllowedInBase(base.root), ...spelledTwice(base.root)].map(diagnosticOf)
+      : []),
   ]);
   if (top.root === null || (base !== null && base.root === null))
     return { targets: [], diagnostics: [...sortedDiagnostics(top.diagnostics), ...ofBase] };
   const { targets, findings } = targetsOf(loaded.path, top.root, base?.root ?? null, options);
-  const ofTop = sortedDiagnostics([...top.diagnostics, ...findings.map(diagnosticOf)]);
+  const twice = spelledTwice(top.root);
+  const ofTop = sortedDiagnostics([
+    ...top.diagnostics,
+    ...[...findings, ...twice].map(diagnosticOf),
+  ]);
   return { targets, diagnostics: [...ofTop, ...ofBase] };
 }
 
@@ -135,6 +143,7 @@ function targetsOf(
       findings: [
         ...ofBase,
         ...declaredTwice(blocks.settings),
+        ...crossFindings(blocks),
         ...(options.serverGiven ? [] : missingServer(root, blocks.server, null)),
       ],
     };
@@ -147,10 +156,18 @@ function targetsOf(
   };
   const readOne = ofTheLast(targetOf);
   const later = (one: Member) => laterTarget(one.key, path, () => readOne(one));
+  // Those that change nothing of it are alike: the first stands for them.
+  const alike = all.filter(({ node }) => !changesCrossings(blocksOf(node), blocks));
+  const crossed = all.flatMap((environment) =>
+    environment === alike[0] || !alike.includes(environment)
+      ? crossFindings(targetOf(environment))
+      : [],
+  );
   return {
     targets: all.map(all.length > MANY ? later : targetOf),
     findings: [
       ...ofBase,
+      ...eachOnce(crossed),
       ...all.flatMap((environment, index) => {
         const own = environment.node;
         const server = overlay(blocks.server, member(own, 'server'));
@@ -168,6 +185,12 @@ function targetsOf(
   };
 }
 
+/** Findings of several environments, one for each place: what they share is found in each. */
+function eachOnce(findings: readonly PlacedFinding[]): PlacedFinding[] {
+  const placeOf = ({ file, at, finding }: PlacedFinding) => `${file.path} ${at} ${finding.code}`;
+  return [...new Map(findings.map((one) => [placeOf(one), one])).values()];
+}
+
 /** Environments from which on their blocks are merged when they are looked at: a run looks at one after the other. */
 const MANY = 256;
 
@@ -181,14 +204,14 @@ function ofTheLast<T, R>(make: (one: T) => R): (one: T) => R {
 }
 
 function blocksOf(node: Node): Blocks {
-  return eachBlock(({ name }) => member(node, name));
+  return withOwnBlocks(eachBlock(({ name }) => member(node, name)));
 }
 
 function targetName(path: string, root: MapNode, options: ReadOptions): string {
   const stem = path
     .split(/[\\/]/)
     .at(-1)
-    ?.replace(/\.ya?ml$/, '');
+    ?.replace(/(?:\.setpoint)?\.ya?ml$/, '');
   return (
     textOf(member(root, 'name')) ??
     (options.several && stem !== undefined && stem !== '' ? stem : 'default')

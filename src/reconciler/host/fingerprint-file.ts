@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { WrittenSecret, FingerprintStore } from '../model/ports.ts';
-import { samePath, type Path } from '../model/path.ts';
+import { isWithin, samePath, type Path } from '../model/path.ts';
 import { readOptional } from './read-text.ts';
 import { makeFolder, writeAside, writePlace } from './write-aside.ts';
 
@@ -109,7 +109,7 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-/** Drops the entries under some paths and returns them with their document; null if there are none. */
+/** Drops the entries at some paths and below and returns them with their document; null if there are none. */
 async function drop(
   path: string,
   own: Keyed | null,
@@ -121,7 +121,7 @@ async function drop(
   if (document === null) return null;
   const isOwn = document.key_id === own?.keyId ? own.isOf : () => true;
   const dropped = document.entries.filter(
-    (entry) => isOwn(entry) && paths.some((one) => samePath(one, entry.path)),
+    (entry) => isOwn(entry) && paths.some((one) => isWithin(entry.path, one)),
   );
   if (dropped.length === 0) return null;
   const entries = document.entries.filter((entry) => !dropped.includes(entry));

@@ -1,12 +1,12 @@
-import { dirname } from 'node:path';
+import { dirname, basename } from 'node:path';
 import type { Variables } from '../model/ports.ts';
+import { realpathSync } from 'node:fs';
+import { readRegular } from './read-text.ts';
+import { runProgram, type ProgramAnswer, type ProgramCall } from './run-program.ts';
 
-export type GitAnswer =
-  | { readonly kind: 'done'; readonly output: Buffer }
-  | { readonly kind: 'failed'; readonly words: string }
-  | { readonly kind: 'missing' | 'late' | 'stopped' | 'too-much' };
+export type GitAnswer = ProgramAnswer;
 
-export interface GitCall {
+export interface GitCall extends Omit<ProgramCall, 'variables'> {
   /** The folder that git works in: its `-C`. */
   readonly folder: string;
   readonly env: Variables;
@@ -14,12 +14,6 @@ export interface GitCall {
   readonly own?: Readonly<Record<string, string>>;
   /** The names of further variables that git gets of `env`; PATH and HOME it always gets. */
   readonly passed?: readonly string[];
-  readonly input?: string;
-  /** Milliseconds. */
-  readonly timeout: number;
-  /** Bytes of output. */
-  readonly limit: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** For every call: no pager, no hook, no watcher, and no lock for the sake of a cache. */
@@ -42,87 +36,84 @@ const ALWAYS = {
 };
 
 /**
- * Runs git without a shell, so that neither a repository's configuration nor the caller's variables make it run code, ask, or work
- * elsewhere. It may use no protocol unless `own` allows one. What it says when it fails may hold addresses with passwords: it is for
- * telling failures apart, never for printing. With its children it is ended after the time limit, or once the signal is aborted.
+ * Runs git so that neither a repository's configuration nor the caller's variables make it run code, ask, or work elsewhere. It may use
+ * no protocol unless `own` allows one. What it says when it fails may hold addresses with passwords.
  */
-export async function runGit(args: readonly string[], call: GitCall): Promise<GitAnswer> {
-  const { folder, env, own = {}, passed = [], timeout, limit, signal } = call;
-  const { spawn } = await import('node:child_process');
-  if (signal?.aborted === true) return { kind: 'stopped' };
+export function runGit(args: readonly string[], call: GitCall): Promise<GitAnswer> {
+  const { folder, env, own = {}, passed = [], ...limits } = call;
   const variables: Record<string, string> = { ...ALWAYS };
   for (const name of ['PATH', 'HOME', ...passed]) {
     const value = env[name];
     if (value !== undefined) variables[name] = value;
   }
-  const group = process.platform !== 'win32';
-  // Some systems search the current folder for programs first: it must not be the checkout.
-  const child = spawn('git', ['-C', folder, ...GLOBAL, ...args], {
-    cwd: dirname(process.execPath),
-    env: Object.assign(variables, own),
-    stdio: ['pipe', 'pipe', 'pipe'],
-    windowsHide: true,
-    // A group of its own, without a terminal: what git starts ends with it, and asks nobody.
-    detached: group,
-  });
-  const kill = (how: NodeJS.Signals): void => {
-    try {
-      if (group && child.pid !== undefined) process.kill(-child.pid, how);
-      else child.kill(how);
-    } catch {
-      // It has ended meanwhile.
-    }
-  };
-  return new Promise((resolve) => {
-    let ended: GitAnswer | null = null;
-    let killing: NodeJS.Timeout | undefined;
-    /** git removes its lock files if it is asked to end; if it does not, it is killed. */
-    const end = (answer: GitAnswer): void => {
-      if (ended !== null) return;
-      ended = answer;
-      kill('SIGTERM');
-      killing = setTimeout(() => {
-        kill('SIGKILL');
-        // On a disk that hangs it may not end even so, and is not waited for.
-        killing = setTimeout(() => finish(answer), LAST_GRACE);
-      }, LAST_GRACE);
-    };
-    const late = setTimeout(() => end({ kind: 'late' }), timeout);
-    const stop = (): void => end({ kind: 'stopped' });
-    signal?.addEventListener('abort', stop, { once: true });
-    const finish = (answer: GitAnswer): void => {
-      clearTimeout(late);
-      clearTimeout(killing);
-      signal?.removeEventListener('abort', stop);
-      resolve(answer);
-    };
-    const output: Buffer[] = [];
-    let size = 0;
-    let words = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limit) end({ kind: 'too-much' });
-      else output.push(chunk);
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (words.length < LONGEST_WORDS) words += chunk.toString('latin1');
-    });
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      finish(error.code === 'ENOENT' ? { kind: 'missing' } : { kind: 'failed', words });
-    });
-    child.on('close', (code) => {
-      if (ended !== null) {
-        // What git started must not outlive it.
-        kill('SIGKILL');
-        finish(ended);
-      } else if (code === 0) finish({ kind: 'done', output: Buffer.concat(output, size) });
-      else finish({ kind: 'failed', words });
-    });
-    child.stdin.on('error', () => {});
-    child.stdin.end(call.input ?? '');
+  return runProgram('git', ['-C', folder, ...GLOBAL, ...args], {
+    ...limits,
+    variables: { ...variables, ...own },
   });
 }
 
-/** Milliseconds between asking git to end and killing it. */
-const LAST_GRACE = 2_000;
-const LONGEST_WORDS = 64 * 1024;
+/** `none`: git is not installed, or the file is in no work tree. `unknown`: git failed. */
+export type Uncommitted = 'clean' | 'changed' | 'none' | 'unknown';
+
+const LARGEST_BLOB = 32 * 1024 * 1024;
+
+/**
+ * Whether a file has changes that are not committed. The checkout's own configuration must run no code, so git only prints what
+ * its index and its last commit hold, which (unlike `status`) runs no filter, hook, alias or watcher; the comparison is made
+ * here, and line ends do not count. git may use no protocol, so that no object is fetched. It runs without a shell, outside
+ * the checkout, and gets only PATH and HOME of the environment.
+ */
+export async function uncommittedChanges(path: string, env: Variables): Promise<Uncommitted> {
+  const real = realpathSync(path);
+  const name = basename(real);
+  const git = gitIn(dirname(real), env);
+  const inside = await git('rev-parse', '--is-inside-work-tree');
+  if (inside.kind === 'missing') return 'none';
+  if (inside.kind === 'failed' && inside.words.includes('not a git repository')) return 'none';
+  if (inside.kind !== 'done') return 'unknown';
+  if (trimmedText(inside.output) !== 'true') return 'none';
+  const listed = await git('ls-files', '--stage', '-z', '--', `:(literal)${name}`);
+  if (listed.kind !== 'done') return 'unknown';
+  const [entry, ...others] = trimmedText(listed.output)
+    .split('\0')
+    .filter((line) => line !== '');
+  if (entry === undefined) return (await isIgnored(git, name)) ? 'clean' : 'changed';
+  const staged = /^\d+ ([\da-f]+) 0\t/.exec(entry)?.[1];
+  if (staged === undefined || others.length > 0) return 'changed';
+  const committed = await git('ls-tree', '-z', 'HEAD', '--', `:(literal)${name}`);
+  if (committed.kind !== 'done') return 'changed';
+  if (/^\d+ blob ([\da-f]+)\t/.exec(trimmedText(committed.output))?.[1] !== staged)
+    return 'changed';
+  const blob = await git('cat-file', 'blob', staged);
+  if (blob.kind !== 'done') return 'unknown';
+  const now = readRegular(real, LARGEST_BLOB);
+  if (now === 'too-large') return 'unknown';
+  return withoutReturns(blob.output).equals(withoutReturns(now)) ? 'clean' : 'changed';
+}
+
+/** The commit that a file is of; null if it has changes that are not committed, or that is not known. */
+export async function commitOf(path: string, env: Variables): Promise<string | null> {
+  if ((await uncommittedChanges(path, env)) !== 'clean') return null;
+  const git = gitIn(dirname(realpathSync(path)), env);
+  const head = await git('rev-parse', '--verify', 'HEAD');
+  return head.kind === 'done' ? trimmedText(head.output) : null;
+}
+
+type Git = (...args: readonly string[]) => Promise<GitAnswer>;
+
+function gitIn(folder: string, env: Variables): Git {
+  return (...args) => runGit(args, { folder, env, timeout: 10_000, limit: LARGEST_BLOB });
+}
+
+async function isIgnored(git: Git, name: string): Promise<boolean> {
+  return (await git('check-ignore', '--quiet', '--', `./${name}`)).kind === 'done';
+}
+
+function trimmedText(output: Buffer): string {
+  return output.toString('utf8').trim();
+}
+
+/** Line ends that a checkout may have changed. */
+function withoutReturns(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
+}

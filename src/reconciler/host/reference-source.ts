@@ -2,6 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ReferenceSource, Variables } from '../model/ports.ts';
 import { isUnder, readText } from './read-text.ts';
+import type { SecretValues } from './secret-values.ts';
 import { parseEnv } from 'node:util';
 import { SetpointError } from '../model/error.ts';
 
@@ -13,9 +14,13 @@ const NONE: ReadonlySet<string> = new Set();
  * The values of references: variables from `env`, files from the folders that SETPOINT_ALLOWED_FILES lists (comma-separated;
  * default: /run/secrets). A file must be regular, at most 64 KiB of UTF-8, and lie in such a folder once its links are
  * resolved; one trailing newline is dropped. What the platform gives a container as its own identity lies under /run/secrets, too, and is
- * read only if its own folder is listed. What is `unanswered`, files and folders whose disk does not answer, is not asked for.
+ * read only if its own folder is listed. `secrets` has what secret commands gave. What is `unanswered`, files and folders whose disk does not answer, is not asked for.
  */
-export function referenceSource(env: Variables, unanswered = NONE): ReferenceSource {
+export function referenceSource(
+  env: Variables,
+  unanswered = NONE,
+  secrets?: SecretValues,
+): ReferenceSource {
   const folders = foldersIn(env);
   // The process looks each of its variables up anew, and a run asks for the same ones again and again.
   const variables = new Map<string, string | undefined>();
@@ -26,6 +31,7 @@ export function referenceSource(env: Variables, unanswered = NONE): ReferenceSou
       return variables.get(name);
     },
     file: (path) => readSecretFile(path, folders, env, unanswered),
+    ...(secrets === undefined ? {} : { secret: (one) => secrets.of(one) }),
   };
 }
 
@@ -136,10 +142,10 @@ export function readDotenv(path: string): Record<string, string> {
 }
 
 /**
- * Variables that a file cannot set. The allow-lists decide where keys may be sent, which must not be decided on a branch; Node
+ * Variables that a file cannot set. The allow-lists decide where keys may be sent, and secret commands what runs, which must not be decided on a branch; Node
  * reads its own when it starts, so one in a file would have no effect, or not the expected one.
  */
-const NOT_FROM_A_FILE = /^(?:SETPOINT_ALLOWED_|NODE_(?!ENV$))/i;
+const NOT_FROM_A_FILE = /^(?:SETPOINT_ALLOWED_|SETPOINT_SECRET_COMMANDS$|NODE_(?!ENV$))/i;
 
 /**
  * The environment plus the variables of a file; a variable that the environment has keeps its value. `process.env`, which Node

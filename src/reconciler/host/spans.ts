@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import {
   context,
   createContextKey,
@@ -13,7 +14,6 @@ import {
 import { asSetpointError, ERRORS } from '../model/error.ts';
 import type { TracedPart, Tracer, Variables } from '../model/ports.ts';
 import { VERSION } from '../model/version.ts';
-import { SYSTEM_CLOCK } from './system-clock.ts';
 
 /**
  * Everything that a span may hold, by the names of OpenTelemetry's conventions where they have one. Words, numbers and names that
@@ -36,22 +36,6 @@ export const ATTRIBUTES = [
   'setpoint.changes',
   'setpoint.dialect',
   'setpoint.watch.mode',
-] as const;
-
-/** The parts of a run that are spans of their own. */
-export const TASKS = [
-  'plan',
-  'apply',
-  'read settings',
-  'read sandboxes',
-  'read specs',
-  'read conversations',
-  'read secrets',
-  'write settings',
-  'write secrets',
-  'start sandbox',
-  'resume sandbox',
-  'pause sandbox',
 ] as const;
 
 type Attributes = Partial<Record<(typeof ATTRIBUTES)[number], string | number>>;
@@ -284,9 +268,14 @@ async function flush(signal: AbortSignal): Promise<void> {
   const provider = registered.getDelegate?.() ?? registered;
   const over = new AbortController();
   const limit = signal.aborted
-    ? SYSTEM_CLOCK.sleep(FLUSH_ABANDONED, over.signal)
-    : SYSTEM_CLOCK.sleep(FLUSH, AbortSignal.any([signal, over.signal]));
+    ? elapsed(FLUSH_ABANDONED, over.signal)
+    : elapsed(FLUSH, AbortSignal.any([signal, over.signal]));
   const sent = Promise.resolve(told(() => provider.forceFlush?.()));
   await Promise.race([limit, sent.catch(() => diag.error('setpoint: spans could not be sent.'))]);
   over.abort();
+}
+
+/** Resolves after so many milliseconds, or as soon as the signal aborts. */
+async function elapsed(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
 }

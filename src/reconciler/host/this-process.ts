@@ -1,4 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import type { Variables, Clock, Tracer } from '../model/ports.ts';
+import type { Run } from '../model/plan.ts';
 
 /**
  * Makes this process end quickly although it sends requests: it would wait at its end until V8 has optimised undici's WebAssembly,
@@ -88,3 +90,77 @@ function newCollector(): Collector {
 export function allowListeners(signal: AbortSignal | undefined): void {
   if (signal !== undefined) setMaxListeners(0, signal);
 }
+
+/** The version of the Node that runs this. */
+export const THIS_NODE = process.versions.node;
+
+/** Who started this run, on which commit, and its address, from the variables of the pipeline. */
+export function runInfo(env: Variables): Run {
+  const github = env['GITHUB_ACTIONS'] === 'true';
+  const url = github
+    ? urlOf(
+        env['GITHUB_SERVER_URL'],
+        env['GITHUB_REPOSITORY'],
+        'actions/runs',
+        env['GITHUB_RUN_ID'],
+      )
+    : env['CI_JOB_URL'];
+  return {
+    actor: env['GITHUB_ACTOR'] ?? env['GITLAB_USER_LOGIN'] ?? null,
+    commit: env['GITHUB_SHA'] ?? env['CI_COMMIT_SHA'] ?? null,
+    url: url ?? null,
+  };
+}
+
+function urlOf(...parts: readonly (string | undefined)[]): string | undefined {
+  return parts.includes(undefined) ? undefined : parts.join('/');
+}
+
+/** This machine's clock. A sleep whose signal aborts ends early, without an error. */
+export const SYSTEM_CLOCK: Clock = {
+  now: () => Date.now(),
+  monotonic: () => Number(process.hrtime.bigint()) / 1e6,
+  sleep: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const finish = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', finish);
+        resolve();
+      };
+      const timer = setTimeout(finish, milliseconds);
+      signal?.addEventListener('abort', finish);
+    }),
+};
+
+/** Where @opentelemetry/api keeps what an SDK has registered: one place for all copies of the API of the same major version. */
+const REGISTERED = Symbol.for('opentelemetry.js.api.1');
+
+/** Whether an SDK of OpenTelemetry in this process takes spans. */
+export function isTraced(): boolean {
+  const registered = (globalThis as { readonly [REGISTERED]?: { readonly trace?: unknown } })[
+    REGISTERED
+  ];
+  return registered?.trace !== undefined;
+}
+
+/** Tells the SDK of this process what is done. Without one nothing is loaded, and nothing is told. */
+export async function findTracer(): Promise<Tracer> {
+  if (!isTraced()) return UNTRACED;
+  const { SPANS } = await import('./spans.ts');
+  return SPANS;
+}
+
+export const UNTRACED: Tracer = {
+  command: (_name, _env, work) => work(),
+  turn: (_state, _commit, work) => work(),
+  environment: (_task, _name, work) => work(),
+  read: (_what, _name, work) => work(),
+  write: (_what, _name, work) => work(),
+  failed: () => {},
+  revision: () => {},
+  flush: () => Promise.resolve(),
+};

@@ -16,7 +16,7 @@ const SANDBOX = ['sandbox', 'sandboxes'] as const;
 
 /**
  * The verbs of changes, with what each does. `set`: there was none (null, absent or ""); `change`: there was another; `rotate`: a secret
- * whose value cannot be compared is sent; `remove`: an entry or item goes.
+ * whose value cannot be compared is sent; `rename`: an item has another name from then on; `remove`: an entry or item goes.
  */
 const VERBS = {
   set: { effect: 'add' },
@@ -24,6 +24,7 @@ const VERBS = {
   clear: { effect: 'drop' },
   remove: { effect: 'drop' },
   rotate: { effect: 'alter' },
+  rename: { effect: 'alter' },
   start: { effect: 'add', told: { done: 'started', nouns: SANDBOX } },
   resume: { effect: 'alter', told: { done: 'resumed', nouns: SANDBOX } },
   pause: { effect: 'alter', told: { done: 'paused', nouns: SANDBOX } },
@@ -31,7 +32,7 @@ const VERBS = {
 
 export type Action = keyof typeof VERBS;
 export type SandboxAction = 'start' | 'resume' | 'pause';
-export type SettingsAction = Exclude<Action, SandboxAction>;
+export type SettingsAction = Exclude<Action, SandboxAction | 'rename'>;
 export type ActionCounts = Readonly<Record<Action, number>>;
 
 /** All verbs, in the order in which sentences count them. */
@@ -63,7 +64,8 @@ export function startedId({ sandbox }: StartedMember): string | null {
   return sandbox ?? null;
 }
 
-interface StartedMember {
+export interface StartedMember {
+  /** The id of a sandbox that was started. */
   readonly sandbox?: string;
 }
 

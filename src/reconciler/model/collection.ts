@@ -1,20 +1,136 @@
-import type { Secret } from './secret.ts';
-import type { DeclaredItem } from './state.ts';
+import { samePath, type Path, type Source } from './path.ts';
+import { Secret } from './secret.ts';
+import { declaredItems, type DeclaredItem, type DesiredState } from './state.ts';
+import type { Value, ValueRecord } from './value.ts';
+import { isRecord, sameValue } from './value.ts';
+
+/** What a collection is called, and what is known of the members of its items, whichever service has it. */
+export interface CollectionForm<Block extends string = string> {
+  /** As its changes name it. */
+  readonly resource: string;
+  /** The block of a settings file that declares it. */
+  readonly block: Block;
+  /** What messages call its items: `custom secrets`. */
+  readonly noun: string;
+  /** Which servers have it, if not all of those that setpoint speaks to. */
+  readonly releases?: string;
+  /** The member that an item is if it is written short: it has the path of the item in plans. That of a secret is its value. */
+  readonly main?: string;
+  /** Whether there is a secret at a path inside an item. */
+  readonly isSecret: (path: Path) => boolean;
+  /** The member that says where the secrets of an item are sent, on a host of the service's choice if it is empty. */
+  readonly address?: string;
+  /** Whether a secret that is stored goes to a new address even if the same write replaces it. */
+  readonly showsFormer?: true;
+  /** A member that a list tells of if `tells` says so of what is declared. Else what was last sent is compared, as of a secret. */
+  readonly untold?: { readonly member: string; readonly tells: (declared: Value) => boolean };
+  /** Whether an item is declared whole: a member that the file leaves out, and that is no secret, has its default. */
+  readonly isWhole: boolean;
+  /** Whether there are servers that give an item another name: with all that it has, and what they themselves know it by. */
+  readonly isRenamed?: true;
+  /** Names that only the service itself gives: they are never removed because the file does not name them. */
+  readonly ofService?: readonly string[];
+}
+
+/** Whether a member of an item is a secret, or a map that holds one. */
+export function isSecretHolder({ isSecret }: CollectionForm, name: string, value: Value): boolean {
+  if (isSecret([name])) return true;
+  return isRecord(value) && Object.keys(value).some((key) => isSecret([name, key]));
+}
+
+/** The path that plans have for a member of an item. */
+export function memberPath(form: CollectionForm, name: string, member: Path): Path {
+  const isMain = form.main !== undefined && samePath(member, [form.main]);
+  return [form.block, name, ...(isMain ? [] : member)];
+}
+
+/** A place inside an item that may hold a secret, and what is there. */
+export interface Leaf {
+  readonly member: Path;
+  readonly value: Value;
+}
+
+/** The places of an item that hold a secret by the form of its collection. */
+export function secretLeaves(form: CollectionForm, members: ValueRecord): readonly Leaf[] {
+  return Object.entries(members).flatMap(([name, value]) => leavesIn(form, [name], value));
+}
+
+function leavesIn(form: CollectionForm, member: Path, value: Value): readonly Leaf[] {
+  if (isRecord(value))
+    return Object.entries(value).flatMap(([key, inner]) => leavesIn(form, [...member, key], inner));
+  return form.isSecret(member) ? [{ member, value }] : [];
+}
+
+/** What is declared of the member that a list may not tell of; one that is left out is empty text. */
+export function untoldLeaf({ untold }: CollectionForm, members: ValueRecord): Leaf | null {
+  if (untold === undefined) return null;
+  const value = members[untold.member] ?? '';
+  const text = typeof value === 'string' ? new Secret(value) : value;
+  return { member: [untold.member], value: text };
+}
 
 /**
- * An item that a settings file declares by its name in a collection, such as a secret. `value` is null if it is to be removed;
- * `description` is undefined if the file says nothing of it.
+ * An item that a settings file declares by its name in a collection, such as a secret or an LLM profile. `members` is what the file says of
+ * it, without what it leaves out; null if the item is to be removed.
  */
 export interface DesiredItem extends DeclaredItem {
   readonly name: string;
-  readonly value: Secret | null;
-  readonly description: string | undefined;
+  readonly members: ValueRecord | null;
+  /** Whether the file does not name it, and it is to be removed because the file names all that there may be. */
+  readonly isOther?: true;
+  /** What it was called before; absent if the file does not say that it had another name. */
+  readonly former?: FormerName;
 }
 
-/** An item as a service lists it; no value is in it. `description` is "" if there is none. */
+/** A name that an item had, and the place of the file that says so. */
+export interface FormerName {
+  readonly name: string;
+  readonly source: Source;
+}
+
+/**
+ * An item as a service lists it. A secret that is stored and not shown is an UnseenSecret, one that is not stored is null, and one of which
+ * nothing is told is left out.
+ */
 export interface ListedItem {
   readonly name: string;
-  readonly description: string;
+  readonly members: ValueRecord;
+  /** What the service itself calls it, if not by its name. */
+  readonly id?: string;
+  /** What else of the service names it, in words, as far as that was looked up: it cannot be removed as long as anything does. */
+  readonly heldBy?: readonly string[];
+  /** Whether the service works with this one, where one of its items is active, or named by the settings. */
+  readonly isActive?: true;
+  /** Why it has to be written again although it is listed as declared, in words. */
+  readonly outdated?: string;
+}
+
+/** What a file declares of a collection, as its block made it. */
+export function itemsDeclared(
+  desired: Pick<DesiredState, 'items'>,
+  { block }: Pick<CollectionForm, 'block'>,
+): readonly DesiredItem[] {
+  return declaredItems(desired, block) as readonly DesiredItem[];
+}
+
+export function itemNamed(
+  desired: Pick<DesiredState, 'items'>,
+  form: Pick<CollectionForm, 'block'>,
+  name: string,
+): DesiredItem | undefined {
+  return itemsDeclared(desired, form).find((one) => one.name === name);
+}
+
+/** The declared item that one of a service is, or becomes once it is renamed. */
+export function itemListed(items: readonly DesiredItem[], listed: string): DesiredItem | undefined {
+  return (
+    items.find(({ name }) => name === listed) ?? items.find(({ former }) => former?.name === listed)
+  );
+}
+
+/** The names by which a service may have what is declared: the own ones, and those from before. */
+export function namesOf(items: readonly DesiredItem[]): readonly string[] {
+  return items.flatMap(({ name, former }) => (former === undefined ? [name] : [name, former.name]));
 }
 
 /** What a service has of a collection. */
@@ -25,8 +141,22 @@ export interface Listing {
    * stored under a second name, the old one removed, and the second renamed.
    */
   readonly replaces: 'in-place' | 'by-second-name';
-  /** Whether a description changes without the value being sent. */
+  /** Whether what is shown of an item changes without its secrets being sent. */
   readonly describes: boolean;
+  /** A member in the form in which it is compared, with its default for what it leaves out; absent if members are compared as they are. */
+  readonly whole?: (name: string, value: Value) => Value;
+}
+
+/** Whether two items have the same members. */
+export function sameMembers(
+  one: ValueRecord,
+  other: ValueRecord,
+  whole: NonNullable<Listing['whole']> = (_, value) => value,
+): boolean {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].every((name) =>
+    sameValue(whole(name, one[name] ?? null), whole(name, other[name] ?? null)),
+  );
 }
 
 /** The name under which a value waits that takes the place of another. */
@@ -44,28 +174,11 @@ export function waitingFor(
   return items.find((item) => item.name === waiting);
 }
 
-/** The names in a list that are the file's own: those that it declares, and those under which values of them may wait. */
+/** The names in a list that are the file's own: those that it declares or renames, and those under which values of them may wait. */
 export function ownNames(
   desired: readonly DesiredItem[],
   { replaces }: Pick<Listing, 'replaces'>,
 ): ReadonlySet<string> {
-  const names = desired.map(({ name }) => name);
+  const names = namesOf(desired);
   return new Set(replaces === 'in-place' ? names : [...names, ...names.map(secondName)]);
 }
-
-/** One request that changes a collection. `store` creates an item, or replaces one where that is possible. */
-export type ItemRequest =
-  | {
-      readonly kind: 'store';
-      readonly name: string;
-      readonly value: Secret;
-      readonly description: string;
-    }
-  | { readonly kind: 'describe'; readonly name: string; readonly description: string }
-  | {
-      readonly kind: 'rename';
-      readonly name: string;
-      readonly to: string;
-      readonly description: string;
-    }
-  | { readonly kind: 'remove'; readonly name: string };

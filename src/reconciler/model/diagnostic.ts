@@ -20,9 +20,11 @@ export interface Diagnostic {
 export const DIAGNOSTICS = {
   alias:
     'An alias or anchor. Environments share values through the blocks above them, not through aliases.',
+  'bad-move': 'An entry of `moved` by which no server could rename anything.',
   'bad-value': 'A value that its field does not allow.',
   'base-not-allowed': 'A base file has a key that only the file extending it may have.',
-  'declared-twice': 'A field under its name and at its native place.',
+  'declared-twice':
+    'A field under its name and at its native place, or in a block and under `settings`.',
   directive: 'A YAML directive, which would change how the file is read.',
   'duplicate-entry':
     'The same mcp server, sandbox or sandbox spec twice in one list, or two names of secrets that cannot both be kept.',
@@ -43,6 +45,8 @@ export const DIAGNOSTICS = {
   'too-deep': 'More than 64 levels of nesting.',
   unreadable: 'A file that cannot be read.',
   'unknown-key': 'A key that the schema does not have.',
+  'unknown-name':
+    'The name of something that the file does not declare, although it declares others of the kind.',
   'unknown-path': 'A path that leads nowhere.',
   'several-documents': 'More than one YAML document in the file.',
   'wrong-type': 'A value of a type that its field does not allow.',

@@ -9,6 +9,7 @@ export type TargetCheck =
   | 'key'
   | 'dialect'
   | 'clock'
+  | 'secrets'
   | 'sandboxes';
 
 /**

@@ -2,8 +2,11 @@
 import type { DiagnosticCode } from './diagnostic.ts';
 import type { Resource } from './observed.ts';
 import type { Path, Source } from './path.ts';
-import type { Change, ErrorReport, Tool, Unknown, Warning } from './plan.ts';
+import type { Change, EnvironmentPlan, ErrorReport, Tool, Unknown, Warning } from './plan.ts';
+import type { Proof } from './proof.ts';
 import type { Json } from './value.ts';
+import type { WatchStatus } from './verdict.ts';
+import type { JournalRecord } from './watch.ts';
 
 /** What was checked of one environment. */
 export interface EnvironmentHealth {
@@ -12,8 +15,10 @@ export interface EnvironmentHealth {
   readonly dialect: 'settings-v0' | 'app-server' | 'agent-server' | null;
   /** The release of the service: exact if it was asked for, else as far as its answer shows it, as in "1.9 or 1.10". Null if nothing shows it. */
   readonly release: string | null;
+  /** What the service tried of what it has stored (--live); absent if it was not asked to. */
+  readonly proofs?: readonly Proof[];
   readonly checks: readonly {
-    readonly name: 'references' | 'policy' | 'proxy' | 'reach' | 'key' | 'dialect' | 'clock' | 'sandboxes';
+    readonly name: 'references' | 'policy' | 'proxy' | 'reach' | 'key' | 'dialect' | 'clock' | 'secrets' | 'sandboxes';
     /** warning: it works, and is worth knowing; skipped: it could not be judged, because of another that failed. */
     readonly status: 'passed' | 'warning' | 'failed' | 'skipped';
     readonly found: string;
@@ -75,6 +80,11 @@ export interface Meaning {
   readonly reference: ReferenceForm;
   /** Absent if there is none. */
   readonly default?: Json;
+  /** What a map has, each with the first sentence of its description; absent if it has no members of its own. */
+  readonly members?: readonly {
+    readonly name: string;
+    readonly description: string;
+  }[];
   readonly store: StoreReport | null;
 }
 
@@ -90,8 +100,8 @@ export interface DeclaredReport {
 export interface ReferenceReport {
   /** As the file writes it. */
   readonly ref: string;
-  readonly kind: 'env' | 'file';
-  /** The variable, or the path of the file. */
+  readonly kind: 'env' | 'file' | 'secret';
+  /** The variable, the path of the file, or the command and the path of a secret. */
   readonly name: string;
   /** Whether it has a value; the value itself is never included. */
   readonly set: boolean;
@@ -132,7 +142,7 @@ export interface ExplainDocument {
   /** Relative to settings, or from the top of the file for other blocks. */
   readonly path: Path;
   /** The part of the file that the path belongs to; file means everything that is never sent to the service. */
-  readonly part: 'settings' | 'secrets' | 'sandboxes' | 'file';
+  readonly part: 'settings' | 'secrets' | 'git_providers' | 'skills' | 'plugins' | 'provider_connections' | 'meta_profiles' | 'agent_profiles' | 'llm_profiles' | 'active' | 'sandboxes' | 'file';
   readonly meaning: Meaning;
   readonly environments: readonly EnvironmentExplained[];
 }
@@ -166,6 +176,8 @@ export interface InitDocument {
   readonly tool: Tool;
   readonly environment: string;
   readonly origin: string | null;
+  /** What the service speaks. */
+  readonly dialect: 'settings-v0' | 'app-server' | 'agent-server';
   /** Whether the service had anything stored. */
   readonly status: 'stored' | 'empty';
   readonly files: readonly {
@@ -259,6 +271,74 @@ export interface EnvironmentObserved {
     readonly name: string;
     readonly description: string;
   }[] | null;
+  /**
+   * The git providers that have a token, without it, and the host of each; absent if they were not requested, null if the service has no such list,
+   * or nothing stored and does not tell.
+   */
+  readonly git_providers?: readonly {
+    readonly name: string;
+    readonly token?: '(sensitive)';
+    readonly host: string | null;
+  }[] | null;
+  /** Skills that the service has installed, by name; absent if they were not requested, null if the service has none of this kind. */
+  readonly skills?: readonly {
+    readonly name: string;
+    readonly source: string;
+    /** The commit that it is at; absent if it came from a folder. */
+    readonly ref?: string;
+    readonly repo_path?: string;
+    readonly enabled: boolean;
+  }[] | null;
+  /** Plugins that the service has installed, by name; absent if they were not requested, null if the service has none of this kind. */
+  readonly plugins?: readonly {
+    readonly name: string;
+    readonly source: string;
+    /** The commit that it is at; absent if it came from a folder. */
+    readonly ref?: string;
+    readonly repo_path?: string;
+    readonly enabled: boolean;
+  }[] | null;
+  /** Provider connections by name, their keys masked; absent if they were not requested, null if the service has none of this kind. */
+  readonly provider_connections?: readonly {
+    readonly name: string;
+    readonly provider: string | null;
+    readonly base_url: string | null;
+    /** The mask if a key is stored, null if none is. */
+    readonly api_key: string | null;
+  }[] | null;
+  /** Meta profiles by name, with the members of settings.yaml; absent if they were not requested, null if the service has none of this kind. */
+  readonly meta_profiles?: readonly {
+    readonly name: string;
+    readonly classifier?: string;
+    readonly classes?: readonly Readonly<Record<string, Json>>[];
+  }[] | null;
+  /**
+   * LLM profiles by name, with the members of settings.yaml, their secrets masked; absent if they were not requested, null if the service has none of
+   * this kind.
+   */
+  readonly llm_profiles?: readonly {
+    readonly name: string;
+    readonly model?: string | null;
+    readonly base_url?: string | null;
+    readonly connection?: string;
+    /** The mask if a key is stored, null if none is. */
+    readonly api_key?: string | null;
+  }[] | null;
+  /** Which profile of each kind is active: its kind as name, and its name; absent if they were not requested, null if the service has no profiles. */
+  readonly active?: readonly {
+    readonly name: string;
+    readonly profile: string;
+  }[] | null;
+  /**
+   * Agent profiles by name, with the members of settings.yaml that are not their default; absent if they were not requested, null if the service has
+   * none of this kind. While no agent profile is active, only those that the file declares: the list of the service would make one.
+   */
+  readonly agent_profiles?: readonly {
+    readonly name: string;
+    readonly agent_kind?: string;
+    readonly llm_profile?: string;
+    readonly acp_server?: string;
+  }[] | null;
   /** Without keys of sessions, and without addresses. */
   readonly sandboxes: readonly SandboxReport[] | null;
   /** The first is the default, from which a sandbox is started if no spec is named. */
@@ -291,7 +371,7 @@ export interface PulledFile {
   readonly status: 'unchanged' | 'differs' | 'written';
 }
 
-/** What happened to the value in the file: set, change and clear of a field; add and remove of an mcp entry; adopt. */
+/** What happened to the value in the file: set, change and clear of a field or a member; add and remove of an mcp entry or an item; adopt. */
 export type PulledAction = 'set' | 'change' | 'clear' | 'add' | 'remove' | 'adopt';
 
 /** A value of the service that was brought into the file. */
@@ -353,16 +433,23 @@ export interface SmokeStep {
   readonly seconds: number;
 }
 
-/** The smoke test of one environment. conversation and sandbox remain on the service, as far as it reported them. */
+/**
+ * The smoke test of one environment. conversation and sandbox are what was started, as far as the service reported it; removed tells whether they are
+ * gone again.
+ */
 export interface EnvironmentSmoke {
   readonly name: string;
   readonly origin: string | null;
   readonly status: 'ready' | 'failed';
   /** Every status of the start, and when it was first observed. */
   readonly steps: readonly SmokeStep[];
-  /** What is left behind, as far as the service reported it. */
+  /** The conversation that was started, as far as the service reported it. */
   readonly conversation: string | null;
   readonly sandbox: string | null;
+  /** Whether the conversation was removed again. Its sandbox ends with it. */
+  readonly removed: boolean;
+  /** Why a conversation that became ready was not removed, and what to do. */
+  readonly remains: string | null;
   readonly error: ErrorReport | null;
 }
 
@@ -396,4 +483,135 @@ export interface ValidationDocument {
   readonly kind: 'validation';
   readonly valid: boolean;
   readonly diagnostics: readonly DiagnosticReport[];
+}
+
+/** What a controller knows of one environment. */
+export interface EnvironmentWatched {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly origin: string | null;
+  readonly dialect: string | null;
+  readonly release: string | null;
+  /** null if a data folder was read: the settings files say it. */
+  readonly mode: 'detect' | 'heal' | null;
+  /** Between two reads. */
+  readonly interval_seconds: number | null;
+  /** The state, as the page shows it. */
+  readonly status: WatchStatus;
+  /** What the last read found; the state may be suspended besides. */
+  readonly found: WatchStatus;
+  /** Since when it is in sync, or cannot be read, or the first of what differs now does. */
+  readonly since: string;
+  /** What differs, in short: the first paths, or why the last read failed. Empty if nothing does. */
+  readonly what: string;
+  /** Why what differs is not healed now; null if nothing is to be healed, or it is about to be. */
+  readonly not_healed: string | null;
+  /** The read before the one that found it first: the change was made in between. */
+  readonly after: string | null;
+  /** The same as long as what was found is the same; empty if in sync and all was compared. */
+  readonly digest: string;
+  /** How many changes an apply would make. */
+  readonly changes: number;
+  /** How many values could not be compared. */
+  readonly unknown: number;
+  /** For how many reasons an apply would be refused. */
+  readonly refusals: number;
+  /** Why the last read failed; null if it did not. */
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly hint: string;
+  } | null;
+  readonly last_read: string | null;
+  readonly last_in_sync: string | null;
+  readonly last_apply: string | null;
+  readonly next_read: string | null;
+  /** Reads in a row that failed. */
+  readonly failures: number;
+  /** Since when and why nothing is healed and nobody is told, and until when; until is null if only a resume ends it. */
+  readonly suspended: {
+    readonly at: string;
+    readonly reason: string;
+    readonly until: string | null;
+  } | null;
+  /** Why healing has stopped until somebody resumes the environment. */
+  readonly healing_stopped: {
+    readonly at: string;
+    readonly path: string;
+    readonly reason: string;
+  } | null;
+  /**
+   * The heals that failed in a row, until one succeeds or the environment is as declared. refused: the service stored nothing of the last one and
+   * answers the next one the same way.
+   */
+  readonly healing_failed: {
+    readonly since: string;
+    readonly times: number;
+    readonly refused: boolean;
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  /** Who holds the lock, if another controller does. */
+  readonly held_by: string | null;
+  /** The commit of the files that were last compared. */
+  readonly commit: string | null;
+  /**
+   * Only of one environment: what the last read found, as an environment of the document that setpoint plan prints; null if it is in sync and all was
+   * compared.
+   */
+  readonly plan?: EnvironmentPlan | null;
+  /** Only of one environment: the last reads, at most 100, the latest last. */
+  readonly reads?: readonly {
+    readonly at: string;
+    readonly status: 'in-sync' | 'suspended' | 'not-read' | 'unknown' | 'pending' | 'drift' | 'conflict' | 'refused' | 'error';
+  }[];
+  /** Only of one environment: what was healed in the last hour. */
+  readonly heals?: readonly {
+    readonly at: string;
+    readonly paths: readonly string[];
+  }[];
+  /** Only of one environment: the last records of the journal about it, the latest first, as the journal keeps them. */
+  readonly history?: readonly JournalRecord[];
+}
+
+/**
+ * What setpoint status prints with -o json, and the page of setpoint watch answers at /api/environments, and at /api/environments/NAME for one.
+ * schemas/watched.schema.json is its schema.
+ */
+export interface WatchedDocument {
+  readonly format_version: '1.0';
+  readonly kind: 'watched';
+  readonly tool: Tool;
+  /** When it was answered, ISO 8601, UTC, as every time of it. */
+  readonly created_at: string;
+  /** How the controller itself is; null if a data folder was read (setpoint status --data). */
+  readonly controller: {
+    readonly started_at: string;
+    /** When its loop last turned. */
+    readonly turned_at: string;
+    /** Whether every environment has been read once, or failed. */
+    readonly ready: boolean;
+    /** Environments that are due and wait for their turn. */
+    readonly queued: number;
+    /** The commit of the files in force. */
+    readonly commit: string | null;
+    /** Why the files of now are not used; null if they are. */
+    readonly files_problem: string | null;
+    /** What is wrong with the controller itself. */
+    readonly problems: readonly {
+      readonly kind: 'journal' | 'locks' | 'suspensions' | 'files' | 'git' | 'receiver';
+      /** The name of the receiver that takes no notices; null for the other kinds. */
+      readonly receiver: string | null;
+      /** What happened, and what follows from it. */
+      readonly message: string;
+      readonly since: string;
+    }[];
+    /** The part of the environments that it watches: number index, from 0, of count. null if it watches all of those chosen. */
+    readonly shard: {
+      readonly index: number;
+      readonly count: number;
+    } | null;
+  } | null;
+  /** The worst first. */
+  readonly environments: readonly EnvironmentWatched[];
 }

@@ -27,6 +27,10 @@ export const ERRORS = {
     exit: 3,
     hint: 'If this is intended, add the variable to SETPOINT_ALLOWED_VARIABLES, outside the branch.',
   },
+  'secret-not-allowed': {
+    exit: 3,
+    hint: 'If this is intended, add the secret to SETPOINT_ALLOWED_SECRETS, outside the branch.',
+  },
   'key-shared': { exit: 3, hint: 'Give each origin its own variable or file.' },
   'unfit-for-service': {
     exit: 3,
@@ -95,6 +99,10 @@ export const ERRORS = {
   'applied-in-part': {
     exit: 7,
     hint: 'Run setpoint plan to see what is left.',
+  },
+  'check-failed': {
+    exit: 1,
+    hint: 'Mend what is named: its key, its address or its program.',
   },
   'conversation-failed': { exit: 1, hint: "Check the service's logs." },
   'not-converged': { exit: 8, hint: 'Run setpoint plan to see what is left.' },

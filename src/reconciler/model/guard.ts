@@ -12,6 +12,8 @@ export const RULES = [
   'empty-store',
   'reset-agent',
   'secrets-gone',
+  'remove-others',
+  'unproven',
 ] as const;
 export type Rule = (typeof RULES)[number];
 

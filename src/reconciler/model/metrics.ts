@@ -1,6 +1,5 @@
-import { CONDITION_KINDS, type Condition } from './condition.ts';
 import { countActions, type ActionCounts } from './action.ts';
-import type { WatchSettings, WatchState } from './watch.ts';
+import { CONDITION_KINDS, type Condition, type WatchSettings, type WatchState } from './watch.ts';
 import { WATCH_STATUSES, type WatchStatus } from './verdict.ts';
 
 /** A metric as it is documented. No label holds an origin, a path or a value. */

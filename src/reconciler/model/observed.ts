@@ -5,6 +5,14 @@ export const OBSERVABLE = [
   'specs',
   'conversations',
   'secrets',
+  'git_providers',
+  'skills',
+  'plugins',
+  'provider_connections',
+  'meta_profiles',
+  'agent_profiles',
+  'llm_profiles',
+  'active',
 ] as const;
 export type Resource = (typeof OBSERVABLE)[number];
 

@@ -1,3 +1,4 @@
+import type { StartedMember } from './action.ts';
 import type { Refusal } from './guard.ts';
 import type {
   Change,
@@ -9,6 +10,7 @@ import type {
   Unknown,
   Warning,
 } from './plan.ts';
+import type { Proof } from './proof.ts';
 import type { Shard } from './shard.ts';
 import type { Spoken } from './state.ts';
 import type { OutcomeSummary } from './summary.ts';
@@ -18,16 +20,14 @@ import type { OutcomeVerdict } from './verdict.ts';
 export const RESULTS = ['verified', 'set', 'unverifiable', 'not-sent', 'unknown'] as const;
 /**
  * The result of one change: `verified` (the service shows it), `set` (a secret: the service reports that one is stored now, and
- * not which), `unverifiable` (sent, and cannot be read back; or a
- * sandbox that reads STARTING for good), `not-sent` (nothing was sent, or the service refused it and stored
+ * not which), `unverifiable` (sent, and cannot be read back; or
+ * what reads STARTING for good), `not-sent` (nothing was sent, or the service refused it and stored
  * nothing), `unknown` (sent, and not observed since: it may be stored).
  */
 export type Result = (typeof RESULTS)[number];
 
-export interface OutcomeChange extends Change<Json> {
+export interface OutcomeChange extends Change<Json>, StartedMember {
   readonly result: Result;
-  /** The id of a sandbox that was started. */
-  readonly sandbox?: string;
 }
 
 /** A difference that remains after the write: masked, like everything in a document. */
@@ -54,6 +54,8 @@ export interface EnvironmentOutcome extends Spoken {
   /** Why the guards refused the plan: every reason. */
   readonly refusals: readonly Refusal[];
   readonly requests: { readonly get: number; readonly post: number };
+  /** What the service tried before anything was written; absent if it was not asked to. */
+  readonly proofs?: readonly Proof[] | undefined;
   readonly error: ErrorReport | null;
 }
 

@@ -25,6 +25,8 @@ export interface Code {
   readonly replaced: boolean;
   /** The only value that it runs anything for; absent: any. */
   readonly only?: Json;
+  /** The only value that it runs nothing for. */
+  readonly except?: Json;
 }
 
 /** A setting that protects unless it is left empty or is one of some words. */
@@ -54,6 +56,7 @@ const program: Code = { what: 'a program', replaced: true };
 const tools: Code = { what: 'tools that the agent runs', replaced: true };
 const environment: Code = { what: 'the environment of a program', replaced: false };
 const skills: Code = { what: 'skills that the agent runs', replaced: false };
+const plugin: Code = { what: 'plugins that the agent runs', replaced: true };
 const plugins: Code = { what: 'where plugins and skills come from', replaced: false };
 const off = (name: string) => `turns ${name} off`;
 const clears = (name: string) => `clears ${name}`;
@@ -117,6 +120,10 @@ const ROWS: readonly Row[] = [
   { at: 'agent_settings.agent_context.marketplace_path', runs: { ...plugins, replaced: true } },
   { at: 'agent_settings.agent_context.registered_marketplaces', runs: plugins },
   { at: 'registered_marketplaces', runs: plugins },
+  { at: 'skills.*.enabled', runs: { ...skills, replaced: true, except: false } },
+  { at: 'skills', runs: { ...skills, replaced: true } },
+  { at: 'plugins.*.enabled', runs: { ...plugin, except: false } },
+  { at: 'plugins', runs: plugin },
 
   {
     at: 'conversation_settings.confirmation_mode',
@@ -150,6 +157,8 @@ function address(by: Address['by'], groups: readonly (string | readonly string[]
  */
 export function normalPath(path: Path): Path {
   const [name = '', ...rest] = path;
+  if (name === 'mcp_servers') return [...NATIVE_SERVERS, ...rest];
+  if (name === 'marketplaces') return ['registered_marketplaces', ...rest];
   const field = fieldNamed(name);
   if (field === undefined) return path;
   if (name !== 'mcp_config') return [...field.place, ...rest];

@@ -1,6 +1,7 @@
 import { ACTIONS, nounOf, type Action } from './action.ts';
 import type { Refusal } from './guard.ts';
 import { type Path, type Source, formatPath } from './path.ts';
+import type { Proof } from './proof.ts';
 import type { Resource } from './resource.ts';
 import type { Shard } from './shard.ts';
 import type { ObservedState, Spoken } from './state.ts';
@@ -33,6 +34,19 @@ export interface Change<V = Value> {
 /** The reason of a change to null after which the service has its default again. */
 export const RESET = 'set, will be its default again';
 
+/** The reasons of a removal of what a service has and the file does not name, where the file says that it names all. */
+export const UNDECLARED = 'not declared';
+export const UNCERTAIN = 'not declared, as far as known without the missing values';
+
+/** The reason of a removal of an mcp server that the file names and says null of. */
+export const NAMED_NULL = 'null in the file';
+
+/** Whether a change removes what the file does not name, where `collections` says that others go. A declared list of mcp servers says it of itself. */
+export function removesOther({ resource, action, reason, source }: Change<unknown>): boolean {
+  const isOfBlock = resource !== 'settings' || source !== null;
+  return action === 'remove' && isOfBlock && (reason === UNDECLARED || reason === UNCERTAIN);
+}
+
 /** `pending`: the file has changed; `drift`: the service has; `conflict`: both have. */
 export type ChangeClass = 'pending' | 'drift' | 'conflict';
 
@@ -41,6 +55,11 @@ export interface Unknown {
   readonly path: Path;
   readonly reason: string;
   readonly ref: string | null;
+  /**
+   * `stored`: a secret that the service has and does not show; `missing`: its reference has no value here, and an apply wants it; `left`:
+   * this run leaves it as it is (`--without`). Absent for anything else.
+   */
+  readonly kind?: 'stored' | 'missing' | 'left';
 }
 
 export interface Warning {
@@ -57,6 +76,7 @@ const WARNINGS = {
   guard: 'planning',
   'key-not-used': 'planning',
   'later-release': 'planning',
+  'list-writes': 'planning',
   'lose-unreadable': 'planning',
   'not-cleared': 'planning',
   'not-kept': 'planning',
@@ -68,7 +88,9 @@ const WARNINGS = {
   'sandbox-later': 'planning',
   'sandbox-starting': 'writing',
   'server-owned': 'writing',
+  'shown-to-providers': 'planning',
   'snapshot-old': 'planning',
+  'unknown-name': 'planning',
 } as const;
 export type WarningCode = keyof typeof WARNINGS;
 
@@ -82,6 +104,8 @@ export interface Unpreservable {
   /** `always` stops every write; `protected` only if the guard lose_unreadable is on. */
   readonly stops: 'always' | 'protected';
   readonly remedy: string;
+  /** Whether what the service keeps of it never works, so that a plan that it does not stop says nothing. */
+  readonly neverWorks?: true;
 }
 
 /** The fields to write, by setpoint's names, and the observation that they were planned on: it holds what stays as it is. */
@@ -117,6 +141,10 @@ export interface Unmet extends Warning {
 export interface PartPlan<Work = unknown> extends Compared {
   readonly resource: Resource;
   readonly unmet: readonly Unmet[];
+  /** Addresses that move to another host although a stored secret that stays is sent there. */
+  readonly moved?: readonly Path[];
+  /** The removals that come first, because a service at its limit takes nothing new before; absent if none does. */
+  readonly room?: readonly Path[];
   readonly work: Work;
 }
 
@@ -144,7 +172,7 @@ export function warningsOf(plan: Plan): Warning[] {
   return plan.flatMap(partWarnings);
 }
 
-/** What is declared and not to be had, before what a part only warns of. */
+/** What is declared and not available, before what a part only warns of. */
 export function partWarnings({ unmet, warnings }: Pick<PartPlan, 'unmet' | 'warnings'>): Warning[] {
   const unavailable = unmet.map(({ code, message, hint, path }) => ({
     code,
@@ -194,6 +222,8 @@ export interface EnvironmentPlan extends Spoken {
   readonly unmanaged: readonly Path[];
   /** What an approval is checked with; null in a plan that is not for saving, and if there is an error. */
   readonly digests: PlanDigests | null;
+  /** What the service tried of what would change; absent if it was not asked to. */
+  readonly proofs?: readonly Proof[] | undefined;
   readonly error: ErrorReport | null;
 }
 

@@ -1,11 +1,10 @@
 import type { SetpointError } from './error.ts';
 import type { Path } from './path.ts';
-import type { SettingsWrite } from './plan.ts';
 import type { ObservedState } from './state.ts';
 import type { Secret } from './secret.ts';
 import type { WatchState } from './watch.ts';
 
-/** Reads the settings: of a service, or of a snapshot. A command that only reads gets no actuator. */
+/** Reads the settings: of a service, or of a snapshot.  */
 export interface Observer<O extends ObservedState | null = ObservedState> {
   /** Reads the settings once. Throws a SetpointError if they cannot be read or believed. */
   observe(signal?: AbortSignal): Promise<O>;
@@ -27,14 +26,6 @@ export type WriteFailure =
     }
   | { readonly kind: 'ambiguous'; readonly error: SetpointError };
 
-/** Writes the service. The only thing that does. */
-export interface Actuator {
-  /** Sends a write once. Never retries by itself, and never throws for what a service can do. */
-  store(write: SettingsWrite): Promise<WriteAnswer>;
-  /** Makes an LLM profile active, as one request, like a write. `observed` shows what the service speaks. */
-  activate(profile: string, observed: ObservedState): Promise<WriteAnswer>;
-}
-
 /** Time. Budgets count on `monotonic`; only documents use `now`. Both in milliseconds. */
 export interface Clock {
   now(): number;
@@ -50,7 +41,7 @@ export interface Fingerprints {
 /** Fingerprints of the secrets last written to one service. */
 export interface FingerprintStore extends Fingerprints {
   /**
-   * Drops the fingerprints under some paths, durably: once it resolves, a crash does not bring them back. The result puts them
+   * Drops the fingerprints at some paths and below, durably: once it resolves, a crash does not bring them back. The result puts them
    * back, for a write that surely had no effect. Throws output-failed if the file cannot be replaced.
    */
   forget(paths: readonly Path[]): Promise<() => Promise<void>>;
@@ -61,6 +52,19 @@ export interface FingerprintStore extends Fingerprints {
 /** The environment variables of a process. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
+/** A value that a program gives. */
+export interface SecretPath {
+  /** The name of a command of SETPOINT_SECRET_COMMANDS. */
+  readonly command: string;
+  /** What that command is asked for. */
+  readonly path: string;
+}
+
+/** A secret as references and lists of the environment name it. */
+export function secretName({ command, path }: SecretPath): string {
+  return `${command}/${path}`;
+}
+
 /** Where the values of references come from. */
 export interface ReferenceSource {
   /** References are not resolved: each is a value that is not known here. */
@@ -70,6 +74,8 @@ export interface ReferenceSource {
   variable(name: string): string | undefined;
   /** The text of a file, one trailing newline dropped, or why it may not be read. */
   file(path: string): { readonly text: string } | { readonly problem: string };
+  /** What a secret command gave, or why there is nothing. A source without it asks none. */
+  secret?(secret: SecretPath): { readonly text: string } | { readonly problem: string };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { COLLECTION_FORMS } from './collection-forms.ts';
 import { fieldNamed, NATIVE_PARTS } from './field.ts';
 import { isNativeWord } from './native-schema.ts';
 import { MCP_DEFAULTS, MCP_LISTS } from './mcp.ts';
@@ -66,6 +67,9 @@ const STATUSES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** The blocks of collections. */
+const COLLECTIONS: ReadonlySet<string> = new Set(COLLECTION_FORMS.map(({ block }) => block));
+
 /** Names inside of settings that follow from the schema. */
 const MEMBERS: ReadonlySet<string> = new Set([
   ...MCP_LISTS,
@@ -93,16 +97,17 @@ function part(value: Part, key: string, redactor: Redactor): Part {
   if (typeof value !== 'object') return value;
   if (!isList(value)) return recordPart(value, redactor);
   if (key === 'path') return pathPart(value, redactor);
-  if (key === 'secrets') return mappedList(value, (item) => listedPart(item, redactor));
+  if (COLLECTIONS.has(key)) return mappedList(value, (item) => listedPart(item, redactor));
   const inner = key === 'unmanaged' ? 'path' : key;
   return mappedList(value, (item) => part(item, isList(item) ? inner : key, redactor) ?? null);
 }
 
 /** An item that a service lists: its name is the service's text, and may be a value that somebody put in the wrong place. */
 function listedPart(item: Json, redactor: Redactor): Json {
-  if (typeof item !== 'object' || item === null || isList(item)) return item;
-  const shown = (value: Json): Json => (typeof value === 'string' ? redactor.text(value) : value);
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, shown(value)]));
+  if (typeof item !== 'object' || item === null || isList(item)) return jsonPart(item, redactor);
+  return Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [name, jsonPart(value, redactor)]),
+  );
 }
 
 function textPart(text: string, key: string, redactor: Redactor): string {
@@ -178,7 +183,7 @@ function isNativeName(key: string): boolean {
 
 /** The blocks that paths begin with. */
 function isBlockOfPaths(segment: string): boolean {
-  return segment === 'settings' || segment === 'secrets';
+  return segment === 'settings' || COLLECTIONS.has(segment);
 }
 
 function isNameOfField(name: string): boolean {

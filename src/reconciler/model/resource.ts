@@ -20,6 +20,8 @@ export interface Resource {
 export interface Items {
   /** Forms of JSON without a value of a reference: digests are made of them. */
   readonly declared: (desired: DesiredState, quick: Quick) => ReadonlyMap<string, unknown>;
+  /** What items were called before, by their names; absent if none is ever called otherwise. */
+  readonly former?: (desired: DesiredState) => ReadonlyMap<string, string>;
   /** The item that a change is about. */
   readonly of: (change: Pick<Change, 'path'>) => string;
 }

@@ -73,6 +73,13 @@ export function holdsSecretText(text: string): boolean {
   return text.split(AROUND).some((word) => saysSecret(word) || isRandom(word));
 }
 
+/** The same of where code comes from: each folder of a path is a word of its own, and a commit is none. */
+export function sourceHoldsSecret(text: string): boolean {
+  return (
+    !/^[\da-f]{40}$/.test(text) && (saysSecret(text) || holdsSecretText(text.replaceAll('/', ' ')))
+  );
+}
+
 /** Whether prose speaks of secrets: what it says may be one in any form. */
 export function speaksOfSecrets(text: string): boolean {
   return text.split(/[^\w-]+/).some(isSensitiveName);

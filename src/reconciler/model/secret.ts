@@ -9,7 +9,7 @@ export type Scalar = string | number | boolean;
  * A value that must not be seen: it came from a reference in the file, or from a secret path of the service.
  *
  * Every string form of it is the mask: `String(x)`, template text, JSON, `util.inspect`, arithmetic. The value leaves it in
- * two ways only. `reveal()` is for request headers and for the body that the actuator sends; `sameAs()` is for the plan,
+ * two ways only. `reveal()` is for request headers and for the body that a writer sends; `sameAs()` is for the plan,
  * which may know that two values differ but not what they are.
  *
  * `ref` is the reference the value came from, as the file writes it; null for what the service answered. `identity` is what

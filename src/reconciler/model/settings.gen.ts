@@ -4,25 +4,45 @@
  */
 export type Template = string;
 /**
- * One reference, ${env:NAME} or ${file:PATH}; never the secret itself.
+ * One reference, ${env:NAME}, ${file:PATH} or ${secret:NAME/PATH}; never the secret itself.
  */
 export type SecretReference = string;
 /**
- * A value from outside the file: ${env:NAME}, ${env:NAME:-default} or ${file:PATH}.
+ * A value from outside the file: ${env:NAME}, ${env:NAME:-default}, ${file:PATH} or ${secret:NAME/PATH}.
  */
 export type Reference = string;
 /**
- * One reference, ${env:NAME} or ${file:PATH}; never the secret itself.
+ * A token and the host that it is for; null removes it. The service shows a new token to the product before it stores it.
+ */
+export type GitProvider = {
+  token: SecretReference1;
+  /**
+   * The host of a product of your own, without https://; null: the public one. Left out, the one that is stored stays.
+   */
+  host?: string | null;
+  user_id?: SecretReference2;
+} | null;
+/**
+ * One reference, ${env:NAME}, ${file:PATH} or ${secret:NAME/PATH}; never the secret itself.
  */
 export type SecretReference1 = string;
 /**
- * One reference, ${env:NAME} or ${file:PATH}; never the secret itself.
+ * One reference, ${env:NAME}, ${file:PATH} or ${secret:NAME/PATH}; never the secret itself.
  */
 export type SecretReference2 = string;
 /**
- * One reference, ${env:NAME} or ${file:PATH}; never the secret itself.
+ * One reference, or a reference as value and a description beside it; null removes the secret.
  */
-export type SecretReference3 = string;
+export type CustomSecret =
+  | string
+  | {
+      value: SecretReference;
+      /**
+       * What the secret is for. Without it, the description that the service has is kept.
+       */
+      description?: string;
+    }
+  | null;
 /**
  * The MCP servers an agent may use. A list that is declared is exhaustive: entries it does not name are removed, unless they are unmanaged. {} is three empty lists.
  */
@@ -260,18 +280,268 @@ export type McpAuth3 = {
   } | null;
 } | null;
 /**
- * One reference, or a reference as value and a description beside it; null removes the secret.
+ * One skill or plugin, declared whole: what it leaves out is its default. Null removes it.
  */
-export type CustomSecret =
-  | string
-  | {
-      value: SecretReference;
-      /**
-       * What the secret is for. Without it, the description that the service has is kept.
-       */
-      description?: string;
-    }
-  | null;
+export type Installed = {
+  /**
+   * Where the service fetches it from: a repository, or a folder of its own.
+   */
+  source?: string;
+  /**
+   * The branch, tag or commit. A service tells of whole commits alone; a branch or tag is compared with what was last written. Left out, it is the default branch.
+   */
+  ref?: string | null;
+  /**
+   * The folder in the source that holds it. Left out, it is the source itself.
+   */
+  repo_path?: string | null;
+  /**
+   * Whether agents may use it.
+   */
+  enabled?: boolean;
+} | null;
+/**
+ * One connection; null removes it.
+ */
+export type ProviderConnection = {
+  /**
+   * The provider, such as anthropic. Left out, it is custom for a new one, and what is stored otherwise.
+   */
+  provider?: string;
+  /**
+   * The key, without which the server makes no new one. It cannot be read back; null clears it.
+   */
+  api_key?: string | null;
+  /**
+   * The address, for a provider of your own. Left out, the one that is stored stays; null clears it.
+   */
+  base_url?: string | null;
+} | null;
+/**
+ * One profile, declared whole: what it leaves out has its default, but for the key, which is kept. Its members are those of settings.agent_settings.llm. Null removes it.
+ */
+export type LlmProfile = {
+  /**
+   * The model, such as openai/gpt-5.
+   */
+  model?: string;
+  /**
+   * The provider connection whose address and key it uses, by its name in provider_connections.
+   */
+  connection?: string;
+  /**
+   * The key of the model's provider. Left out, the one that is stored stays; null takes it away.
+   */
+  api_key?: string | null;
+  /**
+   * The address of the model.
+   */
+  base_url?: string | null;
+} | null;
+/**
+ * One meta profile, declared whole: what it leaves out is taken away. Null removes it.
+ */
+export type MetaProfile = {
+  /**
+   * The LLM profile that decides, by its name.
+   */
+  classifier?: string;
+  /**
+   * The kinds of tasks in their order, and the LLM profile for each.
+   */
+  classes?: {
+    /**
+     * The kind of task, in words.
+     */
+    description: string;
+    /**
+     * The LLM profile for it, by its name.
+     */
+    model: string;
+  }[];
+  /**
+   * A question of your own to the classifier, with {{ instance_text }} in it. It takes the place of classes.
+   */
+  prompt_template?: string | null;
+  /**
+   * What {{ model_table }} in the question stands for: the LLM profiles to choose from, in words.
+   */
+  model_table?: string | null;
+} | null;
+/**
+ * One agent profile, declared whole: what it leaves out has its default. Null removes it.
+ */
+export type AgentProfile = {
+  /**
+   * The kind of agent. One of kind acp has the members that begin with acp_, mcp_servers and secrets, and no others.
+   */
+  agent_kind?: 'openhands' | 'acp';
+  /**
+   * The LLM profile, by its name. An agent of kind openhands needs one.
+   */
+  llm_profile?: string;
+  /**
+   * The mcp servers that it may use, by name; null for all, [] for none.
+   */
+  mcp_servers?: string[] | null;
+  /**
+   * The custom secrets that it is given, by name; null for all, [] for none.
+   */
+  secrets?: string[] | null;
+  /**
+   * The meta profile by which it chooses models, by its name.
+   */
+  meta_profile?: string | null;
+  /**
+   * The class of the agent.
+   */
+  agent?: string;
+  /**
+   * The tools that it has; null for the usual ones, [] for none.
+   */
+  tools?:
+    | {
+        /**
+         * The tool.
+         */
+        name: string;
+        /**
+         * What it is set up with.
+         */
+        params?: {};
+      }[]
+    | null;
+  /**
+   * Text that takes the place of the agent's own persona.
+   */
+  persona?: string | null;
+  /**
+   * Text that the system message ends with.
+   */
+  system_message_suffix?: string | null;
+  /**
+   * Skills that it does not get, by name.
+   */
+  disabled_skills?: string[];
+  /**
+   * The public skills that it gets, by name; null for all, [] for none.
+   */
+  public_skills?: string[] | null;
+  /**
+   * How its history is shortened.
+   */
+  condenser?: {
+    /**
+     * Whether a model sums it up, or nothing does.
+     */
+    condenser_kind?: 'llm_summarizing' | 'no_op';
+    /**
+     * Whether it is shortened.
+     */
+    enabled?: boolean;
+    /**
+     * Events from which on it is.
+     */
+    max_size?: number;
+    /**
+     * Tokens from which on it is.
+     */
+    max_tokens?: number | null;
+    /**
+     * Events at its beginning that stay.
+     */
+    keep_first?: number;
+    /**
+     * The part of it that must go.
+     */
+    minimum_progress?: number;
+    /**
+     * How often it is tried again with less.
+     */
+    hard_context_reset_max_retries?: number;
+    /**
+     * How much less each time.
+     */
+    hard_context_reset_context_scaling?: number;
+  };
+  /**
+   * Whether a critic judges what it does. The critic has the key of the LLM profile.
+   */
+  verification?: {
+    /**
+     * Whether there is one.
+     */
+    critic_enabled?: boolean;
+    /**
+     * When it judges.
+     */
+    critic_mode?: 'finish_and_message' | 'all_actions';
+    /**
+     * Whether the agent tries again after a low score.
+     */
+    enable_iterative_refinement?: boolean;
+    /**
+     * The lowest score that is good enough.
+     */
+    critic_threshold?: number;
+    /**
+     * How often it tries again.
+     */
+    max_refinement_iterations?: number;
+    /**
+     * The address of the critic.
+     */
+    critic_server_url?: string | null;
+    /**
+     * The model of the critic.
+     */
+    critic_model_name?: string | null;
+  };
+  /**
+   * Whether it may hand a task to another model by the meta profile.
+   */
+  enable_classify_and_switch_llm_tool?: boolean;
+  /**
+   * Tools that it may run at once.
+   */
+  tool_concurrency_limit?: number;
+  /**
+   * The program behind an agent of kind acp.
+   */
+  acp_server?: 'claude-code' | 'codex' | 'gemini-cli' | 'kimi-code' | 'pi' | 'opencode' | 'custom';
+  /**
+   * The model that the program is told to use.
+   */
+  acp_model?: string | null;
+  /**
+   * The mode of its sessions.
+   */
+  acp_session_mode?: string | null;
+  /**
+   * Seconds without an update until a prompt is given up.
+   */
+  acp_prompt_timeout?: number;
+  /**
+   * Seconds that it may take to start.
+   */
+  acp_startup_timeout?: number;
+  /**
+   * The command that starts it, if it is not the usual one.
+   */
+  acp_command?: string | null;
+  /**
+   * Further arguments of the command.
+   */
+  acp_args?: string[] | null;
+} | null;
+/**
+ * Items that have another name than before. What the service has under the former name is renamed, so that keys, pointers and what names it go along. An entry that is done changes nothing more.
+ */
+export type Moved = Move[];
+/**
+ * The names of skills that new conversations do without. This is all that the service has: one that is not listed is removed.
+ */
+export type DisabledSkills = string[];
 /**
  * Sandboxes that run or are paused. None is ever deleted. Items by id claim theirs first, then those by spec; an item without spec counts the rest.
  */
@@ -300,7 +570,20 @@ export interface SettingsFile {
   labels?: SettingsFile1;
   server?: Server;
   settings?: Settings;
-  secrets?: Secrets;
+  secrets?: Secrets1;
+  skills?: Skills;
+  plugins?: Plugins;
+  git_providers?: GitProviders1;
+  provider_connections?: ProviderConnections;
+  llm_profiles?: LlmProfiles;
+  meta_profiles?: MetaProfiles;
+  agent_profiles?: AgentProfiles;
+  active?: Active;
+  collections?: Collections;
+  moved?: Moved;
+  mcp_servers?: McpServers;
+  marketplaces?: Marketplaces;
+  disabled_skills?: DisabledSkills;
   sandboxes?: SettingsFile2;
   guards?: Guards;
   watch?: Watch;
@@ -800,25 +1083,23 @@ export interface Settings {
     | null;
 }
 /**
- * The user's secrets, as references only. No known service keeps what it is sent here, so that nothing is sent, and every plan says so.
+ * The user's secrets, in the words of the specification: the same as the blocks git_providers and secrets. A file uses one of the two.
  */
 export interface SecretsStore {
-  /**
-   * One entry for each git provider.
-   */
-  provider_tokens?: {
-    [k: string]: {
-      token: SecretReference1;
-      host?: SecretReference2;
-      user_id?: SecretReference3;
-    };
-  };
-  /**
-   * Secrets under names of your own.
-   */
-  custom_secrets?: {
-    [k: string]: SecretReference;
-  };
+  provider_tokens?: GitProviders;
+  custom_secrets?: Secrets;
+}
+/**
+ * What git_providers declares, in the words of the specification.
+ */
+export interface GitProviders {
+  [k: string]: GitProvider;
+}
+/**
+ * What secrets declares, in the words of the specification.
+ */
+export interface Secrets {
+  [k: string]: CustomSecret;
 }
 export interface StdioServer {
   /**
@@ -935,8 +1216,133 @@ export interface MiscSettings {
 /**
  * Custom secrets: values that the service hands to what runs in its sandboxes, by name. Those that are not named are left alone.
  */
-export interface Secrets {
+export interface Secrets1 {
   [k: string]: CustomSecret;
+}
+/**
+ * Skills that the service installs for its agents, by the name that their source gives them. Those that are not named are left alone.
+ */
+export interface Skills {
+  [k: string]: Installed;
+}
+/**
+ * Plugins that the service installs for its agents, by the name that their source gives them. Those that are not named are left alone.
+ */
+export interface Plugins {
+  [k: string]: Installed;
+}
+/**
+ * Tokens by which the service reads and writes repositories, by the product. Those that are not named are kept.
+ */
+export interface GitProviders1 {
+  [k: string]: GitProvider;
+}
+/**
+ * Addresses and keys of model providers that LLM profiles share, by name. Those that are not named are left alone.
+ */
+export interface ProviderConnections {
+  [k: string]: ProviderConnection;
+}
+/**
+ * Models with their settings, by name. Those that are not named are left alone.
+ */
+export interface LlmProfiles {
+  [k: string]: LlmProfile;
+}
+/**
+ * Which model answers which kind of task, by name. Those that are not named are left alone.
+ */
+export interface MetaProfiles {
+  [k: string]: MetaProfile;
+}
+/**
+ * Agents by name: the model, the mcp servers and the secrets that each works with. Those that are not named are left alone.
+ */
+export interface AgentProfiles {
+  [k: string]: AgentProfile;
+}
+/**
+ * Which profile of each kind is active, by its name. It is made active after all else is written.
+ */
+export interface Active {
+  /**
+   * The LLM profile; null for none.
+   */
+  llm_profile?: string | null;
+  /**
+   * The agent profile.
+   */
+  agent_profile?: string | null;
+  /**
+   * The meta profile; null for none.
+   */
+  meta_profile?: string | null;
+}
+/**
+ * What becomes of the items that a service has and the file does not name, for each block that names items.
+ */
+export interface Collections {
+  secrets?: Collection;
+  git_providers?: Collection;
+  provider_connections?: Collection;
+  llm_profiles?: Collection;
+  meta_profiles?: Collection;
+  agent_profiles?: Collection;
+  skills?: Collection;
+  plugins?: Collection;
+  mcp_servers?: Collection;
+}
+/**
+ * What becomes of the items of one block that the file does not name.
+ */
+export interface Collection {
+  /**
+   * keep: they are left alone. remove: an apply removes them, unless the guard remove_others refuses.
+   */
+  others?: 'keep' | 'remove';
+}
+/**
+ * One item, by its former name and by the name that the file declares it under.
+ */
+export interface Move {
+  /**
+   * The block and the former name: llm_profiles.main, or llm_profiles["gpt-5.1"].
+   */
+  from: string;
+  /**
+   * The same block and the new name.
+   */
+  to: string;
+}
+/**
+ * MCP servers by name: programs and addresses. Those that are not named are left alone; null removes one. Beside these the settings declare no mcp servers.
+ */
+export interface McpServers {
+  [k: string]: null | McpServer;
+}
+/**
+ * Where plugins and skills come from, by name. This is all that the service has: one that is not named is removed.
+ */
+export interface Marketplaces {
+  [k: string]: null | Marketplace;
+}
+export interface Marketplace {
+  /**
+   * github:owner/repo, the address of a git repository, or a path on the server.
+   */
+  source?: string;
+  /**
+   * A branch, tag or commit, for git sources.
+   */
+  ref?: string | null;
+  /**
+   * The folder of the repository that holds the marketplace.
+   */
+  repo_path?: string | null;
+  /**
+   * Whether its plugins and skills are loaded when a conversation starts.
+   */
+  auto_load?: boolean | Reference;
 }
 /**
  * Either a number of running sandboxes (running, with spec and surplus), or one sandbox by its id (with state).
@@ -1012,7 +1418,15 @@ export interface Guards {
    */
   secrets_gone?: boolean;
   /**
-   * Turn on every rule that is not turned off by its name.
+   * Refuse to remove what a service has and the file does not name, where collections says others: remove. A saved plan that has these removals lifts it. On unless it is turned off here.
+   */
+  remove_others?: boolean;
+  /**
+   * Refuse a changed model, key of a model or mcp server that the service has not tried and found to work: apply with --check, or apply a plan that was saved with it. A service that tries nothing can prove nothing. Not turned on by protected: a check costs something.
+   */
+  unproven?: boolean;
+  /**
+   * Turn on every rule but unproven that is not turned off by its name.
    */
   protected?: boolean;
   /**
@@ -1046,6 +1460,10 @@ export interface Watch {
    * Whether what cannot be compared, such as a secret that the service does not show, counts: an environment in which all else is as declared is unknown then, and not in sync. Default: that of --strict, false.
    */
   strict?: boolean;
+  /**
+   * Whether healing may remove items by name: secrets, git providers, provider connections, profiles, skills and plugins, whether the file says null or others: remove, and mcp servers where it says others: remove. Without it, an environment in which one is to be removed is reported and not healed.
+   */
+  remove?: boolean;
 }
 /**
  * What differs in this environment.
@@ -1054,7 +1472,20 @@ export interface Environment {
   labels?: SettingsFile1;
   server?: Server;
   settings?: Settings;
-  secrets?: Secrets;
+  secrets?: Secrets1;
+  skills?: Skills;
+  plugins?: Plugins;
+  git_providers?: GitProviders1;
+  provider_connections?: ProviderConnections;
+  llm_profiles?: LlmProfiles;
+  meta_profiles?: MetaProfiles;
+  agent_profiles?: AgentProfiles;
+  active?: Active;
+  collections?: Collections;
+  moved?: Moved;
+  mcp_servers?: McpServers;
+  marketplaces?: Marketplaces;
+  disabled_skills?: DisabledSkills;
   sandboxes?: SettingsFile2;
   guards?: Guards;
   watch?: Watch;

@@ -16,6 +16,24 @@ export interface DesiredField {
   readonly value: Value;
   /** The place of a value; the path is relative to settings, and an mcp entry is addressed by its index. */
   readonly source: (path?: Path) => Source;
+  /** The block beside the settings that declares it by name; absent if the settings do. */
+  readonly block?: NamedSettings;
+}
+
+/** What a block of the file says of the settings by name. */
+export interface NamedSettings {
+  readonly name: 'mcp_servers' | 'marketplaces' | 'disabled_skills';
+  /** The mcp servers that are to be removed. Those that are named nowhere are left alone. */
+  readonly removed: readonly string[];
+  /** Where those that are named nowhere are to be removed, too; absent if they are left alone. */
+  readonly others?: OtherServers;
+}
+
+/** The removal of the mcp servers that the file does not name. */
+export interface OtherServers {
+  readonly source: Source;
+  /** Those that the file lists as unmanaged: their names, and what the file declares of them. */
+  readonly left: { readonly names: readonly string[]; readonly lists: Value };
 }
 
 /** A reference without a value: its path under settings, why it has none, and the reference. */
@@ -25,10 +43,16 @@ export interface MissingReference {
   readonly ref: string;
 }
 
-/** An item of a block that declares several. Of a collection it has a name and a value, null if it is to be removed. */
+/**
+ * An item of a block that declares several. `values` is what of it may be a reference, by the paths that plans have for it; `isText` if it
+ * is none that is rotated.
+ */
 export interface DeclaredItem {
-  readonly name?: string;
-  readonly value?: Secret | null;
+  readonly values?: readonly {
+    readonly path: Path;
+    readonly value: Value;
+    readonly isText?: true;
+  }[];
   readonly source: Source;
 }
 
@@ -38,6 +62,16 @@ export interface OnlyOn {
   readonly otherwise: string;
 }
 
+/** What a run leaves as it is although the file declares it (`--without`): its path in plans, and how that was given. */
+export interface Left {
+  readonly path: Path;
+  readonly given: string;
+  /** The references in it, as the file writes them; null if there are none. */
+  readonly ref: string | null;
+  /** The names that an item of a collection may have on the service. */
+  readonly names: readonly string[];
+}
+
 /** What the file of one environment declares. Only managed fields are in it, in the order of the specification. */
 export interface DesiredState {
   readonly fields: readonly DesiredField[];
@@ -45,10 +79,16 @@ export interface DesiredState {
   readonly missing: readonly MissingReference[];
   /** The paths that the file lists as unmanaged. */
   readonly unmanaged: readonly Path[];
+  /** What is not in it for this run alone: it is not compared, not written and not removed. Absent if there is nothing. */
+  readonly left?: readonly Left[];
   /** What is declared item by item, by block; of a block that is not there nothing is read or changed. */
   readonly items: ReadonlyMap<string, readonly DeclaredItem[]>;
+  /** The blocks that name all that a service may have, each with the place that says so: what they do not name is removed. */
+  readonly exhaustive?: ReadonlyMap<string, Source>;
   /** What not every service has of the items. */
   readonly only?: readonly OnlyOn[];
+  /** Names in it that it does not declare, by the paths that their items would have. */
+  readonly unknownNames?: readonly Warning[];
   readonly guards: GuardSettings;
   /** The lock beside the file; absent if there is none, or no native part that it could be about. */
   readonly lock?: SchemaLock;

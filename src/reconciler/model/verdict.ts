@@ -71,6 +71,20 @@ export const WATCH_STATUSES = [
 ] as const satisfies readonly Verdict[];
 export type WatchStatus = (typeof WATCH_STATUSES)[number];
 
+/** What a list of a controller's environments can be narrowed to. */
+export const STATE_FILTERS = [
+  'any',
+  'attention',
+  'healing-stopped',
+  'held-elsewhere',
+  ...WATCH_STATUSES,
+] as const;
+export type StateFilter = (typeof STATE_FILTERS)[number];
+
+export function isStateFilter(text: string): text is StateFilter {
+  return (STATE_FILTERS as readonly string[]).includes(text);
+}
+
 /** Whether somebody should look at an environment of this verdict. */
 export function needsAttention(verdict: Verdict): boolean {
   return verdictGravity(verdict) >= verdictGravity('not-started');

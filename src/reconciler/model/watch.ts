@@ -15,6 +15,8 @@ export interface WatchSettings {
   readonly maxHealsPerHour: number;
   /** Whether what cannot be compared counts: an environment in which all else is as declared is `unknown` then, not in sync. */
   readonly strict: boolean;
+  /** Whether healing may remove what a service keeps by name. */
+  readonly removes: boolean;
 }
 
 /** A time of the week: from a minute of the day to another, which may be on the next day, on some days of the week. */
@@ -182,6 +184,8 @@ export interface StateEvent extends Named {
   /** The read before; the change was made after it. */
   readonly after: string | null;
   readonly commit: string | null;
+  /** Its labels, if it has any. */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly plan: EnvironmentPlan | null;
 }
 
@@ -242,4 +246,26 @@ export interface HistoryDocument {
   /** The path that the records are about; null if about all. */
   readonly path: Path | null;
   readonly records: readonly JournalRecord[];
+}
+
+/** What may be wrong with a controller itself, in the order in which it is shown. */
+export const CONDITION_KINDS = [
+  'journal',
+  'locks',
+  'suspensions',
+  'files',
+  'git',
+  'receiver',
+] as const;
+
+export type ConditionKind = (typeof CONDITION_KINDS)[number];
+
+/** Something that is wrong with a controller itself. `since` is ISO 8601, UTC. */
+export interface Condition {
+  readonly kind: ConditionKind;
+  /** The name of the receiver; null for the other kinds. */
+  readonly receiver: string | null;
+  /** What happened, and what follows from it, in sentences. */
+  readonly message: string;
+  readonly since: string;
 }

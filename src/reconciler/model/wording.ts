@@ -30,13 +30,13 @@ export function choicesHint(word: string, candidates: readonly string[]): string
   return didYouMean(word, candidates) || `Available: ${namesListed(candidates)}.`;
 }
 
-/** Names that one sentence lists. */
+/** Names that one sentence lists, if its place says nothing else. */
 const MOST_NAMES = 20;
 
 /** Names with commas between them; of many only the first ones, and how many more there are. */
-export function namesListed(names: readonly string[]): string {
-  const more = names.length - MOST_NAMES;
-  return `${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+export function namesListed(names: readonly string[], most: number = MOST_NAMES): string {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function fold(word: string): string {

@@ -10,9 +10,10 @@ import { FORMAT_VERSION, changesOf } from '../model/plan.ts';
 import { outcomeTally } from '../model/summary.ts';
 import { TOOL } from '../model/version.ts';
 import type { Target } from '../desired/target.ts';
-import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { type Approved, alreadyMade } from '../plan/approval.ts';
 import { approvedParts } from './approved.ts';
+import { refusePullRequest } from './checking.ts';
 import type { ApplyRequest } from './options.ts';
 import { chooseTargets } from './select.ts';
 import { eachTarget, FailureLimit, parallelWrites } from './parallel.ts';
@@ -25,6 +26,7 @@ import { NOT_OBSERVED } from '../model/state.ts';
 import { environmentPlan, maskedChange } from '../plan/plan-environment.ts';
 import type { Reconciled } from '../reconcile/contract.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
+import { unlessAbandoned } from '../reconcile/work.ts';
 import type { Writing } from '../service/port.ts';
 import { withTarget } from './open-target.ts';
 
@@ -53,13 +55,14 @@ async function applyAll(
 ): Promise<Pick<OutcomeTail, 'finished_at'>> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = new Date(clock.now()).toISOString();
+  if (request.check === true) refusePullRequest(request.env, '--check');
   const run = chooseTargets(request, 'apply');
   const { targets } = run;
   if (request.policy !== undefined) await checkPolicy(run.judged, request.policy);
-  const judged = judgeTargets(run, request);
+  const judged = await judgeTargets(run, request);
+  const planning = await planningFor(request, () => preparedOf(judged));
   const problem = whyNotApplied(preparedOf(judged));
   if (problem !== null) throw problem;
-  const planning = planningFor(request, () => preparedOf(judged));
   const approved =
     request.approved === undefined
       ? NONE
@@ -111,10 +114,16 @@ export async function applyTarget(
   const { target, desired, warnings } = prepared;
   const redact = <D>(document: D): D => redacted(document, request.resolved.of(target.name));
   const about = { ...aboutOf(prepared), digests: null };
+  // A saved plan names each removal, and nothing beyond it is written.
+  const lifted: Planning['allowed'] =
+    approved === null ? planning.allowed : [...planning.allowed, 'remove-others'];
   try {
     return await withTarget(prepared, request, async (open) => {
+      const input = await planInput(prepared, open, request, { ...planning, allowed: lifted });
+      const saved = approved?.part.proofs;
       const reconciled = await reconcile({
-        ...(await planInput(prepared, open, request, planning)),
+        ...input,
+        prove: input.prove ?? (saved === undefined ? undefined : async () => saved),
         approved,
         ifEmpty: request.ifEmpty,
         writer: (of) => of({ ...open, send: sending(request, target.name) }),
@@ -135,18 +144,31 @@ export async function applyTarget(
   }
 }
 
-/** What all requests that write go through: whether they may still be sent is asked, and each is told as a span. */
-function sending({ beforeWrite, tracer }: Running<ApplyRequest>, target: string): Writing['send'] {
-  return async (what, work) => {
-    const error = (await beforeWrite?.()) ?? null;
-    if (error !== null) return { kind: 'not-applied', retry: false, reached: false, error };
-    return tracer.write(what, target, work);
+/**
+ * What all requests that write go through: whether they may still be sent is asked, each is told as a span, and one that is under way
+ * at a second request to stop is abandoned.
+ */
+export function sending(
+  {
+    beforeWrite,
+    tracer,
+    abandon,
+  }: Pick<Running<ApplyRequest>, 'beforeWrite' | 'tracer' | 'abandon'>,
+  target: string,
+): Writing['send'] {
+  return (what, work) => {
+    const asked = async () => {
+      const error = (await beforeWrite?.()) ?? null;
+      if (error === null) return tracer.write(what, target, work);
+      return { kind: 'not-applied', retry: false, reached: false, error } as const;
+    };
+    return unlessAbandoned(asked(), abandon);
   };
 }
 
 function outcomeOf(
   prepared: Prepared,
-  { plan, results, started, error, ...ended }: Reconciled,
+  { plan, results, started, error, proofs, ...ended }: Reconciled,
   made: EnvironmentOutcome['warnings'],
   { allowed, requests }: Pick<EnvironmentOutcome, 'allowed' | 'requests'>,
 ): EnvironmentOutcome {
@@ -167,6 +189,7 @@ function outcomeOf(
     warnings: [...prepared.warnings, ...ended.warnings, ...made],
     refusals: ended.refusals,
     requests,
+    ...(proofs === undefined ? {} : { proofs }),
     error: error === null ? null : errorReport(error),
   };
 }

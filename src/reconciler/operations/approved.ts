@@ -1,5 +1,7 @@
 import { SetpointError } from '../model/error.ts';
+import { formatPath } from '../model/path.ts';
 import { redacted } from '../model/redacted.ts';
+import { leftUnknown } from '../model/without.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Approved } from '../plan/approval.ts';
@@ -46,6 +48,11 @@ async function partFor(
     const message = `The saved plan of ${name} was made for ${shown.origin ?? 'no address'}, and this would apply to ${origin ?? 'none'}.`;
     throw new SetpointError('other-origin', message);
   }
+  const [now, then] = [
+    leftOf(redacted(leftUnknown(prepared.desired), redactor)),
+    leftOf(shown.unknown),
+  ];
+  if (now !== then) throw otherwiseLeft(name, then);
   const { address = null, changes = [] } = part.digests ?? {};
   if (address === null || (changes.length === 0 && part.changes.length > 0)) throw withoutDigests();
   if (address === (await addressDigest(prepared, digests))) return shown;
@@ -53,6 +60,24 @@ async function partFor(
     'other-origin',
     `The saved plan of ${name} was made for another address: the host or the path prefix behind ${origin ?? 'it'} is not the same.`,
     { hint: 'Plan again for this address, or apply the plan that was made for it.' },
+  );
+}
+
+function leftOf(unknown: EnvironmentPlan['unknown']): string {
+  return unknown
+    .flatMap(({ kind, path }) => (kind === 'left' ? [`--without ${formatPath(path)}`] : []))
+    .toSorted()
+    .join(' ');
+}
+
+function otherwiseLeft(name: string, then: string): SetpointError {
+  const made = then === '' ? 'without --without' : `with ${then}`;
+  return new SetpointError(
+    'not-covered',
+    `The saved plan of ${name} was made ${made}, and this run leaves something else as it is.`,
+    {
+      hint: `${then === '' ? 'Leave --without out' : `Pass ${then}`}, or plan again with the flags of this run.`,
+    },
   );
 }
 

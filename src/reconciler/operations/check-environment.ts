@@ -12,7 +12,7 @@ import {
 } from '../model/doctor.ts';
 import type { EnvironmentHealth, ReferenceReport } from '../model/documents.gen.ts';
 import { isEmbedded, isLoopback } from '../model/address.ts';
-import { asSetpointError, errorReport, ERRORS, SetpointError } from '../model/error.ts';
+import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import { formatPath } from '../model/path.ts';
 import {
   declaredItems,
@@ -26,16 +26,19 @@ import { RESOURCES } from '../resources/resources.ts';
 import { askedRelease, probe, type Probe } from '../service/settings.ts';
 import { proxyUse } from '../service/network.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
-import type { Options } from './options.ts';
+import { secretsCheck } from './check-secrets.ts';
+import { storedProofs } from './checking.ts';
+import type { Checking, Options } from './options.ts';
 import { shownOrigin, type Prepared } from './prepare.ts';
+import { referenceError } from './reference-error.ts';
 import { sourceFor, type ProxyVariables, type Running } from './redacting.ts';
 
 /** Checks one environment: what can be checked offline first, then what GETs of its settings and of its release show. */
 export async function checkEnvironment(
   prepared: Prepared,
-  options: Running<Options>,
+  options: Running<Options & Checking>,
 ): Promise<EnvironmentHealth> {
-  const { checks, ...spoken } = await checkService(prepared, options);
+  const { checks, proofs, ...spoken } = await checkService(prepared, options);
   return {
     name: prepared.target.name,
     origin: shownOrigin(prepared),
@@ -46,6 +49,7 @@ export async function checkEnvironment(
       proxyCheck(prepared, options.proxy),
       ...checks,
     ],
+    ...(proofs === undefined ? {} : { proofs }),
   };
 }
 
@@ -64,12 +68,7 @@ function referencesCheck(prepared: Prepared, options: Running<Options>): Check<T
     ...desired.missing.map(({ path, reason }) => `${formatPath(path)}: ${reason}`),
   ];
   if (missing.length > 0) {
-    const { hint } = ERRORS['reference-missing'];
-    return failedCheck('references', {
-      code: 'reference-missing',
-      message: missing.join('; '),
-      hint,
-    });
+    return failedCheck('references', errorReport(referenceError(missing.join('; '))));
   }
   const all = [
     ...ofServer,
@@ -136,10 +135,10 @@ function isOnThisMachine({ url }: ServerSettings): boolean {
   return isEmbedded(url) || isLoopback(new URL(url).hostname);
 }
 
-type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks'>;
+type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks' | 'proofs'>;
 
 /** What one GET of the settings shows, which release the service names, and what resources check that the file declares. */
-function checkService(prepared: Prepared, options: Running<Options>): Promise<Found> {
+function checkService(prepared: Prepared, options: Running<Options & Checking>): Promise<Found> {
   const declared = RESOURCES.flatMap(({ block, check }) =>
     check !== undefined && declaredItems(prepared.desired, block).length > 0 ? [check] : [],
   );
@@ -169,10 +168,14 @@ function checkService(prepared: Prepared, options: Running<Options>): Promise<Fo
           keyCheck(found, sends),
           dialectCheck(found, spoken.release),
           clockCheck(found),
+          ...(await secretsCheck(prepared, { ...open, outcome }, options)),
           ...(await Promise.all(
             declared.map((check) => resourceCheck(check, found, open, options.signal)),
           )),
         ],
+        ...(options.check === true && !(outcome instanceof SetpointError)
+          ? { proofs: await storedProofs(prepared, { ...open, settings: outcome }, options) }
+          : {}),
       };
     },
     failed: (error) => unreached(failedCheck('reach', error)),
@@ -215,6 +218,11 @@ function dialectCheck({ outcome }: Probe, release: string | null): Check<TargetC
     : failedCheck('dialect', errorReport(outcome));
 }
 
+/** What resources judge by the time of the service. */
+function timed(): string[] {
+  return RESOURCES.flatMap(({ check }) => check?.timed ?? []);
+}
+
 /** Milliseconds that clocks may differ by. */
 const TOLERANCE = 60_000;
 
@@ -222,7 +230,7 @@ function clockCheck({ ahead }: Probe): Check<TargetCheck> {
   if (ahead === null)
     return warnedCheck(
       'clock',
-      'the service does not report its time; the ages of sandboxes are judged by the clock of this machine',
+      `the service does not report its time; the ${timed().join(' and ')} are judged by the clock of this machine`,
       'Nothing, if the clock of this machine is right; else set it by the network (NTP).',
     );
   const seconds = Math.round(Math.abs(ahead) / 1000);
@@ -231,7 +239,7 @@ function clockCheck({ ahead }: Probe): Check<TargetCheck> {
     return passedCheck('clock', seconds === 0 ? 'the same as that of the service' : differs);
   return failedCheck('clock', {
     code: 'bad-response',
-    message: `${differs}: certificates and ages of sandboxes are judged by time.`,
+    message: `${differs}: ${['certificates', ...timed()].join(' and ')} are judged by time.`,
     hint: 'Set the clock of this machine by the network (NTP); if it is right, that of the service is wrong.',
   });
 }

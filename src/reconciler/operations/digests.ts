@@ -1,7 +1,7 @@
 import { isEmbedded, urlOrigin } from '../model/address.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Digests } from '../model/ports.ts';
-import { declaredAddress } from '../desired/resolve.ts';
+import { declaredAddress } from '../desired/blocks/server.ts';
 import type { Target } from '../desired/target.ts';
 import type { Prepared } from './prepare.ts';
 

@@ -1,6 +1,6 @@
 import type { Variables } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
-import { THIS_NODE } from '../host/run-info.ts';
+import { THIS_NODE } from '../host/this-process.ts';
 import {
   failedCheck,
   passedCheck,
@@ -9,36 +9,42 @@ import {
   type MachineCheck,
 } from '../model/doctor.ts';
 import type { DoctorDocument } from '../model/documents.gen.ts';
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, usageError } from '../model/error.ts';
 import { matches } from '../model/glob.ts';
 import { isInNodeRange, NODE_RANGE, TOOL } from '../model/version.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
-import { inParallel } from '../reconcile/in-parallel.ts';
+import { inParallel } from '../reconcile/work.ts';
 import { checkEnvironment } from './check-environment.ts';
+import { refusePullRequest } from './checking.ts';
 import { checkFiles } from './validate.ts';
 import { fileOrServer, hasNoFile } from './load.ts';
-import type { Options } from './options.ts';
+import type { Checking, Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { selectTargets } from './select.ts';
 
+/** `check` has each service try what the file declares and it has stored. That sends POST requests, and needs a file. */
+export interface DoctorRequest extends Options, Checking {}
+
 /**
  * Checks this machine, the settings files, and whether the service of every environment can be reached and believed; sends
- * only GET. Without a settings file `server` names the service. A failed check stops no other that still makes sense. Throws a SetpointError if names or flags are wrong.
+ * only GET, unless it is to check what is stored. Without a settings file `server` names the service. A failed check stops no other that still makes sense. Throws a SetpointError if names or flags are wrong.
  */
-export function doctor(options: Options): Promise<DoctorDocument> {
+export function doctor(options: DoctorRequest): Promise<DoctorDocument> {
   return redacting(options, examined);
 }
 
-async function examined(options: Running<Options>): Promise<DoctorDocument> {
+async function examined(options: Running<DoctorRequest>): Promise<DoctorDocument> {
+  if (options.check === true) refusePullRequest(options.env, '--live');
   const machine = machineChecks(options.env);
   const needsNoFile = hasNoFile(options) && options.server !== undefined;
+  if (needsNoFile && options.check === true) throw needsFile();
   const file = needsNoFile ? NO_FILE : checkFiles(options);
   const prepared =
     file.status === 'failed'
       ? []
-      : prepareAll(selectTargets(needsNoFile ? fileOrServer(options) : options), options);
+      : await prepareAll(selectTargets(needsNoFile ? fileOrServer(options) : options), options);
   return {
     format_version: FORMAT_VERSION,
     kind: 'health',
@@ -55,14 +61,25 @@ const NO_FILE = passedCheck(
   'there is none, and none is needed: --server names the service',
 );
 
+function needsFile(): SetpointError {
+  return usageError(
+    '--live checks what a settings file declares, and there is none.',
+    'Name one with -f, or leave --live out.',
+  );
+}
+
 /** A key that would be sent to two origins is sent to none. */
-function prepareAll(targets: readonly Target[], options: Running<Options>): readonly Prepared[] {
+async function prepareAll(
+  targets: readonly Target[],
+  options: Running<Options>,
+): Promise<readonly Prepared[]> {
   try {
-    return prepareTargets(targets, options);
+    return await prepareTargets(targets, options);
   } catch (thrown) {
     if (!(thrown instanceof SetpointError) || thrown.code !== 'key-shared') throw thrown;
-    return targets
-      .flatMap((target) => prepareTargets([target], options))
+    const alone = await Promise.all(targets.map((target) => prepareTargets([target], options)));
+    return alone
+      .flat()
       .map((one) => (one.server instanceof SetpointError ? one : { ...one, server: thrown }));
   }
 }

@@ -2,24 +2,26 @@ import { declaredAt, fieldPath, type FieldPath, meaningOf } from '../desired/fie
 import { nodeOrigin } from '../desired/effective.ts';
 import { referenceReports } from '../desired/lookup.ts';
 import { resolveServer } from '../desired/resolve.ts';
-import { unmanagedOf } from '../desired/blocks/unmanaged.ts';
+import { unmanagedOf } from '../desired/blocks/about.ts';
 import { shownValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/documents.gen.ts';
 import { isNativePath } from '../model/field.ts';
-import { isUnmanaged, isWithin, parsePath, type Path } from '../model/path.ts';
+import { isUnmanaged, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
 import { changesOf, FORMAT_VERSION, unknownOf, warningsOf, type Change } from '../model/plan.ts';
 import { declaredItems, NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
+import { plannedPaths } from '../plan/named-settings.ts';
 import { maskedChange } from '../plan/plan-environment.ts';
 import type { ManagedResource, PlanInput } from '../reconcile/contract.ts';
-import { inParallel } from '../reconcile/in-parallel.ts';
+import { inParallel } from '../reconcile/work.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import { hasNoFile } from './load.ts';
 import { observeTarget } from './open-target.ts';
+import { askSecrets } from './ask-secrets.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { planInput } from './plan-target.ts';
@@ -52,6 +54,7 @@ async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocu
   const field = 'hint' in known ? fieldPath(request.path, lock) : known;
   if ('hint' in field) throw noSuchPath(field.hint);
   const observes = request.offline !== true && field.part !== 'file';
+  if (request.offline !== true) await askSecrets(targets, [], request);
   return {
     format_version: FORMAT_VERSION,
     kind: 'explanation',
@@ -101,12 +104,12 @@ function declaredBy(
   };
 }
 
-function observeAll(
+async function observeAll(
   targets: readonly Target[],
   field: FieldPath,
   request: Running<ExplainRequest>,
 ): Promise<EnvironmentExplained[]> {
-  const prepared = prepareTargets(targets, request);
+  const prepared = await prepareTargets(targets, request);
   return inParallel(prepared, parallelReads(request, prepared.length), (one) => {
     const declared = { ...declaredBy(one.target, field, request), origin: shownOrigin(one) };
     return observeTarget<EnvironmentExplained>(one, request, {
@@ -141,13 +144,14 @@ function plannedAt(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
 async function settingsAt({ path, filePath }: FieldPath, input: PlanInput): Promise<PlannedAt> {
   const resources = RESOURCES.filter(({ block }) => block === 'settings' || block === filePath[0]);
   const { plan, observed: settings } = await observeAndPlan({ ...input, resources });
-  const isWhole = filePath.length === 1 && resources.length === 1;
+  const isWhole = samePath(filePath, ['settings']);
+  const paths = plannedPaths(path, input.desired);
   const isAbout = (other: { readonly path: Path }): boolean =>
-    isWhole || isWithin(other.path, path) || isWithin(path, other.path);
+    isWhole || paths.some((one) => isWithin(other.path, one) || isWithin(one, other.path));
   return {
     ...spokenBy(settings),
     changes: changesOf(plan)
-      .filter((change) => isAbout(change) && (isWhole || touches(change, path)))
+      .filter((change) => isAbout(change) && (isWhole || paths.some((one) => touches(change, one))))
       .map(maskedChange),
     unknown: unknownOf(plan).filter(isAbout),
     warnings: warningsOf(plan).filter(isAbout),

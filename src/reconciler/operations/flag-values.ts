@@ -1,8 +1,8 @@
-import { parseDuration } from '../model/duration.ts';
+import { parseDuration } from '../desired/blocks/watch.ts';
 import { SetpointError, usageError } from '../model/error.ts';
 import { hasTwoNames } from '../model/field.ts';
 import { RULES, type Rule } from '../model/guard.ts';
-import { entriesOf, isUnmanagedEntry, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
+import { callNames, entriesOf, isUnmanagedEntry, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import {
   formatPath,
   isUnmanaged,
@@ -11,11 +11,12 @@ import {
   samePath,
   type Path,
 } from '../model/path.ts';
-import type { DesiredState } from '../model/state.ts';
+import type { DesiredState, Left } from '../model/state.ts';
 import { MOST_SHARDS, type Shard } from '../model/shard.ts';
 import { choicesHint, didYouMean, namesListed } from '../model/wording.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
-import { isRotatedField, type Rotation } from '../plan/field-plan.ts';
+import { isRotatedField, referencesIn, type Rotation } from '../plan/declared.ts';
+import { leavableItems } from '../plan/leave.ts';
 import { pathsOf } from '../plan/plan-mcp-list.ts';
 
 /** An age such as 90m, 24h or 7d, in milliseconds. `named` is the flag or input, for the usage error. */
@@ -73,11 +74,73 @@ export function parseRotation(
     const path = parsePath(text) ?? [text];
     const named = declared.find((one) => one.holds !== null && isNamed(path, one));
     // An entry has several paths, by which it is rotated; a field has one.
-    if (named !== undefined) return named.isEntry ? path : named.path;
+    if (named !== undefined) return named.isEntry ? entryPath(path, named) : named.path;
     throw new SetpointError('usage', '--rotate takes the path of a declared secret, or all.', {
       hint: rotationHint(text, path, declared),
     });
   });
+}
+
+/** What a run leaves of what an environment declares. A path that the environment does not declare leaves nothing of it. */
+export function leftIn(without: readonly string[], desired: DesiredState): readonly Left[] {
+  const declared = leavableIn(desired);
+  return without.flatMap((given): Left[] => {
+    const path = parsePath(given) ?? [given];
+    const named = declared.find((one) => isNamed(path, { ...one, holds: null }));
+    if (named === undefined) return [];
+    const { path: own, names } = named;
+    return [{ path: own, given, ref: named.ref, names }];
+  });
+}
+
+/** Throws a usage error for a path of `--without` that no environment declares. */
+export function checkWithout(
+  without: readonly string[] | undefined,
+  desired: Iterable<DesiredState>,
+): void {
+  if (without === undefined) return;
+  const states = [...desired];
+  const unknown = without.find((given) =>
+    states.every(({ left = [] }) => left.every((one) => one.given !== given)),
+  );
+  if (unknown === undefined || states.length === 0) return;
+  const path = parsePath(unknown) ?? [unknown];
+  const around = states
+    .flatMap(leavableIn)
+    .find((one) => [one.path, ...one.others].some((outer) => isWithin(path, outer)));
+  if (around !== undefined) {
+    const whole = formatPath(around.path);
+    throw usageError(
+      `--without ${unknown}: it is part of ${whole}, which is written as one.`,
+      `--without ${whole} leaves all of it as it is.`,
+    );
+  }
+  const paths = states.flatMap(leavableIn).map((one) => formatPath(one.path));
+  throw usageError(
+    `--without takes the path of something that the file declares: a setting, an mcp entry, or an item such as secrets.NAME.`,
+    didYouMean(unknown, paths) ||
+      `Available: ${namesListed([...new Set(paths)].slice(0, MOST_PATHS))}.`,
+  );
+}
+
+const MOST_PATHS = 12;
+
+interface Leavable
+  extends Pick<DeclaredItem, 'path' | 'others' | 'isEntry'>, Pick<Left, 'names' | 'ref'> {}
+
+function leavableIn(state: DesiredState): Leavable[] {
+  const items = leavableItems(state).map((one): Leavable => {
+    const [block = '', name] = one.path;
+    const item = state.items.get(block)?.find((each) => 'name' in each && each.name === name);
+    const ref = referencesIn((item?.values ?? []).map(({ value }) => value));
+    return { ...one, ref, others: [], isEntry: false };
+  });
+  return [...settingsIn(state).map((one) => ({ ...one, names: [] })), ...items];
+}
+
+/** A path of an entry as plans know it: the name that a block gives it is the file's alone. */
+function entryPath(path: Path, { path: own }: DeclaredItem): Path {
+  return path[0] === 'mcp_servers' ? [...own, ...path.slice(2)] : path;
 }
 
 /** What may be meant by a path of no secret. A name that the file gives to something is not taken for that of something else. */
@@ -103,6 +166,8 @@ interface DeclaredItem {
   readonly isEntry: boolean;
   /** The secrets in it, besides its own: an mcp entry is named by its own path, or by that of a secret in it. Null if it is no secret. */
   readonly holds: readonly Path[] | null;
+  /** The references in it; null if there are none. */
+  readonly ref: string | null;
 }
 
 function isNamed(path: Path, { path: own, others, holds }: DeclaredItem): boolean {
@@ -115,11 +180,25 @@ function isNamed(path: Path, { path: own, others, holds }: DeclaredItem): boolea
 
 /** What a file declares and manages. */
 function declaredIn(state: DesiredState): DeclaredItem[] {
-  const all = state.fields.flatMap(({ field, value }): DeclaredItem[] => {
+  const items = [...state.items.values()].flatMap((declared) =>
+    declared.flatMap(({ values = [] }) =>
+      values.map(({ path, value, isText }): DeclaredItem => {
+        const holds = isText === true || secretsIn(value).length === 0 ? null : [];
+        return { path, others: [], isEntry: false, holds, ref: null };
+      }),
+    ),
+  );
+  return [...settingsIn(state), ...items];
+}
+
+/** The settings among it. */
+function settingsIn(state: DesiredState): DeclaredItem[] {
+  const all = state.fields.flatMap(({ field, value, block }): DeclaredItem[] => {
     if (field.name !== 'mcp_config') {
       const isRotatable = isRotatedField(field, value);
       const others = hasTwoNames(field) ? [field.place] : [];
-      return [{ path: field.path, others, isEntry: false, holds: isRotatable ? [] : null }];
+      const holds = isRotatable ? [] : null;
+      return [{ path: field.path, others, isEntry: false, holds, ref: referencesIn(value) }];
     }
     const config = isRecord(value) ? value : {};
     return MCP_LISTS.flatMap((list) => {
@@ -127,20 +206,16 @@ function declaredIn(state: DesiredState): DeclaredItem[] {
       const segments = segmentsIn(list, entries);
       return entries.flatMap((entry, index): DeclaredItem[] => {
         if (isUnmanagedEntry(state.unmanaged, list, entry)) return [];
-        const [path = [], ...others] = pathsOf(list, segments[index] ?? '', entry);
+        const [path = [], ...others] = [
+          ...pathsOf(list, segments[index] ?? '', entry),
+          ...(block === undefined ? [] : callNames(list, entry).map((name) => [block.name, name])),
+        ];
         const holds = secretsIn(entry).length === 0 ? null : secretsOf(entry);
-        return [{ path, others, isEntry: true, holds }];
+        return [{ path, others, isEntry: true, holds, ref: referencesIn(entry) }];
       });
     });
   });
-  const items = [...state.items].flatMap(([block, declared]) =>
-    declared.flatMap(({ name, value }): DeclaredItem[] => {
-      if (name === undefined || value === undefined) return [];
-      const holds = value === null ? null : [];
-      return [{ path: [block, name], others: [], isEntry: false, holds }];
-    }),
-  );
-  return [...all.filter(({ path }) => !isUnmanaged(state.unmanaged, path)), ...items];
+  return all.filter(({ path }) => !isUnmanaged(state.unmanaged, path));
 }
 
 function secretsOf(entry: ValueRecord): Path[] {

@@ -11,11 +11,10 @@ import { FORMAT_VERSION } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import { NOT_OBSERVED, spokenBy, type ObservedState } from '../model/state.ts';
 import { TOOL } from '../model/version.ts';
-import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { settingsToSave } from '../plan/snapshot.ts';
-import type { ShownList } from '../reconcile/contract.ts';
 import { RESOURCES } from '../resources/resources.ts';
-import { inParallel } from '../reconcile/in-parallel.ts';
+import { inParallel } from '../reconcile/work.ts';
 import { askedRelease } from '../service/settings.ts';
 import { digestsFor, writtenAddressDigest } from './digests.ts';
 import { fileOrServer } from './load.ts';
@@ -40,7 +39,7 @@ export function get(request: GetRequest): Promise<ObservedDocument> {
 
 async function got(request: Running<GetRequest>): Promise<ObservedDocument> {
   const { resources = ['settings'], clock = SYSTEM_CLOCK } = request;
-  const prepared = prepareTargets(selectTargets(fileOrServer(request)), request);
+  const prepared = await prepareTargets(selectTargets(fileOrServer(request)), request);
   const at = new Date(clock.now()).toISOString();
   const digests = request.digests === false ? null : await digestsFor();
   const environments = await inParallel(
@@ -80,10 +79,10 @@ function observedOf(
       const ifNamed = <T>(resource: Resource, read: () => Promise<T>): Promise<T | null> =>
         resources.includes(resource) ? read() : Promise.resolve(null);
       const { signal } = options;
-      const asked = shownLists().filter(([name]) => resources.includes(name));
+      const asked = shownLists().filter(({ name }) => resources.includes(name));
       const isBySettings =
         NEED_SETTINGS.some((one) => resources.includes(one)) ||
-        asked.some(([, { bySettings }]) => bySettings);
+        asked.some(({ list }) => list.bySettings);
       const observed = isBySettings ? await target.settings.observe(signal) : null;
       if (observed === null) await target.ready();
       const server =
@@ -95,8 +94,8 @@ function observedOf(
           ? null
           : await ifNamed('settings', async () => settingsOf(observed, prepared, digests));
       const lists: [string, unknown][] = [];
-      for (const [name, list] of asked)
-        lists.push([name, await list.read(target.reader, observed, signal)]);
+      for (const { name, list } of asked)
+        lists.push([name, await list.read(target.reader, observed, signal, prepared.desired)]);
       return {
         ...nothing,
         ...(observed === null ? {} : spokenBy(observed)),
@@ -112,19 +111,18 @@ function observedOf(
 
 const NEED_SETTINGS: readonly Resource[] = ['server', 'settings'];
 
-/** What is shown of each resource besides the settings. */
-function shownLists(): [Resource, ShownList][] {
-  const all = RESOURCES.flatMap(({ lists = {} }) => Object.entries(lists));
-  return all as [Resource, ShownList][];
+/** What is shown of each resource besides the settings, and the block that declares it. */
+function shownLists() {
+  return RESOURCES.flatMap(({ block, lists = {} }) =>
+    Object.entries(lists).map(([name, list]) => ({ name: name as Resource, block, list })),
+  );
 }
 
 /** What a snapshot has besides the settings, so that what the targets declare can be planned from it. */
 export function listsFor(targets: readonly Target[]): readonly Resource[] {
-  return RESOURCES.flatMap(({ block, lists = {} }) =>
-    isBlock(block) && targets.some((target) => target[block] !== undefined)
-      ? (Object.keys(lists) as Resource[])
-      : [],
-  );
+  return shownLists()
+    .filter(({ block }) => isBlock(block) && targets.some((target) => target[block] !== undefined))
+    .map(({ name }) => name);
 }
 
 /** What a document has of the lists. */
@@ -134,8 +132,8 @@ type ObservedLists = Pick<EnvironmentObserved, Exclude<Resource, 'server' | 'set
 const NOT_ASKED: ObservedLists = Object.assign(
   {} as ObservedLists,
   Object.fromEntries(
-    shownLists().flatMap(([name, { isOptional }]): [string, unknown][] =>
-      isOptional ? [] : [[name, null]],
+    shownLists().flatMap(({ name, list }): [string, unknown][] =>
+      list.isOptional ? [] : [[name, null]],
     ),
   ),
 );

@@ -6,12 +6,14 @@ import { FORMAT_VERSION } from '../model/plan.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { isAddress } from '../model/address.ts';
-import { envExample, firstSentence, gitIgnore } from '../pull/first-files.ts';
-import { readOptional } from '../host/read-text.ts';
+import { firstSentence } from '../desired/schema-lookup.ts';
+import { envExample, gitIgnore } from '../pull/first-files.ts';
+import { isThere, readOptional } from '../host/read-text.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
 import { fileLimit } from './load.ts';
 import { firstFile, type Initial, type InitRequest, newEnvironment } from './initial.ts';
+import { defaultFiles } from './default-files.ts';
 import { DEFAULT_FILE } from './options.ts';
 import { redacting, type Running } from './redacting.ts';
 
@@ -38,7 +40,7 @@ async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
     checkWritable(path);
   const { environment } = request;
   const initial =
-    environment === undefined
+    environment === undefined || (request.server !== undefined && !isThere(file))
       ? await firstFile(file, request)
       : await newEnvironment(environment, request);
   const changes = changesOf(file, initial, fileLimit(request));
@@ -52,6 +54,7 @@ async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
     tool: TOOL,
     environment: environment ?? 'default',
     origin: initial.origin,
+    dialect: initial.observed.dialect.name,
     status: initial.observed.stored ? 'stored' : 'empty',
     files: changes.map(({ path, before, text }) => ({
       file: path,
@@ -63,10 +66,11 @@ async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
 }
 
 function fileOf({ file }: InitRequest): string {
-  const files = [file ?? DEFAULT_FILE].flat();
+  const files = [file ?? defaultFiles()].flat();
   const [only = DEFAULT_FILE] = files;
   if (files.length <= 1) return only;
-  throw new SetpointError('usage', 'init writes one file, and -f names several.', {
+  const given = file === undefined ? 'this folder has' : '-f names';
+  throw new SetpointError('usage', `init writes one file, and ${given} several.`, {
     hint: 'Name one with -f.',
   });
 }

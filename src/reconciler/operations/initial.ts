@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { member, plainValue } from '../desired/node.ts';
 import { parseFile } from '../desired/parse.ts';
 import { type LoadedFile, readTargets, type Target } from '../desired/target.ts';
@@ -8,13 +9,19 @@ import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import type { ObservedState } from '../model/state.ts';
 import { type Json, masked } from '../model/value.ts';
 import { InvalidSettings } from './load.ts';
-import { observeSettings } from './open-target.ts';
+import { observeAll, withoutCopies } from './initial-collections.ts';
 import type { Options } from './options.ts';
 import { prepareTargets, shownOrigin } from './prepare.ts';
 import { sourceFor, withVariables, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
+import { copiedBy } from '../pull/copies.ts';
+import { firstCollections } from '../pull/first-collections.ts';
 import { initialText, keyVariable, withEnvironment } from '../pull/first-files.ts';
+import { NO_COLLECTIONS } from '../pull/listed.ts';
+import { ACTIVE_FORM } from '../model/collection-forms.ts';
+import type { NewReference } from '../pull/place-edits.ts';
+import { variablesIn } from '../pull/placeholder.ts';
 import { secretsToHide } from '../pull/target.ts';
 import { flowText } from '../yaml-edit/print.ts';
 import { isObject, type JsonObject, sameJson } from '../yaml-edit/source.ts';
@@ -38,27 +45,40 @@ export interface Initial {
 
 const KEY = 'SETPOINT_API_KEY';
 
-/** A first settings file: everything that its service has and that is not a default, secrets as references. */
-export async function firstFile(path: string, request: Running<InitRequest>): Promise<Initial> {
+/**
+ * A first settings file: everything that its service has and that is not a default, secrets as references. With the name of an environment,
+ * the service is that of this environment.
+ */
+export async function firstFile(path: string, asked: Running<InitRequest>): Promise<Initial> {
+  const { environment } = asked;
+  if (environment !== undefined) checkName(environment, []);
   if (isThere(path)) {
     throw new SetpointError('usage', `${path} exists already, and init does not overwrite it.`, {
       hint: 'Add an environment to it with -e NAME, name another file with -f, or use setpoint pull.',
     });
   }
-  const url = request.server?.trim();
+  const url = asked.server?.trim();
   if (url === undefined) {
     throw new SetpointError('usage', "init needs the service's address.", {
       hint: `Run setpoint init --server URL, with ${KEY} set to a key of that service if it requires one.`,
     });
   }
-  const keyed = (request.env[KEY] ?? '') !== '';
-  const server: JsonObject = { url, ...(keyed ? { api_key: `\${env:${KEY}}` } : {}) };
+  const variable = environment === undefined ? KEY : keyVariable(environment);
+  const key = keyGiven(asked, variable);
+  const keyed = key !== undefined;
+  const request = keyed ? withVariables(asked, { ...asked.env, [variable]: key }) : asked;
+  const server: JsonObject = { url, ...(keyed ? { api_key: `\${env:${variable}}` } : {}) };
   const text = flowText({ version: 1, server, settings: {} }, 'double');
   const file: LoadedFile = { path, text, base: null };
-  const [prepared] = prepareTargets([onlyTarget(file)], { ...request, server: undefined });
+  const [prepared] = await prepareTargets([onlyTarget(file)], { ...request, server: undefined });
   if (prepared === undefined) throw notMade();
   const { target } = prepared;
-  const observed = await observeSettings(prepared, request);
+  const {
+    observed,
+    collections: { read, unread },
+  } = await observeAll(prepared, request);
+  const hidden = secretsToHide(prepared);
+  const source = sourceFor([target.name], request);
   const edits = pullEdits(
     [file],
     { serverGiven: false, several: false },
@@ -66,21 +86,39 @@ export async function firstFile(path: string, request: Running<InitRequest>): Pr
       {
         target,
         observed,
-        options: { adopt: 'all', hidden: secretsToHide(prepared), ownLayer: false },
+        collections: NO_COLLECTIONS,
+        options: { adopt: 'all', hidden, ownLayer: false },
       },
     ],
-    sourceFor([target.name], request),
+    source,
   );
-  const settings = withUnreported(settingsOf(edits.edited.get(target.name)), observed.dialect);
-  const written = initialText(server, settings, observed.dialect);
+  const taken = variablesIn(edits.texts.get(path) ?? text);
+  const named = firstCollections(read, { hidden, taken, source });
+  const isCopy = copiedBy(Object.keys(named.blocks.get(ACTIVE_FORM.block) ?? {}));
+  const adopted = withUnreported(settingsOf(edits.edited.get(target.name)), observed.dialect);
+  const settings = withoutCopies(adopted, isCopy);
+  const left = [...named.left, ...unread];
+  const written = initialText(
+    server,
+    settings,
+    observed.dialect,
+    { ...named, left },
+    isCopy,
+    environment,
+    schemaBeside(path),
+  );
   if (!sameJson(settingsOf(onlyTarget({ ...file, text: written })), settings)) throw notMade();
+  const own = variablesOf(edits, target.name, keyed ? variable : null);
   return {
     before: null,
     text: written,
     origin: shownOrigin(prepared),
     observed,
-    variables: variablesOf(edits, target.name, keyed ? KEY : null),
-    left: edits.pulls.get(target.name)?.left ?? [],
+    variables: [...own.filter((one) => !isCopy(one.path)), ...variablesFor(named.references)],
+    left: [
+      ...(edits.pulls.get(target.name)?.left ?? []).filter((one) => !isCopy(one.path)),
+      ...left,
+    ],
   };
 }
 
@@ -95,10 +133,19 @@ function withUnreported(settings: JsonObject, { fields, writes }: Dialect): Json
   return { ...Object.fromEntries(nulls), ...settings };
 }
 
+/** Schemas that an editor can read without the network: one that `setpoint schema` wrote, and that of an installed setpoint. */
+const SCHEMAS = ['settings.schema.json', 'node_modules/setpoint/schemas/settings.schema.json'];
+
+function schemaBeside(path: string): string | null {
+  const found = SCHEMAS.find((name) => isThere(join(dirname(path), name)));
+  return found === undefined ? null : `./${found}`;
+}
+
 function onlyTarget(file: LoadedFile): Target {
   const { targets, diagnostics } = readTargets(file, { serverGiven: false, several: false });
   const [target] = targets;
-  if (target === undefined || diagnostics.length > 0) throw notMade();
+  if (target === undefined || diagnostics.some(({ severity }) => severity === 'error'))
+    throw notMade();
   return target;
 }
 
@@ -127,9 +174,7 @@ export async function newEnvironment(
   if (file === undefined) throw notEdited();
   checkName(name, before);
   const variable = keyVariable(name);
-  const key = [request.env[variable], request.env[KEY]].find(
-    (one) => one !== undefined && one !== '',
-  );
+  const key = keyGiven(request, variable);
   const url = request.server?.trim() ?? null;
   const hasEnvironments =
     member(parseFile(file.path, file.text).root ?? undefined, 'environments') !== undefined;
@@ -143,13 +188,13 @@ export async function newEnvironment(
   const { targets, diagnostics } = readTargets(begun, read);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
-  const [prepared] = prepareTargets(
+  const [prepared] = await prepareTargets(
     targets.filter((one) => one.name === name),
     running,
   );
   if (prepared === undefined) throw notEdited();
   const { target } = prepared;
-  const observed = await observeSettings(prepared, running);
+  const { observed, collections } = await observeAll(prepared, running);
   const edits = pullEdits(
     [begun],
     read,
@@ -157,6 +202,7 @@ export async function newEnvironment(
       {
         target,
         observed,
+        collections,
         options: { adopt: 'all', hidden: secretsToHide(prepared), ownLayer: true },
       },
     ],
@@ -175,6 +221,11 @@ export async function newEnvironment(
     variables: variablesOf(edits, name, keyed ? variable : null),
     left: edits.pulls.get(name)?.left ?? [],
   };
+}
+
+/** The key of a service, by the variable of its own or the one that is for any; undefined if neither is set. */
+function keyGiven({ env }: Pick<InitRequest, 'env'>, variable: string): string | undefined {
+  return [env[variable], env[KEY]].find((one) => (one ?? '') !== '');
 }
 
 function checkName(name: string, targets: readonly Target[]): void {
@@ -196,8 +247,12 @@ function variablesOf(
 ): NewVariable[] {
   return [
     ...(keyName === null ? [] : [{ name: keyName, path: ['server', 'api_key'] }]),
-    ...(references.get(target) ?? []).map(({ name, path }) => ({ name, path })),
+    ...variablesFor(references.get(target) ?? []),
   ];
+}
+
+function variablesFor(references: readonly NewReference[]): NewVariable[] {
+  return references.map(({ name, path }) => ({ name, path }));
 }
 
 function notMade(): SetpointError {

@@ -1,4 +1,4 @@
-import { labelsOf } from '../desired/blocks/labels.ts';
+import { labelsOf } from '../desired/blocks/about.ts';
 import type { Target } from '../desired/target.ts';
 import { usageError, type SetpointError } from '../model/error.ts';
 import { parseSelector, selects, type Requirement } from '../model/selector.ts';

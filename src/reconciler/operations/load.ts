@@ -1,4 +1,4 @@
-import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import { matches } from '../model/glob.ts';
 import { counted } from '../model/wording.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -15,7 +15,8 @@ import {
   type ReadOptions,
   type Target,
 } from '../desired/target.ts';
-import { lockFor, type LockOptions } from './schema-lock.ts';
+import { defaultFiles } from './default-files.ts';
+import { lockFor, type LockOptions } from './files-beside.ts';
 import { freeMemory } from '../host/this-process.ts';
 import { isThere, liesIn, namesIn, readText } from '../host/read-text.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
@@ -36,7 +37,7 @@ export function loadTargets(options: LockOptions): Loaded {
   const paths = filesOf(options);
   const read = {
     serverGiven: options.server !== undefined,
-    several: paths.length > 1,
+    several: options.several ?? paths.length > 1,
     between: freeMemory,
   };
   const loaded = paths.map((path) => loadFile(path, options));
@@ -112,20 +113,45 @@ const MOST_TIMES = 5;
 const MOST_DROPPED = 512 * 1024;
 
 /**
- * The paths of the settings files. A `*` in the name of a file stands for any characters: the files of that folder, sorted by
- * name. Throws if there is none.
+ * The paths of the settings files: see defaultFiles if none is named. A `*` in the name of a file stands for any characters: the files of that folder, sorted by
+ * name, without those that others of them extend. Throws if there is none.
  */
-export function filesOf({ file }: Options): readonly string[] {
-  const paths = [file ?? DEFAULT_FILE].flat().flatMap((path) => {
+export function filesOf(
+  options: Pick<Options, 'file' | 'text' | 'maxFileSize'>,
+): readonly string[] {
+  const { file, text } = options;
+  const unnamed = (): readonly string[] =>
+    text === undefined ? withoutBases(defaultFiles(), options) : [DEFAULT_FILE];
+  const paths = [file ?? unnamed()].flat().flatMap((path) => {
     const pattern = basename(path);
     if (!pattern.includes('*') || isThere(path)) return [path];
     const names = namesIn(dirname(path)).filter((name) => matches(name, [pattern]));
-    if (names.length > 0) return names.toSorted().map((name) => join(dirname(path), name));
+    if (names.length > 0)
+      return withoutBases(
+        names.toSorted().map((name) => join(dirname(path), name)),
+        options,
+      );
     throw new SetpointError('file-unreadable', `No file matches ${path}.`, {
       hint: 'Check the folder and the pattern: * stands for characters of a file name.',
     });
   });
   return [...new Set(paths)];
+}
+
+/** A base is no settings file of its own, where it lies among those that extend it. */
+function withoutBases(
+  paths: readonly string[],
+  options: Pick<Options, 'maxFileSize'>,
+): readonly string[] {
+  if (paths.length < 2) return paths;
+  const bases = new Set(
+    paths.flatMap((path) => {
+      const base = baseIn(path, options);
+      return base === null ? [] : [normalize(basePathOf(path, base))];
+    }),
+  );
+  const own = paths.filter((path) => !bases.has(normalize(path)));
+  return own.length === 0 ? paths : own;
 }
 
 type Unreadable = { readonly diagnostics: readonly Diagnostic[] };
@@ -168,7 +194,7 @@ export function basesOf(options: Options): readonly string[] {
 }
 
 /** Null also if the file cannot be read: what loads it says why. */
-function baseIn(path: string, options: Options): BaseReference | null {
+function baseIn(path: string, options: Pick<Options, 'maxFileSize'>): BaseReference | null {
   try {
     const read = readText(path, fileLimit(options));
     return 'text' in read ? baseOf(path, read.text) : null;
@@ -204,15 +230,16 @@ function readSettings(path: string, options: Options): string | Unreadable {
 }
 
 /** Bytes that a settings file may have. */
-export function fileLimit({ maxFileSize }: Options): number {
+export function fileLimit({ maxFileSize }: Pick<Options, 'maxFileSize'>): number {
   return Math.min(maxFileSize ?? DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE);
 }
 
 const CREATE_OR_NAME = 'Create one with `setpoint init --server URL`, or name one with -f.';
 
-/** Whether there is no settings file at all: nobody named one, and the default one does not exist. */
+/** Whether there is no settings file at all: nobody named one, and none has a name that need not be given. */
 export function hasNoFile({ file, text }: Options): boolean {
-  return file === undefined && text === undefined && !isThere(DEFAULT_FILE);
+  if (file !== undefined || text !== undefined) return false;
+  return !defaultFiles().some((path) => isThere(path));
 }
 
 /**

@@ -5,20 +5,20 @@ import type { ErrorReport } from '../model/plan.ts';
 import type { Observer } from '../model/ports.ts';
 import { fieldNamed } from '../model/field.ts';
 import { factsAt, placesWithin } from '../model/path-facts.ts';
-import type { DesiredField, ObservedState, ServerSettings } from '../model/state.ts';
+import type { DesiredField, ServerSettings } from '../model/state.ts';
 import { VERSION } from '../model/version.ts';
-import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-aside.ts';
 import { declaredPointers } from '../plan/profiles.ts';
-import { interruption } from '../reconcile/interruption.ts';
+import { interruption } from '../reconcile/work.ts';
 import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
 import type { ReaderOf, Reading } from '../service/port.ts';
 import type { Startup, TimeLimits } from '../service/retry.ts';
 import { knowing, settingsObserver } from '../service/settings.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
-import { assertAnswers } from './files-read.ts';
+import { assertAnswers } from './files-beside.ts';
 import type { Running } from './redacting.ts';
 
 /** A connection to the service of an environment, and what reads it. */
@@ -66,19 +66,6 @@ export async function observeTarget<T>(
     return await withTarget(prepared, options, on.open);
   } catch (thrown) {
     return on.failed(errorReport(interruption(options.signal) ?? asSetpointError(thrown)));
-  }
-}
-
-/** Reads the settings of a target, with all secrets that are stored. Throws a SetpointError if that fails. */
-export async function observeSettings(
-  prepared: Prepared,
-  options: Running<Options>,
-): Promise<ObservedState> {
-  try {
-    const observe = ({ settings }: OpenTarget) => settings.observe(options.signal);
-    return await withTarget(prepared, options, observe, true);
-  } catch (thrown) {
-    throw interruption(options.signal) ?? asSetpointError(thrown);
   }
 }
 

@@ -1,12 +1,15 @@
 import type { SetpointError } from '../model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Clock, Variables } from '../model/ports.ts';
+import type { Costs } from '../model/proof.ts';
 import type { Shard } from '../model/shard.ts';
 import type { Dispatcher } from '../service/connect.ts';
 import type { Waited as SandboxProgress } from '../reconcile/contract.ts';
 
 /** What every operation takes. Nothing is read from the process: the caller passes its variables. */
 export interface Options {
+  /** Whether the files are some of several, so that one without a name goes by its file name. Default: if there is more than one. */
+  readonly several?: boolean | undefined;
   /** The settings file, or several: each is an environment of its own. */
   readonly file?: string | readonly string[] | undefined;
   /** The settings themselves, in place of a file. */
@@ -77,9 +80,22 @@ export interface EnvironmentsEnded {
   readonly failed: number;
 }
 
-export interface PlanRequest extends Options {
+/** What has a service try the models, keys, mcp servers and agent profiles of a file. */
+export interface Checking {
+  /** Whether it does. That sends POST requests, and refuses to run for a pull request. Default: false. */
+  readonly check?: boolean | undefined;
+  /** Receives, before it does, what that costs besides requests, by the environment's name. */
+  readonly onChecks?: ((target: string, costs: Costs) => void) | undefined;
+}
+
+export interface PlanRequest extends Options, Checking {
   /** Secrets to write again although nothing shows that they differ: paths, or 'all'. */
   readonly rotate?: 'all' | readonly string[] | undefined;
+  /**
+   * What this run leaves as it is although the file declares it: paths of settings, mcp entries and items. Their references need no value.
+   * Only what a service keeps when a write leaves it out.
+   */
+  readonly without?: readonly string[] | undefined;
   /** A snapshot, in place of the services: nothing is sent, and no variable is looked up. */
   readonly snapshot?: string | undefined;
   /** Guards to lift for this run. */

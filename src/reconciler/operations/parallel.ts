@@ -3,8 +3,7 @@ import type { ErrorReport } from '../model/plan.ts';
 import type { TracedPart } from '../model/ports.ts';
 import { counted } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';
-import { inOrder } from '../reconcile/in-parallel.ts';
-import { interruption } from '../reconcile/interruption.ts';
+import { inOrder, interruption } from '../reconcile/work.ts';
 import type { Options } from './options.ts';
 import type { Running } from './redacting.ts';
 

@@ -10,17 +10,18 @@ import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fingerprintFile } from '../host/fingerprint-file.ts';
-import { assertAnswers, fingerprintPath } from './files-read.ts';
-import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { declaredDigests } from '../plan/declared-form.ts';
+import { assertAnswers, fingerprintPath } from './files-beside.ts';
+import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { environmentPlan, failedEnvironment, type Planned } from '../plan/plan-environment.ts';
 import { type PlanTerms } from '../plan/settings-part.ts';
-import type { Rotation } from '../plan/field-plan.ts';
+import { declaredDigests, type Rotation } from '../plan/declared.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { RESOURCES } from '../resources/resources.ts';
+import { askSecrets } from './ask-secrets.ts';
+import { proverOf } from './checking.ts';
 import { addressDigest } from './digests.ts';
-import { parseRotation, parseRules } from './flag-values.ts';
+import { checkWithout, parseRotation, parseRules } from './flag-values.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
 import { embeddedStore, observeTarget, type OpenTarget } from './open-target.ts';
 import { DEFAULT_WAIT, type Options, type PlanRequest } from './options.ts';
@@ -43,15 +44,16 @@ type Declared = Pick<Prepared, 'target' | 'desired'> & Partial<Pick<Prepared, 's
  * Reads the flags of plan and apply. `source` looks up the references of the base file, if it is not the one that each
  * environment has. Throws a usage error, or an error of the base file.
  */
-export function planningFor(
+export async function planningFor(
   request: Running<PlanRequest>,
   environments: () => Iterable<Declared>,
   source?: ReferenceSource,
-): Planning {
+): Promise<Planning> {
+  checkWithout(request.without, desiredOf(environments));
   return {
     rotation:
       request.rotate === undefined ? [] : parseRotation(request.rotate, desiredOf(environments)),
-    baseOf: basesFor(request, environments, source),
+    baseOf: await basesFor(request, environments, source),
     allowed: request.allow === undefined ? [] : parseRules(request.allow),
   };
 }
@@ -63,14 +65,18 @@ function* desiredOf(environments: () => Iterable<Declared>): Iterable<DesiredSta
 /**
  * What each environment declared when the file was last applied: one that the earlier file does not have declared nothing. The earlier file may read the variables and files that the settings file may read, and no others.
  */
-function basesFor(
+async function basesFor(
   options: Running<PlanRequest>,
   environments: () => Iterable<Declared>,
   source: ReferenceSource | undefined,
-): Planning['baseOf'] {
+): Promise<Planning['baseOf']> {
   const byName = earlierTargets(options);
   if (byName === null) return () => null;
   const policy = travelPolicyIn(options.env, options.checkout !== undefined);
+  if (source === undefined) {
+    const chosen = [...environments()].flatMap(({ target }) => byName.get(target.name) ?? []);
+    await askSecrets(chosen, [], options);
+  }
   const note = noting(options);
   if (source === undefined) for (const target of byName.values()) note(target);
   for (const { target, server } of environments()) {
@@ -86,7 +92,14 @@ function basesFor(
     const earlier = byName.get(target.name);
     if (earlier !== undefined)
       return resolveSettings(earlier, source ?? sourceFor([target.name], options));
-    return { ...desired, fields: [], missing: [], unmanaged: [], items: new Map() };
+    return {
+      ...desired,
+      fields: [],
+      missing: [],
+      unmanaged: [],
+      items: new Map(),
+      exhaustive: new Map(),
+    };
   };
 }
 
@@ -125,6 +138,7 @@ export async function planInput(
     wait: request.wait ?? DEFAULT_WAIT,
     progress: (waiting) => request.onProgress?.(name, redacted(waiting, request.resolved.of(name))),
     signal: request.signal,
+    prove: proverOf(prepared, { reader }, request),
   };
 }
 

@@ -3,8 +3,9 @@ import type { EnvironmentPlan, PlanDocument, PlanHead, PlanTail } from '../model
 import { planTally } from '../model/summary.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
-import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { failedEnvironment, planHead } from '../plan/plan-environment.ts';
+import { refusePullRequest } from './checking.ts';
 import { digestsFor } from './digests.ts';
 import type { PlanRequest } from './options.ts';
 import { eachTarget, FailureLimit, parallelReads } from './parallel.ts';
@@ -24,7 +25,7 @@ export function plan(request: PlanRequest): Promise<PlanDocument> {
 
 /** A plan whose changes are read as drift: differences that somebody made behind the file's back, or edits not applied yet. */
 export async function drift(
-  options: Omit<PlanRequest, 'snapshot' | 'rotate' | 'allow'>,
+  options: Omit<PlanRequest, 'snapshot' | 'rotate' | 'allow' | 'without'>,
 ): Promise<PlanDocument> {
   return plan(options);
 }
@@ -43,6 +44,7 @@ async function planAll(
 ): Promise<object> {
   const { clock = SYSTEM_CLOCK, snapshot } = request;
   const at = clock.now();
+  if (request.check === true) refusePullRequest(request.env, '--check');
   const run = selectRun(request);
   const { targets } = run;
   if (request.policy !== undefined) await checkPolicy(run.judged, request.policy);
@@ -51,6 +53,7 @@ async function planAll(
       hint: 'Name one with --snapshot, or leave --max-age out.',
     });
   }
+  if (snapshot !== undefined && request.check === true) throw notForSnapshot('--check');
   if (snapshot !== undefined && request.waitReady !== undefined)
     throw notForSnapshot('--wait-ready');
   if (snapshot !== undefined && request.maxFailures !== undefined)
@@ -58,7 +61,7 @@ async function planAll(
   const digests = request.digests === false ? null : await digestsFor();
   const planOne =
     snapshot === undefined
-      ? servicePlanner(run, request, digests)
+      ? await servicePlanner(run, request, digests)
       : await (await import('./snapshot.ts')).snapshotPlanner(targets, snapshot, request, digests);
   await parts.begin(
     planHead(at, {
@@ -74,13 +77,13 @@ async function planAll(
 }
 
 /** A function that plans a target by what its service has. Where all keys travel is judged before. */
-function servicePlanner(
+async function servicePlanner(
   run: RunTargets,
   request: Running<PlanRequest>,
   digests: Digests | null,
-): (target: Target) => Promise<EnvironmentPlan> {
-  const judged = judgeTargets(run, request);
-  const planning = planningFor(request, () => preparedOf(judged));
+): Promise<(target: Target) => Promise<EnvironmentPlan>> {
+  const judged = await judgeTargets(run, request);
+  const planning = await planningFor(request, () => preparedOf(judged));
   const limit = new FailureLimit(request.maxFailures ?? '100%', run.targets.length);
   return (target) => {
     const prepared = judged.prepare(target);

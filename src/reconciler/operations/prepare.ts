@@ -7,28 +7,29 @@ import { embeddedAddress, isAddress, urlOrigin } from '../model/address.ts';
 import { SetpointError } from '../model/error.ts';
 import { formatPath } from '../model/path.ts';
 import { SharedValues } from '../model/redactor.ts';
-import { namesListed } from '../model/wording.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
 import type { Warning } from '../model/plan.ts';
+import { declaredOrigin } from '../desired/blocks/server.ts';
 import {
-  KeyUses,
+  hostProblem,
   travelPolicyIn,
   travelProblem,
   type TravelPolicy,
   type TravelProblem,
 } from '../desired/key-travel.ts';
-import {
-  declaredOrigin,
-  isHeaderValue,
-  resolveServer,
-  resolveSettings,
-} from '../desired/resolve.ts';
+import { KeyUses } from '../desired/key-uses.ts';
+import { isHeaderValue, resolveServer, resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
-import type { Options } from './options.ts';
+import { leaving } from '../plan/leave.ts';
+import { askSecrets } from './ask-secrets.ts';
+import { leftIn } from './flag-values.ts';
+import type { Options, PlanRequest } from './options.ts';
+import { referenceError } from './reference-error.ts';
 import { Resolved, sourceFor, type Running } from './redacting.ts';
 import type { RunTargets } from './select.ts';
+import { WantedValues } from './wanted.ts';
 
 /** A target with all references resolved, and nothing sent. `server` is an error if it must not or cannot be reached. */
 export interface Prepared {
@@ -57,10 +58,11 @@ export interface Judged {
  * then on, in the documents of every target. Nothing else of a target is kept, so that a run over
  * many takes hardly more memory than one over few; what was judged is judged again when a target is prepared.
  */
-export function judgeTargets(
+export async function judgeTargets(
   { targets, judged: whole, declared }: RunTargets,
-  options: Running<Options>,
-): Judged {
+  options: Running<Options & Pick<PlanRequest, 'without'>>,
+): Promise<Judged> {
+  await askSecrets(targets, whole, options);
   const policy = travelPolicyIn(options.env, options.checkout !== undefined);
   const uses = new KeyUses(fileIdentity);
   const judged = (target: Target): Reached => {
@@ -82,10 +84,28 @@ export function judgeTargets(
     targets,
     release: (target) => options.resolved.release(target.name),
     prepare: (target) => {
-      const desired = resolveSettings(target, sourceFor([target.name], options));
-      return { target, desired, ...judged(target) };
+      const desired = withoutLeft(
+        resolveSettings(target, sourceFor([target.name], options)),
+        options,
+      );
+      const { server, warnings } = judged(target);
+      const problem = server instanceof SetpointError ? null : hostProblem(desired, policy);
+      return {
+        target,
+        desired,
+        warnings,
+        server: problem === null ? server : travelError(problem),
+      };
     },
   };
+}
+
+/** What is declared without what this run leaves as it is. */
+export function withoutLeft(
+  desired: DesiredState,
+  { without }: Pick<PlanRequest, 'without'>,
+): DesiredState {
+  return without === undefined ? desired : leaving(desired, leftIn(without, desired));
 }
 
 /** Each target prepared, one at a time, to be looked at. */
@@ -126,11 +146,11 @@ export function secretsOfOthers(
 }
 
 /** All targets, judged and prepared, for a run over few. */
-export function prepareTargets(
+export async function prepareTargets(
   targets: readonly Target[],
   options: Running<Options>,
-): readonly Prepared[] {
-  const judged = judgeTargets({ targets, judged: targets, declared: targets }, options);
+): Promise<readonly Prepared[]> {
+  const judged = await judgeTargets({ targets, judged: targets, declared: targets }, options);
   return targets.map(judged.prepare);
 }
 
@@ -142,25 +162,16 @@ function keyShared({ key, targets }: NonNullable<ReturnType<KeyUses['add']>>): S
 /** The first reason why an apply must not begin, of any target; null if there is none. */
 export function whyNotApplied(targets: Iterable<Prepared>): SetpointError | null {
   const missing: string[] = [];
+  const wanted = new WantedValues();
   for (const { target, server, desired } of targets) {
     if (server instanceof SetpointError && server.code !== 'reference-missing') return server;
     if (server instanceof SetpointError) missing.push(`${target.name}: ${server.message}`);
     for (const { path, reason, ref } of desired.missing)
       missing.push(`${target.name}: ${formatPath(path)} (${ref}): ${reason}.`);
+    wanted.add(desired);
   }
   if (missing.length === 0) return null;
-  return referenceError(`Some references cannot be used. ${missing.join(' ')}`);
-}
-
-/** The error of references without a value. Its hint names the variables that are not set. */
-function referenceError(message: string): SetpointError {
-  const unset = [...message.matchAll(/the variable ([A-Za-z_]\w*) is (?:not set|empty)/g)];
-  const names = [...new Set(unset.map(([, name = '']) => name))];
-  return new SetpointError(
-    'reference-missing',
-    message,
-    names.length === 0 ? {} : { hint: `Set ${namesListed(names)}, and run again.` },
-  );
+  return referenceError(`Some references cannot be used. ${missing.join(' ')}`, wanted.ways());
 }
 
 /** How a target's service is reached. */

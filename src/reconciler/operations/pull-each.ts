@@ -9,8 +9,7 @@ import { pullEdits, textsOf } from '../pull/edits.ts';
 import { pullReport } from '../pull/report.ts';
 import { secretsToHide } from '../pull/target.ts';
 import { REASONS } from '../pull/writable.ts';
-import { inParallel } from '../reconcile/in-parallel.ts';
-import { interruption } from '../reconcile/interruption.ts';
+import { inParallel, interruption } from '../reconcile/work.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, secretsOfOthers, shownOrigin, type Prepared } from './prepare.ts';
@@ -47,7 +46,7 @@ export function pullEach(request: PullEachRequest): Promise<EachPulled> {
 
 async function pullEachOf(request: Running<PullEachRequest>): Promise<EachPulled> {
   const { files, targets, declared } = selectLoaded(request);
-  const prepared = prepareTargets(targets, request);
+  const prepared = await prepareTargets(targets, request);
   const hidden = [
     ...prepared.flatMap(secretsToHide),
     ...secretsOfOthers(declared, targets, request),
@@ -60,15 +59,15 @@ async function pullEachOf(request: Running<PullEachRequest>): Promise<EachPulled
   if (stopped !== null) throw stopped;
   const before = textsOf(files);
   const pullOne = (observation: Observation): EnvironmentPull => {
-    const { prepared: own, observed } = observation;
-    if (observed === null) return notPulled(observation);
+    const { prepared: own, service } = observation;
+    if (service === null) return notPulled(observation);
     const { target } = own;
     const kept = request.pulled.get(target.name) ?? [];
     const options = { adopt: [], hidden, ownLayer: false };
     const source = sourceFor([target.name], request);
     const read = { serverGiven: request.server !== undefined, several: files.length > 1 };
     try {
-      const edits = pullEdits(files, read, [{ target, observed, options, kept }], source);
+      const edits = pullEdits(files, read, [{ target, ...service, options, kept }], source);
       request.onFiles(
         target.name,
         [...edits.texts].map(([path, text]) => {
@@ -103,5 +102,5 @@ function withReasons(report: EnvironmentPull, kept: readonly Path[]): Environmen
 
 function failed(prepared: Prepared, thrown: unknown): EnvironmentPull {
   const error = errorReport(asSetpointError(thrown));
-  return notPulled({ prepared, observed: null, error });
+  return notPulled({ prepared, service: null, error });
 }

@@ -17,7 +17,7 @@ import { masked, type Json } from '../model/value.ts';
 import type { Redactor } from '../model/redactor.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles } from '../host/write-files.ts';
-import { inParallel } from '../reconcile/in-parallel.ts';
+import { inParallel } from '../reconcile/work.ts';
 import { askedRelease } from '../service/settings.ts';
 import { listedMembers, type ListedMember } from '../service/schemas.ts';
 import { observeTarget } from './open-target.ts';
@@ -25,7 +25,7 @@ import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
-import { LARGEST_LOCK, textOfLock, type LockOptions } from './schema-lock.ts';
+import { LARGEST_LOCK, textOfLock, type LockOptions } from './files-beside.ts';
 import { selectTargets } from './select.ts';
 
 /**
@@ -44,7 +44,7 @@ interface Read {
 }
 
 async function pulledSchemas(request: Running<LockOptions>): Promise<PulledSchemas> {
-  const prepared = prepareTargets(selectTargets(request), request);
+  const prepared = await prepareTargets(selectTargets(request), request);
   const files = [...new Set(prepared.map(({ target }) => target.file))];
   for (const file of files) checkWritable(lockPath(file));
   const limit = parallelReads(request, prepared.length);

@@ -4,25 +4,24 @@ import { FORMAT_VERSION, type ErrorReport } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { EnvironmentPull, PullDocument, PulledFile } from '../model/documents.gen.ts';
 import type { FileEdit, ShownLine } from '../model/pulled.ts';
-import type { ObservedState } from '../model/state.ts';
 import { didYouMean } from '../model/wording.ts';
 import { TOOL } from '../model/version.ts';
 import type { LoadedFile } from '../desired/target.ts';
-import { uncommittedChanges } from '../host/git-status.ts';
+import { uncommittedChanges } from '../host/git-program.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
 import { pullEdits, textsOf, type ObservedTarget, type PullEdits } from '../pull/edits.ts';
 import { maskedLines } from '../pull/masked-lines.ts';
 import { pullReport } from '../pull/report.ts';
-import { adoptable, secretsToHide } from '../pull/target.ts';
-import { interruption } from '../reconcile/interruption.ts';
-import { inParallel } from '../reconcile/in-parallel.ts';
+import { adoptable, secretsToHide, type ObservedService } from '../pull/target.ts';
+import { interruption, inParallel } from '../reconcile/work.ts';
 import { settingsObserver } from '../service/settings.ts';
 import { fileLimit } from './load.ts';
 import { observeTarget } from './open-target.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, secretsOfOthers, shownOrigin, type Prepared } from './prepare.ts';
+import { readCollections } from './read-collections.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 
@@ -49,17 +48,18 @@ export function pull(request: PullRequest): Promise<PullDocument> {
 
 async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
   const { files, targets, declared } = selectLoaded(request);
-  const prepared = prepareTargets(targets, request);
+  const prepared = await prepareTargets(targets, request);
+  const adopt = parseAdoption(request.adopt);
   const writes = request.check !== true && request.text === undefined;
   if (writes) for (const path of textsOf(files).keys()) checkWritable(path);
   const observations = await inParallel(
     prepared,
     parallelReads(request, prepared.length),
-    (target) => observeForPull(target, request),
+    (target) => observeForPull(target, request, adopt),
   );
   const stopped = interruption(request.signal);
   if (stopped !== null) throw stopped;
-  if (observations.some(({ observed }) => observed === null))
+  if (observations.some(({ service }) => service === null))
     return documentOf(observations.map(notPulled), unchanged(files));
   const source = sourceFor(
     targets.map(({ name }) => name),
@@ -69,11 +69,10 @@ async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
     ...prepared.flatMap(secretsToHide),
     ...secretsOfOthers(declared, targets, request),
   ];
-  const observed = observations.flatMap(({ observed: state, prepared: { target } }) =>
-    state === null ? [] : [{ target, observed: state }],
+  const observed = observations.flatMap(({ service, prepared: { target } }) =>
+    service === null ? [] : [{ target, ...service }],
   );
-  const adopt = parseAdoption(request.adopt, observed, source);
-  const options = { adopt, hidden, ownLayer: false };
+  const options = { adopt: adoptedPaths(adopt, observed, source), hidden, ownLayer: false };
   const edits = pullEdits(
     files,
     { serverGiven: request.server !== undefined, several: files.length > 1 },
@@ -91,36 +90,52 @@ async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
 /** What a target's service has, or why that is not known. */
 export interface Observation {
   readonly prepared: Prepared;
-  readonly observed: ObservedState | null;
+  readonly service: ObservedService | null;
   readonly error: ErrorReport | null;
 }
 
-/** Reads what a pull compares with the file. */
+/** Reads what a pull compares with the file, and what it is to adopt. */
 export function observeForPull(
   prepared: Prepared,
   options: Running<Options>,
+  adopt: 'all' | readonly Adopted[] = [],
 ): Promise<Observation> {
+  const { signal } = options;
+  const isWanted = (block: string): boolean =>
+    adopt === 'all' || adopt.some(({ path }) => path?.[0] === block);
   return observeTarget<Observation>(prepared, options, {
-    open: async ({ connection, limits }) => {
-      const observed = await settingsObserver(connection, limits).observe(options.signal);
-      return { prepared, observed, error: null };
+    open: async ({ connection, limits, reader }) => {
+      const observed = await settingsObserver(connection, limits).observe(signal);
+      const { desired } = prepared;
+      const collections = await readCollections({ reader, observed, desired, isWanted, signal });
+      return { prepared, service: { observed, collections }, error: null };
     },
-    failed: (error) => ({ prepared, observed: null, error }),
+    failed: (error) => ({ prepared, service: null, error }),
   });
 }
 
-/** What `--adopt` names. A path that no service has, or that is managed, is a usage error. */
-function parseAdoption(
-  adopt: PullRequest['adopt'],
-  observed: readonly Pick<ObservedTarget, 'target' | 'observed'>[],
-  source: ReferenceSource,
-): 'all' | readonly Path[] {
+/** A path that `--adopt` names, as it is written. */
+interface Adopted {
+  readonly text: string;
+  readonly path: Path | null;
+}
+
+function parseAdoption(adopt: PullRequest['adopt']): 'all' | readonly Adopted[] {
   if (adopt === undefined) return [];
   if (adopt === 'all' || adopt.includes('all')) return 'all';
-  const known = observed.flatMap((one) => adoptable(one.target, one.observed, source));
+  return adopt.map((text) => ({ text, path: parsePath(text) }));
+}
+
+/** The paths to adopt. One that no service has, or that is managed, is a usage error. */
+function adoptedPaths(
+  adopt: 'all' | readonly Adopted[],
+  observed: readonly Omit<ObservedTarget, 'options'>[],
+  source: ReferenceSource,
+): 'all' | readonly Path[] {
+  if (adopt === 'all') return 'all';
+  const known = observed.flatMap(({ target, ...one }) => adoptable(target, one, source));
   const names = [...new Set(known.map(formatPath))];
-  return adopt.map((text) => {
-    const path = parsePath(text);
+  return adopt.map(({ text, path }) => {
     if (path !== null && known.some((other) => samePath(other, path))) return path;
     const available =
       names.length === 0

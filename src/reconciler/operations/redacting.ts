@@ -3,10 +3,9 @@ import type { Run } from '../model/plan.ts';
 import type { ReferenceSource, Tracer } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import { Redactor, SharedValues } from '../model/redactor.ts';
-import { allowListeners, freeGrownMemory } from '../host/this-process.ts';
 import { referenceSource } from '../host/reference-source.ts';
-import { runInfo } from '../host/run-info.ts';
-import { findTracer } from '../host/tracer.ts';
+import { SecretValues } from '../host/secret-values.ts';
+import { allowListeners, freeGrownMemory, runInfo, findTracer } from '../host/this-process.ts';
 import { Networks } from '../service/networks.ts';
 import type { Options } from './options.ts';
 
@@ -54,6 +53,8 @@ export class Resolved {
 export type Running<R extends Options> = R & {
   /** Looks references up; what it finds must be noted: see sourceFor. */
   readonly references: ReferenceSource;
+  /** What secret commands gave: see askSecrets. */
+  readonly secrets: SecretValues;
   readonly resolved: Resolved;
   readonly networks: Networks;
   readonly tracer: Tracer;
@@ -79,8 +80,10 @@ function proxyVariables(env: Options['env']): ProxyVariables {
 function lookupsIn(
   env: Options['env'],
   silent: ReadonlySet<string>,
-): Pick<Running<Options>, 'references' | 'proxy' | 'silent'> {
-  return { references: referenceSource(env, silent), proxy: proxyVariables(env), silent };
+  secrets: SecretValues,
+): Pick<Running<Options>, 'references' | 'secrets' | 'proxy' | 'silent'> {
+  const references = referenceSource(env, silent, secrets);
+  return { references, secrets, proxy: proxyVariables(env), silent };
 }
 
 /** The same run, which reads no file whose disk does not answer. */
@@ -88,12 +91,12 @@ export function withoutFiles<R extends Options>(
   run: Running<R>,
   silent: ReadonlySet<string>,
 ): Running<R> {
-  return { ...run, ...lookupsIn(run.env, silent) };
+  return { ...run, ...lookupsIn(run.env, silent, run.secrets) };
 }
 
 /** The same run with other variables. */
 export function withVariables<R extends Options>(run: Running<R>, env: Options['env']): Running<R> {
-  return { ...run, env, ...lookupsIn(env, run.silent) };
+  return { ...run, env, ...lookupsIn(env, run.silent, run.secrets) };
 }
 
 /** Resolves references of targets; every value that it gives is masked in their documents, and a long one in those of all others. */
@@ -113,6 +116,11 @@ export function sourceFor(
     },
     file: (path) => {
       const found = source.file(path);
+      if ('text' in found) note(found.text, null);
+      return found;
+    },
+    secret: (one) => {
+      const found = source.secret?.(one) ?? { problem: 'its secret command was not run' };
       if ('text' in found) note(found.text, null);
       return found;
     },
@@ -221,7 +229,8 @@ export async function running<R extends Options, T>(
   try {
     allowListeners(request.signal);
     const tracer = await findTracer();
-    return await work({ ...request, ...lookupsIn(request.env, NONE), resolved, networks, tracer });
+    const lookups = lookupsIn(request.env, NONE, new SecretValues(request.env));
+    return await work({ ...request, ...lookups, resolved, networks, tracer });
   } catch (thrown) {
     if (thrown instanceof SetpointError) redactError(thrown, resolved.all);
     throw thrown;

@@ -6,8 +6,9 @@ import type { Loaded, Target } from '../desired/target.ts';
 import { checkShard } from './flag-values.ts';
 import { labelledTargets } from './labelled.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
-import type { Options, WritingRequest } from './options.ts';
-import type { LockOptions } from './schema-lock.ts';
+import type { ApplyRequest, Options, WritingRequest } from './options.ts';
+import type { PlanDocument } from '../model/plan.ts';
+import type { LockOptions } from './files-beside.ts';
 
 /** The environments that an operation is about, in the order they were named. Throws if the files or the names are not valid. */
 export function selectTargets(options: LockOptions): readonly Target[] {
@@ -73,8 +74,15 @@ function inShard(targets: readonly Target[], { shard, onSelected }: Options): re
  * The environments of a command that writes. If there are several, they must be named, or all of them chosen; in each shard alike,
  * whatever it has of them.
  */
-export function chooseTargets(request: WritingRequest, command: string): RunTargets {
-  const { targets, declared } = selectBeforeShards(request);
+export function chooseTargets(
+  request: WritingRequest & Pick<ApplyRequest, 'approved'>,
+  command: string,
+): RunTargets {
+  const all = selectBeforeShards(request);
+  const { declared } = all;
+  const isOpen = all.targets.length > 1 && !isChosen(request) && request.all !== true;
+  if (isOpen && request.approved !== undefined) return ofPlan(all, request, request.approved);
+  const { targets } = all;
   if (targets.length <= 1 || isChosen(request) || request.all === true)
     return { targets: inShard(targets, request), judged: targets, declared };
   const names = namesListed(targets.map(({ name }) => name));
@@ -86,6 +94,20 @@ export function chooseTargets(request: WritingRequest, command: string): RunTarg
     `There are ${counted(targets.length, 'environment')}, and ${command} needs to know which.`,
     { hint: `Name them with -e (${names})${byLabel}, or take all with --all.` },
   );
+}
+
+/** The environments of a saved plan, if nothing else chooses any. */
+function ofPlan(
+  { targets: all, declared }: Pick<RunTargets, 'targets' | 'declared'>,
+  request: Options,
+  { environments }: PlanDocument,
+): RunTargets {
+  const names = environments.map(({ name }) => name);
+  const known = new Map(all.map((target) => [target.name, target]));
+  const gone = names.find((name) => !known.has(name));
+  if (gone !== undefined) throw noneNamed(gone, [...known.keys()], 'the saved plan');
+  const targets = names.flatMap((name) => known.get(name) ?? []);
+  return { targets: inShard(targets, request), judged: targets, declared };
 }
 
 /** Whether environments are named, or chosen by their labels. */

@@ -10,7 +10,7 @@ import { Networks, type OnExchange } from '../service/networks.ts';
 import { applyTarget } from './apply.ts';
 import { approvedParts } from './approved.ts';
 import { addressDigest } from './digests.ts';
-import { filesRead } from './files-read.ts';
+import { filesRead } from './files-beside.ts';
 import { parseRules } from './flag-values.ts';
 import type { ApplyRequest, PlanRequest } from './options.ts';
 import { planTarget, type Planning } from './plan-target.ts';
@@ -41,7 +41,7 @@ export function loadSession(request: SessionRequest): Promise<LoadedSession> {
   return running(request, async (run) => {
     const selected = selectRun(run);
     if (run.policy !== undefined) await checkPolicy(selected.targets, run.policy);
-    judgeTargets(selected, await readingOnly(selected.declared, run));
+    await judgeTargets(selected, await readingOnly(selected.declared, run));
     return {
       targets: selected.targets,
       declared: new Set(selected.declared.map(({ name }) => name)),
@@ -123,7 +123,7 @@ function prepared<R extends SessionRequest, T>(
     async (started) => {
       const alone = [target];
       const run = await readingOnly(alone, started);
-      const judged = judgeTargets({ targets: alone, judged: alone, declared: alone }, run);
+      const judged = await judgeTargets({ targets: alone, judged: alone, declared: alone }, run);
       return work(judged.prepare(target), run);
     },
     sharing,

@@ -3,17 +3,21 @@ import { FORMAT_VERSION } from '../model/plan.ts';
 import { redacted } from '../model/redacted.ts';
 import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
-import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { inParallel } from '../reconcile/in-parallel.ts';
-import { interruption } from '../reconcile/interruption.ts';
+import { SYSTEM_CLOCK } from '../host/this-process.ts';
+import { inParallel, interruption } from '../reconcile/work.ts';
 import {
   conversing,
   followConversation,
   type Followed,
 } from '../resources/sandboxes/conversation.ts';
 import type { WritingRequest } from './options.ts';
+import {
+  conversationRemover,
+  removeConversation,
+} from '../resources/sandboxes/remove-conversation.ts';
+import { SANDBOX_READER } from '../resources/sandboxes/wire.ts';
 import { chooseTargets } from './select.ts';
-import { withTarget } from './open-target.ts';
+import { type OpenTarget, withTarget } from './open-target.ts';
 import { DEFAULT_WAIT } from './options.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
@@ -31,8 +35,8 @@ export interface SmokeRequest extends WritingRequest {
 const GREETING = 'Hello. Answer with one word, please.';
 
 /**
- * Starts one conversation in each environment, one after another, and follows it until it is ready. That costs a call to the
- * model, and leaves a conversation and a sandbox behind. Throws a SetpointError if nothing was begun.
+ * Starts one conversation in each environment, one after another, follows it until it is ready, and removes it again. That costs
+ * a call to the model. What cannot be removed without harm remains, and is named. Throws a SetpointError if nothing was begun.
  */
 export function smoke(request: SmokeRequest): Promise<SmokeDocument> {
   return redacting(request, smoked);
@@ -41,7 +45,7 @@ export function smoke(request: SmokeRequest): Promise<SmokeDocument> {
 async function smoked(request: Running<SmokeRequest>): Promise<SmokeDocument> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = clock.now();
-  const prepared = prepareTargets(chooseTargets(request, 'smoke').targets, request);
+  const prepared = await prepareTargets(chooseTargets(request, 'smoke').targets, request);
   for (const { server } of prepared) if (server instanceof SetpointError) throw server;
   const environments = await inParallel(prepared, 1, (target) => tryTarget(target, request));
   return {
@@ -61,11 +65,15 @@ async function tryTarget(
   const { name } = prepared.target;
   const origin = shownOrigin(prepared);
   const { origin: redactedOrigin } = redacted({ origin }, request.resolved.of(name));
-  const ended = ({ error, ...followed }: Followed): EnvironmentSmoke => ({
+  const ended = (
+    { error, ...followed }: Followed,
+    end: Pick<EnvironmentSmoke, 'removed' | 'remains'> = { removed: false, remains: null },
+  ): EnvironmentSmoke => ({
     name,
     origin,
     status: error === null ? 'ready' : 'failed',
     ...followed,
+    ...end,
     error: error === null ? null : errorReport(error),
   });
   const notBegun = (error: SetpointError): EnvironmentSmoke =>
@@ -79,8 +87,13 @@ async function tryTarget(
     }
     return await withTarget(prepared, request, async (open) => {
       await open.ready();
-      return ended(
-        await followConversation({
+      const reader = open.reader(SANDBOX_READER);
+      const before = await reader.sandboxes(request.signal, LIST_TIME).then(
+        ({ sandboxes }) => new Set(sandboxes.map(({ id }) => id)),
+        () => null,
+      );
+      const followed = await open.aside(() =>
+        followConversation({
           conversing: conversing(open.connection),
           message: request.message ?? GREETING,
           clock: request.clock ?? SYSTEM_CLOCK,
@@ -90,8 +103,37 @@ async function tryTarget(
           abandon: request.abandon,
         }),
       );
+      const { conversation, sandbox, error } = followed;
+      if (error?.code === 'not-this-service') return ended(await explained(open, followed));
+      if (error !== null || conversation === null) return ended(followed);
+      const remains = await removeConversation({
+        conversation,
+        sandbox,
+        before,
+        conversations: () => reader.conversations(),
+        remove: async (id) => {
+          const { dialect } = await open.settings.observe();
+          return conversationRemover(open.connection, dialect.name)(id);
+        },
+      });
+      return ended(followed, { removed: remains === null, remains });
     });
   } catch (thrown) {
     return notBegun(asSetpointError(thrown));
   }
+}
+
+/** How long the sandboxes may take to be listed before a conversation is started, in milliseconds. */
+const LIST_TIME = 10_000;
+
+/** An Agent Server does not know the request: what starts a conversation there is said whole by a client. */
+async function explained(open: OpenTarget, followed: Followed): Promise<Followed> {
+  const state = await open.settings.observe().catch(() => null);
+  if (state?.dialect.name !== 'agent-server') return followed;
+  const error = new SetpointError(
+    'unfit-for-service',
+    'An Agent Server starts no conversation from what it has stored: a client sends all of it along.',
+    { hint: 'Try the model and the key that it has stored with setpoint doctor --live.' },
+  );
+  return { ...followed, error };
 }

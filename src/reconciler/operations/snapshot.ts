@@ -3,8 +3,9 @@ import type { EnvironmentObserved, ObservedDocument } from '../model/documents.g
 import type { EnvironmentPlan, Warning } from '../model/plan.ts';
 import type { Digests, ReferenceSource } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
-import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { declaredOrigin, resolveSettings } from '../desired/resolve.ts';
+import { SYSTEM_CLOCK } from '../host/this-process.ts';
+import { declaredOrigin } from '../desired/blocks/server.ts';
+import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { failedEnvironment } from '../plan/plan-environment.ts';
 import { NOTHING_KNOWN } from '../plan/plan-settings.ts';
@@ -16,6 +17,7 @@ import { savedSettings } from '../plan/snapshot.ts';
 import { declaredAddressDigest, digestsFor } from './digests.ts';
 import type { PlanRequest } from './options.ts';
 import { plannedPart, planningFor, type Planning, type Sealing } from './plan-target.ts';
+import { withoutLeft } from './prepare.ts';
 import type { Running } from './redacting.ts';
 import { readSaved } from './saved-document.ts';
 
@@ -42,8 +44,11 @@ export async function snapshotPlanner(
     });
   }
   const document = await readSaved(path, ['observed']);
-  const declared = (target: Target) => ({ target, desired: resolveSettings(target, WITHHELD) });
-  const planning = planningFor(request, () => targets.map(declared), WITHHELD);
+  const declared = (target: Target) => ({
+    target,
+    desired: withoutLeft(resolveSettings(target, WITHHELD), request),
+  });
+  const planning = await planningFor(request, () => targets.map(declared), WITHHELD);
   const { clock = SYSTEM_CLOCK, maxAge } = request;
   const snapshot: Snapshot = {
     document,

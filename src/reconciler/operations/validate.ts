@@ -14,6 +14,7 @@ import { namesListed } from '../model/wording.ts';
 import type { Loaded } from '../desired/target.ts';
 import { filesOf, loadTargets, unreadable } from './load.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
+import { defaultFiles } from './default-files.ts';
 import { chosenTargets } from './select.ts';
 
 /** Checks the files offline: schema, form of references, rules across fields. Variables are not read. */
@@ -29,7 +30,7 @@ export function targetsAndProblems(options: Options): Pick<Loaded, 'targets' | '
     return { ...loaded, targets: chosenTargets(loaded.targets, options) };
   } catch (thrown) {
     if (!(thrown instanceof SetpointError) || thrown.code !== 'file-unreadable') throw thrown;
-    const [file = DEFAULT_FILE] = [options.file ?? DEFAULT_FILE].flat();
+    const [file = DEFAULT_FILE] = [options.file ?? defaultFiles()].flat();
     return { targets: [], diagnostics: [unreadable(file, thrown.message, thrown.hint)] };
   }
 }

@@ -1,11 +1,19 @@
 import { isWithin, type Path, isUnmanaged, pathKey, samePath } from '../model/path.ts';
 import type { Agreed, Agreement, AgreementWith, FirstFound } from '../model/agreement.ts';
-import { changesOf, type Change, type Plan, type Unknown } from '../model/plan.ts';
+import {
+  changesOf,
+  NAMED_NULL,
+  removesOther,
+  type Change,
+  type Plan,
+  type Unknown,
+} from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { secretsIn, isEmpty, isList, isRecord, type Value } from '../model/value.ts';
-import { formOf } from './declared-form.ts';
+import { formOf } from './declared.ts';
 import { classSinceAgreed, itemsAgreed, classedBy, declarations, type Since } from './three-way.ts';
+import { namedHere } from './named-settings.ts';
 import { settingsPlanIn } from './settings-part.ts';
 import { Secret } from '../model/secret.ts';
 import { byCall, calledEntries } from './match-entries.ts';
@@ -24,16 +32,17 @@ export interface Compared {
  * a service at another address counts for nothing.
  */
 export function agreementAfter(
-  { desired, observed, plan, address }: Compared,
+  { desired: declared, observed, plan, address }: Compared,
   former: AgreementWith | null,
   { salt, quick }: Pick<Digests, 'salt' | 'quick'>,
 ): Agreement {
   const digest = short(quick);
+  const desired = namedHere(declared, observed);
   const before = former !== null && isWith(former, address) ? former.agreement : null;
   const candidates = candidatesOf(desired, observed);
   const shown = shownBy(observed);
   const { changes, unknown } = settingsPlanIn(plan);
-  const changed = changes.map(({ path }) => path);
+  const changed = changes.map((change) => (removesOther(change) ? OTHER_SERVERS : change.path));
   const isEqual = ({ called, isCompared }: DeclaredPlace): boolean =>
     isCompared && called.every((path) => changed.every((one) => !isWithin(one, path)));
   const places = new Map<string, Agreed>();
@@ -114,6 +123,8 @@ export function sinceAgreement(
         const { path } = change;
         if (first.has(digest(changePlace(change)))) return firstClass;
         if (items !== null) return itemClass(items, change);
+        if (removesOther(change))
+          return agreement.places[digest(OTHER_SERVERS)] === undefined ? 'pending' : 'drift';
         const value = declaredAt(path);
         // What was unmanaged is managed now: the file has changed.
         if (leftAbove(path, agreement, digest).length > 0) return 'pending';
@@ -124,7 +135,7 @@ export function sinceAgreement(
           if (value !== undefined && digest(formOf(value, quick)) === declared) return 'drift';
           return digest(formOfShown(shown(place), plain)) === was ? 'pending' : 'conflict';
         }
-        return value === undefined ? 'drift' : 'pending';
+        return value === undefined && change.reason !== NAMED_NULL ? 'drift' : 'pending';
       });
     },
   };
@@ -160,6 +171,9 @@ export interface DeclaredPlace extends Place {
   readonly isCompared: boolean;
 }
 
+/** The place of the mcp servers that a file does not name, where it says that they go. */
+const OTHER_SERVERS: Path = ['collections', 'mcp_servers'];
+
 export function placesOf(
   { fields, unmanaged }: DesiredState,
   unknown: readonly Unknown[],
@@ -170,7 +184,12 @@ export function placesOf(
     return { path, called: [path], value, isCompared };
   });
   const entries = declaredEntries({ fields }).map((entry) => ({ ...entry, isCompared: true }));
-  return [...own, ...entries].filter(({ called }) =>
+  const others = fields.flatMap(({ block }): DeclaredPlace[] =>
+    block?.others === undefined
+      ? []
+      : [{ path: OTHER_SERVERS, called: [OTHER_SERVERS], value: 'remove', isCompared: true }],
+  );
+  return [...own, ...entries, ...others].filter(({ called }) =>
     called.every((path) => !isUnmanaged(unmanaged, path)),
   );
 }

@@ -13,7 +13,8 @@ import { redacted } from '../model/redacted.ts';
 import type { Redactor } from '../model/redactor.ts';
 import type { DesiredState } from '../model/state.ts';
 import { sameValue, type Json } from '../model/value.ts';
-import { declaredDigests } from './declared-form.ts';
+import { namesListed } from '../model/wording.ts';
+import { declaredDigests } from './declared.ts';
 import { maskedChange } from './plan-environment.ts';
 
 /** The part of a saved plan that is about one environment, what its digests are made with, and what is masked in it. */
@@ -43,11 +44,10 @@ export function notCovered(
     .map(({ change }) => change);
   if (missing.length === 0) return null;
   const changes = missing.length === 1 ? 'a change' : `${missing.length} changes`;
-  const named = missing.slice(0, MOST_CHANGES).map((one) => `${changeName(one)} (${one.action})`);
-  const more = missing.length - named.length;
+  const named = missing.map((one) => `${changeName(one)} (${one.action})`);
   return new SetpointError(
     'not-covered',
-    `The saved plan does not cover ${changes} that an apply would make: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+    `The saved plan does not cover ${changes} that an apply would make: ${namesListed(named, MOST_CHANGES)}.`,
   );
 }
 

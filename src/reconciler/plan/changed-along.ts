@@ -10,7 +10,7 @@ import {
 import type { Change, SettingsPlan, SettingsWrite } from '../model/plan.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, recordOf, sameValue, valueAt } from '../model/value.ts';
-import { managesField } from './managed.ts';
+import { managesField } from './declared.ts';
 import { kindPlaces, kindsOf } from './field-here.ts';
 import type { Dialect } from '../model/dialect.ts';
 import type { Finding } from '../model/guard.ts';

@@ -17,6 +17,7 @@ import {
 import { formatPath, isUnmanaged, samePath, type Path } from '../model/path.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, sameValue, valueAt, type Value } from '../model/value.ts';
+import { pathsOfField } from './named-settings.ts';
 import { fieldHere, kindPlaces, kindsOf, nodesHere, shownHere } from './field-here.ts';
 
 /**
@@ -27,10 +28,23 @@ export function schemaMisfits(desired: DesiredState, observed: ObservedState): s
   const found = desired.fields
     .filter(({ field }) => fieldNamed(field.name) === undefined)
     .filter(({ field }) => !isUnmanaged(desired.unmanaged, field.path))
+    .filter((declared) => !isNullOfOthers(declared, desired, observed))
     .flatMap((declared) => misfitAt(declared, desired, observed) ?? []);
   const lacking = found.filter((problem) => typeof problem !== 'string');
   const others = found.filter((problem) => typeof problem === 'string');
   return [...together(lacking), ...others, ...contradictions(desired, observed)];
+}
+
+/** Whether null is declared of what other servers, releases or kinds have: there is nothing to clear here. */
+export function isNullOfOthers(
+  declared: DesiredField,
+  desired: DesiredState,
+  observed: ObservedState,
+): boolean {
+  const { field, value } = declared;
+  if (value !== null || fieldNamed(field.name) !== undefined) return false;
+  const isHere = nodesHere(field.path, observed, desired).length > 0;
+  return (!isHere || isOlder(field.path, desired, observed)) && serversOf(declared) !== '';
 }
 
 const BASE: Path = ['conversation_settings', 'worktree_base'];
@@ -67,15 +81,18 @@ function together(lacking: readonly Lacking[]): string[] {
 }
 
 function misfitAt(
-  { field, value }: DesiredField,
+  declared: DesiredField,
   desired: DesiredState,
   observed: ObservedState,
 ): string | Lacking | null {
-  const { path, name } = field;
+  const { field, value, block } = declared;
+  const { path } = field;
+  const name = block?.name ?? field.name;
   const nodes = nodesHere(path, observed, desired);
   const { dialect, release } = observed;
   const isNothing = value === null || (isRecord(value) && Object.keys(value).length === 0);
   if (nodes.length === 0) {
+    if (dialect.native?.has(field.name) === true && value !== null) return null;
     const isKnown = nativeNodes(dialect.name, path).length > 0;
     const isLater = nativeSchema(dialect.name) !== null && !isKnown;
     const { lock } = desired;
@@ -88,7 +105,7 @@ function misfitAt(
     if (isLater && isAnswered(path, observed)) return null;
     const kind = lackingKind(path, desired, observed);
     return kind === null
-      ? { name, servers: serversWith(path) }
+      ? { name, servers: serversOf(declared) }
       : `It has no ${name} while ${kind}.`;
   }
   if (isOlder(path, desired, observed))
@@ -96,6 +113,12 @@ function misfitAt(
   if (value === null && fieldHere(field, observed).onNull === 'refuses')
     return `${name} cannot be null there: null keeps what the service has. Write [] for none.`;
   return isNothing ? null : wrongValue(value, nodes, nativeDefinitions(dialect.name), path);
+}
+
+/** The servers that have a field, in words; of one that a block names, wherever they have it. */
+function serversOf(declared: Pick<DesiredField, 'field' | 'block'>): string {
+  const all = pathsOfField(declared).flatMap((path) => serversWith(path).split(' and '));
+  return [...new Set(all)].filter((one) => one !== '').join(' and ');
 }
 
 /** The first thing that is wrong with a value, in words; null if nothing is. */

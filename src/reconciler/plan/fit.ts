@@ -13,18 +13,23 @@ import {
   recordOf,
   secretsIn,
   textFits,
+  membersOf,
   type Value,
+  type ValueRecord,
 } from '../model/value.ts';
+import { namedHere } from './named-settings.ts';
 import { pointerMisfits } from './profiles.ts';
 import { lackingKind, schemaMisfits } from './fit-schema.ts';
 import { dialectAfter } from './changed-along.ts';
 import { faultsIn, inWords } from '../model/json-schema.ts';
 import { entriesOf, identityOf, isUnmanagedEntry, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { KEYED } from '../model/mcp-map.ts';
 import { nativeDefinitions, nativeNodes, serversWith } from '../model/native-schema.ts';
 
 /**
  * Why a service cannot hold what the file declares: every field that it does not have, or whose value it would refuse or store as
- * something that it cannot read again. Null if it can. A field that the file lists as unmanaged is not judged.
+ * something that it cannot read again. Null if it can. A field that the file lists as unmanaged is not judged, and null is what a
+ * service has of a field that it does not know.
  */
 export function misfit(
   desired: DesiredState,
@@ -73,7 +78,8 @@ function withoutUnseen(value: Value): Value {
 }
 
 /** Throws the misfit, if there is one. */
-export function requireFit(desired: DesiredState, observed: ObservedState): void {
+export function requireFit(declared: DesiredState, observed: ObservedState): void {
+  const desired = namedHere(declared, observed);
   const unfit = misfit(desired, dialectAfter(desired, observed), observed);
   if (unfit !== null) throw unfit;
 }
@@ -126,6 +132,7 @@ function tableMisfit({ field: { name }, value }: DesiredField, dialect: Dialect)
   if (fieldNamed(name) === undefined) return null;
   const field = dialect.fields.get(name);
   if (field === undefined) {
+    if (value === null) return null;
     const elsewhere = dialect.lacks.get(name);
     return `It has no ${name}${elsewhere === undefined ? '' : `: ${elsewhere}`}.`;
   }
@@ -162,17 +169,30 @@ function isOneOf(words: readonly string[], value: Value): boolean {
  * `name`: it is a member of the entry, the entry's key in a map, or not needed there.
  */
 export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect): string[] {
-  const config = fields.find(({ field }) => field.name === 'mcp_config')?.value;
+  const declared = fields.find(({ field }) => field.name === 'mcp_config');
+  const config = declared?.value;
+  const isNamed = declared?.block !== undefined;
   if (!isRecord(config) || isUnmanaged(unmanaged, ['mcp_config'])) return [];
   return MCP_LISTS.flatMap((list) =>
     entriesOf(config[list]).flatMap((entry) => {
       const path = ['mcp_config', list, identityOf(list, entry).shown];
       if (isUnmanagedEntry(unmanaged, list, entry)) return [];
-      return Object.entries(entry).flatMap(
+      const judged = isNamed ? withoutOwnForm(entry, dialect) : entry;
+      return Object.entries(judged).flatMap(
         ([member, value]) => entryMisfit([...path, member], list, value, dialect) ?? [],
       );
     }),
   );
+}
+
+/** An entry without what the lists of earlier servers say in their own way: how it is reached, and that it has a key. */
+function withoutOwnForm(entry: ValueRecord, { entryMembers }: Dialect): ValueRecord {
+  if (entryMembers === undefined) return entry;
+  const { auth } = entry;
+  const isKey =
+    auth === null ||
+    (isRecord(auth) && Object.keys(auth).length === 1 && KEYED.has(auth['strategy'] ?? null));
+  return membersOf(entry, (name) => name !== 'transport' && !(name === 'auth' && isKey));
 }
 
 function entryMisfit(
@@ -188,14 +208,14 @@ function entryMisfit(
   if (own?.includes(member) === true || member === 'name') return null;
   if (member === 'headers' && isRecord(value) && (value[dialect.authHeader ?? ''] ?? null) !== null)
     return `${formatPath([...path, dialect.authHeader ?? ''])} is kept as auth there: declare auth with the strategy bearer or header instead.`;
-  if (own === undefined && OF_LISTS.has(member)) return null;
+  if (value === null || (own === undefined && OF_LISTS.has(member))) return null;
   const place = [...NATIVE_SERVERS, '', member];
   const nodes = nativeNodes(dialect.name, place);
   const servers = serversWith(place);
   if (own !== undefined || nodes.length === 0)
     return `It has no ${formatPath(path)}${servers === '' ? '' : `: ${servers} ${servers.includes(' and ') ? 'have' : 'has'} it`}.`;
-  // A strategy that stands beside api_key has its value there, and null takes a member away.
-  if (member === 'auth' || value === null) return null;
+  // A strategy that stands beside api_key has its value there.
+  if (member === 'auth') return null;
   const defs = nativeDefinitions(dialect.name);
   const [fault] = faultsIn(value, { anyOf: nodes }, defs, path);
   return fault === undefined

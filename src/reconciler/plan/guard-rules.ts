@@ -1,16 +1,19 @@
+import { effectOf } from '../model/action.ts';
 import { counted } from '../model/wording.ts';
 import type { Finding, GuardSettings, Refusal, Rule } from '../model/guard.ts';
 import { holdsMask } from '../model/secret-words.ts';
-import type { Code, Safety } from '../model/path-facts.ts';
+import { factsAt, type Code, type Safety } from '../model/path-facts.ts';
 import { formatPath } from '../model/path.ts';
-import { changesOf, type Change, type Plan, isById } from '../model/plan.ts';
+import { changesOf, type Change, type Plan, isById, removesOther } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
+import type { Proof } from '../model/proof.ts';
 import type { ObservedState } from '../model/state.ts';
 import { holdsNothing, isEmpty, type Value } from '../model/value.ts';
-import { clearedSecrets, removedEntries } from './cleared-secrets.ts';
+import { clearedSecrets, removedEntries } from './plan-secrets.ts';
 import { movedEndpoints, touchedBy } from './moved.ts';
 import { resetAgent } from './changed-along.ts';
 import { besideSettings, settingsPlanIn } from './settings-part.ts';
+import { unprovenIn } from './unproven.ts';
 
 /** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
 interface RuleFinding extends Refusal {
@@ -24,6 +27,8 @@ interface GuardInput {
   readonly plan: Plan;
   readonly observed: ObservedState;
   readonly guards: GuardSettings;
+  /** What the service tried of the plan; absent if it was not asked to. */
+  readonly proofs?: readonly Proof[] | undefined;
 }
 
 /**
@@ -37,14 +42,19 @@ const FINDINGS: Readonly<Record<Rule, (judged: GuardInput, rule: Rule) => readon
       ...clearedSecrets(settingsPlanIn(plan), observed),
       ...removedItems(plan),
     ]),
-    'move-endpoint': lifted(({ plan, observed }) => movedEndpoints(settingsPlanIn(plan), observed)),
+    'move-endpoint': lifted(({ plan, observed }) => [
+      ...movedEndpoints(settingsPlanIn(plan), observed),
+      ...movedItems(plan),
+    ]),
     'run-code': lifted(({ plan, observed }) => runsCode(plan, observed)),
     'disable-safety': lifted(({ plan, observed }) => disabledSafety(plan, observed)),
     'overwrite-drift': lifted(({ plan }) => overwrittenDrift(plan)),
     'empty-store': lifted(({ plan, observed }) => emptyStore(plan, observed)),
     'reset-agent': lifted(({ plan, observed }) => resetAgent(settingsPlanIn(plan), observed)),
+    'remove-others': lifted(({ plan }) => removedOthers(plan)),
     'lose-unreadable': ({ plan, guards }) => losing(plan, guards),
     'secrets-gone': ({ plan, observed, guards }) => secretsGone(plan, observed, guards),
+    unproven: ({ plan, guards, proofs }) => unproven(plan, guards, proofs),
   };
 
 /** What every rule finds in a plan. */
@@ -52,9 +62,10 @@ export function guardRules(
   plan: Plan,
   observed: ObservedState,
   guards: GuardSettings,
+  proofs?: readonly Proof[],
 ): readonly RuleFinding[] {
   const order = Object.keys(FINDINGS) as Rule[];
-  return order.flatMap((rule) => FINDINGS[rule]({ plan, observed, guards }, rule));
+  return order.flatMap((rule) => FINDINGS[rule]({ plan, observed, guards, proofs }, rule));
 }
 
 /** A rule whose findings `--allow` lifts, and nothing else settles. `always`: it refuses whether the file turns it on or not. */
@@ -72,12 +83,32 @@ function lifted(
     }));
 }
 
-/** The items of collections that a plan removes although they hold a secret. */
+/** What a plan removes or clears in collections although it is, or holds, a secret. */
 function removedItems(plan: Plan): Finding[] {
   return besideSettings(plan)
     .flatMap(({ changes }) => changes)
-    .filter(({ action, sensitive }) => action === 'remove' && sensitive)
-    .map(({ path }) => ({ message: `The plan removes ${formatPath(path)}.`, path }));
+    .filter(({ action, sensitive }) => effectOf(action) === 'drop' && sensitive)
+    .map(({ path, action }) => ({ message: `The plan ${action}s ${formatPath(path)}.`, path }));
+}
+
+/** The items of collections whose stored secrets a plan has sent to another host. */
+function movedItems(plan: Plan): Finding[] {
+  return besideSettings(plan).flatMap(({ moved = [] }) =>
+    moved.map((path) => ({
+      message: `The plan moves ${formatPath(path)} to another host, and the stored secret would go there.`,
+      path,
+    })),
+  );
+}
+
+/** What a plan removes because the file does not name it: somebody else may have made it, and need it. */
+function removedOthers(plan: Plan): Finding[] {
+  return changesOf(plan)
+    .filter(removesOther)
+    .map(({ path }) => ({
+      message: `The plan removes ${formatPath(path)}, which the file does not name.`,
+      path,
+    }));
 }
 
 /**
@@ -107,6 +138,23 @@ function secretsGone(
       warned: false,
     },
   ];
+}
+
+/** The rows of the checks tell the same, so that it is no warning besides. */
+function unproven(plan: Plan, guards: GuardSettings, proofs: GuardInput['proofs']): RuleFinding[] {
+  if (proofs === undefined && !guards.on.has('unproven')) return [];
+  const hint =
+    proofs === undefined
+      ? 'Apply with --check, which has the service try it; or with --allow unproven.'
+      : 'Mend it and run again; or apply with --allow unproven.';
+  return unprovenIn(plan, proofs).map(({ message, path, always }) => ({
+    rule: 'unproven',
+    message,
+    hint,
+    path,
+    refuses: always || guards.on.has('unproven'),
+    warned: true,
+  }));
 }
 
 /** `mcp_config: null` is one change, and counts as the entries that it removes. */
@@ -141,13 +189,24 @@ function losing(plan: Plan, guards: GuardSettings): RuleFinding[] {
 
 /** A removed program no longer runs, and a rotated one stays the same program. */
 function runsCode(plan: Plan, observed: ObservedState): Finding[] {
-  return settingsPlanIn(plan).changes.flatMap((change) =>
-    touchedBy(change, observed).flatMap(({ path, facts: { runs }, after }): Finding[] => {
-      const verb = verbOf(change);
-      if (runs === null || verb === null || !isRun(runs, after)) return [];
-      return [{ message: `The plan ${verb} ${formatPath(path)}, ${runs.what}.`, path }];
-    }),
+  const touched = settingsPlanIn(plan).changes.flatMap((change) =>
+    touchedBy(change, observed).map((place) => ({ ...place, verb: verbOf(change) })),
   );
+  return [...touched, ...installed(plan)].flatMap(({ path, facts, after, verb }): Finding[] => {
+    const { runs } = facts;
+    if (runs === null || verb === null || !isRun(runs, after)) return [];
+    return [{ message: `The plan ${verb} ${formatPath(path)}, ${runs.what}.`, path }];
+  });
+}
+
+/** What a plan changes in collections. What is installed again may be something else by now. */
+function installed(plan: Plan) {
+  return besideSettings(plan)
+    .flatMap(({ resource, changes }) => changes.filter(({ path }) => path[0] === resource.block))
+    .map((change) => {
+      const verb = change.action === 'rotate' ? 'installs again' : verbOf(change);
+      return { ...change, facts: factsAt(change.path), verb };
+    });
 }
 
 /** What a change does to what is run; null if that stays the same, or runs no more. */
@@ -158,7 +217,8 @@ function verbOf({ path, action }: Change): string | null {
   return action === 'set' ? 'adds' : 'changes';
 }
 
-function isRun({ replaced, only }: Code, value: Value): boolean {
+function isRun({ replaced, only, except }: Code, value: Value): boolean {
+  if (except !== undefined) return !isValue(value, except);
   if (only !== undefined) return isValue(value, only);
   return replaced || !holdsNothing(value);
 }

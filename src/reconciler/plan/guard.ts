@@ -3,6 +3,7 @@ import type { GuardSettings, Refusal, Rule } from '../model/guard.ts';
 import { factsAt } from '../model/path-facts.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import { changesOf, unknownOf, type Plan, type Warning } from '../model/plan.ts';
+import type { Proof } from '../model/proof.ts';
 import type { ObservedState } from '../model/state.ts';
 import { guardRules } from './guard-rules.ts';
 
@@ -11,6 +12,8 @@ export interface Guarded {
   readonly plan: Plan;
   readonly observed: ObservedState;
   readonly guards: GuardSettings;
+  /** What the service tried of the plan; absent if it was not asked to. */
+  readonly proofs?: readonly Proof[] | undefined;
 }
 
 /** Every reason why an apply refuses a plan, the rules in `allowed` lifted. An empty plan is never refused. */
@@ -90,10 +93,11 @@ const OWN_HINT: ReadonlySet<Refusal['rule']> = new Set([
   'frozen',
   'lose-unreadable',
   'secrets-gone',
+  'unproven',
 ]);
 
-function found({ plan, observed, guards }: Guarded) {
-  return changesOf(plan).length === 0 ? [] : guardRules(plan, observed, guards);
+function found({ plan, observed, guards, proofs }: Guarded) {
+  return changesOf(plan).length === 0 ? [] : guardRules(plan, observed, guards, proofs);
 }
 
 function frozen({ plan, guards }: Guarded): Refusal[] {

@@ -40,8 +40,9 @@ export interface Hiding {
   readonly nulls: boolean;
   /** Whether a write keeps what is hidden and left out. */
   readonly kept: boolean;
-  /** Why a mask cannot be compared. */
+  /** Why a mask cannot be compared, and what kind of unknown it is. */
   readonly reason: string;
+  readonly kind?: Unknown['kind'];
   /** What a member is that an entry leaves out. */
   readonly defaults: Readonly<Record<McpList, ValueRecord>>;
 }
@@ -50,6 +51,7 @@ export const PLAIN_ANSWER: Hiding = {
   nulls: false,
   kept: false,
   reason: 'cannot be read back',
+  kind: 'stored',
   defaults: MCP_DEFAULTS,
 };
 
@@ -128,9 +130,9 @@ function compareValue(
   if (declared instanceof UnseenSecret) return compareUnseen(path, declared, actual, hiding);
   if (actual instanceof UnseenSecret || isMasked(actual)) {
     // A mask means that there is a value, and an empty one is declared.
-    return isEmpty(declared) ? 'differs' : [unknownAt(path, declared, hiding.reason)];
+    return isEmpty(declared) ? 'differs' : [hiddenAt(path, declared, hiding)];
   }
-  if (isNullThatHides(path, actual, hiding)) return [unknownAt(path, declared, hiding.reason)];
+  if (isNullThatHides(path, actual, hiding)) return [hiddenAt(path, declared, hiding)];
   if (isList(declared) && isList(actual)) return compareList(path, declared, actual, hiding);
   if (isRecord(declared) && isRecord(actual)) return compareRecord(path, declared, actual, hiding);
   return 'differs';
@@ -142,7 +144,7 @@ function compareUnseen(
   actual: Value,
   hiding: Hiding,
 ): 'differs' | readonly Unknown[] {
-  const unknown = [unknownAt(path, declared, declared.unseen.reason)];
+  const unknown = [unseenAt(path, declared)];
   if (isNullThatHides(path, actual, hiding) || isMasked(actual) || actual instanceof UnseenSecret)
     return unknown;
   // A reference is never empty, and its text fits what is written around it.
@@ -160,7 +162,7 @@ function compareList(
   // One mask may replace a whole list.
   const [only] = actual;
   if (actual.length === 1 && declared.length > 0 && only !== undefined && isMasked(only))
-    return [unknownAt(path, declared, hiding.reason)];
+    return [hiddenAt(path, declared, hiding)];
   if (declared.length !== actual.length) return 'differs';
   const unknown: Unknown[] = [];
   for (const [index, value] of declared.entries()) {
@@ -203,16 +205,21 @@ function isNullThatHides([member, variable]: Path, actual: Value, { nulls }: Hid
   return nulls && secret && isEmpty(actual);
 }
 
-function unknownAt(path: Path, declared: Value, reason: string): Unknown {
+function hiddenAt(path: Path, declared: Value, { reason, kind }: Hiding): Unknown {
   const ref = declared instanceof Secret ? declared.ref : null;
-  return { path, reason, ref };
+  return { path, reason, ref, ...(kind === undefined ? {} : { kind }) };
+}
+
+/** A value whose reference has none, or is not looked up for a snapshot. */
+export function unseenAt(path: Path, { ref, unseen }: UnseenSecret): Unknown {
+  const { reason, missing } = unseen;
+  return { path, reason, ref, ...(missing === null ? {} : { kind: 'missing' }) };
 }
 
 /** The references without a value inside a declared value. */
 export function missingIn(path: Path, declared: Value): Unknown[] {
   if (declared instanceof UnseenSecret) {
-    const { reason, missing } = declared.unseen;
-    return missing === null ? [] : [unknownAt(path, declared, reason)];
+    return declared.unseen.missing === null ? [] : [unseenAt(path, declared)];
   }
   if (isList(declared))
     return declared.flatMap((item, index) => missingIn([...path, String(index)], item));

@@ -15,10 +15,11 @@ import {
   type ErrorReport,
   type PlanHead,
 } from '../model/plan.ts';
-import { type ObservedState, NOT_OBSERVED, spokenBy } from '../model/state.ts';
+import { type DesiredState, type ObservedState, NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { requireWritable } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';
 import { classified } from './three-way.ts';
+import type { Proof } from '../model/proof.ts';
 import { masked, type Json } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 
@@ -31,6 +32,8 @@ export interface Planned<O extends ObservedState | null = ObservedState> {
   readonly warnings: readonly Warning[];
   /** Why an apply would refuse the plan: every reason. */
   readonly refusals: readonly Refusal[];
+  /** What the service tried of it; absent if it was not asked to. */
+  readonly proofs?: readonly Proof[] | undefined;
 }
 
 /**
@@ -41,12 +44,13 @@ export function planEnvironment<O extends ObservedState | null>(
   terms: PlanTerms,
   observed: O,
   parts: Plan,
+  proofs?: readonly Proof[],
 ): Planned<O> {
   if (observed === null)
     return { plan: parts, observed, warnings: warningsOf(parts), refusals: [] };
   const { desired, base, allowed } = terms;
   const plan = classifiedBy(base, parts, terms, observed);
-  const guarded = { plan, observed, guards: desired.guards };
+  const guarded = { plan, observed, guards: desired.guards, proofs };
   const refusals = refusalsOf(guarded, allowed);
   // What the guards refuse is not sent either, and they say more.
   if (refusals.length === 0) requireWritable(settingsPlanIn(plan).write);
@@ -55,10 +59,11 @@ export function planEnvironment<O extends ObservedState | null>(
     refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));
   const warnings = [
     ...ofLaterRelease(observed),
+    ...unknownNames(desired, plan),
     ...warningsOf(plan).filter((warning) => !isRefused(warning)),
     ...guardWarnings(guarded, allowed),
   ];
-  return { plan, observed, warnings, refusals };
+  return { plan, observed, warnings, refusals, ...(proofs === undefined ? {} : { proofs }) };
 }
 
 function classifiedBy(
@@ -74,6 +79,13 @@ function classifiedBy(
 
 function ofLaterRelease({ newer }: ObservedState): Warning[] {
   return newer === undefined ? [] : [{ code: 'later-release', message: newer, path: [] }];
+}
+
+/** The names that neither the file declares nor the service lists. */
+function unknownNames({ unknownNames: names = [] }: DesiredState, plan: Plan): readonly Warning[] {
+  if (names.length === 0) return names;
+  const listed = unmanagedOf(plan);
+  return names.filter(({ path }) => !listed.some((one) => samePath(one, path)));
 }
 
 /** What a document has about an environment besides its plan. */
@@ -94,7 +106,7 @@ export function planHead(at: number, made: Pick<PlanHead, 'shard' | 'strict' | '
 
 /** An environment's part of the document; `earlier` are the warnings from before it was observed. */
 export function environmentPlan(
-  { plan, observed, warnings, refusals }: Planned,
+  { plan, observed, warnings, refusals, proofs }: Planned,
   about: About & Pick<EnvironmentPlan, 'digests'>,
   earlier: readonly Warning[],
 ): EnvironmentPlan {
@@ -116,6 +128,7 @@ export function environmentPlan(
     refusals,
     unmanaged: unmanagedOf(plan),
     digests: about.digests,
+    ...(proofs === undefined ? {} : { proofs }),
     error: null,
   };
 }

@@ -6,6 +6,7 @@ import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
 import { isEmpty, membersOf, recordOf, secretsIn, type ValueRecord } from '../model/value.ts';
+import { removal, removalReason, type NamedServers } from './mcp-removals.ts';
 import { matchManaged, type ManagedMatching } from './match-entries.ts';
 import {
   compareEntry,
@@ -16,7 +17,7 @@ import {
   type EntryComparison,
   type Hiding,
 } from './mcp-entry.ts';
-import { referencesIn, shownLike, isRotated, type Rotation } from './field-plan.ts';
+import { referencesIn, shownLike, isRotated, type Rotation } from './declared.ts';
 
 /** What one list becomes. `entries` is the list to send; `kept` are the entries that the file does not manage. */
 export interface ListPlan {
@@ -34,6 +35,7 @@ export interface ListContext {
   readonly unmanaged: readonly Path[];
   readonly rotation: Rotation;
   readonly hiding: Hiding;
+  readonly named: NamedServers | null;
 }
 
 /**
@@ -53,10 +55,16 @@ export function planMcpList(
     unmanaged,
     (one, other) => compareEntry(list, one, other, hiding).differing.length,
   );
-  const removals = matched.removed.map(({ actual: index, segment, certain }) =>
-    removal(pathOf(list, segment), actual[index] ?? {}, certain ? NOT_DECLARED : UNCERTAIN),
+  const reasons = matched.removed.map(({ actual: index, certain }) =>
+    removalReason(list, actual[index] ?? {}, certain, context.named),
   );
-  const kept = matched.unmanaged.map(({ actual: index, segment }) =>
+  const removals = matched.removed.flatMap(({ actual: index, segment }, at) => {
+    const reason = reasons[at] ?? null;
+    if (reason === null) return [];
+    return [removal(pathOf(list, segment), actual[index] ?? {}, reason, context.named)];
+  });
+  const left = [...matched.unmanaged, ...matched.removed.filter((_, at) => reasons[at] === null)];
+  const kept = left.map(({ actual: index, segment }) =>
     keptEntry(list, segment, actual[index] ?? {}, index, hiding),
   );
   const paired = matched.pairs.map((pair) =>
@@ -73,7 +81,7 @@ export function planMcpList(
     unknown: parts.flatMap(({ unknown }) => unknown),
     unpreservable: [...kept, ...paired].flatMap(({ unpreservable }) => unpreservable),
     entries: [...stay, ...added].map(({ entry }) => entry),
-    kept: matched.unmanaged.map(({ actual: index }) => actual[index] ?? {}),
+    kept: left.map(({ actual: index }) => actual[index] ?? {}),
   };
 }
 
@@ -177,23 +185,6 @@ function uncertain(list: McpList, path: Path, entry: ValueRecord, observed: Path
     path: observed,
     reason: `may be the declared ${path.at(-1) ?? ''}, and is compared with it`,
     ref,
-  };
-}
-
-const NOT_DECLARED = 'not declared';
-const UNCERTAIN = 'not declared, as far as known without the missing values';
-
-export function removal(path: Path, entry: ValueRecord, reason: string): Change {
-  return {
-    resource: 'settings',
-    path,
-    action: 'remove',
-    before: entry,
-    after: null,
-    sensitive: secretsIn(entry).length > 0,
-    ref: null,
-    reason,
-    source: null,
   };
 }
 

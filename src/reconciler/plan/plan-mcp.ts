@@ -8,8 +8,8 @@ import {
   pathedEntries,
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
-import { isUnmanaged, type Path } from '../model/path.ts';
-import type { Change, Unpreservable } from '../model/plan.ts';
+import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
+import type { Change, Unpreservable, Warning } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import {
   isList,
@@ -20,10 +20,11 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { hiddenSecrets, hidingIn, lost, type Hiding } from './mcp-entry.ts';
-import { planMcpList, removal, type ListPlan } from './plan-mcp-list.ts';
-import { movedEntries } from './managed.ts';
+import { calledEntries } from './match-entries.ts';
+import { removal, type NamedServers } from './mcp-removals.ts';
+import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
 import { fieldHere } from './field-here.ts';
-import { NOTHING, type FieldPlan, type Rotation } from './field-plan.ts';
+import { movedEntries, NOTHING, type FieldPlan, type Rotation } from './declared.ts';
 
 /**
  * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null declares no entries, and
@@ -44,6 +45,7 @@ export function planMcp(
   const stored = isRecord(actual) ? actual : recordOf([]);
   const { config, removals } = withoutMoved(stored, moved);
   const hiding = hidingIn(observed);
+  const named = namedServers(desired);
   const declaredHere = (list: McpList): readonly ValueRecord[] =>
     entriesOf(declared[list]).map((entry) => entryHere(list, entry, observed.dialect));
   const lists = MCP_LISTS.filter(
@@ -55,6 +57,7 @@ export function planMcp(
       unmanaged,
       rotation,
       hiding,
+      named,
     }),
   );
   if (desired.value === null) {
@@ -62,12 +65,16 @@ export function planMcp(
     return isNone ? NOTHING : planNull(desired, actual, config, lists);
   }
   const changes = [...removals, ...lists.flatMap((list) => list.changes)];
+  const warnings = [...(named?.block.removed ?? [])].flatMap((name) =>
+    notRemoved(name, config, lists, observed.dialect),
+  );
   const unknown = lists.flatMap((list) => list.unknown);
   const after = recordOf(lists.map((list) => [list.name, list.entries]));
   const excluded = lists.some(
     (list) => entriesOf(declared[list.name]).length > list.entries.length,
   );
-  const created = actual === null && changes.length === 0 && !excluded && lists.length > 0;
+  const created =
+    named === null && actual === null && changes.length === 0 && !excluded && lists.length > 0;
   const others = MCP_LISTS.filter((list) => lists.every(({ name }) => name !== list));
   const unpreservable = [
     ...lists.flatMap((list) => list.unpreservable),
@@ -78,6 +85,7 @@ export function planMcp(
     return {
       unknown,
       unpreservable,
+      warnings,
       ...(unknown.length === 0 ? {} : { write: sentConfig(config, config, lists) }),
     };
   }
@@ -85,8 +93,32 @@ export function planMcp(
     changes: created ? [wholeChange(desired, 'set', null, after, 'not set')] : changes,
     unknown,
     unpreservable,
+    warnings,
     write: sentConfig(config, config, lists),
   };
+}
+
+/** That null may mean a server with a url, of which these services keep no name: it stays. */
+function notRemoved(
+  name: Value | undefined,
+  config: ValueRecord,
+  lists: readonly ListPlan[],
+  { name: spoken, entryMembers }: Dialect,
+): Warning[] {
+  const isNameless = entryMembers !== undefined && typeof name === 'string';
+  const isProgram = entriesOf(config['stdio_servers']).some((entry) => entry['name'] === name);
+  const others = lists.filter((list) => list.name !== 'stdio_servers' && list.kept.length > 0);
+  if (!isNameless || isProgram || others.length === 0) return [];
+  const path = ['mcp_servers', name];
+  const message = `${formatPath(path)} removes no server with a url: ${spoken} keeps names of programs alone. Declare mcp_config, or remove it by other means.`;
+  return [{ code: 'not-cleared', message, path }];
+}
+
+/** The names that a block of servers by name speaks of; null if the whole config is declared. */
+function namedServers({ value, block }: DesiredField): NamedServers | null {
+  if (block === undefined) return null;
+  const declared = calledEntries(value).map(({ value: entry }) => entry['name']);
+  return { declared: new Set(declared), block };
 }
 
 /** A declared entry as these services can have it: without a name that they have no place for. */
@@ -103,7 +135,7 @@ function withoutMoved(
 ): { readonly config: ValueRecord; readonly removals: readonly Change[] } {
   const removals = pathedEntries(config)
     .filter(({ list, entry }) => isMoved(list, entry))
-    .map(({ path, entry }) => removal(path, entry, 'declared in another list'));
+    .map(({ path, entry }) => removal(path, entry, 'declared in another list', null));
   if (removals.length === 0) return { config, removals };
   const left = mapRecord(config, (items, list) =>
     isMcpList(list) && isList(items)

@@ -1,12 +1,21 @@
-import { ACTIVE_PROFILE, AGENT_KIND, fieldNamed, fields, isNamedWithin } from '../model/field.ts';
+import { ACTIVE_FORM, GIT_PROVIDERS_FORM } from '../model/collection-forms.ts';
+import { itemsDeclared } from '../model/collection.ts';
+import {
+  ACTIVE_PROFILE,
+  AGENT_KIND,
+  AGENT_PART,
+  fieldNamed,
+  fields,
+  isNamedWithin,
+  MODEL_PART,
+} from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
-import { onceFor } from '../model/once.ts';
 import { shownPath } from '../model/path-facts.ts';
 import { formatPath, isUnmanaged, pathKey, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
-import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
+import { type DesiredField, type DesiredState, type ObservedState } from '../model/state.ts';
+import { onceFor, isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
 import {
   besideProfile,
   broughtBy,
@@ -15,13 +24,15 @@ import {
   profileWarnings,
 } from './profiles.ts';
 import { followingChanges, startOf } from './changed-along.ts';
-import { declaresField, managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
 import { withImpliedKinds } from './field-here.ts';
+import { isNullOfOthers } from './fit-schema.ts';
+import { isLeft, leftUnknown } from '../model/without.ts';
+import { leftServers, namedHere } from './named-settings.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
 import { planValue } from './plan-value.ts';
-import type { FieldPlan, Rotation } from './field-plan.ts';
-import { lostWhenSent, planSecret, planSecretsStore } from './plan-secrets.ts';
+import { declaresField, managedLists, type FieldPlan, type Rotation } from './declared.ts';
+import { lostWhenSent, planSecret } from './plan-secrets.ts';
 
 export interface PlanOptions {
   readonly rotation: Rotation;
@@ -47,7 +58,7 @@ export function planSettings(
   observed: ObservedState,
   options: PlanOptions,
 ): SettingsPlan {
-  const desired = withImpliedKinds(declared, observed);
+  const desired = withImpliedKinds(namedHere(declared, observed), observed);
   const start = startOf(desired, observed);
   const managed = managedFields(desired, start);
   const plans = managed.map((field) => {
@@ -81,10 +92,11 @@ export function planSettings(
     unknown: [
       ...plans.flatMap(([, plan]) => plan.unknown ?? []),
       ...unreadableIn(desired, observed),
+      ...leftUnknown(desired),
     ],
     warnings: [
       ...plans.flatMap(([, plan]) => plan.warnings ?? []),
-      ...unpreservable.map(warningOf),
+      ...unpreservable.flatMap(warningOf),
       ...cautionsFor(changes, observed),
       ...profileWarnings(written, managed, start),
       ...(writes ? endingWarnings(recordOf(written), observed) : []),
@@ -96,12 +108,14 @@ export function planSettings(
   };
 }
 
-/** The declared fields that the service has: one that it does not have is refused before a plan is made of it. */
-function managedFields({ fields, unmanaged }: DesiredState, { dialect }: ObservedState) {
-  return fields.filter(
-    ({ field }) =>
-      (fieldNamed(field.name) === undefined || dialect.fields.has(field.name)) &&
-      !isUnmanaged(unmanaged, field.path),
+/** The declared fields that the service has. One that it does not have is null, or was refused before. */
+function managedFields(desired: DesiredState, observed: ObservedState) {
+  const { dialect } = observed;
+  return desired.fields.filter(
+    (declared) =>
+      (fieldNamed(declared.field.name) === undefined || dialect.fields.has(declared.field.name)) &&
+      !isUnmanaged(desired.unmanaged, declared.field.path) &&
+      !isNullOfOthers(declared, desired, observed),
   );
 }
 
@@ -142,7 +156,6 @@ function planField(
     return { ...plan, warnings: [...(plan.warnings ?? []), ...lostWhenSent(field, observed)] };
   }
   if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
-  if (field.field.name === 'secrets_store') return planSecretsStore(field, observed);
   return planValue(field, observed, { fields: managed, rotation });
 }
 
@@ -167,10 +180,14 @@ function unpreservableIn(
     stops: 'always',
     remedy: 'Set it by other means: a settings file cannot declare it',
   }));
-  const remedy = 'Declare it under settings: (a reference to keep it, null to clear it)';
   const silent = [...dialect.fields.values()]
     .filter(({ name, reads }) => stored && reads === 'nothing' && !planned.has(name))
-    .map(({ name }): Unpreservable => ({ path: [name], stops: 'protected', remedy }));
+    .map(({ name, loses }): Unpreservable => {
+      const of = { path: [name], stops: 'protected' } as const;
+      return loses === undefined
+        ? { ...of, remedy: 'Declare it under settings: (a reference to keep it, null to clear it)' }
+        : { ...of, remedy: `Declare ${name}: null under settings: ${loses}`, neverWorks: true };
+    });
   // A snapshot's masks are setpoint's own: the service shows the values behind them.
   const shown = saved ? lost.filter(({ path }) => path[0] !== 'mcp_config') : [...lost, ...carried];
   return [...shown, ...unknown, ...silent];
@@ -188,9 +205,10 @@ function cautionsFor(changes: readonly Change[], { cautions = [] }: ObservedStat
     .map(({ warning }) => warning);
 }
 
-function warningOf({ path, remedy }: Unpreservable): Warning {
+function warningOf({ path, remedy, neverWorks }: Unpreservable): Warning[] {
+  if (neverWorks === true) return [];
   const message = `This write clears ${formatPath(path)}, which the service does not show. ${remedy}.`;
-  return { code: 'lose-unreadable', message, path };
+  return [{ code: 'lose-unreadable', message, path }];
 }
 
 const ORDER: ReadonlyMap<string, number> = new Map(
@@ -210,15 +228,46 @@ function unreadableIn(desired: DesiredState, { values }: ObservedState): Unknown
 
 /** What the service holds and the file does not manage. */
 function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
-  const names = heldBy(observed).filter((name) => !declaresField(desired, name));
+  const isDeclared = (name: string): boolean =>
+    declaresField(desired, name) ||
+    (name === 'secrets_store' && desired.items.has(GIT_PROVIDERS_FORM.block)) ||
+    isBroughtActive(desired, name);
+  const names = heldBy(observed).filter(
+    (name) => !isDeclared(name) && !isLeft(desired, pathNamed(name)),
+  );
   const shown = new Map(
     names
       .map(pathNamed)
       .map(shownPath)
       .map((path) => [pathKey(path), path]),
   );
-  return [...shown.values(), ...desired.unmanaged];
+  return [
+    ...shown.values(),
+    ...leftServers(desired, observed).map(shownPath),
+    ...desired.unmanaged.filter((path) => !isLeft(desired, path)),
+  ];
 }
+
+/** Whether a field comes with a profile that the file makes active, or points at it. */
+function isBroughtActive(desired: DesiredState, name: string): boolean {
+  const active = itemsDeclared(desired, ACTIVE_FORM);
+  return active.some(
+    ({ name: kind, members }) =>
+      members !== null && (BROUGHT[kind] ?? []).some((place) => isNamedWithin(name, place)),
+  );
+}
+
+/** What activation writes into the settings, by the kind of profile. */
+const BROUGHT: Readonly<Record<string, readonly Path[]>> = {
+  llm_profile: [ACTIVE_PROFILE, MODEL_PART],
+  meta_profile: [
+    ['active_meta_profile'],
+    ...['meta_profile', 'active_meta_profile', 'enable_classify_and_switch_llm_tool'].map(
+      (member) => [...AGENT_PART, member],
+    ),
+  ],
+  agent_profile: [['active_agent_profile_id']],
+};
 
 /** What the service holds that is not as it would be by itself: names in the order of the specification. */
 const heldBy = onceFor(

@@ -30,7 +30,7 @@ import {
   canClear,
   notCleared,
   referencesIn,
-} from './field-plan.ts';
+} from './declared.ts';
 
 /** What else decides on the plan of a field: the fields that the same file manages, and what is rotated. */
 interface Beside extends Pick<DesiredState, 'fields'> {
@@ -156,7 +156,8 @@ function unknownIn(path: Path, value: Value, actual: Value): Unknown[] {
   if (missing.length > 0) return missing;
   const isWithheld = secretsIn(value).some((secret) => secret instanceof UnseenSecret);
   if (!holdsMask(actual) && !isWithheld) return [];
-  return [{ path, reason: 'masked, cannot be compared', ref: referencesIn(value) }];
+  const unknown = { path, reason: 'masked, cannot be compared', ref: referencesIn(value) };
+  return [isWithheld ? unknown : { ...unknown, kind: 'stored' }];
 }
 
 /** Whether the two differ although one is not known: a reference is never empty and fits the text around it; a mask is a value. */

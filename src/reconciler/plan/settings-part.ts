@@ -1,14 +1,20 @@
 import type { Rule } from '../model/guard.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredState, DesiredField, ObservedState } from '../model/state.ts';
-import type { Rotation } from './field-plan.ts';
 import { type Since, declarations } from './three-way.ts';
-import type { PartPlan, Plan, SettingsPlan, SettingsWrite } from '../model/plan.ts';
+import {
+  removesOther,
+  type PartPlan,
+  type Plan,
+  type SettingsPlan,
+  type SettingsWrite,
+} from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
-import { formOf } from './declared-form.ts';
+import { type Rotation, formOf } from './declared.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import { sameValue, type Value } from '../model/value.ts';
 import { requireFit } from './fit.ts';
+import { requireLeft } from './leave.ts';
 
 import { planSettings } from './plan-settings.ts';
 import { samePath } from '../model/path.ts';
@@ -20,7 +26,9 @@ export const SETTINGS: Resource = {
   items: null,
   terms: ({ changes }, desired, quick) => {
     const declaredAt = declarations(desired);
-    return changes.map(({ path }) => formOf(declaredAt(path) ?? null, quick));
+    return changes.map((change) =>
+      removesOther(change) ? 'remove' : formOf(declaredAt(change.path) ?? null, quick),
+    );
   },
 };
 
@@ -80,7 +88,9 @@ export function plannedSettings(terms: PlanTerms, observed: ObservedState): Part
   const known = KNOWN.get(observed)?.find(([earlier]) => isMadeOf(earlier, terms));
   if (known !== undefined) return known[1];
   requireFit(terms.desired, observed);
-  const part = settingsPart(planSettings(terms.desired, observed, terms));
+  const plan = planSettings(terms.desired, observed, terms);
+  requireLeft(terms.desired, observed, plan);
+  const part = settingsPart(plan);
   remember(terms, observed, part);
   return part;
 }
@@ -99,6 +109,7 @@ function isMadeOf(earlier: Made, terms: PlanTerms): boolean {
   return (
     earlier.rotation === terms.rotation &&
     one.unmanaged === other.unmanaged &&
+    one.left === other.left &&
     one.lock === other.lock &&
     one.fields.length === other.fields.length &&
     other.fields.every((field, index) => isAlike(one.fields[index], field, terms))

@@ -24,7 +24,7 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { changedAlong, FOLLOWS, isReset } from './changed-along.ts';
-import { managesEntry, managesField, movedEntries } from './managed.ts';
+import { managesEntry, managesField, movedEntries } from './declared.ts';
 import { matchEntries } from './match-entries.ts';
 import { defaultsIn } from './mcp-entry.ts';
 import { isCleared, isShownAsNull } from './plan-value.ts';

@@ -18,10 +18,9 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { literalDigest } from './declared-form.ts';
 import { matchEntries } from './match-entries.ts';
 import { compareEntry } from './mcp-entry.ts';
-import { concealed, shownLike, veiled } from './field-plan.ts';
+import { literalDigest, concealed, shownLike, veiled } from './declared.ts';
 
 const MASKED_PART = `?${MASK}`;
 

@@ -3,6 +3,8 @@ import { ACTIVE_PROFILE, fieldPathOf } from '../model/field.ts';
 import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
 import {
   changesOf,
+  NAMED_NULL,
+  removesOther,
   type Change,
   type ChangeClass,
   type Plan,
@@ -11,12 +13,12 @@ import {
 import type { Resource, Items, Quick } from '../model/resource.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
-import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
 import { BROUGHT } from './profiles.ts';
 import { byCall, calledEntries } from './match-entries.ts';
+import { pathsOfField } from './named-settings.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 import type { AgreedItems } from '../model/agreement.ts';
-import { onceFor } from '../model/once.ts';
+import { isList, isRecord, sameValue, type Value, onceFor } from '../model/value.ts';
 
 /**
  * Classifies every change by what has changed since the file was last applied: the file (pending), the service (drift) or both
@@ -37,6 +39,10 @@ export function classified(
     if (items !== null) return itemClass(items, change);
     // What was unmanaged is managed now: the file has changed.
     if (isUnmanaged(base.unmanaged, change.path)) return 'pending';
+    if (removesOther(change))
+      return base.exhaustive?.has('mcp_servers') === true ? 'drift' : 'pending';
+    const isRemovedNow = change.reason === NAMED_NULL && !changed.has(pathKey(change.path));
+    if (isRemovedNow) return 'pending';
     if (sameDeclared(now(change.path), then(change.path))) return 'drift';
     // If the earlier file would change it now, the service has changed.
     return isDeclared(base, change.path) && changed.has(pathKey(change.path))
@@ -76,7 +82,7 @@ function isDeclared({ fields, unmanaged }: DesiredState, path: Path): boolean {
 /** The declared field that a path of a plan is of: an mcp entry's is the field, a native one is the path itself. */
 function declares(fields: DesiredState['fields'], path: Path) {
   const own = fieldPathOf(path);
-  return fields.find(({ field }) => samePath(field.path, own));
+  return fields.find((one) => pathsOfField(one).some((path) => samePath(path, own)));
 }
 
 /** What a state declares under a path: a field's value, or an mcp entry; undefined if it declares nothing. */
@@ -141,9 +147,11 @@ function partAgreed(
   { quick, digest }: Digesting,
 ): Readonly<Record<string, string>> {
   const differing = new Set([...changes, ...unknown].map(items.of));
+  const former = items.former?.(desired);
   const agreed = [...items.declared(desired, quick)].map(([item, form]) => {
     const key = digest(item);
-    return [key, before !== null && differing.has(item) ? before[key] : digest(form)] as const;
+    const known = before?.[key] ?? before?.[digest(former?.get(item) ?? item)];
+    return [key, before !== null && differing.has(item) ? known : digest(form)] as const;
   });
   return Object.fromEntries(
     agreed.flatMap(([key, one]) => (one === undefined ? [] : [[key, one]])),
@@ -163,7 +171,11 @@ export function classSinceAgreed(
   return (items, change) => {
     const item = items.of(change);
     const declared = digest(declaredOf(items).get(item) ?? null);
-    return agreed?.[change.resource]?.[digest(item)] === declared ? 'drift' : 'pending';
+    const known = agreed?.[change.resource];
+    const then = [item, ...formerNames(items, desired, change)].map(
+      (name) => known?.[digest(name)],
+    );
+    return then.includes(declared) ? 'drift' : 'pending';
   };
 }
 
@@ -174,9 +186,20 @@ export function classSinceFile(desired: DesiredState, base: DesiredState): ItemC
   const [now, then] = [declaredIn(desired), declaredIn(base)];
   return (items, change) => {
     const item = items.of(change);
-    const isSame = JSON.stringify(now(items).get(item)) === JSON.stringify(then(items).get(item));
+    const [earlier = item] = [item, ...formerNames(items, desired, change)].filter((name) =>
+      then(items).has(name),
+    );
+    const isSame =
+      JSON.stringify(now(items).get(item)) === JSON.stringify(then(items).get(earlier));
     return isSame ? 'drift' : 'pending';
   };
+}
+
+/** What the item of a change was called before. That it gets another name is no matter of what it was then. */
+function formerNames(items: Items, desired: DesiredState, change: Change): readonly string[] {
+  const former = change.action === 'rename' ? undefined : items.former?.(desired);
+  const name = former?.get(items.of(change));
+  return name === undefined ? [] : [name];
 }
 
 /** Two files are compared here and now: their literals need no digest. */

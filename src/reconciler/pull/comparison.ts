@@ -26,13 +26,14 @@ export interface ComparableState {
 export function comparableState(target: Target, source: ReferenceSource): ComparableState {
   const desired = resolveSettings(target, source);
   const unset = new Set(
-    desired.fields
-      .flatMap(({ value }) => secretsIn(value))
+    declaredValues(desired)
+      .flatMap((value) => secretsIn(value))
       .flatMap((secret) => (secret instanceof UnseenSecret ? (secret.ref ?? []) : [])),
   );
   const isUnset = (ref: string): boolean => unset.has(ref);
-  const config = desired.fields.find(({ field }) => field.name === 'mcp_config')?.value;
-  if (!hidesIdentity(config)) return { desired, unknown: [], isUnset };
+  const { block, value: config } =
+    desired.fields.find(({ field }) => field.name === 'mcp_config') ?? {};
+  if (block !== undefined || !hidesIdentity(config)) return { desired, unknown: [], isUnset };
   const fields = desired.fields.filter(({ field }) => field.name !== 'mcp_config');
   const unknown = desired.missing.filter(({ path }) => path[0] === 'mcp_config');
   return { desired: { ...desired, fields }, unknown, isUnset };
@@ -64,6 +65,15 @@ export function sourceWithDummies(
     ...source,
     variable: (name) => (names.has(name) ? dummyFor(name) : source.variable(name)),
   };
+}
+
+/** A source in which new references have no value, so that nothing they stand for is compared. */
+export function sourceWithout(
+  source: ReferenceSource,
+  references: readonly NewReference[],
+): ReferenceSource {
+  const names = new Set(references.map(({ name }) => name));
+  return { ...source, variable: (name) => (names.has(name) ? undefined : source.variable(name)) };
 }
 
 /** The observation with dummy values in place of the secrets behind new references. */
@@ -124,4 +134,12 @@ function withDummies(value: Value, dummies: Dummies | undefined, counted: boolea
       withDummies(member, below.get(name), counted),
     ]),
   );
+}
+
+/** Every value that a file declares, of fields and of items. */
+export function declaredValues({ fields, items }: DesiredState): readonly Value[] {
+  const named = [...items.values()].flatMap((declared) =>
+    declared.flatMap(({ values = [] }) => values),
+  );
+  return [...fields, ...named].map(({ value }) => value);
 }

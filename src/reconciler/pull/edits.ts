@@ -1,14 +1,20 @@
 import { BLOCKS } from '../desired/blocks.ts';
 import { member, type Node, nodeAt, plainValue } from '../desired/node.ts';
 import { parseFile } from '../desired/parse.ts';
+import { spelledIn } from '../desired/secrets-store.ts';
 import { type LoadedFile, type ReadOptions, readTargets, type Target } from '../desired/target.ts';
-import { SetpointError } from '../model/error.ts';
-import { formatPath, type Path, pathKey } from '../model/path.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { formatPath, type Path, pathKey, samePath } from '../model/path.ts';
+import type { Change } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import type { ObservedState } from '../model/state.ts';
 import { sameValue } from '../model/value.ts';
 import { editText } from '../yaml-edit/edit-text.ts';
-import { comparableState, observedWithDummies, sourceWithDummies } from './comparison.ts';
+import {
+  comparableState,
+  observedWithDummies,
+  sourceWithDummies,
+  sourceWithout,
+} from './comparison.ts';
 import {
   type Layer,
   type LayeredTarget,
@@ -17,13 +23,20 @@ import {
   type NewReference,
 } from './place-edits.ts';
 import { variablesIn } from './placeholder.ts';
-import { planOf, pulledTarget, type PullOptions, type TargetPull } from './target.ts';
+import {
+  planOf,
+  pulledTarget,
+  type ObservedService,
+  type PullOptions,
+  type TargetPull,
+} from './target.ts';
+import { itemsRefused, notEditable, type Unlike } from './refused.ts';
+import { REASONS } from './writable.ts';
 
 /** A target with its observation, and how it is pulled. */
-export interface ObservedTarget {
+export interface ObservedTarget extends ObservedService {
   readonly target: Target;
-  readonly observed: ObservedState;
-  readonly options: Omit<PullOptions, 'excluded'>;
+  readonly options: Omit<PullOptions, 'excluded' | 'later'>;
   /** What the file keeps although the service has something else. */
   readonly kept?: readonly Path[];
 }
@@ -38,7 +51,7 @@ export interface PullEdits {
   readonly edited: ReadonlyMap<string, Target>;
 }
 
-const ATTEMPTS = 4;
+const ATTEMPTS = 5;
 
 /**
  * Edits the files so that they declare what their services have. Each attempt is read back, checked and planned against the same
@@ -51,17 +64,31 @@ export function pullEdits(
   observed: readonly ObservedTarget[],
   source: ReferenceSource,
 ): PullEdits {
-  const excluded = new Map(
-    observed.map(({ target, kept = [] }) => [target.name, new Set(kept.map(formatPath))]),
+  const attempts = new Map(
+    observed.map(({ target, kept = [] }) => [
+      target.name,
+      {
+        excluded: new Map(kept.map((path) => [formatPath(path), REASONS.pending as string])),
+        later: [] as Change[],
+      },
+    ]),
   );
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const edits = attempted(files, read, observed, source, excluded);
-    const unlike = observed.flatMap((one) => stillDiffering(one, edits, source));
-    if (unlike.length === 0) return edits;
-    for (const { name, path } of unlike) {
-      const known = excluded.get(name);
-      // What differs again is left alone with the whole field.
-      known?.add(known.has(formatPath(path)) ? (path[0] ?? '') : formatPath(path));
+    const edits = attempted(files, read, observed, source, attempts);
+    const unlike =
+      'refused' in edits
+        ? edits.refused
+        : observed.flatMap((one) => stillDiffering(one, edits, source));
+    if (!('refused' in edits) && unlike.length === 0) return edits;
+    for (const { name, path, reason, change } of unlike) {
+      const { excluded = new Map<string, string>(), later = [] } = attempts.get(name) ?? {};
+      // A difference that shows once others are gone is pulled with them.
+      const isNew = change !== null && !later.some((one) => samePath(one.path, path));
+      if (isNew) later.push(change);
+      // What differs again is left alone with the item or field that it is in.
+      const above = path[0] === 'mcp_config' ? [] : [path.slice(0, 2)];
+      const next = [path, ...above, path.slice(0, 1)].find((one) => !excluded.has(formatPath(one)));
+      if (!isNew && next !== undefined) excluded.set(formatPath(next), reason);
     }
   }
   throw notEditable();
@@ -72,12 +99,12 @@ function attempted(
   read: ReadOptions,
   observed: readonly ObservedTarget[],
   source: ReferenceSource,
-  excluded: ReadonlyMap<string, ReadonlySet<string>>,
-): PullEdits {
+  attempts: ReadonlyMap<string, Pick<PullOptions, 'excluded' | 'later'>>,
+): PullEdits | { readonly refused: readonly Unlike[] } {
   const pulls = new Map<string, TargetPull>();
-  for (const { target, observed: state, options } of observed) {
-    const own = { ...options, excluded: excluded.get(target.name) ?? new Set<string>() };
-    pulls.set(target.name, pulledTarget(target, state, own, source));
+  for (const { target, options, ...service } of observed) {
+    const { excluded, later } = attempts.get(target.name) ?? { excluded: new Map(), later: [] };
+    pulls.set(target.name, pulledTarget(target, service, { ...options, excluded, later }, source));
   }
   const layered = files.flatMap((file) => {
     const layers = layersOf(file);
@@ -98,7 +125,15 @@ function attempted(
     if (edited === null) throw notEditable();
     if (edited !== text) texts.set(file, edited);
   }
+  const errors = errorsIn(withTexts(files, texts), read);
+  if (errors.length > 0) return { refused: itemsRefused(errors, pulls) };
   return { texts, pulls, references, edited: editedTargets(files, read, texts, pulls) };
+}
+
+function errorsIn(files: readonly LoadedFile[], read: ReadOptions): readonly Diagnostic[] {
+  return files
+    .flatMap((file) => readTargets(file, read).diagnostics)
+    .filter(({ severity }) => severity === 'error');
 }
 
 /** The targets of the edited files. Throws if anything but the settings of the pulled targets has changed. */
@@ -108,7 +143,7 @@ function editedTargets(
   texts: ReadonlyMap<string, string>,
   pulls: ReadonlyMap<string, TargetPull>,
 ): ReadonlyMap<string, Target> {
-  const edited = withTexts(files, texts).flatMap((file) => validTargets(file, read));
+  const edited = withTexts(files, texts).flatMap((file) => readTargets(file, read).targets);
   const byName = new Map(edited.map((target) => [target.name, target]));
   for (const before of files.flatMap((file) => readTargets(file, read).targets)) {
     const now = byName.get(before.name);
@@ -120,34 +155,38 @@ function editedTargets(
 
 /** What an edited target still differs in, though it was not left alone. */
 function stillDiffering(
-  { target, observed }: ObservedTarget,
+  { target, observed, collections }: ObservedTarget,
   { edited, pulls, references }: PullEdits,
   source: ReferenceSource,
-): { readonly name: string; readonly path: Path }[] {
+): Unlike[] {
   const now = edited.get(target.name);
   const pull = pulls.get(target.name);
   if (now === undefined || pull === undefined) throw notEditable();
   const own = references.get(target.name) ?? [];
   const { desired } = comparableState(now, sourceWithDummies(source, own));
-  const { changes } = planOf(desired, observedWithDummies(observed, own));
+  const { changes: ofSettings } = planOf(desired, observedWithDummies(observed, own));
+  const named = comparableState(now, sourceWithout(source, own)).desired;
+  const ofItems = collections.read.flatMap(({ plan }) => plan(named).changes);
+  const changes = [...ofSettings, ...ofItems];
+  const isKnown = ({ path }: Change): boolean =>
+    pull.made.some(([, one]) => samePath(one.path, path));
   const reported = [...pull.left, ...pull.unknown].map(({ path }) => path);
   const whole = new Set(reported.map(pathKey));
   const above = new Set(reported.flatMap(prefixes).map(pathKey));
   return changes
     .filter(({ path }) => !above.has(pathKey(path)))
     .filter(({ path }) => prefixes(path).every((prefix) => !whole.has(pathKey(prefix))))
-    .map(({ path }) => ({ name: target.name, path }));
+    .map((change) => ({
+      name: target.name,
+      path: change.path,
+      reason: REASONS.unlike,
+      change: ofItems.includes(change) && !isKnown(change) ? change : null,
+    }));
 }
 
 /** A path and those above it. */
 function prefixes(path: Path): Path[] {
   return path.map((_, index) => path.slice(0, index + 1));
-}
-
-function validTargets(file: LoadedFile, read: ReadOptions): readonly Target[] {
-  const { targets, diagnostics } = readTargets(file, read);
-  if (diagnostics.some(({ severity }) => severity === 'error')) throw notEditable();
-  return targets;
 }
 
 /** Whether a target declares what it did, apart from the blocks that a pull edits if it was pulled. */
@@ -186,10 +225,12 @@ function layersOf({ path, text, base, lock }: LoadedFile): (target: string) => L
   const root = parseFile(path, text, lock).root ?? undefined;
   const below =
     base === null ? undefined : (parseFile(base.path, base.text, lock).root ?? undefined);
+  const [ofFile, ofBase] = [spelledIn(root), spelledIn(below)];
   const layer = (file: string, node: Node | undefined, prefix: readonly string[]): Layer => ({
     file,
     prefix,
     node: node === undefined ? undefined : nodeAt(node, prefix),
+    spelled: node === root ? ofFile : ofBase,
   });
   const hasEnvironments = member(root, 'environments') !== undefined;
   return (target) => [
@@ -197,12 +238,4 @@ function layersOf({ path, text, base, lock }: LoadedFile): (target: string) => L
     layer(path, root, []),
     ...(base === null ? [] : [layer(base.path, below, [])]),
   ];
-}
-
-function notEditable(): SetpointError {
-  return new SetpointError(
-    'internal',
-    'The file could not be edited to match the service. Nothing was written.',
-    { hint: 'Edit it by hand, and please report how it is written.' },
-  );
 }

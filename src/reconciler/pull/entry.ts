@@ -209,7 +209,8 @@ export function pulledEntry(
     }
   }
   const value = isObject(written) ? Object.fromEntries(members) : (members.get('url') ?? written);
-  if (isExpressibleEntry(list, value)) return { value, placeholders, left };
+  if (observed.isFit?.(value) ?? isExpressibleEntry(list, value))
+    return { value, placeholders, left };
   return {
     value: written,
     placeholders: [],

@@ -24,8 +24,9 @@ import {
   type PullRules,
   type Adopted,
 } from './mcp.ts';
-import { adoptedNative, leftServers, pulledNative } from './native.ts';
+import { adoptedNative, pulledNative } from './native.ts';
 import type { PullEdit } from './place-edits.ts';
+import { pulledServers } from './servers.ts';
 import { fieldPlaceholder } from './placeholder.ts';
 import { asWritten, isExpressible, isHidden, REASONS } from './writable.ts';
 
@@ -51,9 +52,13 @@ export function pulledFields(
   const node = member(target.settings, 'mcp_config');
   const byName =
     target.settings === undefined ? undefined : nodeAt(target.settings, NATIVE_SERVERS);
-  if (byName !== undefined) parts.push(leftServers(rules.changes));
+  const config = observed.values['mcp_config'] ?? null;
+  if (byName !== undefined) {
+    const place = ['settings', ...NATIVE_SERVERS];
+    parts.push(pulledServers({ place, node: byName, value: mcp?.value ?? null }, config, rules));
+  }
   if (mcp !== undefined && node !== undefined)
-    parts.push(pulledMcp(node, mcp.value, observed.values['mcp_config'] ?? null, rules));
+    parts.push(pulledMcp(node, mcp.value, config, rules));
   return {
     edits: parts.flatMap(({ edits }) => edits),
     made: parts.flatMap(({ made }) => made),

@@ -3,13 +3,15 @@ import type { Target } from '../desired/target.ts';
 import { isRecord, type Json, masked } from '../model/value.ts';
 import { variableName } from './placeholder.ts';
 import { type Edit, editText } from '../yaml-edit/edit-text.ts';
-import { expectationAt, namedKeys, settingsNodes } from '../desired/schema-lookup.ts';
+import { firstSentence, namedKeys, settingsNodes } from '../desired/schema-lookup.ts';
 import { schemaText } from '../desired/schema.gen.ts';
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import { fields, isNativePath, NATIVE_PARTS } from '../model/field.ts';
 import { isPart } from '../model/native-schema.ts';
 import { isObject, type JsonObject, type Layout } from '../yaml-edit/source.ts';
+import { formatPath, type Path } from '../model/path.ts';
 import { memberLines } from '../yaml-edit/print.ts';
+import type { FirstCollections } from './first-collections.ts';
 import { isExpressible } from './writable.ts';
 
 /** A variable that a settings file reads, and what for. */
@@ -106,26 +108,36 @@ const LAYOUT: Layout = { eol: '\n', step: 2, dash: 2, gap: 2 };
 
 /**
  * The text of a first settings file: what it declares, each value under the first sentence of its description, then the fields
- * of the service that it does not manage, commented out so that each line is valid without its #.
+ * of the service that it does not manage, commented out so that each line is valid without its #; then what the service keeps by name.
+ * `isCopy`: what the file makes active brings the value of a field. `environment`: the one that the service belongs to; the file has no
+ * environments without it. `schema`: where an editor finds the schema beside the file; null if only where it is published.
  */
-export function initialText(server: JsonObject, settings: JsonObject, dialect: Dialect): string {
+export function initialText(
+  server: JsonObject,
+  settings: JsonObject,
+  dialect: Dialect,
+  collections: Pick<FirstCollections, 'blocks' | 'left'>,
+  isCopy: (path: Path) => boolean,
+  environment: string | undefined,
+  schema: string | null,
+): string {
   const names: readonly string[] = fields().map(({ name }) => name);
   const declared = [...names, ...NATIVE_PARTS].filter((name) => Object.hasOwn(settings, name));
-  const others = fields().filter(({ name }) => !Object.hasOwn(settings, name));
+  const others = fields().filter(
+    ({ name, path }) => !Object.hasOwn(settings, name) && !isCopy(path),
+  );
   const rest = others.flatMap(({ name }) => {
     const field = dialect.fields.get(name);
     return field === undefined ? [] : [`  # ${name}: ${JSON.stringify(declarable(field))}`];
   });
-  const { $id } = JSON.parse(schemaText()) as { readonly $id: string };
   return [
-    `# yaml-language-server: $schema=${$id}`,
+    `# yaml-language-server: $schema=${schema ?? publishedSchema()}`,
     '# Written from what the service had. What is absent is not managed, and never changed; null clears a field.',
     '#   setpoint plan     shows what an apply would change',
     '#   setpoint pull     imports what was changed on the service since',
     'version: 1',
     '',
-    'server:',
-    ...Object.entries(server).flatMap(([key, value]) => explained(['server', key], value, 2)),
+    ...serverLines(server, environment),
     '',
     ...(declared.length === 0 ? ['settings: {}'] : ['settings:']),
     ...declared.flatMap((name) => [
@@ -133,13 +145,46 @@ export function initialText(server: JsonObject, settings: JsonObject, dialect: D
       ...explained(['settings', name], settings[name] ?? null, 2),
     ]),
     ...(rest.length === 0 ? [] : ['', '  # Not managed: remove a # to manage the field.', ...rest]),
+    ...collectionLines(collections),
     '',
   ].join('\n');
 }
 
+function publishedSchema(): string {
+  const { $id } = JSON.parse(schemaText()) as { readonly $id: string };
+  return $id;
+}
+
+/** Where the service is: at the top of the file, or in its only environment. */
+function serverLines(server: JsonObject, environment: string | undefined): readonly string[] {
+  const members = (column: number) =>
+    Object.entries(server).flatMap(([key, value]) => explained(['server', key], value, column));
+  if (environment === undefined) return ['server:', ...members(2)];
+  const [name = ''] = memberLines(environment, null, 2, LAYOUT);
+  return ['environments:', name.replace(/ null$/, ''), '    server:', ...members(6)];
+}
+
+/** The blocks of what is kept by name, and what of them the file leaves out. */
+function collectionLines({
+  blocks,
+  left,
+}: Pick<FirstCollections, 'blocks' | 'left'>): readonly string[] {
+  const names = new Set([...blocks.keys(), ...left.map(({ path: [block = ''] }) => block)]);
+  return [...names].flatMap((block) => {
+    const items = blocks.get(block);
+    const notes = left
+      .filter(({ path }) => path[0] === block)
+      .map(({ path, reason }) => {
+        const column = items === undefined ? '' : '  ';
+        return `${column}# Left out: ${oneLine(formatPath(path))}: ${reason}.`;
+      });
+    return ['', ...(items === undefined ? [] : explained([block], items, 0)), ...notes];
+  });
+}
+
 const UNSEEN = 'sandbox_api_key';
 const KEPT_BY =
-  '  # The service never shows sandbox_api_key, and every write sends it. It stores asterisks in place of a key, which never works.';
+  '  # This service keeps no sandbox_api_key that works, and never shows it; null says so.';
 
 /** A value that the file may declare: what the field is if nobody has set it, or an example if that is null and it cannot be. */
 function declarable({ name, absent, onNull, clearWith }: DialectField): Json {
@@ -179,18 +224,3 @@ function explained(path: readonly string[], value: Json, column: number): string
     ),
   ];
 }
-
-/** The schema's description at a path, up to the first full stop or semicolon; empty if it has none of its own. */
-export function firstSentence(path: readonly string[]): string {
-  const { description } = expectationAt(path);
-  if (description === '' || OF_REFERENCES.test(description)) return '';
-  const [first = description] = /^.*?(?<!\b(?:e\.g|i\.e))(?=[.;](?:\s|$))/s.exec(description) ?? [];
-  const line = first.replaceAll(/\s+/g, ' ');
-  return `${line.length <= LONGEST ? line : line.replace(/(?<=.{20})(?: \(| [–—] |: ).*$/s, '')}.`;
-}
-
-const LONGEST = 120;
-
-/** What the schema says of any place that takes a reference. */
-const OF_REFERENCES =
-  /^(?:A value from outside the file|Text with references inside|One reference)\b/;

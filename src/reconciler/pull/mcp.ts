@@ -41,8 +41,8 @@ export interface PullRules {
   /** The members that entries have on the service, as its dialect says. */
   readonly entryMembers: Dialect['entryMembers'];
   readonly compare: CompareEntry;
-  /** Paths that were found not to read back the same. */
-  readonly excluded: ReadonlySet<string>;
+  /** Paths that stay as they are, such as those found not to read back the same, each with the reason. */
+  readonly excluded: ReadonlyMap<string, string>;
   /** Whether references may be written over: all edits go to a layer that holds none. */
   readonly overReferences: boolean;
   /** Resolved values of references: never written, wherever else the service has them. */

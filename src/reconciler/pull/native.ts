@@ -7,13 +7,14 @@ import type { PulledAction } from '../model/documents.gen.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isList, isRecord, secretsIn, type Json, type Value } from '../model/value.ts';
+import { isRecord, secretsIn, type Json, type Value } from '../model/value.ts';
 import { isSecretHere, nodesHere, shownHere } from '../plan/field-here.ts';
 import { isObject } from '../yaml-edit/source.ts';
+import { bareMarketplaces } from './marketplaces.ts';
 import { type Adopted, NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
 import { variableName, withNames } from './placeholder.ts';
 import type { WrittenValue } from './program.ts';
-import { isExpressible, isHidden, REASONS } from './writable.ts';
+import { isExpressible, isHidden, REASONS, textsIn } from './writable.ts';
 import { referenceTo, writtenDeep, type WrittenPlace } from './written-deep.ts';
 
 /** What the file gets for a native value that differs: what the service has in its place, and nothing that may be a secret. */
@@ -80,7 +81,7 @@ const FILLING = ['load_user_skills', 'load_public_skills'];
 
 /** Whether a value, the one that it is in or one in it was found not to read back: the file may hold it in another nesting. */
 function isExcluded(path: Path, { excluded }: PullRules): boolean {
-  return [...excluded].some((name) => {
+  return [...excluded.keys()].some((name) => {
     const one = pathNamed(name);
     return isWithin(one, path) || isWithin(path, one);
   });
@@ -102,7 +103,7 @@ function writtenAt(
   rules: PullRules,
   lock?: SchemaLock,
 ): WrittenValue | null {
-  const written = writtenDeep(value, placeAt(path, rules));
+  const written = writtenDeep(bareMarketplaces(path, value), placeAt(path, rules));
   return written !== null && isDeclarable(path, written, lock) ? written : null;
 }
 
@@ -121,19 +122,4 @@ function refusesNull(path: Path, { dialect }: ObservedState): boolean {
 /** Why a value is not written: a number that is masked has no reference that could take its place. */
 function unwritten(value: Value): string {
   return secretsIn(value).length > 0 ? REASONS.sensitive : REASONS.inexpressible;
-}
-
-function textsIn(value: Value): string[] {
-  if (typeof value === 'string') return [value];
-  if (isList(value)) return value.flatMap(textsIn);
-  return isRecord(value) ? Object.values(value).flatMap(textsIn) : [];
-}
-
-/** The servers that a file declares by their names are left alone: which of its entries to edit is told in the lists alone. */
-export function leftServers(changes: readonly Change[]): Pulled {
-  const own = changes.filter(({ path }) => path[0] === 'mcp_config');
-  return {
-    ...NOTHING_PULLED,
-    left: own.map(({ path, ref }) => ({ path, reason: REASONS.byName, ref })),
-  };
 }

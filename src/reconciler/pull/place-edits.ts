@@ -1,6 +1,6 @@
 import { type Node, nodeAt } from '../desired/node.ts';
 import { type Json, sameValue } from '../model/value.ts';
-import { sameJson } from '../yaml-edit/source.ts';
+import { sameJson, type JsonObject } from '../yaml-edit/source.ts';
 import { type Placeholder, withNames, textWithNames, variableName } from './placeholder.ts';
 import type { Path } from '../model/path.ts';
 import type { Edit } from '../yaml-edit/edit-text.ts';
@@ -11,6 +11,18 @@ export interface PullEdit {
   readonly path: readonly string[];
   readonly value: Json;
   readonly placeholders: readonly Placeholder[];
+  /** How much of the path is that of a named item: what no layer declares goes to the layer that declares the item. */
+  readonly item?: number;
+  /** It is a whole item: if no layer declares it, it goes beside the others of its block in the file. */
+  readonly beside?: true;
+  /** What plans call what is edited, if a file may turn out not to be valid with it. */
+  readonly about?: Path;
+  /** The value for a layer over the one that declares it, where the two are merged; absent if it is the same. */
+  readonly over?: Json;
+  /** All of the item, if no file can hold this member of it alone. */
+  readonly along?: JsonObject;
+  /** The key leaves the file. `value` takes its place where another target still needs it, or a layer below has it. */
+  readonly leaves?: true;
 }
 
 /** One of the places that make up a target: an environment's entry, the top of its file, or the base that the file extends. */
@@ -18,6 +30,8 @@ export interface Layer {
   readonly file: string;
   readonly prefix: readonly string[];
   readonly node: Node | undefined;
+  /** The path at which its file writes what has a path; absent if that is the same. */
+  readonly spelled?: (path: readonly string[]) => readonly string[];
 }
 
 /** A target with its layers, its own first. `edits` is null if the pull is not about it. */
@@ -42,17 +56,31 @@ export interface PlacedEdit {
 export function placeEdits(targets: readonly LayeredTarget[], ownLayer: boolean): PlacedEdit[] {
   const all: PlacedEdit[] = [];
   const readersAt = new Map<string, Readers>();
+  const left = new Set<string>();
   for (const target of targets) {
     const [own] = target.layers;
     for (const edit of target.edits ?? []) {
-      const home = homeOf(target, edit.path);
+      const home = homeOf(target, edit);
       if (own === undefined || home === undefined) continue;
+      if (edit.leaves === true) {
+        const gone = goneFrom(target, edit, targets);
+        if (gone.length === 0)
+          all.push({ layer: own, edit: asValue(edit), targets: [target.name] });
+        for (const layer of gone) {
+          const key = JSON.stringify([layer.file, layer.prefix, edit.path]);
+          if (!left.has(key)) all.push({ layer, edit, targets: [] });
+          left.add(key);
+        }
+        continue;
+      }
       const key = JSON.stringify([home.file, home.prefix, edit.path]);
       const known = readersAt.get(key);
-      const readers = known ?? readersOf(targets, home, edit.path);
+      const readers = known ?? readersOf(targets, home, edit);
       readersAt.set(key, readers);
-      if (ownLayer || !readers.agree) all.push({ layer: own, edit, targets: [target.name] });
-      else if (known === undefined) all.push({ layer: home, edit, targets: readers.names });
+      if (ownLayer || !readers.agree)
+        all.push({ layer: own, edit: wholeIn(own, edit), targets: [target.name] });
+      else if (known === undefined)
+        all.push({ layer: home, edit: mergedIn(home, edit, target), targets: readers.names });
     }
   }
   return all;
@@ -64,12 +92,9 @@ interface Readers {
   readonly agree: boolean;
 }
 
-function readersOf(
-  targets: readonly LayeredTarget[],
-  home: Layer,
-  path: readonly string[],
-): Readers {
-  const isNew = home.node === undefined || nodeAt(home.node, path) === undefined;
+function readersOf(targets: readonly LayeredTarget[], home: Layer, edit: PullEdit): Readers {
+  const { path } = edit;
+  const isNew = declaredIn(home, path) === undefined;
   const readers = targets.filter((target) =>
     isNew ? target.layers.some((layer) => isSameLayer(layer, home)) : reads(target, home, path),
   );
@@ -78,16 +103,68 @@ function readersOf(
   const agree = edits.every(
     (edit) => edit !== undefined && first !== undefined && isSameEdit(edit, first),
   );
-  const own = readers.filter((reader) => isSameLayer(homeOf(reader, path) ?? home, home));
+  const own = readers.filter((reader) => isSameLayer(homeOf(reader, edit) ?? home, home));
   return { names: own.map(({ name }) => name), agree };
 }
 
-/** The layer that a target has a value from; if none declares it, the top of the file that names the target. */
-function homeOf({ layers }: LayeredTarget, path: readonly string[]): Layer | undefined {
-  const declaring = layers.find(
-    ({ node }) => node !== undefined && nodeAt(node, path) !== undefined,
-  );
-  return declaring ?? layers.findLast(({ file }) => file === layers[0]?.file);
+/**
+ * The layer that a target has a value from; if none declares it, the one that declares its item, or else the top of the file that names the
+ * target.
+ */
+function homeOf({ layers }: LayeredTarget, { path, item, beside }: PullEdit): Layer | undefined {
+  const ofFile = layers.filter(({ file }) => file === layers[0]?.file);
+  const holding = (some: readonly Layer[], holder: readonly string[]): Layer | undefined =>
+    some.findLast((layer) => declaredIn(layer, holder)?.kind === 'map');
+  const declaring = layers.find((layer) => declaredIn(layer, path) !== undefined);
+  const around =
+    beside === true
+      ? holding(ofFile, path.slice(0, -1))
+      : item === undefined
+        ? undefined
+        : holding(layers, path.slice(0, item));
+  return declaring ?? around ?? ofFile.at(-1);
+}
+
+/** The layers that a key leaves: all that declare it, unless another target still needs it in one of them. None: it has to stay. */
+function goneFrom(
+  { layers }: LayeredTarget,
+  { path }: PullEdit,
+  targets: readonly LayeredTarget[],
+): readonly Layer[] {
+  const declaring = layers.filter((layer) => declaredIn(layer, path) !== undefined);
+  const isNeeded = (layer: Layer): boolean =>
+    targets.some(
+      (other) =>
+        reads(other, layer, path) &&
+        other.edits?.some((edit) => edit.leaves === true && sameKeys(edit.path, path)) !== true,
+    );
+  return declaring.some(isNeeded) ? [] : declaring;
+}
+
+/** An edit of a member, or of its item where a layer does not have that and cannot hold the member alone. */
+function wholeIn(layer: Layer, edit: PullEdit): PullEdit {
+  const { path, item, along, over, value, placeholders } = edit;
+  if (over !== undefined) return { path, value: over, placeholders };
+  const holder = path.slice(0, item);
+  if (along === undefined || declaredIn(layer, holder)?.kind === 'map') return edit;
+  return { path: holder, value: { ...along, [path.at(-1) ?? '']: value }, placeholders };
+}
+
+/** The value for a layer whose map is laid over that of another one. */
+function mergedIn(home: Layer, edit: PullEdit, { layers }: LayeredTarget): PullEdit {
+  const { path, over, placeholders } = edit;
+  const below = layers.slice(layers.findIndex((layer) => isSameLayer(layer, home)) + 1);
+  const isOver = below.some((layer) => declaredIn(layer, path)?.kind === 'map');
+  return over === undefined || !isOver ? edit : { path, value: over, placeholders };
+}
+
+function asValue({ path, value, placeholders }: PullEdit): PullEdit {
+  return { path, value, placeholders };
+}
+
+/** What a layer itself declares at a path. */
+function declaredIn({ node, spelled }: Layer, path: readonly string[]): Node | undefined {
+  return node === undefined ? undefined : nodeAt(node, spelled?.(path) ?? path);
 }
 
 /** Whether what a layer declares reaches a target: it does unless a layer above replaces it. */
@@ -96,9 +173,9 @@ function reads({ layers }: LayeredTarget, home: Layer, path: readonly string[]):
   return index !== -1 && layers.slice(0, index).every((layer) => !replaces(layer, path));
 }
 
-function replaces({ node }: Layer, path: readonly string[]): boolean {
+function replaces(layer: Layer, path: readonly string[]): boolean {
   return path.some((_, index) => {
-    const above = node === undefined ? undefined : nodeAt(node, path.slice(0, index + 1));
+    const above = declaredIn(layer, path.slice(0, index + 1));
     return above !== undefined && above.kind !== 'map';
   });
 }
@@ -109,6 +186,7 @@ function isSameLayer(one: Layer, other: Layer): boolean {
 
 function isSameEdit(one: PullEdit, other: PullEdit): boolean {
   return (
+    one.leaves === other.leaves &&
     sameJson(one.value, other.value) &&
     one.placeholders.length === other.placeholders.length &&
     one.placeholders.every((placeholder, index) =>
@@ -158,7 +236,10 @@ export function namedEdits(
       names.set(placeholder.marker, name);
     }
     const nameOf = (marker: string): string => names.get(marker) ?? marker;
-    const named = { path: [...layer.prefix, ...edit.path], value: withNames(edit.value, nameOf) };
+    const named = {
+      path: [...layer.prefix, ...(layer.spelled?.(edit.path) ?? edit.path)],
+      value: edit.leaves === true ? undefined : withNames(edit.value, nameOf),
+    };
     edits.set(layer.file, [...(edits.get(layer.file) ?? []), named]);
     const added = edit.placeholders.map(({ marker, path, at, written }) => ({
       name: nameOf(marker),

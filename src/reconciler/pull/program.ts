@@ -29,6 +29,8 @@ export interface ObservedEntry {
   readonly members: readonly string[] | null;
   /** Resolved values of references. None of them is written as it is. */
   readonly hidden: readonly Secret[];
+  /** Whether a file can hold it as it will be written; absent if it is written as an entry of a list. */
+  readonly isFit?: (value: Json) => boolean;
 }
 
 /** A value of the service as a settings file writes it, secrets as references. */

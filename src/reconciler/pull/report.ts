@@ -1,3 +1,4 @@
+import { itemsDeclared } from '../model/collection.ts';
 import { fieldPathOf } from '../model/field.ts';
 import { callNames, entriesOf, isMcpList } from '../model/mcp.ts';
 import { isWithin, samePath, type Path, type Source } from '../model/path.ts';
@@ -7,6 +8,7 @@ import type { DesiredState } from '../model/state.ts';
 import { isRecord, masked, secretsIn } from '../model/value.ts';
 import { comparableState, sourceWithDummies } from './comparison.ts';
 import type { PullEdits } from './edits.ts';
+import { isOfNamed } from './named-settings.ts';
 
 /** A target's part of the document: the changes of the plan the other way round, and what was adopted. */
 export function pullReport(
@@ -50,11 +52,17 @@ export function pullReport(
   };
 }
 
+const NOTHING = { items: new Map() };
+
 /** The place of a value in the edited file. */
 function sourceAt(desired: DesiredState | null, path: Path): Source | null {
   const [name = '', list, segment] = path;
   const own = fieldPathOf(path);
-  const field = desired?.fields.find((one) => samePath(one.field.path, own));
+  const item = itemsDeclared(desired ?? NOTHING, { block: name }).find((one) => one.name === list);
+  if (item !== undefined) return item.source;
+  const field =
+    desired?.fields.find((one) => samePath(one.field.path, own)) ??
+    desired?.fields.find((one) => isOfNamed(path, [one]));
   if (field === undefined) return null;
   if (name !== 'mcp_config' || !isMcpList(list)) return field.source();
   const entries = isRecord(field.value) ? entriesOf(field.value[list]) : [];

@@ -1,3 +1,4 @@
+import { ACTIVE_FORM, GIT_PROVIDERS_FORM } from '../model/collection-forms.ts';
 import { NATIVE_PARTS } from '../model/field.ts';
 import { shownHere } from '../plan/field-here.ts';
 import { member, type Node, textOf } from '../desired/node.ts';
@@ -14,18 +15,32 @@ import { isRecord, secretsIn, type Value } from '../model/value.ts';
 import { compareEntry, defaultsIn, PLAIN_ANSWER } from '../plan/mcp-entry.ts';
 import { planValue } from '../plan/plan-value.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
-import { comparableState, type ComparableState } from './comparison.ts';
+import { comparableState, declaredValues, type ComparableState } from './comparison.ts';
 import { adopted, pulledFields, undeclaredLists } from './fields.ts';
+import { copiedBy } from './copies.ts';
+import { pulledItems, type PulledItems } from './items.ts';
 import type { CompareEntry, Pulled, PullRules } from './mcp.ts';
+import {
+  adoptedServers,
+  isBesideNamed,
+  isOfNamed,
+  pulledNamed,
+  splitNamed,
+} from './named-settings.ts';
 import type { PullEdit } from './place-edits.ts';
+import { joined } from './servers.ts';
+import { REASONS } from './writable.ts';
 import { secretsOf } from './program-text.ts';
+import type { ReadCollections } from './listed.ts';
 
 /** How one target is pulled. */
 export interface PullOptions {
   /** What is not managed and is to be adopted: everything that the file does not declare, or these paths. */
   readonly adopt: 'all' | readonly Path[];
-  /** Paths that were found not to read back the same. */
-  readonly excluded: ReadonlySet<string>;
+  /** Paths that stay as the file has them, such as those found not to read back the same, each with the reason. */
+  readonly excluded: ReadonlyMap<string, string>;
+  /** Differences of items that show once others are pulled. */
+  readonly later: readonly Change[];
   /** Resolved values of references outside the settings, keys of the service among them. */
   readonly hidden: readonly Secret[];
   /** Whether everything goes to the target's own layer, so that no reference is written over. */
@@ -43,8 +58,21 @@ export function planOf(desired: DesiredState, observed: ObservedState): Settings
   return planSettings(desired, observed, NOTHING_KNOWN);
 }
 
-/** What `adopt` may name: what the plan lists as unmanaged, and mcp lists that the file does not declare. */
+/** What `adopt` may name: what the plan lists as unmanaged, mcp lists that the file does not declare, and whole blocks of items. */
 export function adoptable(
+  target: Target,
+  { observed, collections }: ObservedService,
+  source: ReferenceSource,
+): Path[] {
+  const { desired } = comparableState(target, source);
+  const named = collections.read.flatMap(({ form, plan }) => {
+    const { unmanaged } = plan(desired);
+    return unmanaged.length === 0 ? [] : [[form.block], ...unmanaged];
+  });
+  return [...adoptableSettings(target, observed, source), ...named];
+}
+
+function adoptableSettings(
   target: Target,
   observed: ObservedState,
   source: ReferenceSource,
@@ -54,9 +82,15 @@ export function adoptable(
   return [...planOf(desired, observed).unmanaged, ...undeclaredLists(declared, observed)];
 }
 
+/** What a service has: its settings, and what it keeps by name. */
+export interface ObservedService {
+  readonly observed: ObservedState;
+  readonly collections: ReadCollections;
+}
+
 export function pulledTarget(
   given: Target,
-  observed: ObservedState,
+  { observed, collections }: ObservedService,
   options: PullOptions,
   source: ReferenceSource,
 ): TargetPull {
@@ -76,25 +110,62 @@ export function pulledTarget(
     overReferences: options.ownLayer,
     hidden: [...hiddenIn(state, options.hidden), ...secretsOf(observed.values)],
   };
-  const pulled = pulledFields(target, desired, observed, rules);
-  const paths = observed.stored ? toAdopt(target, observed, options.adopt, source) : [];
-  const added = paths.map((path) => ({
-    path,
-    ...adopted(path, observed, { ...rules, unmanaged: [], changes: [] }),
-  }));
+  const { own, named } = splitNamed(desired);
+  const isNamed = ({ path }: Change): boolean => isOfNamed(path, named);
+  const pulled = joined([
+    pulledFields(target, own, observed, {
+      ...rules,
+      changes: changes.filter((one) => !isNamed(one)),
+    }),
+    observed.stored
+      ? pulledNamed(target, named, observed, rules)
+      : leftEmpty(changes.filter(isNamed)),
+  ]);
+  const { hidden } = rules;
+  const items = pulledItems({ target, desired, observed }, collections, { ...options, hidden });
+  const paths = observed.stored
+    ? toAdopt(target, observed, options.adopt, source).filter((path) => !isTaken(path, items))
+    : [];
+  const added = [
+    ...paths
+      .filter((path) => !isBesideNamed(path, named))
+      .map((path) => ({
+        path,
+        ...adopted(path, observed, { ...rules, unmanaged: [], changes: [] }),
+      })),
+    ...adoptedServers(target, desired, observed, options.adopt, rules),
+  ];
   return {
-    edits: [...freed, ...pulled.edits, ...added.flatMap(({ edits }) => edits)],
-    made: pulled.made,
+    edits: [...freed, ...pulled.edits, ...items.edits, ...added.flatMap(({ edits }) => edits)],
+    made: [...pulled.made, ...items.made],
     left: [
-      ...pulled.left.filter((one) => !isUnknown(one, state)),
+      ...[...pulled.left, ...items.left].filter((one) => !isUnknown(one, state)),
       ...added.flatMap(({ left }) => left),
     ],
-    unknown: [...unknown, ...state.unknown],
+    unknown: [...unknown, ...state.unknown, ...items.unknown],
     adopted: [
       ...freedPaths.filter((path) => !pulled.made.some(([, made]) => samePath(made.path, path))),
       ...added.filter(({ edits }) => edits.length > 0).map(({ path }) => path),
-    ].map((path) => ({ path, value: valueAt(observed, path) })),
+    ]
+      .map((path) => ({ path, value: valueAt(observed, path) }))
+      .concat(items.adopted),
   };
+}
+
+function leftEmpty(changes: readonly Change[]): Pulled {
+  const left = changes.map(({ path, ref }) => ({ path, reason: REASONS.empty, ref }));
+  return { edits: [], made: [], left };
+}
+
+/** Whether an item that is adopted brings what is at a path of the settings. */
+function isTaken(path: Path, { adopted }: PulledItems): boolean {
+  const names = adopted.map(({ path: [block, name = ''] }) => ({ block, name }));
+  const kinds = names.flatMap(({ block, name }) => (block === ACTIVE_FORM.block ? [name] : []));
+  const isTokens = path[0] === 'secrets_store';
+  return (
+    copiedBy(kinds)(path) ||
+    (isTokens && names.some(({ block }) => block === GIT_PROVIDERS_FORM.block))
+  );
 }
 
 /**
@@ -148,10 +219,6 @@ function comparingWhatIsSet({ isUnset }: ComparableState, compare: CompareEntry)
   });
 }
 
-function declaredValues({ fields, items }: DesiredState): readonly Value[] {
-  return [...fields, ...[...items.values()].flat()].map(({ value = null }) => value);
-}
-
 function hiddenIn({ desired, isUnset }: ComparableState, others: readonly Secret[]): Secret[] {
   const secrets = declaredValues(desired).flatMap((value) => secretsIn(value));
   return [...others, ...secrets.filter(({ ref }) => ref !== null && !isUnset(ref))];
@@ -191,7 +258,7 @@ function toAdopt(
 ): Path[] {
   const { desired } = comparableState(target, source);
   const unmanaged = new Set(desired.unmanaged.map(pathKey));
-  const undeclared = adoptable(target, observed, source).filter(
+  const undeclared = adoptableSettings(target, observed, source).filter(
     (path) => !unmanaged.has(pathKey(path)),
   );
   if (adopt === 'all') return undeclared;

@@ -2,9 +2,11 @@ import type { SchemaLock } from '../model/native-schema.ts';
 import { readTargets } from '../desired/target.ts';
 import { SHORTEST_INSIDE, Redactor } from '../model/redactor.ts';
 import type { Secret } from '../model/secret.ts';
-import { WireNumber, type Json, type Value } from '../model/value.ts';
+import { holdsSecretText } from '../model/secret-words.ts';
+import { isList, isRecord, secretsIn, WireNumber, type Json, type Value } from '../model/value.ts';
 import { flowText } from '../yaml-edit/print.ts';
-import type { JsonObject } from '../yaml-edit/source.ts';
+import { isObject, type JsonObject } from '../yaml-edit/source.ts';
+import { withNames } from './placeholder.ts';
 
 /** Why something that differs is not written into the file. */
 export const REASONS = {
@@ -14,8 +16,17 @@ export const REASONS = {
   tainted: 'the service has the value of a reference or a secret here',
   inexpressible: 'a settings file cannot hold what the service has',
   unlike: 'what the service has would not read back the same',
+  clashing: 'a settings file cannot hold both this name and another one that the service has',
+  rotating: 'a rotation of it was interrupted, which would be finished; declare it by hand',
   twice: 'the service has this entry more than once',
-  byName: 'declared by its name under agent_settings; edit it by hand',
+  interrupted: 'a rotation of it was interrupted; an apply finishes it',
+  outdated: 'the settings have another copy of it; an apply makes it active again',
+  renamed: 'renamed in the file, and not applied yet',
+  namesRenamed: 'names what is renamed in the file, and that is not applied yet',
+  untold: 'the service tells what it has only once settings are stored',
+  unlisted: 'the service did not list them',
+  lacking: 'the service has none of these',
+  listWrites: 'none is active, and then the service makes one when they are listed',
   unknown: 'this version of setpoint does not know it',
   unmanageable: 'setpoint does not manage it on a server of this kind',
   filled: 'the service has filled it in by itself',
@@ -44,12 +55,38 @@ export function escapedReferences(text: string): string {
 
 /** Whether a settings file may declare these settings: the schema and every other rule of the file hold. */
 export function isExpressible(settings: JsonObject, lock?: SchemaLock): boolean {
-  const text = flowText({ version: 1, settings }, 'double');
-  const { diagnostics } = readTargets(
+  return declaredAlone({ settings }, lock).errors.length === 0;
+}
+
+/** The same of any blocks, whatever names their variables get. */
+export function canDeclare(blocks: JsonObject): boolean {
+  const named = withNames(blocks, () => 'X');
+  return isObject(named) && declaredAlone(named).errors.length === 0;
+}
+
+/** A file that declares some blocks and nothing else, and what is wrong with it. */
+export function declaredAlone(blocks: JsonObject, lock?: SchemaLock) {
+  const text = flowText({ version: 1, ...blocks }, 'double');
+  const { targets, diagnostics } = readTargets(
     { path: 'settings.yaml', text, base: null, ...(lock === undefined ? {} : { lock }) },
     { serverGiven: true, several: false },
   );
-  return diagnostics.every(({ severity }) => severity !== 'error');
+  return { errors: diagnostics.filter(({ severity }) => severity === 'error'), target: targets[0] };
+}
+
+/** Why a value of the service is not written as it is. */
+export function whyUnwritten(value: Value, hidden: readonly Secret[]): string {
+  const texts = textsIn(value);
+  if (texts.some((text) => isHidden(text, hidden))) return REASONS.tainted;
+  const isOpen = secretsIn(value).length === 0 && !texts.some((text) => holdsSecretText(text));
+  return isOpen ? REASONS.inexpressible : REASONS.sensitive;
+}
+
+/** Every text in a value that is shown. */
+export function textsIn(value: Value): string[] {
+  if (typeof value === 'string') return [value];
+  if (isList(value)) return value.flatMap(textsIn);
+  return isRecord(value) ? Object.values(value).flatMap(textsIn) : [];
 }
 
 const REDACTORS = new WeakMap<readonly Secret[], Redactor>();

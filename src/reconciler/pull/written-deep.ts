@@ -46,7 +46,18 @@ export function writtenDeep(
   return writtenScalar(value, place, before);
 }
 
-function placeUnder(place: WrittenPlace, key: string): WrittenPlace {
+/** A value as a file writes it at a place of the settings; null if a reference would be in it. */
+export function openValue(
+  value: Value,
+  path: Path,
+  hidden: readonly Secret[],
+): WrittenValue | null {
+  const written = writtenDeep(value, { schema: path, path, at: path, names: () => [], hidden });
+  return written !== null && written.placeholders.length === 0 ? written : null;
+}
+
+/** The place of a member, or of an item of a list. */
+export function placeUnder(place: WrittenPlace, key: string): WrittenPlace {
   return {
     ...place,
     schema: [...place.schema, key],

@@ -1,6 +1,12 @@
+import type { PartPlan } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { planEnvironment, type Planned } from '../plan/plan-environment.ts';
-import { plannedSettings, withSettings } from '../plan/settings-part.ts';
+import {
+  plannedSettings,
+  sameChanges,
+  settingsPlanIn,
+  withSettings,
+} from '../plan/settings-part.ts';
 import type { ManagedResource, PlanInput } from './contract.ts';
 
 /**
@@ -14,13 +20,32 @@ export async function observeAndPlan<O extends ObservedState | null>(
   const observed = await input.settings.observe(input.signal);
   const read: Awaited<ReturnType<ManagedResource['read']>>[] = [];
   for (const resource of input.resources) read.push(await resource.read(input, observed));
-  const parts = read.flatMap((plan) => (plan === null ? [] : [plan()]));
-  return planEnvironment(input, observed, parts);
+  const parts: PartPlan[] = [];
+  for (const plan of read) if (plan !== null) parts.push(plan(parts));
+  return proven(input, planEnvironment(input, observed, parts));
 }
 
 /** The same with the settings observed anew; the other resources are observed again when their turn comes. */
-export async function planAgain(input: PlanInput, { plan }: Planned): Promise<Planned> {
+export async function planAgain(input: PlanInput, { plan, proofs }: Planned): Promise<Planned> {
   const observed = await input.settings.observe(input.signal);
   const again = withSettings(plan, () => plannedSettings(input, observed));
-  return planEnvironment(input, observed, again);
+  const isSame = sameChanges(settingsPlanIn(plan), settingsPlanIn(again));
+  const planned = planEnvironment(input, observed, again, isSame ? proofs : undefined);
+  return isSame ? planned : proven(input, planned);
+}
+
+/**
+ * A plan with what the service tried of it, judged by that as well. What a guard refuses is not tried: a try sends the keys, and
+ * starts the programs.
+ */
+async function proven<O extends ObservedState | null>(
+  input: PlanInput<O>,
+  planned: Planned<O>,
+): Promise<Planned<O>> {
+  const { plan, observed, refusals } = planned;
+  if (input.prove === undefined || observed === null) return planned;
+  const [other] = refusals.filter(({ rule }) => rule !== 'unproven');
+  const refused = other === undefined ? null : `an apply would be refused (rule ${other.rule})`;
+  const proofs = await input.prove(plan, observed, refused);
+  return planEnvironment(input, observed, plan, proofs);
 }

@@ -5,16 +5,18 @@ import {
   unknownOf,
   unmetOf,
   warningsOf,
+  type Change,
+  type PartPlan,
   type Plan,
 } from '../model/plan.ts';
+import { samePath } from '../model/path.ts';
 import { NOT_OBSERVED, spokenBy, type ObservedState, isEmptyStore } from '../model/state.ts';
 import { notCovered } from '../plan/approval.ts';
 import { refusalError } from '../plan/guard.ts';
 import type { Planned } from '../plan/plan-environment.ts';
 import { sameChanges, settingsPlanIn } from '../plan/settings-part.ts';
-import type { Reconciled, ReconcileInput, ResourceEnd } from './contract.ts';
-import { joined, sameResult, untouched } from './ends.ts';
-import { interruption } from './interruption.ts';
+import type { ManagedResource, Reconciled, ReconcileInput, ResourceEnd } from './contract.ts';
+import { interruption, joined, sameResult, untouched } from './work.ts';
 import { observeAndPlan, planAgain } from './observe-and-plan.ts';
 
 const ATTEMPTS = 3;
@@ -98,20 +100,49 @@ function writesTheSame(one: Planned, other: Planned): boolean {
   );
 }
 
-/** Writes one resource after the other, until one fails, and joins their ends. */
+/** Writes one resource after the other, until one fails, then removes what is removed last, and joins the ends. */
 async function writeAll(input: ReconcileInput, planned: Planned): Promise<Reconciled> {
-  const { plan, observed } = planned;
+  const { plan, observed, proofs } = planned;
   let end: ResourceEnd = untouched([], []);
-  for (const part of plan) {
-    const { name } = part.resource;
-    const resource = input.resources.find((one) => one.name === name);
+  for (const { resource, part } of stepsOf(plan, input.resources)) {
     const own =
       end.error === null && resource !== undefined
         ? await resource.write(input, part, observed)
         : { ...untouched(part.changes, partWarnings(part)), unknown: part.unknown };
     end = joined(end, own, interruption(input.signal) !== null);
   }
-  return { ...end, plan, ...spokenBy(observed), refusals: [] };
+  return { ...end, plan, ...spokenBy(observed), refusals: [], proofs };
+}
+
+/** A part of a plan that one resource writes at once. */
+interface Step {
+  readonly resource: ManagedResource | undefined;
+  readonly part: PartPlan;
+}
+
+/** The steps of a write: what is stored, and what makes room for it, in the order of the plan; and what is removed last in the opposite order. */
+function stepsOf(plan: Plan, resources: readonly ManagedResource[]): readonly Step[] {
+  const all = plan.map((part): Step => {
+    const resource = resources.find(({ name }) => name === part.resource.name);
+    return { resource, part };
+  });
+  const isLast = ({ resource, part: { room = [] } }: Step, { action, path }: Change): boolean =>
+    action === 'remove' &&
+    resource?.removesLast === true &&
+    room.every((first) => !samePath(first, path));
+  const last = all.findLastIndex(({ resource }) => resource?.removesLast === true) + 1;
+  const storing = all.map((step) => withChanges(step, (change) => !isLast(step, change)));
+  const removing = all.toReversed().flatMap((step) => {
+    const { part, resource } = withChanges(step, (change) => isLast(step, change));
+    const told = { unknown: [], warnings: [], unmet: [] };
+    return part.changes.length === 0 ? [] : [{ resource, part: { ...part, ...told } }];
+  });
+  return [...storing.slice(0, last), ...removing, ...storing.slice(last)];
+}
+
+function withChanges({ resource, part }: Step, isKept: (change: Change) => boolean): Step {
+  if (part.changes.every(isKept)) return { resource, part };
+  return { resource, part: { ...part, changes: part.changes.filter(isKept) } };
 }
 
 /** Nothing to do; what is declared and unavailable is still an error. */
@@ -148,6 +179,7 @@ function unverified(
     unknown: unknownOf(plan),
     warnings: warningsOf(plan),
     refusals: [],
+    proofs: planned?.proofs,
     error,
   };
 }

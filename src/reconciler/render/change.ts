@@ -2,11 +2,10 @@ import { effectOf, participleOf, startedId, type Effect } from '../model/action.
 import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
 import { RESET, type Change, changeName, isById } from '../model/plan.ts';
 import { MASK } from '../model/secret.ts';
-import type { Json } from '../model/value.ts';
-import { type Paint, paint, type Style } from './style.ts';
+import { sameValue, type Json } from '../model/value.ts';
 import { structuredPatch } from 'diff';
 import { stringify } from 'yaml';
-import { visible } from './visible.ts';
+import { type Paint, paint, type Style, visible } from './text.ts';
 
 /** `plan` words a change as what an apply would do; `drift` as what was found, and names the two sides of each difference. */
 export type Voice = 'plan' | 'drift';
@@ -90,10 +89,11 @@ function foundReason(reason: string): string {
 }
 
 function plannedValues(change: Change<Json>): ShownValues {
-  const { before, after, sensitive } = change;
-  if (isById(change)) return { kind: 'none' };
+  const { action, before, after, sensitive } = change;
+  if (isById(change) || action === 'rename') return { kind: 'none' };
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
-  if (sensitive && !isOpen(after)) return { kind: 'none' };
+  const isSame = after !== null && sameValue(before, after);
+  if (isSame || (sensitive && !isOpen(after))) return { kind: 'none' };
   return { kind: 'arrow', before, after: afterwards(change) };
 }
 
@@ -112,6 +112,12 @@ function comparedValues(change: Change<Json>): ShownValues {
   const { action, before, after, sensitive, ref, reason } = change;
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
   if (isById(change)) return { kind: 'sides', file: stateOf(after), service: stateOf(before) };
+  if (action === 'rename')
+    return {
+      kind: 'sides',
+      file: { words: calledBy(after) },
+      service: { words: calledBy(before) },
+    };
   if (!sensitive) {
     const service = before === null && action === 'set' ? { words: 'not set' } : { value: before };
     const file = reason === RESET ? { words: 'null, for the default' } : { value: after };
@@ -121,6 +127,11 @@ function comparedValues(change: Change<Json>): ShownValues {
   const file = ref === null && isOpen(after) ? { value: after } : { words };
   const service = reason === 'differs' ? 'another value' : foundReason(reason);
   return { kind: 'sides', file, service: { words: service } };
+}
+
+/** A name of what gets another one. */
+export function calledBy(name: Json): string {
+  return typeof name === 'string' ? `called ${name}` : 'without a name';
 }
 
 function stateOf(value: Json): Side {

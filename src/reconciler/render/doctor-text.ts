@@ -1,8 +1,7 @@
 import type { Check } from '../model/doctor.ts';
 import type { DoctorDocument } from '../model/documents.gen.ts';
-import { heading } from './section-text.ts';
-import { paint, type Paint, type Style } from './style.ts';
-import { visible } from './visible.ts';
+import { heading, proofText } from './section-text.ts';
+import { paint, type Paint, type Style, visible } from './text.ts';
 
 const CHECK_MARKS: Readonly<Record<Check['status'], readonly [string, Paint]>> = {
   passed: ['✓', 'green'],
@@ -15,9 +14,10 @@ const CHECK_MARKS: Readonly<Record<Check['status'], readonly [string, Paint]>> =
 export function doctorText({ checks, environments }: DoctorDocument, style: Style): string {
   const blocks = [
     [paint(style, 'bold', 'This machine'), ...checks.flatMap((check) => checkLines(check, style))],
-    ...environments.map(({ name, origin, checks: own }) => [
+    ...environments.map(({ name, origin, checks: own, proofs = [] }) => [
       heading({ name, origin }, style),
       ...own.flatMap((check) => checkLines(check, style)),
+      ...proofs.map((proof) => proofText(proof, style)),
     ]),
   ];
   return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n');

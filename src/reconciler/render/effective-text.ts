@@ -1,8 +1,7 @@
 import type { EffectiveMap, EffectiveNode, EffectivePart } from '../model/effective.ts';
 import type { Origin } from '../model/effective.ts';
-import { paint, type Style } from './style.ts';
 import { yamlText } from './change.ts';
-import { escaped, visible } from './visible.ts';
+import { paint, type Style, escaped, visible } from './text.ts';
 
 interface Line {
   readonly text: string;

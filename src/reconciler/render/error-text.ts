@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ErrorReport } from '../model/plan.ts';
-import { paint, type Style } from './style.ts';
-import { visible } from './visible.ts';
+import { paint, type Style, visible } from './text.ts';
 
 /** An error in two lines: what happened, and what to do. `environment` is the one it is about; null for all. */
 export function errorText(

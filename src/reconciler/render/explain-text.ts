@@ -11,8 +11,7 @@ import { TYPE_NOUNS } from '../model/wording.ts';
 import type { Json } from '../model/value.ts';
 import { shownChange, inlineValue, isNested, yamlText } from './change.ts';
 import { changeText, unknownText, warningText, heading } from './section-text.ts';
-import { paint, type Style } from './style.ts';
-import { visible } from './visible.ts';
+import { paint, type Style, visible } from './text.ts';
 import { groupedWarnings } from './section.ts';
 
 /** What a path of the file means; then, environment by environment, what is declared there and what an apply would do. */
@@ -70,6 +69,7 @@ function originText({ source, block }: Origin, name: string): string {
 
 function referenceText({ kind, name, set, problem }: ReferenceReport): string {
   if (problem !== null) return visible(problem);
+  if (kind === 'secret') return `the secret ${visible(name)} has a value`;
   if (kind === 'file') return `the file ${visible(name)} exists`;
   return `the variable ${name} is ${set ? 'set' : 'not set; its default is used'}`;
 }
@@ -109,13 +109,23 @@ function meaningText(meaning: Meaning): string[] {
     ...(meaning.default === undefined ? [] : [`  default  ${defaultText(meaning.default)}`]),
     ...(store === null ? [] : [`  null     ${nullText(store)}`]),
     ...(store === null || store.readable ? [] : [`  reading  ${readingText(store)}`]),
+    ...membersText(meaning),
   ];
+}
+
+function membersText({ members = [] }: Meaning): string[] {
+  const width = Math.max(0, ...members.map(({ name }) => name.length));
+  const lines = members.map(({ name, description }) =>
+    `    ${name.padEnd(width)}  ${visible(description)}`.trimEnd(),
+  );
+  return lines.length === 0 ? [] : ['', '  members', ...lines];
 }
 
 function typeText(meaning: Meaning): string {
   const { types, values, nullable, secret, reference } = meaning;
   const orNull = nullable ? ', or null' : '';
-  if (secret) return `a secret: one reference, \${env:NAME} or \${file:PATH}${orNull}`;
+  if (secret)
+    return `a secret: one reference, \${env:NAME}, \${file:PATH} or \${secret:NAME/PATH}${orNull}`;
   const nouns = types.map((type) => (TYPE_NOUNS[type] ?? type) + rangeText(type, meaning));
   return `${either(values.length > 0 ? values : nouns)}${orNull}${REFERENCE_FORMS[reference]}`;
 }

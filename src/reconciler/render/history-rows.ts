@@ -1,3 +1,6 @@
+import type { Path } from '../model/path.ts';
+import type { Change } from '../model/plan.ts';
+import type { Json } from '../model/value.ts';
 import type { JournalRecord, NoticeEvent } from '../model/watch.ts';
 
 /** What a history shows at once: a record, or the notices of one state that receivers were sent. */
@@ -61,4 +64,10 @@ function hasEnded(record: JournalRecord, later: readonly JournalRecord[]): boole
       other.event === record.event &&
       other.digest === record.digest,
   );
+}
+
+/** The paths by which a change is found: what got another name has two. */
+export function changePaths({ action, path, before }: Change<Json>): readonly Path[] {
+  const [block = ''] = path;
+  return action === 'rename' && typeof before === 'string' ? [path, [block, before]] : [path];
 }

@@ -3,10 +3,9 @@ import type { Change, Unknown } from '../model/plan.ts';
 import type { Json } from '../model/value.ts';
 import type { HistoryDocument, NoticeEvent, StateEvent, WriteEvent } from '../model/watch.ts';
 import { counted, namesListed } from '../model/wording.ts';
-import { historyRows, type HistoryRow, type ShownRecord } from './history-rows.ts';
-import { paint, type Style } from './style.ts';
-import { inlineValue } from './change.ts';
-import { visible } from './visible.ts';
+import { changePaths, historyRows, type HistoryRow, type ShownRecord } from './history-rows.ts';
+import { calledBy, inlineValue } from './change.ts';
+import { paint, type Style, visible } from './text.ts';
 import { notCompared } from './wording.ts';
 
 /** The latest rows of records, the latest first: what was found or written, between which reads, and the former values. */
@@ -94,10 +93,10 @@ function stateLines(event: StateEvent, path: Path | null, style: Style): string[
     `${first}${commitWords(commit)}`,
     ...seen,
     ...(plan?.changes ?? [])
-      .filter((change) => isAbout(change.path, path))
+      .filter((change) => changePaths(change).some((one) => isAbout(one, path)))
       .map(
         (change) =>
-          `${visible(formatPath(change.path))}: ${serviceHas(change, style)} on the service, ${inlineValue(change.after, style)} in the file${change.class === undefined ? '' : ` (${change.class})`}`,
+          `${visible(formatPath(change.path))}: ${serviceHas(change, style)} on the service, ${fileHas(change, style)} in the file${change.class === undefined ? '' : ` (${change.class})`}`,
       ),
     ...unknownLines(plan?.unknown ?? [], path),
     ...(plan?.refusals ?? []).map(({ rule, message }) => `${rule}: ${visible(message)}`),
@@ -115,10 +114,10 @@ function writeLines(event: WriteEvent, path: Path | null, style: Style): string[
     `${who.join(', ')}${commitWords(commit)}`,
     ...(url === null ? [] : [visible(url)]),
     ...outcome.changes
-      .filter((change) => isAbout(change.path, path))
+      .filter((change) => changePaths(change).some((one) => isAbout(one, path)))
       .map(
         (change) =>
-          `${visible(formatPath(change.path))}: ${serviceHas(change, style)} → ${inlineValue(change.after, style)} (${change.result})`,
+          `${visible(formatPath(change.path))}: ${serviceHas(change, style)} → ${fileHas(change, style)} (${change.result})`,
       ),
     ...unknownLines(outcome.unknown, path),
     ...(outcome.error === null ? [] : [visible(outcome.error.message)]),
@@ -134,7 +133,12 @@ function unknownLines(unknown: readonly Unknown[], asked: Path | null): string[]
 }
 
 function serviceHas({ action, before }: Change<Json>, style: Style): string {
+  if (action === 'rename') return visible(calledBy(before));
   return action === 'set' && before === null ? 'not set' : inlineValue(before, style);
+}
+
+function fileHas({ action, after }: Change<Json>, style: Style): string {
+  return action === 'rename' ? visible(calledBy(after)) : inlineValue(after, style);
 }
 
 function isAbout(path: Path, asked: Path | null): boolean {

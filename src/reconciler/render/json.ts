@@ -1,4 +1,4 @@
-import { escaped } from './visible.ts';
+import { escaped } from './text.ts';
 
 /** A document, masked already, as indented JSON with a line break at its end; invisible characters are escaped. */
 export function json(document: unknown): string {

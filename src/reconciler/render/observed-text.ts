@@ -7,9 +7,8 @@ import type {
 import type { Resource } from '../model/observed.ts';
 import { NOT_OBSERVED, type Spoken } from '../model/state.ts';
 import { heading } from './section-text.ts';
-import { paint, type Style } from './style.ts';
 import { ageText, yamlText } from './change.ts';
-import { visible } from './visible.ts';
+import { paint, type Style, visible } from './text.ts';
 import { unreadSentence } from './wording.ts';
 
 /** The observed state of services, masked: settings as YAML, lists as tables. */
@@ -28,6 +27,25 @@ export function observedText(document: ObservedDocument, style: Style): string {
   return blocks.join('\n');
 }
 
+function installedText(
+  [head, noun]: readonly [string, string],
+  items: EnvironmentObserved['skills'],
+  style: Style,
+): string {
+  return textTable(
+    items === null ? `This service installs no ${noun}.` : `No ${noun}.`,
+    [head, 'ENABLED', 'SOURCE', 'FOLDER', 'COMMIT'],
+    (items ?? []).map((one) => [
+      one.name,
+      one.enabled ? 'yes' : 'no',
+      one.source,
+      one.repo_path ?? '-',
+      one.ref?.slice(0, 12) ?? '-',
+    ]),
+    style,
+  );
+}
+
 function partText(
   resource: Resource,
   {
@@ -35,6 +53,14 @@ function partText(
     server,
     settings,
     secrets,
+    skills,
+    plugins,
+    provider_connections: connections,
+    meta_profiles: metas,
+    llm_profiles: llms,
+    active,
+    agent_profiles: agents,
+    git_providers: providers,
     sandboxes,
     specs,
     conversations,
@@ -58,6 +84,72 @@ function partText(
         secrets === null ? 'This service has no list of secrets.' : 'No secrets.',
         ['SECRET', 'DESCRIPTION'],
         (secrets ?? []).map(({ name, description }) => [name, description]),
+        style,
+      );
+    case 'git_providers':
+      return textTable(
+        providers === null ? 'This service shows no git providers.' : 'No git providers.',
+        ['GIT PROVIDER', 'HOST'],
+        (providers ?? []).map(({ name, host }) => [name, host ?? '-']),
+        style,
+      );
+    case 'skills':
+      return installedText(['SKILL', 'skills'], skills, style);
+    case 'plugins':
+      return installedText(['PLUGIN', 'plugins'], plugins, style);
+    case 'provider_connections':
+      return textTable(
+        connections === null
+          ? 'This service has no provider connections.'
+          : 'No provider connections.',
+        ['CONNECTION', 'PROVIDER', 'KEY', 'ADDRESS'],
+        (connections ?? []).map((one) => [
+          one.name,
+          one.provider ?? '-',
+          one.api_key === null ? '-' : 'set',
+          one.base_url ?? '-',
+        ]),
+        style,
+      );
+    case 'meta_profiles':
+      return textTable(
+        metas === null ? 'This service has no meta profiles.' : 'No meta profiles.',
+        ['META PROFILE', 'CLASSIFIER', 'CLASSES'],
+        (metas ?? []).map(({ name, classifier = '-', classes = [] }) => [
+          name,
+          classifier,
+          String(classes.length),
+        ]),
+        style,
+      );
+    case 'llm_profiles':
+      return textTable(
+        llms === null ? 'This service has no LLM profiles.' : 'No LLM profiles.',
+        ['LLM PROFILE', 'MODEL', 'KEY', 'ADDRESS'],
+        (llms ?? []).map(({ name, model, connection, api_key: key, base_url: url }) => [
+          name,
+          model ?? '-',
+          key === null ? '-' : 'set',
+          connection ?? url ?? '-',
+        ]),
+        style,
+      );
+    case 'active':
+      return textTable(
+        active === null ? 'This service has no profiles.' : 'No profile is active.',
+        ['KIND', 'ACTIVE PROFILE'],
+        (active ?? []).map(({ name, profile }) => [name, profile]),
+        style,
+      );
+    case 'agent_profiles':
+      return textTable(
+        agents === null ? 'This service has no agent profiles.' : 'No agent profiles.',
+        ['AGENT PROFILE', 'KIND', 'MODEL'],
+        (agents ?? []).map((one) => [
+          one.name,
+          one.agent_kind ?? 'openhands',
+          one.llm_profile ?? one.acp_server ?? '-',
+        ]),
         style,
       );
     case 'sandboxes':

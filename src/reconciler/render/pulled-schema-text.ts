@@ -1,6 +1,5 @@
 import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled.ts';
-import { paint, type Style } from './style.ts';
-import { visible } from './visible.ts';
+import { paint, type Style, visible } from './text.ts';
 
 /** What the servers told of their settings, and what became of the locks. Errors are printed with the messages. */
 export function pulledSchemaText({ environments, files }: PulledSchemas, style: Style): string {

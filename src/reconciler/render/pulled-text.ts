@@ -10,9 +10,9 @@ import type {
 } from '../model/documents.gen.ts';
 import type { FileEdit, ShownLine } from '../model/pulled.ts';
 import { unknownText, heading } from './section-text.ts';
-import { paint, type Paint, type Style } from './style.ts';
 import { inlineValue, isNested } from './change.ts';
-import { visible } from './visible.ts';
+import { showsSecrets } from '../model/ways.ts';
+import { paint, type Paint, type Style, visible } from './text.ts';
 import { unreadSentence } from './wording.ts';
 
 const PULLED_WORDS: Readonly<Record<PulledAction, readonly [string, Paint, string]>> = {
@@ -106,11 +106,24 @@ export function initText(document: InitDocument, style: Style): string {
     ...files
       .filter((file) => file.status !== 'unchanged')
       .map((one) => `  ${paint(style, 'green', '+')} ${visible(one.file)}: ${one.status}`),
-    ...(names === '' ? [] : [`  ${paint(style, 'cyan', '$')} set these variables: ${names}`]),
     '',
-    'Next: setpoint plan.',
+    ...(names === ''
+      ? ['Next: setpoint plan.']
+      : [
+          `Set these variables: ${names}`,
+          ...(variables.some(({ path }) => path[0] !== 'server') ? [noticing(document)] : []),
+          'Next: setpoint plan. Or cp .env.example .env, fill it in, and setpoint plan --dotenv .env.',
+        ]),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** How plans come to notice a new value of a secret, by what the service is. */
+function noticing(found: InitDocument): string {
+  const way = showsSecrets(found)
+    ? 'write compare_secrets: true under server:'
+    : 'set SETPOINT_STATE_KEY to a long random text';
+  return `For plans that notice a new key, ${way}.`;
 }
 
 /** An edit of a file as a unified patch. Possible secrets are masked, so the patch is for reading, not for applying. */

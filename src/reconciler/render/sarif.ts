@@ -3,7 +3,7 @@ import { DIAGNOSTICS, type DiagnosticCode } from '../model/diagnostic.ts';
 import type { DiagnosticReport, ValidationDocument } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { json } from './json.ts';
-import { visible } from './visible.ts';
+import { visible } from './text.ts';
 
 const SCHEMA =
   'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';

@@ -8,6 +8,7 @@ import {
   type Warning,
   isById,
 } from '../model/plan.ts';
+import type { Costs, Proof } from '../model/proof.ts';
 import type { Spoken } from '../model/state.ts';
 import {
   type Voice,
@@ -18,13 +19,20 @@ import {
   inlineValue,
   nestedDiff,
 } from './change.ts';
-import { outcomeSection, planSection, type Section } from './section.ts';
-import { paint, type Style } from './style.ts';
+import { outcomeSection, planSection, PROOF_LABELS, type Section } from './section.ts';
 import { isLeftOut } from './summary.ts';
-import { mergedText, summaryText } from './summary-text.ts';
-import { visible } from './visible.ts';
-import { refusalSentence, refusalTitle, requestCounts, spokenText } from './wording.ts';
+import { mergedText, summaryText, waysText } from './summary-text.ts';
+import { counted } from '../model/wording.ts';
+import { paint, type Style, visible } from './text.ts';
+import {
+  NOTHING_TO_CHECK,
+  refusalSentence,
+  refusalTitle,
+  requestCounts,
+  spokenText,
+} from './wording.ts';
 import { participleOf } from '../model/action.ts';
+import { waysOfAll } from '../model/ways.ts';
 
 /**
  * A plan, environment by environment, and then its summary if there are several or if it is of a shard. The last line of each environment is
@@ -36,6 +44,7 @@ export function planText(document: PlanDocument, style: Style, voice: Voice = 'p
   return joinedText([
     ...environments.map((environment) => environmentText(environment, about, style)),
     summaryText(document, voice, style),
+    waysText(waysOfAll(environments), voice, style),
     mergedText(document.merged, style),
   ]);
 }
@@ -76,6 +85,7 @@ export function outcomeText(document: OutcomeDocument, style: Style): string {
   return joinedText([
     ...environments.map((environment) => endedText(environment, total, style)),
     summaryText(document, 'apply', style),
+    waysText(waysOfAll(environments), 'apply', style),
     mergedText(merged, style),
   ]);
 }
@@ -100,8 +110,9 @@ function sectionText(section: Section, style: Style): string {
       `      expected ${inlineValue(expected, style)}`,
       `      found    ${inlineValue(actual, style)}`,
     ]),
-    ...unknown.map((one) => unknownText(one, style)),
+    ...unknownLines(unknown, style),
     ...warnings.map((warning) => warningText(warning, style)),
+    ...proofLines(section, style),
     ...unmanagedText(section, style),
   ];
   if (body.length > 0) lines.push('', ...body);
@@ -126,12 +137,14 @@ export function heading(
   );
 }
 
-function unmanagedText({ unmanaged }: Section, style: Style): string[] {
+function unmanagedText({ unmanaged, unlisted }: Section, style: Style): string[] {
   if (unmanaged.length === 0) return [];
   const names = unmanaged.map((path) => visible(formatPath(path)));
   const shown =
     style.verbose || names.length <= 6 ? names : [...names.slice(0, 6), `${names.length - 6} more`];
-  return [paint(style, 'dim', `  Unmanaged: ${shown.join(', ')}`)];
+  const lines = [`  Unmanaged: ${shown.join(', ')}`];
+  if (style.verbose && unlisted !== null) lines.push(`    ${unlisted}`);
+  return lines.map((line) => paint(style, 'dim', line));
 }
 
 function lastLine({ sentence, requests, dialect }: Section, style: Style): string {
@@ -217,9 +230,44 @@ export function refText(ref: string | null, style: Style): string {
   return ref === null ? '' : paint(style, 'dim', ` (${visible(ref)})`);
 }
 
+/** Stored secrets, which are in every plan until something can compare them, are one line. */
+function unknownLines(unknown: readonly Unknown[], style: Style): string[] {
+  const stored = unknown.filter(({ kind }) => kind === 'stored');
+  if (style.verbose || stored.length < 2) return unknown.map((one) => unknownText(one, style));
+  const mark = paint(style, 'cyan', '?');
+  return [
+    `  ${mark} ${counted(stored.length, 'stored secret')} cannot be compared (-v lists them)`,
+    ...unknown.filter((one) => !stored.includes(one)).map((one) => unknownText(one, style)),
+  ];
+}
+
 export function unknownText({ path, reason, ref }: Unknown, style: Style): string {
   const mark = paint(style, 'cyan', '?');
   return `  ${mark} ${visible(formatPath(path))}: ${visible(reason)}${refText(ref, style)}`;
+}
+
+function proofLines({ proofs }: Section, style: Style): string[] {
+  if (proofs?.length === 0) return [paint(style, 'dim', `  ${NOTHING_TO_CHECK}`)];
+  return proofs?.map((proof) => proofText(proof, style)) ?? [];
+}
+
+/** What came of a try. */
+export function proofText({ path, status, found }: Proof, style: Style): string {
+  const { mark, words, color } = PROOF_LABELS[status];
+  return `  ${paint(style, color, mark)} ${visible(formatPath(path))} ${words}: ${visible(found)}`;
+}
+
+/** Tokens that one try of a model takes, about: two sentences to it, and one token back. */
+const TOKENS = 20;
+
+/** What a check costs, as a sentence. */
+export function costsText({ model, reach, program }: Costs): string {
+  const parts = [
+    ...(model === 0 ? [] : [`calls ${counted(model, 'model')} (about ${TOKENS} tokens each)`]),
+    ...(reach === 0 ? [] : [`connects to ${counted(reach, 'mcp server')}`]),
+    ...(program === 0 ? [] : [`starts ${counted(program, 'program')} on its machine`]),
+  ];
+  return `to check, the service ${parts.join(', ')}.`;
 }
 
 export function warningText({ message }: Warning, style: Style): string {

@@ -11,6 +11,7 @@ import {
   type Warning,
   type WarningCode,
 } from '../model/plan.ts';
+import type { Proof } from '../model/proof.ts';
 import type { Spoken } from '../model/state.ts';
 import { outcomeAttention, planAttention, type Attention } from '../model/summary.ts';
 import { resultLabel, shownChange, type Label, type ShownChange, type Voice } from './change.ts';
@@ -24,6 +25,8 @@ import {
   type Sentence,
 } from './wording.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { waysOf, type Ways } from '../model/ways.ts';
+import { namesListed } from '../model/wording.ts';
 
 /**
  * What is shown of one environment, and in which words: the same in every format. A printer for each format lays it out and makes
@@ -50,7 +53,13 @@ export interface Section extends Spoken {
   readonly warnings: readonly Warning[];
   readonly changes: readonly ShownChange[];
   readonly unknown: readonly Unknown[];
+  /** What can be done about it. */
+  readonly ways: Ways;
+  /** What the service tried; null if it was not asked to, or that was shown before. */
+  readonly proofs: readonly Proof[] | null;
   readonly unmanaged: readonly Path[];
+  /** Why that is not all of them; null if it is. */
+  readonly unlisted: string | null;
   /** What an apply sent, and the guards it lifted; null if nothing was applied. */
   readonly requests: Pick<EnvironmentOutcome, 'requests' | 'allowed'> | null;
 }
@@ -85,10 +94,16 @@ export function planSection(
     warnings: groupedWarnings(environment.warnings),
     changes: environment.changes.map((change) => shownChange(change, voice)),
     unknown,
+    ways: waysOf(environment),
+    proofs: environment.proofs ?? null,
     unmanaged,
+    unlisted: unmanaged.length > 0 && environment.dialect === 'agent-server' ? UNLISTED : null,
     requests: null,
   };
 }
+
+const UNLISTED =
+  'Skills, plugins and agent profiles that the file does not name are not listed here: an Agent Server writes when it lists them all.';
 
 export function outcomeSections({ environments }: OutcomeDocument): Section[] {
   return environments.map(outcomeSection);
@@ -116,7 +131,11 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
     warnings: groupedWarnings(newWarnings(environment)),
     changes: changes.map((change) => shownChange(change, 'plan', resultLabel(change, status))),
     unknown: changes.length === 0 ? unknown : [],
+    ways: waysOf(environment),
+    // The plan has shown them.
+    proofs: null,
     unmanaged: [],
+    unlisted: null,
     requests: environment,
   };
 }
@@ -140,6 +159,13 @@ export function verdictLabel(
   if (verdict !== 'error' && verdict !== 'failed') return label;
   return { ...label, words: failureWords(error?.code) };
 }
+
+/** What came of a try, with a mark and a colour that mean the same. */
+export const PROOF_LABELS: Readonly<Record<Proof['status'], Label>> = {
+  works: { mark: '✓', words: 'works', color: 'green' },
+  fails: { mark: '✗', words: 'does not work', color: 'red' },
+  'not-checked': { mark: '·', words: 'not checked', color: 'yellow' },
+};
 
 /** The kind of a failure. */
 export function failureWords(code = ''): string {
@@ -209,7 +235,7 @@ export function groupedWarnings(warnings: readonly Warning[]): Warning[] {
   return [...groups.values()].map(({ warning, named, names }) =>
     named === null || names.size === 1
       ? warning
-      : { ...warning, message: named.before + nameList([...names]) + named.after },
+      : { ...warning, message: named.before + namesListed([...names], MOST_NAMES) + named.after },
   );
 }
 
@@ -240,11 +266,6 @@ function namedIn({ message, path }: Warning): NamedPath | null {
 }
 
 const MOST_NAMES = 12;
-
-function nameList(names: readonly string[]): string {
-  const more = names.length - MOST_NAMES;
-  return more > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${more} more` : names.join(', ');
-}
 
 function byWeight(warnings: readonly Warning[]): Warning[] {
   return warnings.toSorted((one, other) => weightOf(one.code) - weightOf(other.code));

@@ -1,9 +1,8 @@
 import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/documents.gen.ts';
 import { heading } from './section-text.ts';
-import { paint, type Style } from './style.ts';
-import { visible } from './visible.ts';
+import { paint, type Style, visible } from './text.ts';
 
-/** The result of each conversation, and what it leaves on the service. */
+/** The result of each conversation, and whether it is still on the service. */
 export function smokeText(document: SmokeDocument, style: Style): string {
   return document.environments
     .map((environment) => environmentSmoke(environment, style))
@@ -26,10 +25,12 @@ function stepText({ status, seconds }: SmokeStep): string {
   return `  ${`${seconds.toFixed(1)}s`.padStart(7)}  ${visible(status)}`;
 }
 
-function left({ conversation, sandbox }: EnvironmentSmoke): string[] {
+function left({ conversation, sandbox, removed, remains }: EnvironmentSmoke): string[] {
   const things = [
     conversation === null ? '' : `conversation ${visible(conversation)}`,
     sandbox === null ? '' : `sandbox ${visible(sandbox)}`,
   ].filter((thing) => thing !== '');
-  return things.length === 0 ? [] : [`Left behind: ${things.join(', ')}.`];
+  if (things.length === 0) return [];
+  if (removed) return [`Removed again: ${things.join(', and with it ')}.`];
+  return [`Left behind: ${things.join(', ')}.`, ...(remains === null ? [] : [visible(remains)])];
 }

@@ -2,7 +2,6 @@ import type { OutcomeDocument } from '../model/outcome.ts';
 import type { Merged, PlanDocument } from '../model/plan.ts';
 import type { AnySummary } from '../model/summary.ts';
 import { grouped } from '../model/wording.ts';
-import { paint, type Style } from './style.ts';
 import {
   attentionLabel,
   attentionWords,
@@ -12,8 +11,10 @@ import {
   summaryLine,
 } from './summary.ts';
 import { verdictLabel } from './section.ts';
+import { changeCount } from '../model/summary.ts';
 import { type Wording } from './change.ts';
-import { visible } from './visible.ts';
+import { paint, type Style, visible } from './text.ts';
+import { waysSentences, type Ways } from '../model/ways.ts';
 
 const LONGEST_NAME = 32;
 const LONGEST_LABEL = 22;
@@ -28,10 +29,27 @@ export function summaryText(
   style: Style,
 ): string {
   const { total, counts, rest } = summaryLine(summary, shard, wording);
-  if (!isSummed(summary)) return shard === null ? '' : `${paint(style, 'bold', total)}.\n`;
+  const next = wording === 'drift' ? nextText(summary, style) : '';
+  if (!isSummed(summary)) return next + (shard === null ? '' : `${paint(style, 'bold', total)}.\n`);
   const shown = counts.map(({ words, color }) => paint(style, color, words)).join(', ');
   const first = `${paint(style, 'bold', total)}: ${shown}.${rest === '' ? '' : ` ${rest}`}`;
-  return `${[first, ...attentionLines(summary, wording, style)].join('\n')}\n`;
+  return `${[first, ...attentionLines(summary, wording, style)].join('\n')}\n${next === '' ? '' : `\n${next}`}`;
+}
+
+/** What can be done about drift; empty if there is none. An edit that waits for its apply is none. */
+function nextText({ attention }: AnySummary, style: Style): string {
+  const isDrift = attention.some((one) => changeCount(one) > (one.pending ?? 0));
+  return isDrift ? `${paint(style, 'dim', AFTER_DRIFT)}\n` : '';
+}
+
+const AFTER_DRIFT =
+  'setpoint apply puts the service back; setpoint pull takes its values into the file.';
+
+/** What can be done about what could not be compared. */
+export function waysText(ways: Ways, wording: Wording, style: Style): string {
+  return waysSentences(ways, wording)
+    .map((sentence) => `${paint(style, 'dim', visible(sentence))}\n`)
+    .join('');
 }
 
 /** Why a report is not whole, and what else is worth knowing of it. */

@@ -12,7 +12,7 @@ import {
 import type { Spoken } from '../model/state.ts';
 import type { Json } from '../model/value.ts';
 import { type Voice, ageText, type Wording } from './change.ts';
-import type { Paint } from './style.ts';
+import type { Paint } from './text.ts';
 
 /** The last line of an environment's text: a part that is coloured, and the rest of it. */
 export interface Sentence {
@@ -57,7 +57,8 @@ export function planSentence(
       caveat === '' ? '' : ` ${caveat}`,
     );
   }
-  return status === 'differs' ? sentence('yellow', NOT_FIXABLE) : unchanged(unknown, strict);
+  if (status === 'differs') return sentence('yellow', NOT_FIXABLE);
+  return unchanged(unknown, strict ? ' (--strict counts them)' : '');
 }
 
 export function planHeadline(environment: EnvironmentPlan, voice: Voice): string {
@@ -74,13 +75,13 @@ export function outcomeSentence(environment: EnvironmentOutcome): Sentence {
   switch (status) {
     case 'in-sync':
       return changes.length === 0
-        ? unchanged(unknown)
+        ? unchanged(unknown, ' and was not written')
         : sentence(null, 'Nothing was written: the service already matches the file.');
     case 'applied':
       return sentence(
         'green',
         'Applied',
-        ` ${counted(sent, 'change')}.${notComparedNames(besides(environment))}`,
+        ` ${counted(sent, 'change')}.${notComparedSentences(besides(environment))}`,
       );
     case 'not-empty':
       return sentence(null, 'Settings are stored already: nothing was written (--if-empty).');
@@ -182,25 +183,36 @@ function sentence(color: Paint | null, lead: string, rest = ''): Sentence {
   return { lead, color, rest };
 }
 
-function unchanged(unknown: readonly Unknown[], strict = false): Sentence {
-  const counts = strict ? ' (--strict counts them)' : '';
-  return sentence('green', 'No changes.', notComparedNames(unknown, counts));
+function unchanged(unknown: readonly Unknown[], told: string): Sentence {
+  return sentence('green', 'No changes.', notComparedSentences(unknown, told));
 }
 
-/** What could not be compared, behind a sentence; empty if all was. */
-function notComparedNames(unknown: readonly Unknown[], counts = ''): string {
-  return unknown.length === 0 ? '' : ` ${notComparedText(unknown, counts)}`;
+/** What could not be compared, and what was left as it is, in sentences behind another; empty if all was compared. */
+function notComparedSentences(unknown: readonly Unknown[], told = ''): string {
+  const left = unknown.filter(({ kind }) => kind === 'left').length;
+  const count = unknown.length - left;
+  const noun = unknown.every(({ kind }) => kind === 'stored' || kind === 'left')
+    ? 'secret'
+    : 'value';
+  const said = count > 1 ? told.replace(' was ', ' were ') : told;
+  return [
+    ...(count === 0 ? [] : [` ${notCompared(count, noun)}${said}.`]),
+    ...(left === 0 ? [] : [` ${counted(left, 'value')} left as it is by --without.`]),
+  ].join('');
 }
+
+/** What a check says where nothing changes that may not work. */
+export const NOTHING_TO_CHECK = 'Nothing to check: no model, mcp server or agent profile changes.';
 
 /** `1 value could not be compared: llm_api_key` */
-export function notComparedText(unknown: readonly Unknown[], counts = ''): string {
+export function notComparedText(unknown: readonly Unknown[]): string {
   const names = unknown.map(({ path }) => formatPath(path)).join(', ');
-  return `${notCompared(unknown.length)}${counts}: ${names}`;
+  return `${notCompared(unknown.length)}: ${names}`;
 }
 
 /** `2 values could not be compared` */
-export function notCompared(count: number): string {
-  return `${counted(count, 'value')} could not be compared`;
+export function notCompared(count: number, noun = 'value'): string {
+  return `${counted(count, noun)} could not be compared`;
 }
 
 /** What could not be compared and is no change either. */

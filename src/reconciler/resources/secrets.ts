@@ -1,7 +1,25 @@
-import type { ItemRequest, ListedItem } from '../model/collection.ts';
-import { isList, isRecord, recordOf, type Value } from '../model/value.ts';
+import { SECRETS_FORM } from '../model/collection-forms.ts';
+import { secondName, waitingFor, type DesiredItem, type ListedItem } from '../model/collection.ts';
+import {
+  isList,
+  isRecord,
+  recordOf,
+  sameValue,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 import { collection } from './collections/collection.ts';
-import type { ItemPage, Wire, Wires } from './collections/wire.ts';
+import {
+  pagedList,
+  removalBy,
+  renameBy,
+  type Call,
+  type ItemPage,
+  type ItemRequest,
+  type ItemWork,
+  type Needed,
+  type Wires,
+} from './collections/wire.ts';
 
 const V0 = '/api/secrets';
 const V1 = '/api/v1/secrets';
@@ -13,54 +31,152 @@ const CREATES_ONLY = /^1\.[78](\D|$)/;
 /** The custom secrets of each kind of server. Source: behaviour 4. */
 const WIRES: Wires = {
   'settings-v0': {
-    list: () => V0,
-    page: (json) => pageOf(json, 'custom_secrets'),
+    list: pagedList(
+      () => V0,
+      (json) => pageOf(json, 'custom_secrets'),
+    ),
     replaces: () => 'by-second-name',
     describes: true,
-    request: (request) => named(V0, 'POST', request),
+    // No request reaches these names.
+    keeps: ({ name }) => name === '' || name.includes('/'),
+    requests: (work) => requestsFor(work, { path: V0, storing: 'POST' }),
+    rename: (item, to) => renaming(item, to, { path: V0, storing: 'POST' }),
   },
   'app-server': {
-    list: (page) =>
-      `${V1}/search?limit=100${page === null ? '' : `&page_id=${encodeURIComponent(page)}`}`,
-    page: (json) => pageOf(json, 'items'),
+    list: pagedList(
+      (page) =>
+        `${V1}/search?limit=100${page === null ? '' : `&page_id=${encodeURIComponent(page)}`}`,
+      (json) => pageOf(json, 'items'),
+    ),
     replaces: (release) =>
       release !== null && CREATES_ONLY.test(release) ? 'by-second-name' : 'in-place',
     describes: true,
-    request: (request) => named(V1, 'POST', request),
+    requests: (work) => requestsFor(work, { path: V1, storing: 'POST' }),
+    rename: (item, to) => renaming(item, to, { path: V1, storing: 'POST' }),
   },
   'agent-server': {
-    list: () => AGENT,
-    page: (json) => pageOf(json, 'secrets'),
+    list: pagedList(
+      () => AGENT,
+      (json) => pageOf(json, 'secrets'),
+    ),
     replaces: () => 'in-place',
     describes: false,
-    request: (request) => named(AGENT, 'PUT', request),
+    requests: (work) => requestsFor(work, { path: AGENT, storing: 'PUT' }),
   },
 };
 
 /** The values that a service hands to the agents that it runs, by name. */
-export const SECRETS = collection({
-  resource: 'secret',
-  block: 'secrets',
-  noun: 'custom secrets',
-  wires: WIRES,
-});
+export const SECRETS = collection(SECRETS_FORM, WIRES);
 
-/** The three kinds of server differ in how one is stored. */
-function named(
-  path: string,
-  storing: 'POST' | 'PUT',
-  request: ItemRequest,
-): ReturnType<Wire['request']> {
-  const own = `${path}/${encodeURIComponent(request.name)}`;
-  if (request.kind === 'remove') return { method: 'DELETE', path: own, body: null };
-  const { name, description } = request;
-  const isRenamed = request.kind === 'rename';
-  const said: [string, Value][] = [
-    ['name', isRenamed ? request.to : name],
-    ['description', description],
+/** Where and how one is stored. */
+interface Storing {
+  readonly path: string;
+  readonly storing: 'POST' | 'PUT';
+}
+
+/** Never a moment without a value, where a server cannot replace one. */
+function requestsFor(
+  { item: { name, members }, changes, there, listing }: ItemWork,
+  storing: Storing,
+): readonly ItemRequest[] {
+  const { replaces, describes } = listing;
+  const next = secondName(name);
+  const waiting = waitingFor(name, listing);
+  const leftOver = waiting === undefined ? [] : [removing(next, storing)];
+  const value = members?.['value'] ?? null;
+  if (value === null)
+    return [...(there === undefined ? [] : [removing(name, storing)]), ...leftOver];
+  const said = descriptionIn(members ?? {}) ?? descriptionIn((there ?? waiting)?.members ?? {});
+  const description = said ?? '';
+  const isDescribed = changes.every(({ path }) => path.length > 2);
+  if (isDescribed && describes)
+    return [
+      {
+        kind: 'describe',
+        name,
+        shows: bodyOf({ description }),
+        call: own(storing, 'PUT', name, bodyOf({ name, description })),
+        isShown: ({ items }) =>
+          descriptionIn(items.find((one) => one.name === name)?.members ?? {}) === description,
+      },
+    ];
+  if (there === undefined || replaces === 'in-place')
+    return [storingAs(name, { value, description }, storing, replaces), ...leftOver];
+  return [
+    ...leftOver.map((request) => ({ ...request, needs: stillThere(name, next) })),
+    storingAs(next, { value, description }, storing, replaces),
+    { ...removing(name, storing), needs: waitingAs(next, description, name) },
+    renameOf({ name: next, members: bodyOf({ description }) }, name, storing),
   ];
-  if (request.kind !== 'store') return { method: 'PUT', path: own, body: recordOf(said) };
-  return { method: storing, path, body: recordOf([...said, ['value', request.value]]) };
+}
+
+/** The old value goes only while the new one waits: another setpoint removes it as what is left of an interrupted run. */
+function waitingAs(next: string, description: Value, name: string): Needed {
+  const isOurs = (item: ListedItem): boolean =>
+    item.name === next && sameValue(descriptionIn(item.members) ?? '', description);
+  return {
+    isShown: ({ items }) => items.some(isOurs),
+    otherwise: {
+      why: `Somebody else has just removed or changed ${next}, the new value of ${name}. ${name} was left as it is.`,
+      hint: ONE_OF_THEM,
+    },
+  };
+}
+
+/** What waits goes only while the old value is there: another setpoint may be about to put it in the place of that. */
+function stillThere(name: string, next: string): Needed {
+  return {
+    isShown: ({ items }) => items.some((item) => item.name === name),
+    otherwise: {
+      why: `Somebody else has just removed ${name}, whose new value waits as ${next}. ${next} was left as it is.`,
+      hint: ONE_OF_THEM,
+    },
+  };
+}
+
+const ONE_OF_THEM =
+  'Another setpoint may rotate it at the same time: let one of them do it, then run setpoint plan again.';
+
+function renameOf(item: ListedItem, to: string, storing: Storing): ItemRequest {
+  return renameBy(item, to, renaming(item, to, storing));
+}
+
+/** The value goes along; the description does, if it is sent. */
+function renaming(item: ListedItem, to: string, storing: Storing): Call {
+  const description = descriptionIn(item.members) ?? '';
+  return own(storing, 'PUT', item.name, bodyOf({ name: to, description }));
+}
+
+function storingAs(
+  name: string,
+  { value, description }: { readonly value: Value; readonly description: Value },
+  { path, storing }: Storing,
+  replaces: 'in-place' | 'by-second-name',
+): ItemRequest {
+  const body = bodyOf({ name, description, value });
+  return {
+    kind: 'store',
+    name,
+    shows: bodyOf({ description }),
+    call: { method: storing, path, body },
+    isShown: ({ items }) => replaces === 'by-second-name' && items.some((one) => one.name === name),
+  };
+}
+
+function removing(name: string, storing: Storing): ItemRequest {
+  return removalBy(name, own(storing, 'DELETE', name, null));
+}
+
+function own({ path }: Storing, method: Call['method'], name: string, body: Call['body']): Call {
+  return { method, path: `${path}/${encodeURIComponent(name)}`, body };
+}
+
+function bodyOf(members: Readonly<Record<string, Value>>): ValueRecord {
+  return recordOf(Object.entries(members));
+}
+
+function descriptionIn(members: DesiredItem['members']): Value | undefined {
+  return members?.['description'];
 }
 
 function pageOf(json: Value, key: string): ItemPage | null {
@@ -73,5 +189,6 @@ function pageOf(json: Value, key: string): ItemPage | null {
 function listed(item: Value): ListedItem | null {
   if (!isRecord(item) || typeof item['name'] !== 'string') return null;
   const { name, description } = item;
-  return { name, description: typeof description === 'string' ? description : '' };
+  const members = recordOf([['description', typeof description === 'string' ? description : '']]);
+  return { name, members };
 }

@@ -18,7 +18,7 @@ import { SERVER_INFO } from './agent-server/form.ts';
 import { pointedState } from './agent-server/pointed.ts';
 import { revealed } from './agent-server/reveal.ts';
 import { activateProfile } from './app-server/profiles.ts';
-import type { TimeLimits } from './retry.ts';
+import type { WriterOf } from './port.ts';
 import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
 import { EMPTY_STORE, observedState, settingsIn } from './settings-v0/read.ts';
 import { storeSettings } from './settings-v0/write.ts';
@@ -57,13 +57,12 @@ export interface DialectModule {
   /** The observed state in an answer that a snapshot holds; null: the store was empty. */
   saved(answer: ValueRecord | null): ObservedState;
   /** Makes an LLM profile active; absent if these services keep it active whatever is written. */
-  readonly activate?: (
-    connection: Connection,
-    profile: string,
-    limits: TimeLimits,
-  ) => Promise<WriteAnswer>;
-  /** Sends one write. Never throws for what a service can do. */
-  write(connection: Connection, write: SettingsWrite, limits: TimeLimits): Promise<WriteAnswer>;
+  readonly activate?: WriterOf<(profile: string) => Promise<WriteAnswer>>;
+  /**
+   * Sends a write once. Never retries by itself, and never throws for what a service can do. The error of a write that did not take
+   * effect is a ServiceError if the service named a time to come back.
+   */
+  readonly write: WriterOf<(write: SettingsWrite) => Promise<WriteAnswer>>;
 }
 
 function schemasUnder(path: string): Readonly<Record<string, string>> {

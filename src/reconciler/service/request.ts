@@ -4,8 +4,7 @@ import type { Connection } from './connect.ts';
 import { faultError } from './fault-error.ts';
 import { timeLeft, type TimeLimits, UNLIMITED } from './retry.ts';
 import type { SetpointError } from '../model/error.ts';
-import { onceFor } from '../model/once.ts';
-import { valueAt, type Value, isRecord, type ValueRecord } from '../model/value.ts';
+import { onceFor, valueAt, type Value, isRecord, type ValueRecord } from '../model/value.ts';
 import type { Path } from '../model/path.ts';
 import { decode } from './json.ts';
 import type { WriteFailure } from '../model/ports.ts';
@@ -148,8 +147,8 @@ interface Sending {
   readonly limits?: TimeLimits;
   /** Statuses that refuse what was sent. Default: 422. */
   readonly refusals?: readonly number[];
-  /** The error for such a status, if there is more to say than the status. */
-  readonly refused?: (place: string, reply: Reply) => SetpointError;
+  /** The error for such a status, if there is more to say than the status; null if there is not. */
+  readonly refused?: (place: string, reply: Reply) => SetpointError | null;
 }
 
 /** `done`: the service confirmed it, with the object that it answered. */
@@ -177,7 +176,7 @@ export async function sendOnce(connection: Connection, request: Sending): Promis
     body,
     timeout,
     ...(request.headersTimeout === undefined ? {} : { headersTimeout: request.headersTimeout }),
-    wantsBody: (status) => [200, 201, 404, 422].includes(status),
+    wantsBody: (status) => [200, 201, 404, 422, ...refusals].includes(status),
   });
   if (answer.kind === 'fault') {
     const error = faultError(place, answer.fault, connection.proxied);
@@ -185,8 +184,8 @@ export async function sendOnce(connection: Connection, request: Sending): Promis
   }
   const { status } = answer;
   if (status === 200 || status === 201) return confirmed(place, answer);
-  if (refusals.includes(status) && refused !== undefined)
-    return notApplied(refused(place, answer), true);
+  const refusal = refusals.includes(status) ? refused?.(place, answer) : null;
+  if (refusal !== null && refusal !== undefined) return notApplied(refusal, true);
   const error = statusError(connection, place, answer);
   return status < 300 || status === 408 || status >= 500
     ? ambiguous(error)

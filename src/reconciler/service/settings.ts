@@ -1,6 +1,6 @@
 import type { DialectName } from '../model/dialect.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
-import type { Actuator, Observer } from '../model/ports.ts';
+import type { Observer } from '../model/ports.ts';
 import type { ObservedState, SecretState } from '../model/state.ts';
 import type { Connection } from './connect.ts';
 import { DIALECTS, firstDialect, readAnyDialect } from './dialects.ts';
@@ -54,21 +54,6 @@ export function settingsObserver(
   const observe = retrying((signal) => once(signal, limits), retry, limits);
   return {
     observe: startup === null ? observe : throughStartup(once, observe, startup, limits, retry),
-  };
-}
-
-/**
- * Writes the settings of a service, in the dialect in which they were observed: one request for each call. The error of a write
- * that did not take effect is a ServiceError if the service named a time to come back.
- */
-export function settingsActuator(connection: Connection, limits: TimeLimits = UNLIMITED): Actuator {
-  return {
-    store: (write) => DIALECTS[write.observed.dialect.name].write(connection, write, limits),
-    activate: async (profile, { dialect }) => {
-      const { activate } = DIALECTS[dialect.name];
-      if (activate === undefined) throw new Error(`${dialect.name} ends no profile.`);
-      return activate(connection, profile, limits);
-    },
   };
 }
 

@@ -12,10 +12,9 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import type { Connection } from './connect.ts';
 import { encode } from './json.ts';
 import type { Places } from './native.ts';
-import type { TimeLimits } from './retry.ts';
+import type { Writing } from './port.ts';
 import { sendOnce } from './request.ts';
 import { type Reply } from './exchange.ts';
 import { ServiceError } from './service-error.ts';
@@ -74,7 +73,6 @@ export function bodyProblem(body: BodyToStore): string | null {
 interface Storing {
   readonly method: 'POST' | 'PATCH';
   readonly path: string;
-  readonly limits: TimeLimits;
   /** Statuses that refuse what was sent, and the error for one of them, which shows nothing of the answer. */
   readonly refusals: readonly number[];
   readonly refusal: (place: string, reply: Reply) => SetpointError;
@@ -82,9 +80,9 @@ interface Storing {
 
 /** Sends the body of a write to a service that merges it, once. Nothing is sent if the body has a problem. */
 export async function storeBody(
-  connection: Connection,
+  { connection, limits, send }: Writing,
   body: BodyToStore,
-  { method, path, limits, refusals, refusal }: Storing,
+  { method, path, refusals, refusal }: Storing,
 ): Promise<WriteAnswer> {
   const place = connection.place(method, path);
   if ('problem' in body) {
@@ -92,15 +90,17 @@ export async function storeBody(
     const error = new ServiceError('settings-refused', message);
     return { kind: 'not-applied', retry: false, reached: false, error };
   }
-  const answer = await sendOnce(connection, {
-    method,
-    path,
-    body: encode(body.record),
-    timeout: connection.timeout,
-    limits,
-    refusals,
-    refused: refusal,
-  });
+  const answer = await send('write settings', () =>
+    sendOnce(connection, {
+      method,
+      path,
+      body: encode(body.record),
+      timeout: connection.timeout,
+      limits,
+      refusals,
+      refused: refusal,
+    }),
+  );
   return answer.kind === 'done' ? { kind: 'stored' } : answer;
 }
 

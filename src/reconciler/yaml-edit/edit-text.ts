@@ -34,13 +34,14 @@ import {
   linesBehind,
   type Splice,
   spliced,
+  withoutMembers,
   withoutSpots,
 } from './splice.ts';
 
-/** A value to write under keys of the file. Maps that are missing on the way are added. */
+/** A value to write under keys of the file. Maps that are missing on the way are added. Without a value the key goes, with its comments. */
 export interface Edit {
   readonly path: readonly string[];
-  readonly value: Json;
+  readonly value: Json | undefined;
 }
 
 /**
@@ -64,10 +65,12 @@ export function editText(text: string, edits: readonly Edit[]): string | null {
   return after !== null && sameJson(plainOf(after.root), desired) ? source.mark + edited : null;
 }
 
-function withValue(value: Json, path: readonly string[], edited: Json): Json {
+function withValue(value: Json, path: readonly string[], edited: Json | undefined): Json {
   const [key, ...rest] = path;
-  if (key === undefined) return edited;
+  if (key === undefined) return edited ?? null;
   const record: JsonObject = isObject(value) && !isArray(value) ? value : {};
+  if (edited === undefined && (rest.length === 0 || !Object.hasOwn(record, key)))
+    return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
   return Object.fromEntries([
     ...Object.entries(record),
     [key, withValue(own(record, key) ?? null, rest, edited)],
@@ -136,7 +139,7 @@ function reshapeMap(
   return [
     ...inner,
     linesBehind(source, stay.at(-1)?.end ?? node.end, column, lines),
-    ...withoutSpots(source, node.members, gone),
+    ...withoutMembers(source, node.members, gone, column),
   ];
 }
 
@@ -183,7 +186,8 @@ function toInline(source: YamlSource, node: EditNode, desired: Json, place: Site
   const { flow, colon } = place;
   if (isBlock(node) && colon !== null && isBelow(source, node, colon)) {
     const text = ` ${inlineText(desired, place.quotes, flow)}`;
-    return [{ start: colon + 1, end: colon + 1, text }, ...emptied(source, node)];
+    const gone = isObject(desired) ? emptiedMap(source, node) : emptied(source, node);
+    return [{ start: colon + 1, end: colon + 1, text }, ...gone];
   }
   const { start, end } = node;
   if (node.kind !== 'scalar')
@@ -204,8 +208,10 @@ function replaced(source: YamlSource, node: EditNode, desired: Json, place: Site
   const whole = [{ start, end, text: flowText(desired, quotes) }];
   if (flow || colon === null) return whole;
   const lines = linesAfter(source, colon, nestedLines(desired, column, source.layout));
-  if (isBlock(node))
-    return isBelow(source, node, colon) ? [lines, ...emptied(source, node)] : whole;
+  if (isBlock(node)) {
+    const gone = isObject(desired) ? emptiedMap(source, node) : emptied(source, node);
+    return isBelow(source, node, colon) ? [lines, ...gone] : whole;
+  }
   const oneLine = lineStart(source.text, colon) === lineStart(source.text, end);
   const short = shortList(desired, columnOf(source.text, start)) !== null;
   if (short || !oneLine || !isInline(plainOf(node))) return whole;
@@ -224,6 +230,14 @@ function isBelow({ text }: YamlSource, node: EditNode, colon: number): boolean {
 function emptied(source: YamlSource, node: EditMap | EditList): Splice[] {
   const spots: readonly Spot[] = node.kind === 'map' ? node.members : node.items;
   return withoutSpots(source, spots, new Set(spots));
+}
+
+/** A map that stays a map: its members go with their comments. */
+function emptiedMap(source: YamlSource, node: EditMap | EditList): Splice[] {
+  if (node.kind === 'list') return emptied(source, node);
+  const { members } = node;
+  const column = columnOf(source.text, members[0]?.start ?? 0);
+  return withoutMembers(source, members, new Set(members), column);
 }
 
 /**

@@ -73,7 +73,11 @@ export function linesBehind(
   column: number,
   lines: readonly string[],
 ): Splice {
-  const { text } = source;
+  return linesAfter(source, endBehind(source.text, offset, column), lines);
+}
+
+/** Where what ends at an offset is over, the comment lines below it that are indented deeper than `column` included. */
+function endBehind(text: string, offset: number, column: number): number {
   const deeper = new RegExp(`(?:[ \\t]*\\r?\\n)* {${column + 1},}#[^\\n]*(?:\\n|$)`, 'y');
   let end = lineEnd(text, offset);
   let next = lineStartAfter(text, end);
@@ -83,7 +87,7 @@ export function linesBehind(
     next = deeper.lastIndex;
     end = lineEnd(text, text[next - 1] === '\n' ? next - 1 : next);
   }
-  return linesAfter(source, end, lines);
+  return end;
 }
 
 function lineStartAfter(text: string, end: number): number {
@@ -109,4 +113,38 @@ export function withoutSpots(
     const start = from === 0 ? 0 : lineEnd(text, from - 1);
     return [{ start, end: lineEnd(text, spot.end), text: '' }];
   });
+}
+
+/**
+ * Removes members of a block map at `column`, each with the comments that are about it: the lines right above it in its own column, and those
+ * below it that are indented deeper.
+ */
+export function withoutMembers(
+  source: YamlSource,
+  spots: readonly Spot[],
+  gone: ReadonlySet<Spot>,
+  column: number,
+): Splice[] {
+  const { text } = source;
+  return spots.flatMap((spot): Splice[] => {
+    if (!gone.has(spot)) return [];
+    const from = lineStart(text, spot.start);
+    if (text.slice(from, spot.start).trim() !== '')
+      return withoutSpots(source, spots, new Set([spot]));
+    const first = aboveComments(text, from, column);
+    const start = first === 0 ? 0 : lineEnd(text, first - 1);
+    return [{ start, end: endBehind(text, spot.end, column), text: '' }];
+  });
+}
+
+/** Where the comment lines begin that are right above a line, in a column. */
+function aboveComments(text: string, from: number, column: number): number {
+  let first = from;
+  while (first > 0) {
+    const above = lineStart(text, first - 1);
+    const line = text.slice(above, first);
+    if (!line.startsWith(`${' '.repeat(column)}#`)) break;
+    first = above;
+  }
+  return first;
 }

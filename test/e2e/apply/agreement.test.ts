@@ -112,7 +112,11 @@ describeEach(SPELLINGS, (_, index) => index === 0 || index === SPELLINGS.length 
       const state = watch.state();
       expect(state).toMatchObject({ status: 'in-sync', stopped: null });
       expect([isToLookAt(state), state.lastInSync === state.lastRead]).toEqual([false, true]);
-      expect(watchedReport(state)).toMatchObject({ status: 'in-sync', unknown: count, changes: 0 });
+      expect(watchedReport(state, [], 0)).toMatchObject({
+        status: 'in-sync',
+        unknown: count,
+        changes: 0,
+      });
       const measured = (await metrics.text()).text;
       expect(measured).toContain(
         'setpoint_target_status{environment="default",status="in_sync"} 1',

@@ -231,11 +231,13 @@ describe('a forged plan can only refuse, or approve what the committed file decl
     expect(server.requests.length).toBe(before);
   });
 
-  it('chooses no target: with several, -e or --all does', async () => {
+  it('chooses among the targets of the file, and only if nothing else does', async () => {
     put('  language: en', 'environments: { one: {}, two: {} }');
     await savePlan();
-    expect((await run('apply', 'plan.json')).code).toBe(3);
     expect((await run('apply', 'plan.json', '-e', 'one')).code).toBe(0);
+    expect((await run('apply', 'plan.json')).code).toBe(0);
+    put('  language: en', 'environments: { one: {}, three: {} }');
+    expect((await run('apply', 'plan.json')).code).toBe(3);
   });
 
   it.each([

@@ -157,9 +157,7 @@ describe('a snapshot', () => {
       [[...at('kept'), 'api_key'], 'masked, cannot be compared'],
       [[...at('query'), 'url'], 'masked, cannot be compared'],
     ]);
-    expect(environment?.warnings.filter(({ code }) => code === 'lose-unreadable')).toEqual([
-      expect.objectContaining({ path: ['sandbox_api_key'] }),
-    ]);
+    expect(environment?.warnings.map(({ code }) => code)).not.toContain('lose-unreadable');
   });
 
   it('plans sandboxes at the time of the snapshot, and warns of what it does not contain', async () => {

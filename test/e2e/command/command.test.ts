@@ -77,7 +77,7 @@ describe('the loop', () => {
     });
     const again = await run(['drift']);
     expect(again.code).toBe(0);
-    expect(again.stdout).toContain('No changes. 1 value could not be compared: llm_api_key');
+    expect(again.stdout).toContain('No changes. 1 secret could not be compared.');
     const strict = await run(['drift', '--strict', '-o', 'json']);
     expect(strict.code).toBe(2);
     const document = JSON.parse(strict.stdout) as PlanDocument;

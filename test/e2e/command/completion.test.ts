@@ -168,6 +168,7 @@ for (const shell of SHELLS) {
         'secrets',
         'server',
         'settings',
+        'skills',
         'specs',
       ]);
       expect(offered(shell, 'setpoint schema ')).toEqual([...SCHEMAS, 'pulled'].toSorted());
@@ -179,7 +180,7 @@ for (const shell of SHELLS) {
       const words = offered(shell, 'setpoint get settings,s').map((word) =>
         word.replace('settings,', ''),
       );
-      expect(words).toEqual(['sandboxes', 'secrets', 'server', 'specs']);
+      expect(words).toEqual(['sandboxes', 'secrets', 'server', 'skills', 'specs']);
     });
 
     completes('names of fields, for explain and for --rotate', () => {

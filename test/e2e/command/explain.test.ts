@@ -108,7 +108,7 @@ describe('explain PATH', () => {
     expect(stdout).toBe(`llm_api_key
   The key for the model's provider. It cannot be read back; llm_api_key_set reports whether one is stored.
 
-  type     a secret: one reference, \${env:NAME} or \${file:PATH}, or null
+  type     a secret: one reference, \${env:NAME}, \${file:PATH} or \${secret:NAME/PATH}, or null
   default  null (not set)
   null     clears it: an empty string is sent, because the service ignores null
   reading  the service does not show it; llm_api_key_set shows whether one is stored

@@ -49,7 +49,7 @@ describe('get server', () => {
     const lines = stdout.split('\n').map((line) => line.trim().split(/ {2,}/));
     expect(lines).toContainEqual(['default', service.url]);
     expect(lines).toContainEqual(['dialect', 'settings-v0']);
-    expect(lines).toContainEqual(['release', 'unknown']);
+    expect(lines).toContainEqual(['release', '0.62.0']);
     expect(lines).toContainEqual(['llm_api_key', 'whether one is stored', 'clears']);
   });
 

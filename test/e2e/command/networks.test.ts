@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 
-import { SYSTEM_CLOCK } from '../../../src/reconciler/host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../../../src/reconciler/host/this-process.ts';
 import { plan } from '../../../src/index.ts';
 import { loaded, RECORDED } from '../../fixture/store-server.ts';
 

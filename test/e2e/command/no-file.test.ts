@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/start.ts';
 import type {
@@ -118,5 +119,41 @@ describe('in a folder without a settings file', () => {
   ])('%s says what is missing and what to do', async (_, args, words) => {
     const { code, stdout, stderr } = await run(args);
     expect([code, stdout + stderr]).toEqual([3, expect.stringContaining(words)]);
+  });
+});
+
+describe('settings files that need not be named', () => {
+  const write = (...names: readonly string[]): void => {
+    for (const name of names)
+      writeFileSync(join(folder.path, name), `version: 1\nserver: { url: "${service.url}" }\n`);
+  };
+
+  it('are setpoint.yaml, or all that end with .setpoint.yaml, each an environment', async () => {
+    write('setpoint.yaml');
+    expect(await run(['validate'])).toMatchObject({ code: 0, stdout: 'Valid: default.\n' });
+    folder.remove();
+    folder = folderWith({});
+    write('acme.setpoint.yaml', 'globex.setpoint.yaml');
+    expect(await run(['validate'])).toMatchObject({ code: 0, stdout: 'Valid: acme, globex.\n' });
+    const { stderr } = await run(['init', '--server', service.url]);
+    expect(stderr).toContain('init writes one file, and this folder has several.');
+  });
+
+  it.each([[['settings.yaml', 'setpoint.yaml']], [['setpoint.yaml', 'acme.setpoint.yaml']]])(
+    'are of one kind: %j is an error that names both',
+    async (names) => {
+      write(...names);
+      const { code, stderr } = await run(['plan']);
+      expect(code).toBe(3);
+      expect(stderr).toContain(`several settings files: ${names.join(', ')}.`);
+      expect(await run(['validate', '-f', names[0] ?? ''])).toMatchObject({ code: 0 });
+    },
+  );
+
+  it('a first file names the schema that is beside it, for editors', async () => {
+    write('settings.schema.json');
+    await run(['init', '--server', service.url, '-f', 'setpoint.yaml']);
+    const text = readFileSync(join(folder.path, 'setpoint.yaml'), 'utf8');
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./settings.schema.json');
   });
 });

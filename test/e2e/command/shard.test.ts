@@ -6,6 +6,7 @@ import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
+import { itEach } from '../../fixture/long.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 
 const NAMES = Array.from({ length: 20 }, (_, at) => `customer-${at}`);
@@ -57,7 +58,7 @@ async function planned(args: readonly string[], env: Record<string, string> = {}
 }
 
 describe('all shards together are all environments, each once', () => {
-  it.each([1, 2, 3, 5, 8, 16, 64])('%i', async (count) => {
+  itEach([1, 2, 3, 5, 8, 16, 64], (count) => [1, 3, 8].includes(count))('%i', async (count) => {
     const all: string[] = [];
     for (let index = 0; index < count; index += 1) {
       store.requests.length = 0;

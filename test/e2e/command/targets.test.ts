@@ -326,3 +326,26 @@ it('without a terminal and --yes, what else is missing is named first', async ()
   expect(unanswered.stderr).toContain('--yes is not given');
   expect([...(one?.requests ?? []), ...(two?.requests ?? [])]).toEqual([]);
 });
+
+it('a saved plan chooses the environments that it is of', async () => {
+  use({ 'settings.yaml': environments() });
+  await run(['plan', '-e', 'second', '--out', 'plan.json', '-q']);
+  const applied = await run(['apply', 'plan.json']);
+  expect(applied.code).toBe(0);
+  expect(applied.stdout).toContain('second');
+  expect(applied.stdout).not.toContain('first');
+  expect(one?.requests ?? []).toEqual([]);
+});
+
+it('a pattern leaves out a file that others of it extend, unless it is named', async () => {
+  const own = environments();
+  use({
+    'envs/base.yaml': 'version: 1\nsettings: { language: en }\n',
+    'envs/own.yaml': own.replace('version: 1', 'version: 1\nextends: base.yaml'),
+  });
+  expect(await run(['validate', '-f', 'envs/*.yaml'])).toMatchObject({
+    code: 0,
+    stdout: 'Valid: first, second.\n',
+  });
+  expect((await run(['validate', '-f', 'envs/*.yaml', '-f', 'envs/base.yaml'])).code).toBe(3);
+});

@@ -9,6 +9,7 @@ import { documentOf, elementsOf, named, attribute, textOf } from '../../fixture/
 import { Events, SetClock, startPage, TOKEN } from '../../fixture/page.ts';
 import { everyState, fleet, someHistory, longWatched } from '../../fixture/watched-fleet.ts';
 import { MadeUpWatching, watchState } from '../../fixture/watching.ts';
+import { setpoint } from '../../fixture/command.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
 
 const HTML = { accept: 'text/html' };
@@ -46,9 +47,9 @@ describe('the list', () => {
 
   it('is searched, filtered and paged without scripts', async () => {
     const { ask } = await startPage(fleet(250));
-    const second = await ask('/?page=2');
+    const second = await ask('/?state=any&page=2');
     expect(elementsOf(documentOf(second.text), named('tr'))).toHaveLength(101);
-    expect(second.text).toContain('href="/?page=3"');
+    expect(second.text).toContain('href="/?state=any&amp;page=3"');
     const found = await ask('/?q=team-0005&state=drift');
     expect(elementsOf(documentOf(found.text), named('tr'))).toHaveLength(2);
     const none = await ask('/?q=%3Cscript%3Ealert(1)%3C/script%3E');
@@ -59,6 +60,36 @@ describe('the list', () => {
   it('says that there is nothing yet', async () => {
     const { ask } = await startPage([]);
     expect((await ask('/')).text).toContain('No environments yet.');
+  });
+});
+
+describe('setpoint status --server', () => {
+  const status = (url: string, token: string, ...flags: readonly string[]) =>
+    setpoint(['status', '--server', url, ...flags], {
+      cwd: '.',
+      env: { SETPOINT_WATCH_TOKEN: token },
+    });
+
+  it('lists the same for who has the token, the worst first, and shows no secret of it', async () => {
+    const {
+      page: { url },
+    } = await far();
+    const listed = await status(url, TOKEN, '-o', 'json');
+    expect([listed.code, listed.stderr]).toEqual([0, '']);
+    const document = JSON.parse(listed.stdout) as { environments: { name: string }[] };
+    const accepts = new Ajv2020({ strict: false }).compile(schemaOf('watched'));
+    expect([accepts(document), accepts.errors]).toEqual([true, null]);
+    expect(document.environments).toHaveLength(11);
+    const text = await status(url, TOKEN, '--state', 'attention', '--exit-code');
+    expect(text.code).toBe(2);
+    expect(text.stdout).toMatch(/^ENVIRONMENT[^\n]*\neu-production +✗ unreachable/);
+    const wrong = await status(url, 'canary-token-of-many-characters');
+    expect(wrong.code).toBe(4);
+    expect(wrong.stderr).toContain('refuses the token.');
+    expect(wrong.stdout + wrong.stderr).not.toContain('canary');
+    const clear = await status('http://setpoint.example.com', TOKEN);
+    expect(clear.code).toBe(3);
+    expect(clear.stderr).toContain('in clear text');
   });
 });
 
@@ -829,6 +860,7 @@ describe('events', () => {
     expect(Object.keys(events.all[0]?.parts ?? {})).toEqual([
       'controller',
       'state',
+      'facts',
       'reads',
       'found',
       'history',

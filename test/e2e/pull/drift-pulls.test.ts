@@ -29,6 +29,7 @@ import {
   type FakeIssue,
 } from '../../fixture/fake-github.ts';
 import { nodesOf, shapeOf, treeOf } from '../../fixture/markdown-tree.ts';
+import { itHolds } from '../../fixture/property-runs.ts';
 
 let github: FakeGitHub;
 beforeEach(async () => {
@@ -543,7 +544,7 @@ describe('what people read', () => {
     expect(body).toContain('"fr"');
   });
 
-  it('is inert, whatever names and values are, and never too long', () => {
+  itHolds('is inert, whatever names and values are, and never too long', 100, (numRuns) => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 60 }),
       fc.constantFrom(
@@ -581,7 +582,7 @@ describe('what people read', () => {
         expect(shape(text)).toEqual(plain);
         expect(Buffer.byteLength(bodyOf(text))).toBeLessThan(65_000);
       }),
-      { numRuns: 100 },
+      { numRuns },
     );
   });
 

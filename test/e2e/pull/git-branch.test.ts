@@ -23,6 +23,7 @@ import {
 } from '../../../src/reconciler/host/git-branch.ts';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import { folderWith } from '../../fixture/command.ts';
+import { describeEach } from '../../fixture/long.ts';
 
 const linux = process.platform === 'linux';
 
@@ -126,7 +127,7 @@ const SOURCES: readonly (readonly [string, () => Promise<string>])[] = [
   ],
 ];
 
-describe.each(SOURCES)('a branch of %s', (_, sourceOf) => {
+describeEach(SOURCES, (_, index) => index % 2 === 0)('a branch of %s', (_, sourceOf) => {
   it('has a tip, the files of it, and moves forward', async () => {
     const first = commit({ 'settings.yaml': 'a', 'envs/base.yaml': 'b' }, 'first\n\nmore');
     const branch = await follow({ source: await sourceOf() });

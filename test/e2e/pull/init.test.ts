@@ -205,7 +205,7 @@ settings:
           DATABASE: \${env:FILES_DATABASE}
   # The key for the search provider.
   search_api_key: \${env:SEARCH_API_KEY}
-  # The service never shows sandbox_api_key, and every write sends it. It stores asterisks in place of a key, which never works.
+  # This service keeps no sandbox_api_key that works, and never shows it; null says so.
   # The key for the sandbox provider.
   sandbox_api_key: null
   # How much one task may cost at most, in US dollars.
@@ -249,6 +249,23 @@ settings:
       expect(found.environments).toMatchObject([{ status: 'in-sync', changes: [] }]);
       expect(shown).toContain('No changes.');
     }
+  });
+
+  it('writes a first file for one environment, with a key of its own, and its plan is empty', async () => {
+    const store = await storeWith({ language: 'de' });
+    const folder = folderOf();
+    const first = { ...asked(folder, store.url), environment: 'staging' };
+    const { environment, variables } = await init(first);
+    expect(environment).toBe('staging');
+    expect(variables).toMatchObject([{ name: 'STAGING_API_KEY' }]);
+    const text = read(folder);
+    expect(text).toMatch(/^environments:\n {2}staging:\n {4}server:\n/m);
+    expect(text).not.toMatch(/^server:/m);
+    const env = { STAGING_API_KEY: ENV.SETPOINT_API_KEY };
+    const { environments } = await plan({ file: join(folder, 'settings.yaml'), env });
+    expect(environments).toMatchObject([{ name: 'staging', status: 'in-sync', error: null }]);
+    const again = init({ ...first, environment: 'a/b', file: join(folder, 'other.yaml') });
+    await expect(again).rejects.toThrow('The name of an environment');
   });
 
   it('writes no key if none was sent', async () => {

@@ -461,7 +461,7 @@ describe('the command', () => {
       written,
       io: {
         env,
-        stdin: Readable.from([]),
+        stdin: () => Readable.from([]),
         stdout: stream('stdout'),
         stderr: stream('stderr'),
         signal: never,

@@ -336,6 +336,14 @@ function amissIn({ changes, status, error }: EnvironmentOutcome, front: FaultyFr
 /** Those for which somebody has to wait do so at the same time. */
 const WAITING = [false, true] as const;
 
+/** Each fault goes wrong with writes or with reads in `npm test`, every other one with writes. */
+function isTurn(manner: Manner, fault: Fault): boolean {
+  const isWritten = FAULTS.indexOf(fault) % 2 === 0;
+  return isWritten
+    ? manner === EVERYWHERE
+    : MANNERS.indexOf(manner) === 1 || MANNERS.indexOf(manner) === 2;
+}
+
 for (const manner of MANNERS) {
   describe(`${manner.name}: whatever goes wrong with any one request`, async () => {
     const worlds = await Promise.all(
@@ -348,11 +356,9 @@ for (const manner of MANNERS) {
             (fault.shows === 'nothing') === waiting && cases.some((one) => one.fault === fault),
         );
         const test = waiting ? it.concurrent : it;
-        const isShort = world === FULLEST && MANNERS.indexOf(manner) < 3;
-        test.each(faults.map((fault) => [fault.name, fault] as const))(
-          `${world.name}: %s`,
-          isShort ? {} : LONG,
-          async (_, fault) => {
+        for (const fault of faults) {
+          const isShort = world === FULLEST && isTurn(manner, fault);
+          test(`${world.name}: ${fault.name}`, isShort ? {} : LONG, async () => {
             const found = await Promise.all(
               cases
                 .filter((one) => one.fault === fault)
@@ -363,8 +369,8 @@ for (const manner of MANNERS) {
             );
             const amiss = found.filter(([, problems]) => Object.keys(problems).length > 0);
             expect(Object.fromEntries(amiss)).toEqual({});
-          },
-        );
+          });
+        }
       }
     }
   });

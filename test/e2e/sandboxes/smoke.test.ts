@@ -19,7 +19,8 @@ async function world(options: EmulatorOptions, stored = true): Promise<void> {
   folder = folderWith({
     'settings.yaml': `version: 1\nserver: { url: "${service.url}", api_key: "\${env:KEY}" }\n`,
   });
-  if (stored) await request('api/settings', { language: 'en' });
+  const path = options.dialect === 'app-server' ? 'api/v1/settings' : 'api/settings';
+  if (stored) await request(path, { language: 'en' });
 }
 
 async function request(path: string, body?: object): Promise<{ items: Record<string, unknown>[] }> {
@@ -34,31 +35,46 @@ async function request(path: string, body?: object): Promise<{ items: Record<str
 const run = (...args: string[]) => setpoint(args, { cwd: folder.path, env: { KEY: 'k' } });
 
 describe('smoke', () => {
-  it('starts one conversation, follows it to READY, and names what it leaves behind', async () => {
-    await world({ startMs: 600 });
-    const { code, stdout } = await run('smoke', '--yes', '-o', 'json');
-    const document = JSON.parse(stdout) as SmokeDocument;
-    const path = join(import.meta.dirname, '../../../schemas/smoke.schema.json');
-    const validate = new Ajv2020({ strict: false }).compile(
-      JSON.parse(readFileSync(path, 'utf8')) as object,
-    );
-    validate(document);
-    expect(validate.errors ?? []).toEqual([]);
-    expect(code).toBe(0);
-    const [environment] = document.environments;
-    const statuses = environment?.steps.map(({ status }) => status);
-    expect([statuses?.at(0), statuses?.at(-1)]).toEqual(['WORKING', 'READY']);
-    const { items } = await request('api/v1/app-conversations/search');
-    expect(items.map(({ id, sandbox_id: sandbox }) => [id, sandbox])).toEqual([
-      [environment?.conversation, environment?.sandbox],
-    ]);
-  });
+  it.each(['settings-v0', 'app-server'] as const)(
+    'starts one conversation on %s, follows it to READY, and removes it with its sandbox',
+    async (dialect) => {
+      await world({ startMs: 600, dialect });
+      await request('api/v1/sandboxes', {});
+      const { items: before } = await request('api/v1/sandboxes/search');
+      const { code, stdout, stderr } = await run('smoke', '--yes', '-o', 'json');
+      const document = JSON.parse(stdout) as SmokeDocument;
+      const path = join(import.meta.dirname, '../../../schemas/smoke.schema.json');
+      const validate = new Ajv2020({ strict: false }).compile(
+        JSON.parse(readFileSync(path, 'utf8')) as object,
+      );
+      validate(document);
+      expect(validate.errors ?? []).toEqual([]);
+      expect(code, stderr).toBe(0);
+      const [environment] = document.environments;
+      const statuses = environment?.steps.map(({ status }) => status);
+      expect([statuses?.at(0), statuses?.at(-1)]).toEqual(['WORKING', 'READY']);
+      expect(environment).toMatchObject({ removed: true, remains: null });
+      expect((await request('api/v1/app-conversations/search')).items).toEqual([]);
+      const { items } = await request('api/v1/sandboxes/search');
+      expect(items.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    },
+  );
 
   it('claims no more than that one can start', async () => {
     await world({ startMs: 0 });
     const { stdout } = await run('smoke', '--yes', '--message', 'hello');
     expect(stdout).toContain('A conversation can start. Nothing else was tested.');
-    expect(stdout).toMatch(/Left behind: conversation [0-9a-f]{32}, sandbox \w+\./);
+    expect(stdout).toMatch(
+      /Removed again: conversation [0-9a-f]{32}, and with it sandbox \w+\.\n$/,
+    );
+  });
+
+  it('says where it cannot start one: an Agent Server is sent all of it', async () => {
+    await world({ dialect: 'agent-server' }, false);
+    const { code, stderr } = await run('smoke', '--yes');
+    expect(code).toBe(3);
+    expect(stderr).toContain('An Agent Server starts no conversation from what it has stored');
+    expect(stderr).toContain('setpoint doctor --live');
   });
 
   it('asks first, and shows what it costs; without a terminal it needs --yes', async () => {

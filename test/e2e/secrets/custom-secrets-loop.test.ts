@@ -1,5 +1,16 @@
+import { describe } from 'vitest';
+import { LONG } from '../../fixture/long.ts';
 import { startEmbedded } from '../../fixture/loop/embedded.ts';
+import { isKill } from '../../fixture/loop/kill.ts';
 import { describeSecretsLoop } from '../../fixture/loop/secrets-loop.ts';
 
-for (const dialect of ['settings-v0', 'app-server', 'agent-server'] as const)
-  describeSecretsLoop(`${dialect}, the embedded service`, () => startEmbedded(dialect));
+describeSecretsLoop(
+  'settings-v0, the embedded service, nothing killed',
+  () => startEmbedded('settings-v0'),
+  isKill,
+);
+
+describe('with kills', LONG, () => {
+  for (const dialect of ['settings-v0', 'app-server', 'agent-server'] as const)
+    describeSecretsLoop(`${dialect}, the embedded service`, () => startEmbedded(dialect));
+});

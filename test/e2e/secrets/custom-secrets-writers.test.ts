@@ -138,3 +138,66 @@ describe('agent-server', () => {
     expect(healed).toMatchObject({ status: 'applied' });
   });
 });
+
+describe('settings-v0: two who rotate one secret at the same time', () => {
+  const asked = () => ({ ...world.asked('{ DB: "${env:DB}" }'), rotate: 'all' as const });
+
+  /** Does something once, before the first request of a kind after others. */
+  function once(isIt: (seen: Seen, writes: number) => boolean, act: () => Promise<unknown>): void {
+    let isDone = false;
+    let writes = 0;
+    world.front.before = async (seen) => {
+      if (!isDone && isIt(seen, writes)) {
+        isDone = true;
+        await act();
+      }
+      if (isWrite(seen)) writes += 1;
+    };
+  }
+
+  async function stopped(told: RegExp): Promise<void> {
+    const [outcome] = (await apply(asked())).environments;
+    expect(outcome?.error?.message).toMatch(told);
+    expect(outcome?.error?.hint).toMatch(/Another setpoint may rotate it/);
+    expect(JSON.stringify(outcome)).not.toContain(ENV.DB);
+  }
+
+  beforeEach(async () => {
+    world = await startSecretsWorld('settings-v0');
+    await world.theirs('DB', 'old');
+  });
+
+  it.each([
+    ['is gone', async () => world.removed('DB__next')],
+    [
+      'is another one',
+      async () => {
+        await world.removed('DB__next');
+        const body = { name: 'DB__next', value: 'theirs', description: 'other' };
+        await world.front.ask('POST', SECRET_PATHS['settings-v0'], body);
+      },
+    ],
+  ])('the old value stays if the new one %s', async (_, act) => {
+    once((seen, writes) => !isWrite(seen) && writes === 1, act);
+    await stopped(/removed or changed DB__next, the new value of DB\. DB was left as it is/);
+    expect(world.values()).toMatchObject({ DB: 'old' });
+    const [again] = (await apply(asked())).environments;
+    expect(again).toMatchObject({ status: 'applied', error: null });
+    expect(world.values()).toEqual({ DB: ENV.DB });
+  });
+
+  it('what waits stays if the old value is gone', async () => {
+    await world.theirs('DB__next', 'theirs');
+    let lists = 0;
+    const isList = ({ method, path }: Seen): boolean => method === 'GET' && path.includes('secret');
+    once(
+      (seen) => isList(seen) && (lists += 1) === 3,
+      async () => world.removed('DB'),
+    );
+    await stopped(/removed DB, whose new value waits as DB__next\. DB__next was left as it is/);
+    expect(world.values()).toEqual({ DB__next: 'theirs' });
+    const [again] = (await apply(asked())).environments;
+    expect(again).toMatchObject({ status: 'applied', error: null });
+    expect(world.values()).toEqual({ DB: ENV.DB });
+  });
+});

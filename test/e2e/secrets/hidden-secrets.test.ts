@@ -1,8 +1,9 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { EmulatorDialect } from '../../../src/emulator/options.ts';
 import { startFronted } from '../../fixture/before-service.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
+import { describeEach, itEach } from '../../fixture/long.ts';
 
 const V0 = `
   llm_api_key: \${env:A}
@@ -55,16 +56,19 @@ function environmentOf(stdout: string): Environment {
   return one;
 }
 
-describe.each([
-  ['settings-v0', 'flat', V0, 2],
-  ['app-server', 'in lists', LISTS, 8],
-  ['agent-server', 'in lists', LISTS, 8],
-  ['app-server', 'native', NATIVE, 8],
-  ['agent-server', 'native', NATIVE, 8],
-] as const)('the secrets that %s does not show, %s', (dialect, _, settings, count) => {
+describeEach(
+  [
+    ['settings-v0', 'flat', V0, 2],
+    ['app-server', 'in lists', LISTS, 8],
+    ['agent-server', 'in lists', LISTS, 8],
+    ['app-server', 'native', NATIVE, 8],
+    ['agent-server', 'native', NATIVE, 8],
+  ] as const,
+  (_, index) => index === 1 || index === 4,
+)('the secrets that %s does not show, %s', (dialect, _, settings, count) => {
   it('are rotated by each path that a plan prints, and said to be sent, not verified', async () => {
     const { run, allowed } = await applied(dialect, settings);
-    const { stdout: text } = await run('plan');
+    const { stdout: text } = await run('plan', '-v');
     const paths = [...text.matchAll(/^ {2}\? (.+?): /gm)].map(([, path = '']) => path);
     expect(paths).toHaveLength(count);
     expect(environmentOf((await run('plan', '-o', 'json')).stdout).unknown).toHaveLength(count);
@@ -78,7 +82,8 @@ describe.each([
     }
   });
 
-  it.each(['text', 'markdown', 'html', 'json'])(
+  const isHere = (format: string) => (dialect === 'app-server') === /^(text|html)$/.test(format);
+  itEach(['text', 'markdown', 'html', 'json'], isHere)(
     'are rotated all at once, and none is verified in %s',
     async (format) => {
       const { run, allowed } = await applied(dialect, settings);

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith, start } from '../../fixture/command.ts';
+import { itEach } from '../../fixture/long.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import { dedent } from '../../fixture/dedent.ts';
 
@@ -202,42 +203,57 @@ describe('files that setpoint keeps are read as settings files are', () => {
     });
   }
 
-  it.each(kinds)('fingerprints: %s', async (_, planted) => {
-    planted('.setpoint/fingerprints.json');
-    await endsSoon(['plan']);
-    expect(store.posts()).toBe(0);
-  });
-
-  it.each(kinds)('the embedded store: %s', async (_, planted) => {
-    for (const url of ['embedded:', 'embedded:stores/mine.json']) {
-      writeFileSync(within('settings.yaml'), settings(url));
-      planted(url === 'embedded:' ? '.setpoint/embedded.json' : 'stores/mine.json');
+  itEach(kinds, (_, index) => index === 0 % kinds.length)(
+    'fingerprints: %s',
+    async (_, planted) => {
+      planted('.setpoint/fingerprints.json');
       await endsSoon(['plan']);
-    }
-  });
+      expect(store.posts()).toBe(0);
+    },
+  );
 
-  it.each(kinds)('serve --data: %s', async (_, planted) => {
-    planted('store.json');
-    await endsSoon(['serve', '--port', '0', '--data', 'store.json']);
-  });
+  itEach(kinds, (_, index) => index === 1 % kinds.length)(
+    'the embedded store: %s',
+    async (_, planted) => {
+      for (const url of ['embedded:', 'embedded:stores/mine.json']) {
+        writeFileSync(within('settings.yaml'), settings(url));
+        planted(url === 'embedded:' ? '.setpoint/embedded.json' : 'stores/mine.json');
+        await endsSoon(['plan']);
+      }
+    },
+  );
 
-  it.each(kinds)('serve --server-mcp: %s', async (_, planted) => {
-    planted('mcp.json');
-    await endsSoon(['serve', '--port', '0', '--server-mcp', 'mcp.json']);
-  });
+  itEach(kinds, (_, index) => index === 2 % kinds.length)(
+    'serve --data: %s',
+    async (_, planted) => {
+      planted('store.json');
+      await endsSoon(['serve', '--port', '0', '--data', 'store.json']);
+    },
+  );
 
-  it.each(kinds)('a secret file: %s', async (_, planted) => {
-    planted('secrets/key');
-    writeFileSync(
-      within('settings.yaml'),
-      settings().replace('${env:LLM}', `\${file:${within('secrets/key')}}`),
-    );
-    const { child, ended } = start(['apply', '--yes'], {
-      cwd: folder.path,
-      env: { ...ENV, SETPOINT_ALLOWED_FILES: within('secrets') },
-    });
-    const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
-    expect((await ended).code).toBe(3);
-    clearTimeout(timer);
-  });
+  itEach(kinds, (_, index) => index === 3 % kinds.length)(
+    'serve --server-mcp: %s',
+    async (_, planted) => {
+      planted('mcp.json');
+      await endsSoon(['serve', '--port', '0', '--server-mcp', 'mcp.json']);
+    },
+  );
+
+  itEach(kinds, (_, index) => index === 4 % kinds.length)(
+    'a secret file: %s',
+    async (_, planted) => {
+      planted('secrets/key');
+      writeFileSync(
+        within('settings.yaml'),
+        settings().replace('${env:LLM}', `\${file:${within('secrets/key')}}`),
+      );
+      const { child, ended } = start(['apply', '--yes'], {
+        cwd: folder.path,
+        env: { ...ENV, SETPOINT_ALLOWED_FILES: within('secrets') },
+      });
+      const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      expect((await ended).code).toBe(3);
+      clearTimeout(timer);
+    },
+  );
 });

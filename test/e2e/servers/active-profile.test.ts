@@ -30,6 +30,13 @@ async function server(): Promise<Fronted> {
     expect(await fronted.ask('POST', `/api/profiles/${name}`, { llm })).toMatchObject({
       status: 201,
     });
+  for (const name of ['m1', 'm2'])
+    expect(
+      await fronted.ask('POST', `/api/meta-profiles/${name}`, {
+        classifier_model: 'keyed',
+        classes: [{ description: 'all', model: 'keyed' }],
+      }),
+    ).toMatchObject({ status: 201 });
   return fronted;
 }
 

@@ -323,7 +323,6 @@ describe('mcp_config is replaced whole', () => {
 describe('what the service cannot hold', () => {
   const settings = dedent`
     enable_solvability_analysis: false
-    secrets_store: {provider_tokens: {github: {token: "\${env:LLM_KEY}"}}}
     llm_model: null
     security_analyzer: invariant
     language: fr
@@ -335,7 +334,7 @@ describe('what the service cannot hold', () => {
     expect(environments[0]?.error).toEqual({
       code: 'unfit-for-service',
       message:
-        'This service speaks app-server, and nothing was sent to it. security_analyzer must be "llm" or "none" there, or null. llm_model cannot be null there: it is always set. It has no secrets_store: releases up to 1.6 (settings-v0) have it; set these secrets by other means, at /api/v1/secrets. It has no enable_solvability_analysis: releases up to 1.6 (settings-v0) have it.',
+        'This service speaks app-server, and nothing was sent to it. security_analyzer must be "llm" or "none" there, or null. llm_model cannot be null there: it is always set. It has no enable_solvability_analysis: releases up to 1.6 (settings-v0) have it.',
       hint: 'Change the fields named, or list them under unmanaged for this environment.',
     });
     expect(server.posts()).toEqual([]);
@@ -343,7 +342,7 @@ describe('what the service cannot hold', () => {
 
   it('is left out if it is unmanaged', async () => {
     const server = await serverWith(STORED);
-    const unmanaged = '[enable_solvability_analysis, secrets_store, llm_model, security_analyzer]';
+    const unmanaged = '[enable_solvability_analysis, llm_model, security_analyzer]';
     const outcome = await apply(asked(server.url, settings, { unmanaged }));
     expect(outcome.environments[0]).toMatchObject({ status: 'applied', error: null });
     expect(server.posts()).toEqual([{ language: 'fr' }]);

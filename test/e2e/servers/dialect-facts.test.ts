@@ -20,6 +20,12 @@ async function scene(dialect: Dialect, stored: JsonRecord, settings: string) {
     expect(reply.status, await reply.text()).toBe(200);
   };
   await send(stored);
+  if (dialect === 'agent-server')
+    await fetch(`${service.url}/api/meta-profiles/other`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ classifier_model: 'm', classes: [{ description: 'd', model: 'm' }] }),
+    });
   const folder = folderWith({
     'settings.yaml': `version: 1\nserver: { url: "${service.url}" }\nsettings: ${settings}\n`,
   });

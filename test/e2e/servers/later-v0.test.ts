@@ -38,16 +38,6 @@ describe.each(ALL)('release %s', (release) => {
     expect(await applied(store, '  language: fr\n')).toMatchObject({ status: 'in-sync' });
   });
 
-  it('secrets_store, which is dropped, is never sent, and said at plan', async () => {
-    const store = await started(release, { language: 'en' });
-    const settings = '  secrets_store: { custom_secrets: { A: "${env:SETPOINT_API_KEY}" } }\n';
-    expect((await planned(store, settings))?.warnings.map(({ code }) => code)).toEqual([
-      'not-kept',
-    ]);
-    expect(await applied(store, settings)).toMatchObject({ status: 'in-sync' });
-    expect(store.posts()).toBe(0);
-  });
-
   it('sandbox_api_key, which is stored as asterisks, is said at plan', async () => {
     const store = await started(release, { language: 'en' });
     const { environments } = await plan(

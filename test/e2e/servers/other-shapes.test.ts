@@ -73,23 +73,28 @@ async function begun(dialect: keyof typeof SERVERS, first: JsonRecord, second: J
   return { urls, file, common: { ...common, env: { ...env, ...held } } };
 }
 
+/** What `init` does not ask for: on an Agent Server the list of agent profiles writes while none is active. */
+function unread(dialect: string): string[][] {
+  return dialect === 'agent-server' ? [['agent_profiles']] : [];
+}
+
 describe.each(['agent-server', 'app-server'] as const)(
   'values of other shapes on %s',
   (dialect) => {
     it('are added with an environment: a map that holds the value of a reference in place of a number', async () => {
       const { urls, file, common } = await begun(dialect, { route: 1 }, { route: { inner: HELD } });
       const { left, variables } = await init({ ...common, server: urls[1], environment: 'second' });
-      expect(left).toEqual([]);
+      expect(left.map(({ path }) => path)).toEqual(unread(dialect));
       expect(variables.map(({ path }) => path.slice(-2))).toContainEqual(['route', 'inner']);
       expect(readFileSync(file, 'utf8')).not.toContain(HELD);
     });
 
-    itEach([false, true], Boolean)(
+    itEach([false, true], (nested) => nested && dialect === 'agent-server')(
       'are added with an environment, whatever they were (nested: %s)',
       async (nested) => {
         const { urls, file, common } = await begun(dialect, pairs(0, nested), pairs(1, nested));
         const added = await init({ ...common, server: urls[1], environment: 'second' });
-        expect(added.left).toEqual([]);
+        expect(added.left.map(({ path }) => path)).toEqual(unread(dialect));
         expect(readFileSync(file, 'utf8')).not.toContain(HELD);
         const held = added.variables.map(({ name }) => [name, HELD] as const);
         const env = { ...Object.fromEntries(held), ...common.env };
@@ -98,7 +103,7 @@ describe.each(['agent-server', 'app-server'] as const)(
       },
     );
 
-    itEach([false, true], Boolean)(
+    itEach([false, true], (nested) => nested && dialect === 'agent-server')(
       'are pulled, whatever they were (nested: %s)',
       async (nested) => {
         const { urls, common } = await begun(dialect, pairs(0, nested), pairs(1, nested));

@@ -228,16 +228,17 @@ describe('an empty store', () => {
 });
 
 describe('the sandbox_api_key, which nobody can see', () => {
-  it('is a warning if it is not declared, and refused under protected', async () => {
+  it('is no matter if it is not declared, and refused under protected, with null as the way', async () => {
     store = await startStore({}, structuredClone(STORED));
-    const warned = await plan(request(store.url, '  language: fr\n'));
-    expect(warned.environments[0]?.warnings).toMatchObject([
-      { code: 'lose-unreadable', path: ['sandbox_api_key'] },
-    ]);
+    const silent = await plan(request(store.url, '  language: fr\n'));
+    expect(silent.environments[0]?.warnings).toEqual([]);
     const refused = await apply(
       request(store.url, '  language: fr\n', { guards: '{ protected: true }' }),
     );
     expect(refused.environments[0]).toMatchObject({ status: 'refused', requests: { post: 0 } });
+    const { hint = '' } = refused.environments[0]?.error ?? {};
+    expect(hint).toContain('Declare sandbox_api_key: null under settings');
+    expect(hint).not.toContain('a reference');
     expect(store.posts()).toBe(0);
   });
 

@@ -1,5 +1,9 @@
+import { describeEach } from '../../fixture/long.ts';
 import { startEmbedded } from '../../fixture/loop/embedded.ts';
 import { describeLoop } from '../../fixture/loop/whole-loop.ts';
 
-for (const dialect of ['settings-v0', 'app-server', 'agent-server'] as const)
-  describeLoop(`${dialect}, the embedded service`, () => startEmbedded(dialect));
+const DIALECTS = ['settings-v0', 'app-server', 'agent-server'] as const;
+
+describeEach(DIALECTS, (dialect) => dialect !== 'app-server')('%s', (dialect) =>
+  describeLoop('the embedded service', () => startEmbedded(dialect)),
+);

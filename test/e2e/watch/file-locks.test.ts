@@ -244,7 +244,7 @@ describe.runIf(canMount)('on a disk of its own (Linux, where a user may mount on
     const program = PROGRAM.replace(
       'SOURCE_LOCKS',
       source('controller/watch/locks/file-locks.ts'),
-    ).replace('SOURCE_CLOCK', source('reconciler/host/system-clock.ts'));
+    ).replace('SOURCE_CLOCK', source('reconciler/host/this-process.ts'));
     writeFileSync(entry, program);
     const bundle = await rolldown({ input: entry, platform: 'node', logLevel: 'silent' });
     const file = join(work, 'program.mjs');

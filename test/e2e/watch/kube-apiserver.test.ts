@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SYSTEM_CLOCK } from '../../../src/reconciler/host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../../../src/reconciler/host/this-process.ts';
 import { leaseLocks } from '../../../src/controller/watch/locks/lease-locks.ts';
 import { describeLocks } from '../../fixture/lock-contract.ts';
 import {

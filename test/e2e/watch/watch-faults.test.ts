@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lock, Locks } from '../../../src/controller/watch/locks/locks.ts';
 import { keepsWatch } from '../../../src/controller/watch/notices/notices.ts';
 import { fileLocks } from '../../../src/controller/watch/locks/file-locks.ts';
-import { SYSTEM_CLOCK } from '../../../src/reconciler/host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../../../src/reconciler/host/this-process.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { receiver } from '../../fixture/receivers.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { SYSTEM_CLOCK } from '../../../src/reconciler/host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../../../src/reconciler/host/this-process.ts';
 import { fileLocks } from '../../../src/controller/watch/locks/file-locks.ts';
 import { Notices } from '../../../src/controller/watch/notices/notices.ts';
 import { httpSender } from '../../../src/controller/watch/notices/send.ts';

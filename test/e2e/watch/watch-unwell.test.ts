@@ -126,7 +126,7 @@ it('a git server that accepts and never answers delays no read; the controller i
   let sick = 0;
   await until(async () => {
     if ((await ask('/healthz')).status !== 200) sick += 1;
-    return reads() >= before + 30;
+    return reads() >= before + 12;
   });
   expect(sick).toBe(0);
   expect(state.asked).toBeGreaterThan(asked);
@@ -318,7 +318,7 @@ environments:
     const before = other.requests.length;
     // The files are read again, with all their references.
     writeFileSync(join(folder, 'settings.yaml'), `${text}# again\n`);
-    await until(() => other.requests.length >= before + 30);
+    await until(() => other.requests.length >= before + 12);
     expect(await errorOf('other')).toBeUndefined();
     expect((await ask('/healthz')).status).toBe(200);
     const { length } = ours.requests;

@@ -81,7 +81,15 @@ describe('setpoint watch', () => {
       const stop = await watching(() => journal().includes('"kind":"state"'));
       const { code, stdout, stderr } = await stop('SIGTERM');
       expect([code, stderr]).toEqual([0, '']);
-      expect(stdout).toMatch(/warn {2}default: drift, was not-read: 1 change/);
+      expect(stdout).toMatch(/warn {2}default: drift: language/);
+      expect(stdout).toContain(
+        'info  watching 1 environment of settings.yaml (detect only), each every 10 s; journal in .setpoint/watch',
+      );
+      const status = await run('status', '--exit-code');
+      expect([status.code, status.stderr]).toEqual([2, '']);
+      expect(status.stdout).toMatch(
+        /^ENVIRONMENT  STATE    FOR\s+WHAT\ndefault      ~ drift  \S+\s+language\n\n1 environment: 1 drift.\n$/,
+      );
       expect(stdout).not.toContain('canary');
       expect(store.requests.every(({ method }) => method === 'GET')).toBe(true);
       const { records } = await history('-e', 'default', 'language');

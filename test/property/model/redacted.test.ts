@@ -8,6 +8,9 @@ import { Redactor } from '../../../src/reconciler/model/redactor.ts';
 import { encodings } from '../../fixture/encodings.ts';
 import { fromSchema } from '../../fixture/from-schema.ts';
 import { itHolds } from '../../fixture/property-runs.ts';
+import { COLLECTION_FORMS } from '../../../src/reconciler/model/collection-forms.ts';
+
+const COLLECTIONS: ReadonlySet<string> = new Set(COLLECTION_FORMS.map(({ block }) => block));
 
 const KINDS = [
   'plan',
@@ -51,7 +54,7 @@ function texts(value: unknown, key = '', isListed = false): string[] {
   const members = Object.entries(value).filter(([name]) => !(typed && name === 'path'));
   return members.flatMap(([name, member]) => [
     name,
-    ...texts(member, name, isListed || name === 'secrets'),
+    ...texts(member, name, isListed || COLLECTIONS.has(name)),
   ]);
 }
 
@@ -60,7 +63,7 @@ function words(document: unknown, at = ''): string[] {
   if (typeof document !== 'object' || document === null) return [];
   return Object.entries(document).flatMap(([name, member]) => {
     const place = `${at}/${name}`;
-    if (name === 'secrets') return [];
+    if (COLLECTIONS.has(name)) return [];
     const structural =
       FIXED.has(name) ||
       [

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import { parseSelector, selects } from '../../../src/reconciler/model/selector.ts';
 import { growth, LINEAR } from '../../fixture/growth.ts';
-import { propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds } from '../../fixture/property-runs.ts';
 
 const key = fc.constantFrom('a', 'b', 'in', 'notin', 'x.y/a');
 const value = fc.constantFrom('', '0', '1', 'in', 'a.b');
@@ -37,7 +37,7 @@ const requirement = fc
   });
 
 describe('a selector', () => {
-  it('holds exactly if each of its requirements holds', () => {
+  itHolds('holds exactly if each of its requirements holds', 3000, (numRuns) => {
     fc.assert(
       fc.property(
         fc.array(requirement, { minLength: 1, maxLength: 4 }),
@@ -48,47 +48,51 @@ describe('a selector', () => {
           expect(selects(parseSelector(text), of)).toBe(several.every(({ holds }) => holds(of)));
         },
       ),
-      { numRuns: propertyRuns(3000) },
+      { numRuns },
     );
   });
 
-  it('any text is parsed or a usage error, whose message stays short and inert', () => {
-    const near = fc.string({
-      unit: fc.constantFrom(
-        'a',
-        '0',
-        '-',
-        '.',
-        '/',
-        '=',
-        '!',
-        '(',
-        ')',
-        ',',
-        '<',
-        ' ',
-        'in ',
-        'notin',
-        '\u001b',
-        'é',
-      ),
-    });
-    fc.assert(
-      fc.property(fc.oneof(near, fc.string({ unit: 'binary', maxLength: 300 })), (text) => {
-        try {
-          expect(parseSelector(text).length).toBeGreaterThan(0);
-        } catch (thrown) {
-          expect(thrown).toBeInstanceOf(SetpointError);
-          const { code, message } = thrown as SetpointError;
-          expect(code).toBe('usage');
-          expect(message.length).toBeLessThan(300);
-          // oxlint-disable-next-line no-control-regex
-          expect(message).not.toMatch(/[\u0000-\u001f]/);
-        }
-      }),
-      { numRuns: propertyRuns(3000) },
-    );
-  });
+  itHolds(
+    'any text is parsed or a usage error, whose message stays short and inert',
+    3000,
+    (numRuns) => {
+      const near = fc.string({
+        unit: fc.constantFrom(
+          'a',
+          '0',
+          '-',
+          '.',
+          '/',
+          '=',
+          '!',
+          '(',
+          ')',
+          ',',
+          '<',
+          ' ',
+          'in ',
+          'notin',
+          '\u001b',
+          'é',
+        ),
+      });
+      fc.assert(
+        fc.property(fc.oneof(near, fc.string({ unit: 'binary', maxLength: 300 })), (text) => {
+          try {
+            expect(parseSelector(text).length).toBeGreaterThan(0);
+          } catch (thrown) {
+            expect(thrown).toBeInstanceOf(SetpointError);
+            const { code, message } = thrown as SetpointError;
+            expect(code).toBe('usage');
+            expect(message.length).toBeLessThan(300);
+            // oxlint-disable-next-line no-control-regex
+            expect(message).not.toMatch(/[\u0000-\u001f]/);
+          }
+        }),
+        { numRuns },
+      );
+    },
+  );
 
   it('is read in time linear to its length', () => {
     for (const [first, part, last] of [

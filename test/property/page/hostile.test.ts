@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { JournalRecord, WatchState } from '../../../src/reconciler/model/watch.ts';
 import { planPageHtml } from '../../../src/controller/page/actions.ts';
 import { badgeSvg } from '../../../src/controller/page/state-label.ts';
@@ -18,7 +18,7 @@ import {
   textOf,
   type Element,
 } from '../../fixture/html-tree.ts';
-import { itHolds, propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds } from '../../fixture/property-runs.ts';
 import { everyState, someHistory } from '../../fixture/watched-fleet.ts';
 import { MadeUpWatching, WATCHED_AT } from '../../fixture/watching.ts';
 
@@ -139,7 +139,7 @@ itHolds(
   },
 );
 
-it('a badge of a hostile name is one picture', () => {
+itHolds('a badge of a hostile name is one picture', 300, (numRuns) => {
   const [state] = everyState();
   fc.assert(
     fc.property(hostile, (name) => {
@@ -158,6 +158,6 @@ it('a badge of a hostile name is one picture', () => {
         'text',
       ]);
     }),
-    { numRuns: propertyRuns(300) },
+    { numRuns },
   );
 });

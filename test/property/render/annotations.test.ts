@@ -10,7 +10,7 @@ import {
 } from '../../../src/reconciler/render/github/annotations.ts';
 import { json } from '../../../src/reconciler/render/json.ts';
 import { outcomeText, planText } from '../../../src/reconciler/render/section-text.ts';
-import { visible } from '../../../src/reconciler/render/visible.ts';
+import { visible } from '../../../src/reconciler/render/text.ts';
 import { hostile, refilled, twins } from '../../fixture/hostile.ts';
 import { commandsIn } from '../../fixture/runner-command.ts';
 import { OUTCOMES, PLANS, renderedBy } from '../../fixture/scenarios.ts';

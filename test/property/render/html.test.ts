@@ -12,8 +12,8 @@ import {
 } from '../../../src/reconciler/render/html/pages.ts';
 import { markup, markupSource } from '../../../src/reconciler/render/html/markup.ts';
 import { nestedDiff } from '../../../src/reconciler/render/change.ts';
-import { planText } from '../../../src/reconciler/render/section-text.ts';
-import { visible } from '../../../src/reconciler/render/visible.ts';
+import { environmentText } from '../../../src/reconciler/render/section-text.ts';
+import { visible } from '../../../src/reconciler/render/text.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 import { hostile as inert, twins } from '../../fixture/hostile.ts';
 import {
@@ -26,7 +26,7 @@ import {
   textOf,
 } from '../../fixture/html-tree.ts';
 import { renderedBy } from '../../fixture/scenarios.ts';
-import { propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds, propertyRuns } from '../../fixture/property-runs.ts';
 
 const PLAIN = { color: false, width: null, verbose: false };
 
@@ -73,7 +73,7 @@ const RENDERED = renderedBy({
 });
 
 describe('markup', () => {
-  it('holds a value as text, between tags and in an attribute', () => {
+  itHolds('holds a value as text, between tags and in an attribute', 150, (numRuns) => {
     fc.assert(
       fc.property(hostile, (value) => {
         const page = `<!doctype html><title>x</title>${markupSource(markup`<p title="${value}">${value}</p>`)}`;
@@ -92,7 +92,7 @@ describe('markup', () => {
           'p',
         ]);
       }),
-      { numRuns: propertyRuns(150) },
+      { numRuns },
     );
   });
 });
@@ -135,7 +135,7 @@ describe('a page of hostile strings', () => {
     );
   });
 
-  it('has each string, made visible, in its place', () => {
+  itHolds('has each string, made visible, in its place', 30, (numRuns) => {
     fc.assert(
       fc.property(fc.array(hostile, { minLength: 16, maxLength: 16 }), (strings) => {
         const [name = '', origin = '', warning = '', message = '', hint = '', code = ''] = strings;
@@ -187,7 +187,7 @@ describe('a page of hostile strings', () => {
         expect(texts(named('dd')).slice(0, 2)).toEqual([visible(commit), visible(actor)]);
         expect(texts(named('li')).at(-1)).toBe(visible(formatPath([unmanaged])));
       }),
-      { numRuns: propertyRuns(30) },
+      { numRuns },
     );
   });
 
@@ -210,28 +210,32 @@ describe('a page of hostile strings', () => {
 });
 
 describe('the address of a run', () => {
-  it('is a link only to https, without a name and password, and its text is its address', () => {
-    const address = fc.oneof(
-      hostile,
-      hostile.map((rest) => `https://ci.example/${rest}`),
-      hostile.map((rest) => `https://${rest}`),
-    );
-    fc.assert(
-      fc.property(address, (url) => {
-        const tree = documentOf(planHtml(planRunAt(url)));
-        const links = elementsOf(tree, named('a'));
-        expect(links.length).toBeLessThanOrEqual(1);
-        for (const link of links) {
-          const target = new URL(attribute(link, 'href') ?? '');
-          expect(target).toMatchObject({ protocol: 'https:', username: '', password: '' });
-          expect(target.href).toBe(new URL(url).href);
-          expect(textOf(link)).toBe(target.href);
-          expect(attribute(link, 'rel')).toBe('noreferrer noopener');
-        }
-      }),
-      { numRuns: propertyRuns(60) },
-    );
-  });
+  itHolds(
+    'is a link only to https, without a name and password, and its text is its address',
+    60,
+    (numRuns) => {
+      const address = fc.oneof(
+        hostile,
+        hostile.map((rest) => `https://ci.example/${rest}`),
+        hostile.map((rest) => `https://${rest}`),
+      );
+      fc.assert(
+        fc.property(address, (url) => {
+          const tree = documentOf(planHtml(planRunAt(url)));
+          const links = elementsOf(tree, named('a'));
+          expect(links.length).toBeLessThanOrEqual(1);
+          for (const link of links) {
+            const target = new URL(attribute(link, 'href') ?? '');
+            expect(target).toMatchObject({ protocol: 'https:', username: '', password: '' });
+            expect(target.href).toBe(new URL(url).href);
+            expect(textOf(link)).toBe(target.href);
+            expect(attribute(link, 'rel')).toBe('noreferrer noopener');
+          }
+        }),
+        { numRuns },
+      );
+    },
+  );
 });
 
 describe('the counts', () => {
@@ -255,7 +259,9 @@ describe('the counts', () => {
             const sentences = elementsOf(tree, ofClass('sentence')).map(textOf);
             expect(sentences.toSorted()).toEqual(
               document.environments
-                .map((one) => lastLine(planText(planOf(one), PLAIN, voice)))
+                .map((one) =>
+                  lastLine(environmentText(one, { voice, plan: document, total: 1 }, PLAIN)),
+                )
                 .toSorted(),
             );
             expect(elementsOf(tree, ofClass('name'))).toHaveLength(environments.flat().length);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { codeSpan, prose } from '../../../src/reconciler/render/markdown/inline.ts';
 import {
@@ -10,11 +10,11 @@ import {
   validationMarkdown,
 } from '../../../src/reconciler/render/markdown/comments.ts';
 import { tableRow } from '../../../src/reconciler/render/markdown/blocks.ts';
-import { visible } from '../../../src/reconciler/render/visible.ts';
+import { visible } from '../../../src/reconciler/render/text.ts';
 import { hostile, twins } from '../../fixture/hostile.ts';
 import { nodesOf, plainText, shapeOf, treeOf } from '../../fixture/markdown-tree.ts';
 import { PLANS, renderedBy } from '../../fixture/scenarios.ts';
-import { itHolds, propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds } from '../../fixture/property-runs.ts';
 
 const INVISIBLE =
   /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069]|[\uD800-\uDFFF](?<![\uD800-\uDBFF][\uDC00-\uDFFF])(?![\uDC00-\uDFFF])/u;
@@ -23,7 +23,7 @@ const INVISIBLE =
 const MEANINGFUL = /[@#$`<>&\\[\]*_^{}|]|:\/\/|\bwww\.|\b[0-9a-f]{7,}\b|\bGH-|:\w+:/i;
 
 describe('a value', () => {
-  it('is the text of a code span, and nothing else', () => {
+  itHolds('is the text of a code span, and nothing else', 100, (numRuns) => {
     fc.assert(
       fc.property(hostile, (value) => {
         const [paragraph] = treeOf(`x ${codeSpan(value)} y`).children ?? [];
@@ -36,11 +36,11 @@ describe('a value', () => {
           [],
         ]);
       }),
-      { numRuns: propertyRuns(100) },
+      { numRuns },
     );
   });
 
-  it('stays in its cell', () => {
+  itHolds('stays in its cell', 100, (numRuns) => {
     fc.assert(
       fc.property(hostile, hostile, (one, other) => {
         const head = tableRow(['a', 'b']) + tableRow(['---', '---']);
@@ -53,13 +53,13 @@ describe('a value', () => {
         expect(unescaped(plainText(cells[1] ?? tree))).toBe(unescaped(spaced(visible(other))));
         expect(nodesOf(tree, 'link')).toEqual([]);
       }),
-      { numRuns: propertyRuns(100) },
+      { numRuns },
     );
   });
 });
 
 describe('a sentence', () => {
-  it('is one paragraph of text and code spans that reads as it was', () => {
+  itHolds('is one paragraph of text and code spans that reads as it was', 100, (numRuns) => {
     fc.assert(
       fc.property(hostile, (sentence) => {
         for (const before of ['', '> - ', '- ', '## ']) {
@@ -74,7 +74,7 @@ describe('a sentence', () => {
           ).toBe(true);
         }
       }),
-      { numRuns: propertyRuns(100) },
+      { numRuns },
     );
   });
 });
@@ -106,7 +106,7 @@ describe('a document of hostile strings', () => {
       );
     });
 
-  it('links to the run alone, and only to https', () => {
+  itHolds('links to the run alone, and only to https', 100, (numRuns) => {
     const url = fc.oneof(
       hostile,
       hostile.map((rest) => `https://ci.example/${rest}`),
@@ -129,7 +129,7 @@ describe('a document of hostile strings', () => {
           });
         }
       }),
-      { numRuns: propertyRuns(100) },
+      { numRuns },
     );
     expect(
       nodesOf(

@@ -6,7 +6,7 @@ import { DIAGNOSTICS, type DiagnosticCode } from '../../../src/reconciler/model/
 import type { DiagnosticReport } from '../../../src/reconciler/model/documents.gen.ts';
 import { VERSION } from '../../../src/reconciler/model/version.ts';
 import { validationSarif } from '../../../src/reconciler/render/sarif.ts';
-import { visible } from '../../../src/reconciler/render/visible.ts';
+import { visible } from '../../../src/reconciler/render/text.ts';
 import { validationOf } from '../../fixture/documents.ts';
 import { hostile } from '../../fixture/hostile.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { Result } from '../../../src/reconciler/model/outcome.ts';
 import type { JournalEvent, WatchState } from '../../../src/reconciler/model/watch.ts';
 import { EnvironmentRecords } from '../../../src/controller/watch/environment-records.ts';
@@ -10,7 +10,7 @@ import { newlyFound, notReadState } from '../../../src/controller/watch/environm
 import { Journal } from '../../../src/controller/watch/journal/journal.ts';
 import { IN_CHECKPOINT } from '../../../src/controller/watch/journal/journal-lines.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
-import { propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds } from '../../fixture/property-runs.ts';
 
 const NAMES = ['a', 'b'] as const;
 const MINUTE = 60_000;
@@ -82,52 +82,56 @@ function kept(state: WatchState): unknown {
   return JSON.parse(JSON.stringify(Object.fromEntries(members.map((name) => [name, state[name]]))));
 }
 
-it('a state is after a restart what it was before, also if a new file of the journal has begun', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(steps, { minLength: 1, maxLength: 60 }),
-      fc.constantFrom(1, 2000, 1e9),
-      async (all, bytes) => {
-        const folder = mkdtempSync(join(tmpdir(), 'setpoint-fold-'));
-        let now = T0;
-        const journal = new Journal(folder, () => now, { bytes, age: 1e12, files: 2 });
-        const tools = {
-          append: (event: JournalEvent, at: number) => journal.append(event, at),
-          tell: () => {},
-        };
-        const live = new Map(
-          NAMES.map((name) => [name, new EnvironmentRecords(notReadState(name), tools)]),
-        );
-        try {
-          for (const { name, minutes, what } of all) {
-            now += minutes * MINUTE + 1;
-            const records = live.get(name);
-            if (records === undefined) continue;
-            if (what.kind === 'read') {
-              const event = newlyFound(records.state, what.plan, 'c');
-              // The journal has no line of a read that finds the same.
-              if (event === null) continue;
-              records.know({ kind: 'read', at: now, plan: what.plan, commit: 'c' });
-              records.add(event, now);
-              await records.flush();
-            } else if (what.kind === 'agreed') {
-              records.know(what);
-              await journal.agree(name, what);
-            } else await records.now({ ...what, environment: name }, now);
+itHolds(
+  'a state is after a restart what it was before, also if a new file of the journal has begun',
+  60,
+  async (numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(steps, { minLength: 1, maxLength: 60 }),
+        fc.constantFrom(1, 2000, 1e9),
+        async (all, bytes) => {
+          const folder = mkdtempSync(join(tmpdir(), 'setpoint-fold-'));
+          let now = T0;
+          const journal = new Journal(folder, () => now, { bytes, age: 1e12, files: 2 });
+          const tools = {
+            append: (event: JournalEvent, at: number) => journal.append(event, at),
+            tell: () => {},
+          };
+          const live = new Map(
+            NAMES.map((name) => [name, new EnvironmentRecords(notReadState(name), tools)]),
+          );
+          try {
+            for (const { name, minutes, what } of all) {
+              now += minutes * MINUTE + 1;
+              const records = live.get(name);
+              if (records === undefined) continue;
+              if (what.kind === 'read') {
+                const event = newlyFound(records.state, what.plan, 'c');
+                // The journal has no line of a read that finds the same.
+                if (event === null) continue;
+                records.know({ kind: 'read', at: now, plan: what.plan, commit: 'c' });
+                records.add(event, now);
+                await records.flush();
+              } else if (what.kind === 'agreed') {
+                records.know(what);
+                await journal.agree(name, what);
+              } else await records.now({ ...what, environment: name }, now);
+            }
+            const { memory, damaged } = await new Journal(folder, () => now).remember();
+            expect(damaged).toBe(0);
+            for (const [name, { state }] of live) {
+              const { origin, dialect, release } = memory.of(name);
+              // Nor has it the service of an environment that was always in sync.
+              const before = origin === null ? { ...state, origin, dialect, release } : state;
+              expect(kept(memory.of(name))).toEqual(kept(before));
+            }
+          } finally {
+            rmSync(folder, { recursive: true, force: true });
           }
-          const { memory, damaged } = await new Journal(folder, () => now).remember();
-          expect(damaged).toBe(0);
-          for (const [name, { state }] of live) {
-            const { origin, dialect, release } = memory.of(name);
-            // Nor has it the service of an environment that was always in sync.
-            const before = origin === null ? { ...state, origin, dialect, release } : state;
-            expect(kept(memory.of(name))).toEqual(kept(before));
-          }
-        } finally {
-          rmSync(folder, { recursive: true, force: true });
-        }
-      },
-    ),
-    { numRuns: propertyRuns(60) },
-  );
-});
+        },
+      ),
+      { numRuns },
+    );
+  },
+);

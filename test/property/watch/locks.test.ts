@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allowedAccount, kubeApiserver, type KubeApiserver } from '../../fixture/kube-apiserver.ts';
 import { clusterOf, leaseServer } from '../../fixture/lease-server.ts';
 import { writeUnderLocks, type WriterLine, type WriterTask } from '../../fixture/lock-writer.ts';
+import { LONG } from '../../fixture/long.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const PROCESSES = 4;
@@ -76,28 +77,29 @@ const PLACES = {
 
 describe.runIf(process.platform === 'linux')('locks (on Linux)', () => {
   for (const [name, open] of Object.entries(PLACES)) {
-    it.skipIf(name.includes('real') && kubeApiserver() === null)(
-      `${name}: never two that write, whoever is killed, stopped or ended, and when`,
-      async () => {
-        const total = { writes: 0, epochs: 0, unsure: 0 };
-        await fc.assert(
-          fc.asyncProperty(fc.array(blow, { minLength: 10, maxLength: 16 }), async (blows) => {
-            const folder = mkdtempSync(join(work, 'run-'));
-            const log = join(folder, 'log');
-            writeFileSync(log, '');
-            const task = { ...(await open(folder)), names: NAMES, log };
-            await strike(task, blows);
-            const seen = judge(linesOf(log));
-            total.writes += seen.writes;
-            total.epochs += seen.epochs;
-            total.unsure += seen.unsure;
-          }),
-          { numRuns: propertyRuns(2), endOnFailure: true },
-        );
-        console.info(`${name}: ${JSON.stringify(total)}`);
-        expect(total.writes).toBeGreaterThan(0);
-      },
-    );
+    const run = async (numRuns: number): Promise<void> => {
+      const total = { writes: 0, epochs: 0, unsure: 0 };
+      await fc.assert(
+        fc.asyncProperty(fc.array(blow, { minLength: 10, maxLength: 16 }), async (blows) => {
+          const folder = mkdtempSync(join(work, 'run-'));
+          const log = join(folder, 'log');
+          writeFileSync(log, '');
+          const task = { ...(await open(folder)), names: NAMES, log };
+          await strike(task, blows);
+          const seen = judge(linesOf(log));
+          total.writes += seen.writes;
+          total.epochs += seen.epochs;
+          total.unsure += seen.unsure;
+        }),
+        { numRuns, endOnFailure: true },
+      );
+      console.info(`${name}: ${JSON.stringify(total)}`);
+      expect(total.writes).toBeGreaterThan(0);
+    };
+    const test = it.skipIf(name.includes('real') && kubeApiserver() === null);
+    const title = `${name}: never two that write, whoever is killed, stopped or ended, and when`;
+    test(title, () => run(1));
+    test(`${title}, more often`, LONG, () => run(propertyRuns(2)));
   }
 });
 

@@ -16,7 +16,7 @@ async function answered(...lines: readonly (string | null)[]) {
     else if (line !== undefined) stdin.write(`${line}\n`);
   });
   const { signal } = new AbortController();
-  const io = { env: {}, stdin, stdout: stderr, stderr, signal, abandon: signal };
+  const io = { env: {}, stdin: () => stdin, stdout: stderr, stderr, signal, abandon: signal };
   const ask = confirmWith(io, (target) => `Apply these changes to ${target}?`);
   const yes = await ask?.('production');
   return { yes, asked: shown.match(/Only "yes" is accepted: /g)?.length, left };

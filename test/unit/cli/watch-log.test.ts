@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { watchLog } from '../../../src/command/cli/watch-log.ts';
+import { watchLog } from '../../../src/command/cli/commands/watch.ts';
 import type { Io } from '../../../src/command/cli/io.ts';
 import { collected } from '../../fixture/command-function.ts';
 

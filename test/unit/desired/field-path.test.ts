@@ -50,7 +50,7 @@ describe('paths that a person may ask about', () => {
       'settings',
       ['mcp_config', 'sse_servers', '${env:U}', 'api_key'],
     ],
-    ['secrets_store.custom_secrets.A', 'settings', ['secrets_store', 'custom_secrets', 'A']],
+    ['secrets_store.custom_secrets.A', 'secrets', ['secrets', 'A']],
     ['sandboxes[0].running', 'sandboxes', ['sandboxes', '0', 'running']],
     ['server.headers.X-A', 'file', ['server', 'headers', 'X-A']],
     ['guards.protected', 'file', ['guards', 'protected']],

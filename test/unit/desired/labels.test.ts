@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelsOf } from '../../../src/reconciler/desired/blocks/labels.ts';
+import { labelsOf } from '../../../src/reconciler/desired/blocks/about.ts';
 import { declaredData } from '../../../src/reconciler/desired/declared-data.ts';
 import { labelledTargets, labelPairs } from '../../../src/reconciler/operations/labelled.ts';
 import { read, SERVER, settings, target } from './reading.ts';

@@ -63,13 +63,11 @@ describe('overlays', () => {
         sse_servers: [{ url: 'https://c.example.com' }],
         stdio_servers: [{ name: 'files', command: 'npx' }],
       },
-      secrets_store: {
-        custom_secrets: {
-          A: { secret: 'a', ref: '${env:A}' },
-          B: { secret: 'c', ref: '${env:C}' },
-        },
-      },
     });
+    expect(state('staging').items.get('secrets')).toMatchObject([
+      { name: 'A', values: [{ path: ['secrets', 'A'], value: { ref: '${env:A}' } }] },
+      { name: 'B', values: [{ value: { ref: '${env:C}' } }], source: { line: 21, column: 42 } },
+    ]);
     expect(settings(target(FILE, 'cleared'), source(VARIABLES)).fields).toHaveProperty(
       'mcp_config',
       null,
@@ -77,7 +75,11 @@ describe('overlays', () => {
   });
 
   it('guards merge, unmanaged replaces', () => {
-    expect(state('staging').guards).toEqual({ on: new Set(RULES), maxChanges: 10, frozen: null });
+    expect(state('staging').guards).toEqual({
+      on: new Set(RULES.filter((rule) => rule !== 'unproven')),
+      maxChanges: 10,
+      frozen: null,
+    });
     expect(state('staging').unmanaged).toEqual([['agent']]);
     expect(state('plain').unmanaged).toEqual([['email']]);
     expect(state('cleared').unmanaged).toEqual([]);
@@ -108,7 +110,6 @@ describe('overlays', () => {
       language: '18:17',
       llm_model: '6:14',
       mcp_config: '20:19',
-      secrets_store: '21:22',
     });
     const mcp = state('staging').fields.find(({ field }) => field.name === 'mcp_config');
     expect(mcp?.source(['sse_servers', '0'])).toEqual({

@@ -89,6 +89,10 @@ describe('text with references', () => {
     ['${vault:x}', '${env:NAME} or ${file:PATH}'],
     ['${env:NAME:=x}', '${env:NAME} or ${file:PATH}'],
     ['${env:${A}}', '${env:NAME} or ${file:PATH}'],
+    ['${secret:pass}', '${secret:NAME/PATH}'],
+    ['${secret:pass/../x}', '${secret:NAME/PATH}'],
+    ['${secret:pass/-x}', '${secret:NAME/PATH}'],
+    ['${secret:vals/a#/b+ref+exec://x}', '${secret:NAME/PATH}'],
     ['ok ${env:A} then ${', '${env:NAME} or ${file:PATH}'],
     ['${sk_canary_4f9a2c7e1b}', '${env:NAME} or ${file:PATH}'],
     ['${AKIAIOSFODNN7EXAMPLE}', '${env:NAME} or ${file:PATH}'],
@@ -100,6 +104,11 @@ describe('text with references', () => {
     expect(wholeReference('${env:A}')).toMatchObject({ kind: 'env', name: 'A', fallback: null });
     expect(wholeReference('${env:A:-}')).toMatchObject({ fallback: '' });
     expect(wholeReference('${file:/a b}')).toMatchObject({ kind: 'file', path: '/a b' });
+    expect(wholeReference('${secret:vault/kv/agents#/key}')).toMatchObject({
+      kind: 'secret',
+      command: 'vault',
+      path: 'kv/agents#/key',
+    });
     for (const text of ['', 'a', ' ${env:A}', '${env:A} ', '${env:A}${env:B}', '$${env:A}'])
       expect(wholeReference(text)).toBeNull();
   });

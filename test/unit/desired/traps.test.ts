@@ -193,14 +193,13 @@ describe('T20: keys of every object', () => {
   it('are keys like any other if a person names them', () => {
     const one = target(
       withSettings(
-        'secrets_store:',
-        '  custom_secrets: { __proto__: "${env:A}", constructor: "${env:A}" }',
+        'mcp_config:',
+        '  stdio_servers: [{ name: a, command: b, env: { __proto__: a, constructor: b } }]',
       ),
     );
-    const { secrets_store: store } = settings(one, source({ A: 'x' })).fields;
-    expect(JSON.stringify(Object.keys((store as { custom_secrets: object }).custom_secrets))).toBe(
-      '["__proto__","constructor"]',
-    );
+    const { mcp_config: mcp } = settings(one, source({})).fields;
+    const [entry] = (mcp as { stdio_servers: { env: object }[] }).stdio_servers;
+    expect(JSON.stringify(Object.keys(entry?.env ?? {}))).toBe('["__proto__","constructor"]');
   });
 
   it('are names of environments', () => {

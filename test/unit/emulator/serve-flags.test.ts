@@ -18,7 +18,7 @@ async function serve(flags: object, read: (url: string) => Promise<void> = async
     { port: '0', host: '127.0.0.1', ...flags },
     {
       env: {},
-      stdin,
+      stdin: () => stdin,
       stdout,
       stderr,
       signal: stopping.signal,
@@ -52,6 +52,7 @@ it('hands every flag to the service', async () => {
     requireIds: true,
     runMs: '5',
     spec: ['one', 'two'],
+    gitProvider: ['github=ghp_', 'gitlab@git.example.com=a=b'],
     dialect: 'app-server',
   };
   const { exit, shown } = await serve(flags, async (url) => {
@@ -82,6 +83,12 @@ it.each([
   [{ pageSize: '101' }, '--page-size takes a whole number from 1 to 100.'],
   [{ dialect: 'v2' }, '--dialect takes one of settings-v0, app-server, agent-server.'],
   [{ spec: [''] }, '--spec takes the id of a sandbox spec.'],
+  [
+    { gitProvider: ['gitea@git.example.com=x'] },
+    '--git-provider takes a name, its host, and a text',
+  ],
+  [{ gitProvider: ['github'] }, 'The names are github, gitlab, bitbucket, bitbucket_data_center'],
+  [{ gitProvider: ['forgejo=good'] }, "The embedded service's gitProviders is not a list of"],
 ])('%j is a usage error that names the flag', async (flags, sentence) => {
   const { exit, shown } = await serve(flags);
   expect(shown).toContain(sentence);

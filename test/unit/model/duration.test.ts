@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { intervalOf, untilOf } from '../../../src/command/cli/flags.ts';
-import { parseDuration } from '../../../src/reconciler/model/duration.ts';
+import { parseDuration } from '../../../src/reconciler/desired/blocks/watch.ts';
 import { parseAge } from '../../../src/reconciler/operations/flag-values.ts';
 
 it.each([

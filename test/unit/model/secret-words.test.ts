@@ -4,6 +4,7 @@ import {
   looksLikeToken,
   shownArgument,
   shownVariable,
+  sourceHoldsSecret,
 } from '../../../src/reconciler/model/secret-words.ts';
 
 describe('a name marks its value as a secret', () => {
@@ -104,4 +105,22 @@ describe('a literal of the file is shown, unless its flag, name or form is that 
   ])('the variable %s with %j', (name, text, shown) =>
     expect(shownVariable(name, text)).toBe(shown),
   );
+});
+
+describe('where code comes from', () => {
+  it.each([
+    '/home/user1/projects/setpoint-Ab12Cd/skills',
+    'github:example/skills-2',
+    '0123456789abcdef0123456789abcdef01234567',
+  ])('is plain: %s', (text) => {
+    expect(sourceHoldsSecret(text)).toBe(false);
+  });
+
+  it.each([
+    'https://user:a-token@git.example.com/skills',
+    'git:ghp_0123456789abcdefghijABCDEFGHIJ0123',
+    '/x/q9Zr7TbW2kLm4Xc8Vn5Yp1Qa/y',
+  ])('may hold a secret: %s', (text) => {
+    expect(sourceHoldsSecret(text)).toBe(true);
+  });
 });

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { isLabelKey, isLabelValue } from '../../../src/reconciler/model/label.ts';
-import { parseSelector, selects } from '../../../src/reconciler/model/selector.ts';
+import {
+  isLabelKey,
+  isLabelValue,
+  parseSelector,
+  selects,
+} from '../../../src/reconciler/model/selector.ts';
 import { problems, SERVER } from '../desired/reading.ts';
 
 const LABELS = new Map([

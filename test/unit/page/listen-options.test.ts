@@ -73,7 +73,7 @@ describe('off loopback', () => {
   });
 });
 
-describe('what does not go together is refused, and it is said what to do', () => {
+describe('what does not go together is refused, with what to do', () => {
   it.each<[ListenFlags, RegExp]>([
     [{ allowActions: true }, /--allow-actions needs --listen.*127\.0\.0\.1:8080/],
     [{ publicUrl: 'https://x' }, /--public-url needs --listen/],

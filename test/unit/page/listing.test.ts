@@ -12,6 +12,7 @@ import {
 import { stripHtml } from '../../../src/controller/page/state-label.ts';
 import { Throttle } from '../../../src/controller/page/access.ts';
 import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
+import { environment } from '../../fixture/documents.ts';
 import { everyState, fleet, longWatched, reads } from '../../fixture/watched-fleet.ts';
 
 const query = (text: string) => listQuery(new URLSearchParams(text));
@@ -71,9 +72,26 @@ describe('the list', () => {
   it('comes in pages that hold every environment once', () => {
     const sorted = worstFirst(fleet(250));
     const pages = [1, 2, 3].map((page) => pageOfList(sorted, { text: '', state: 'any', page }));
-    expect(pages.map(({ states }) => states.length)).toEqual([100, 100, 50]);
-    expect(pages.flatMap(({ states }) => states)).toEqual(sorted);
+    expect(pages.map(({ rows }) => rows.length)).toEqual([100, 100, 50]);
+    expect(pages.flatMap(({ rows }) => rows)).toEqual(sorted);
     expect(pageOfList(sorted, { text: '', state: 'any', page: 99 })).toEqual(pages[2]);
+  });
+});
+
+describe('the usual list of many', () => {
+  it('has those to look at; those that fail for one cause behind one gateway are one row', () => {
+    const down = fleet(12).map((state) => {
+      const error = { code: 'unreachable', message: 'No route.', hint: '' };
+      return { ...state, status: 'error', plan: environment({ status: 'error', error }) } as const;
+    });
+    const sorted = worstFirst([...down, ...fleet(300).slice(12)]);
+    const { rows, hidden, total } = pageOfList(sorted, { text: '', state: 'usual', page: 1 });
+    expect(rows[0]).toMatchObject({ place: 'agents.example.com' });
+    const [first] = rows;
+    expect(first !== undefined && 'states' in first ? first.states : []).toHaveLength(13);
+    expect(rows.slice(1).every((row) => 'name' in row && isToLookAt(row))).toBe(true);
+    expect([hidden + total, rows.length]).toEqual([300, total - 12]);
+    expect(pageOfList(sorted.slice(0, 15), { text: '', state: 'usual', page: 1 }).hidden).toBe(0);
   });
 });
 

@@ -7,7 +7,7 @@ import { Redactor } from '../../../src/reconciler/model/redactor.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { Value } from '../../../src/reconciler/model/value.ts';
 import { alreadyMade, notCovered, type Approved } from '../../../src/reconciler/plan/approval.ts';
-import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
+import { declaredDigests } from '../../../src/reconciler/plan/declared.ts';
 import { environmentPlan } from '../../../src/reconciler/plan/plan-environment.ts';
 import { change, NO_GUARDS, observed, planOf, step } from './hand-made.ts';
 

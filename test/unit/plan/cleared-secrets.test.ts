@@ -3,7 +3,7 @@ import type { Change, SettingsPlan } from '../../../src/reconciler/model/plan.ts
 import { Identity, Secret } from '../../../src/reconciler/model/secret.ts';
 import type { SecretState } from '../../../src/reconciler/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
-import { clearedSecrets, removedEntries } from '../../../src/reconciler/plan/cleared-secrets.ts';
+import { clearedSecrets, removedEntries } from '../../../src/reconciler/plan/plan-secrets.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 import { writeOf } from '../../fixture/observed.ts';
 

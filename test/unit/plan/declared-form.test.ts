@@ -4,7 +4,7 @@ import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import { readTargets } from '../../../src/reconciler/desired/target.ts';
 import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
-import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
+import { declaredDigests } from '../../../src/reconciler/plan/declared.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { settingsToSave } from '../../../src/reconciler/plan/snapshot.ts';
 import type { concealRecord } from '../../../src/reconciler/service/settings-v0/read.ts';

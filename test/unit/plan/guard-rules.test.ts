@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RULES, type GuardSettings } from '../../../src/reconciler/model/guard.ts';
-import type { Change, Plan } from '../../../src/reconciler/model/plan.ts';
+import { UNDECLARED, type Change, type Plan } from '../../../src/reconciler/model/plan.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
@@ -302,6 +302,38 @@ describe('overwrite-drift', () => {
     expect(found(plan).map(({ message, path }) => [message, path])).toEqual([
       ['The plan changes what somebody did to sandbox box-1.', ['box-1']],
     ]);
+  });
+});
+
+describe('remove-others', () => {
+  const part = (...changes: readonly Change[]): Plan => {
+    const [settings, beside] = planOf([]);
+    return settings === undefined || beside === undefined ? [] : [settings, { ...beside, changes }];
+  };
+  const removal = { resource: 'secret', action: 'remove', reason: UNDECLARED } as const;
+
+  it('finds what the file does not name, and nothing that it removes by name', () => {
+    const plan = part(
+      change(['secrets', 'THEIRS'], removal),
+      change(['secrets', 'OLD'], { ...removal, reason: 'set' }),
+    );
+    const guards = { ...NO_GUARDS, on: new Set(['remove-others'] as const) };
+    expect(found(plan, guards)).toMatchObject([
+      {
+        rule: 'remove-others',
+        message: 'The plan removes secrets.THEIRS, which the file does not name.',
+        path: ['secrets', 'THEIRS'],
+        refuses: true,
+      },
+    ]);
+  });
+
+  it('says nothing of an entry of the settings that is not declared', () => {
+    const entry = change(['mcp_config', 'sse_servers', 'https://x'], {
+      ...removal,
+      resource: 'settings',
+    });
+    expect(found(planOf([entry])).map(({ rule }) => rule)).not.toContain('remove-others');
   });
 });
 

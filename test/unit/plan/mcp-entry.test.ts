@@ -39,9 +39,13 @@ function compared(declared: Value, actual: Value, nulls = false, member = 'comma
 
 const SAME = { differing: [], unknown: [] };
 const DIFFERS = { differing: ['command'], unknown: [] };
+const KINDS = [
+  [reason, { kind: 'stored' }],
+  ['the variable', { kind: 'missing' }],
+] as const;
 const notKnown = (path: string[], ref: string | null = null, why = reason) => ({
   differing: [],
-  unknown: [{ path, reason: why, ref }],
+  unknown: [{ path, reason: why, ref, ...KINDS.find(([words]) => why.includes(words))?.[1] }],
 });
 
 describe('a member of an mcp entry', () => {
@@ -90,8 +94,8 @@ describe('a member of an mcp entry', () => {
       {
         differing: [],
         unknown: [
-          { path: ['command', '0'], reason, ref: null },
-          { path: ['command', '1'], reason, ref: null },
+          { path: ['command', '0'], reason, ref: null, kind: 'stored' },
+          { path: ['command', '1'], reason, ref: null, kind: 'stored' },
         ],
       },
     ],
@@ -181,7 +185,14 @@ describe('a null, if the service masks other secrets', () => {
 });
 
 describe('a reference without a value', () => {
-  const unknown = [{ path: ['command'], reason: 'the variable A is not set', ref: '${env:A}' }];
+  const unknown = [
+    {
+      path: ['command'],
+      reason: 'the variable A is not set',
+      ref: '${env:A}',
+      kind: 'missing',
+    },
+  ];
 
   it.each<[string, Value, boolean]>([
     ['a text that fits', 'https://host/path', false],

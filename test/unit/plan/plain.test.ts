@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import { WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
-import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
+import { declaredDigests } from '../../../src/reconciler/plan/declared.ts';
 import {
   failedEnvironment,
   planEnvironment,
@@ -117,38 +117,15 @@ describe('a plain field', () => {
   });
 });
 
-describe('secrets_store', () => {
-  const TEXT =
-    'secrets_store: { provider_tokens: { github: { token: "${env:A}" }, gitlab: { token: "${env:B}" } } }';
-
-  it('is never sent, because no service keeps it; the plan says so', () => {
-    for (const record of [{ provider_tokens_set: {} }, { provider_tokens_set: { github: null } }]) {
-      const found = planned(declared(TEXT, { A: 'a', B: 'b' }), record, { rotation: 'all' });
-      expect(found).toMatchObject({ changes: [], unknown: [], write: null, unpreservable: [] });
-      expect(found.warnings).toEqual([
-        {
-          code: 'not-kept',
-          message:
-            'secrets_store is lost: the service drops what it is sent here; set these secrets by other means.',
-          path: ['secrets_store'],
-        },
-      ]);
-    }
-  });
-
-  it('is not in a write that something else makes', () => {
-    const found = planned(declared(`${TEXT}\nlanguage: en`, { A: 'a', B: 'b' }), {
-      language: 'fr',
-    });
-    expect(Object.keys(found.write?.fields ?? {})).toEqual(['language']);
-  });
-
-  it('has its missing references listed', () => {
-    expect(planned(declared(TEXT), {}).unknown.map(({ path }) => path.join('.'))).toEqual([
-      'secrets_store.provider_tokens.github.token',
-      'secrets_store.provider_tokens.gitlab.token',
-    ]);
-  });
+it('what secrets_store declares is no part of the settings: it is planned by name', () => {
+  const text =
+    'secrets_store: { provider_tokens: { github: { token: "${env:A}" } } }\nlanguage: en';
+  const desired = declared(text, { A: 'a' });
+  const found = planned(desired, { language: 'fr', provider_tokens_set: { github: null } });
+  expect(Object.keys(found.write?.fields ?? {})).toEqual(['language']);
+  expect(found.unknown).toEqual([]);
+  expect(found.unmanaged).not.toContainEqual(['secrets_store']);
+  expect([...desired.items.keys()]).toEqual(['git_providers']);
 });
 
 it('a password whose reference is missing is set if nothing is stored, and else only listed', () => {

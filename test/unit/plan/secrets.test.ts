@@ -6,7 +6,7 @@ import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
 import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
 import { planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
-import type { Rotation } from '../../../src/reconciler/plan/field-plan.ts';
+import type { Rotation } from '../../../src/reconciler/plan/declared.ts';
 import { bodyOf, observedOf } from '../../fixture/observed.ts';
 
 const REFERENCE = new Secret('new-value', '${env:LLM_API_KEY}');
@@ -158,16 +158,15 @@ describe('sandbox_api_key, which no answer ever shows', () => {
     expect(bodyOf(writing)).toHaveProperty('sandbox_api_key', sent);
   });
 
-  it('undeclared is one warning, and only if a write would happen', () => {
+  it('undeclared is lost by a write, without a warning: servers keep none that works', () => {
     const undeclared = { ...desired('language', 'fr'), fields: change };
-    expect(planSettings(undeclared, observed({ language: 'fr' }), options).warnings).toEqual([]);
-    expect(planSettings(undeclared, observed({ language: 'en' }), options).warnings).toEqual([
-      {
-        code: 'lose-unreadable',
-        path: ['sandbox_api_key'],
-        message:
-          'This write clears sandbox_api_key, which the service does not show. Declare it under settings: (a reference to keep it, null to clear it).',
-      },
+    const plans = ['fr', 'en'].map((language) =>
+      planSettings(undeclared, observed({ language }), options),
+    );
+    expect(plans.map(({ warnings }) => warnings)).toEqual([[], []]);
+    expect(plans.map(({ unpreservable }) => unpreservable)).toMatchObject([
+      [],
+      [{ path: ['sandbox_api_key'], stops: 'protected' }],
     ]);
   });
 });

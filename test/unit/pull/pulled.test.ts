@@ -6,9 +6,11 @@ import type { Value } from '../../../src/reconciler/model/value.ts';
 import { compareEntry } from '../../../src/reconciler/plan/mcp-entry.ts';
 import { comparableState } from '../../../src/reconciler/pull/comparison.ts';
 import { pullEdits } from '../../../src/reconciler/pull/edits.ts';
+import { NO_COLLECTIONS } from '../../../src/reconciler/pull/listed.ts';
 import type { PullRules } from '../../../src/reconciler/pull/mcp.ts';
 import { pulledNative } from '../../../src/reconciler/pull/native.ts';
 import { planOf } from '../../../src/reconciler/pull/target.ts';
+import { REASONS } from '../../../src/reconciler/pull/writable.ts';
 import { Resolved, sourceFor } from '../../../src/reconciler/operations/redacting.ts';
 import { APP_SERVER } from '../../../src/reconciler/service/app-server/dialect.ts';
 import { observedOf } from '../../fixture/observed.ts';
@@ -31,7 +33,8 @@ function edits({ files, has, env = {}, adopt = [] }: Given) {
     const record = has[target.name];
     if (record === undefined) return [];
     const observed = observedOf(record);
-    return [{ target, observed, options: { adopt, hidden: [], ownLayer: false } }];
+    const options = { adopt, hidden: [], ownLayer: false };
+    return [{ target, observed, collections: NO_COLLECTIONS, options }];
   });
   return pullEdits(
     files,
@@ -169,6 +172,7 @@ describe('a reference without a value', () => {
     expect(pull?.left).toEqual([]);
     expect(pull?.unknown).toEqual([
       {
+        kind: 'missing',
         path: ['mcp_config', 'shttp_servers', 'https://a.example.com/mcp', 'api_key'],
         reason: 'the variable UNSET is not set',
         ref: '${env:UNSET}',
@@ -343,7 +347,7 @@ describe('a native value', () => {
       changes,
       entryMembers: APP_SERVER.entryMembers,
       compare: compareEntry,
-      excluded: new Set([formatPath(unlike)]),
+      excluded: new Map([[formatPath(unlike), REASONS.unlike]]),
       overReferences: false,
       hidden: [],
     };

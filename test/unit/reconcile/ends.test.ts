@@ -112,14 +112,6 @@ describe('a result of settings', () => {
     expect(end.status).toBe('applied');
   });
 
-  it('sends no secrets_store, which the store would drop, and says so', async () => {
-    const text = `secrets_store: { provider_tokens: { github: { token: "\${env:KEY}" } } }${SILENT}`;
-    const { end, results } = await run(text, [EN]);
-    expect(results).toEqual([]);
-    expect(end).toMatchObject({ status: 'in-sync', remaining: [] });
-    expect(end.warnings.map(({ code }) => code)).toEqual(['not-kept']);
-  });
-
   it('names all that remains', async () => {
     const { end } = await run(`language: fr\nagent: A${SILENT}`, [EN]);
     expect(end.error).toMatchObject({

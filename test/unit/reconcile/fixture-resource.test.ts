@@ -10,20 +10,20 @@ import { Redactor, SharedValues } from '../../../src/reconciler/model/redactor.t
 import { redacted } from '../../../src/reconciler/model/redacted.ts';
 import { agreementAfter, sinceAgreement } from '../../../src/reconciler/plan/agreement.ts';
 import { alreadyMade, notCovered } from '../../../src/reconciler/plan/approval.ts';
-import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
+import { declaredDigests } from '../../../src/reconciler/plan/declared.ts';
 import { environmentPlan, planHead } from '../../../src/reconciler/plan/plan-environment.ts';
 import { classified } from '../../../src/reconciler/plan/three-way.ts';
 import { NOTHING_KNOWN } from '../../../src/reconciler/plan/plan-settings.ts';
 import { planSummary } from '../../../src/reconciler/model/summary.ts';
-import type {
-  ManagedResource,
-  ReconcileInput,
+import {
+  type ManagedResource,
+  type ReconcileInput,
 } from '../../../src/reconciler/reconcile/contract.ts';
-import { sameResult, untouched } from '../../../src/reconciler/reconcile/ends.ts';
+import { sameResult, untouched } from '../../../src/reconciler/reconcile/work.ts';
 import { observeAndPlan } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { SETTINGS_RESOURCE } from '../../../src/reconciler/resources/settings/resource.ts';
-import { PLAIN } from '../../../src/reconciler/render/style.ts';
+import { PLAIN } from '../../../src/reconciler/render/text.ts';
 import { planText } from '../../../src/reconciler/render/section-text.ts';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { declared } from '../plan/declared.ts';
@@ -128,7 +128,7 @@ it('is judged by the guards that count changes', async () => {
   expect(service.size).toBe(0);
 });
 
-it('is an error where something of it is not to be had', async () => {
+it('is an error where something of it is not available', async () => {
   const service = new Map([['broken', 'on']]);
   const end = await reconcile(inputOf({ broken: 'on' }, service));
   expect(end).toMatchObject({ status: 'partial', error: { message: 'The lamp is broken.' } });
@@ -145,7 +145,7 @@ it('is left alone if the settings could not be written, and keeps what is unknow
       ...resource,
       read: async (...of) => {
         const plan = await resource.read(...of);
-        return plan === null ? null : () => ({ ...plan(), unknown });
+        return plan === null ? null : (earlier) => ({ ...plan(earlier), unknown });
       },
     },
   ];

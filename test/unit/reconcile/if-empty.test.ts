@@ -3,7 +3,6 @@ import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { declared } from '../plan/declared.ts';
-import { settingsWriter } from '../../../src/reconciler/resources/settings/send.ts';
 import { scripted, type Script, writers } from './scripted.ts';
 
 const EN = { language: 'en' };
@@ -85,12 +84,9 @@ it.each([
       ifEmpty: true,
       settings: { observe: async () => shown(writes === 0 ? EN : FR) },
       writer: writers({
-        settings: {
-          ...input.writer(settingsWriter),
-          store: async () => {
-            writes += 1;
-            return { kind: 'stored' };
-          },
+        store: async () => {
+          writes += 1;
+          return { kind: 'stored' };
         },
       }),
     });

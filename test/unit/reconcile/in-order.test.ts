@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inOrder, inParallel } from '../../../src/reconciler/reconcile/in-parallel.ts';
+import { inOrder, inParallel } from '../../../src/reconciler/reconcile/work.ts';
 
 /** Work that ends when it is told to. */
 function held<T>() {

@@ -1,6 +1,6 @@
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import type { SettingsWrite } from '../../../src/reconciler/model/plan.ts';
-import type { Actuator, WriteAnswer, WrittenSecret } from '../../../src/reconciler/model/ports.ts';
+import type { WriteAnswer, WrittenSecret } from '../../../src/reconciler/model/ports.ts';
 import {
   type Conversation,
   type Sandbox,
@@ -13,7 +13,9 @@ import {
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
 import type { ReconcileInput, Waited } from '../../../src/reconciler/reconcile/contract.ts';
 import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
-import { settingsWriter } from '../../../src/reconciler/resources/settings/send.ts';
+import { UNTRACED } from '../../../src/reconciler/host/this-process.ts';
+import { sending } from '../../../src/reconciler/operations/apply.ts';
+import { DIALECTS } from '../../../src/reconciler/service/dialects.ts';
 import type { ReaderOf, WriterOf } from '../../../src/reconciler/service/port.ts';
 import { EMPTY_STORE } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { observedOf } from '../../fixture/observed.ts';
@@ -75,6 +77,8 @@ export function scripted(desired: DesiredState, script: Script) {
     specs: async () => [{ id: 'python' }, { id: 'node' }],
     conversations: async () => script.conversations ?? [],
   };
+  const { abandon } = script.more ?? {};
+  const send = sending({ abandon, tracer: UNTRACED }, 'test');
   const bare: ReconcileInput = {
     desired,
     base: null,
@@ -107,27 +111,28 @@ export function scripted(desired: DesiredState, script: Script) {
       throw new Error('The script says nothing of this.');
     },
     writer: writers({
-      settings: {
-        store: async (write) => {
+      store: (write) =>
+        send('write settings', async () => {
           note('store');
           writes.push(write);
           return store();
-        },
-        activate: async () => STORED,
-      },
+        }),
       sandboxes: {
-        start: async (spec) => {
-          note(`start ${spec ?? 'default'}`);
-          return start();
-        },
-        pause: async (id) => {
-          note(`pause ${id}`);
-          return pause();
-        },
-        resume: async (id) => {
-          note(`resume ${id}`);
-          return resume();
-        },
+        start: (spec) =>
+          send('start sandbox', async () => {
+            note(`start ${spec ?? 'default'}`);
+            return start();
+          }),
+        pause: (id) =>
+          send('pause sandbox', async () => {
+            note(`pause ${id}`);
+            return pause();
+          }),
+        resume: (id) =>
+          send('resume sandbox', async () => {
+            note(`resume ${id}`);
+            return resume();
+          }),
       },
     }),
     fingerprints: {
@@ -160,12 +165,13 @@ export function reading<R>(
 
 /** Writers that do as they are told. */
 export function writers(made: {
-  readonly settings: Actuator;
+  readonly store: (write: SettingsWrite) => Promise<WriteAnswer>;
   readonly sandboxes?: SandboxWriter;
 }): ReconcileInput['writer'] {
   return <W>(asked: WriterOf<W>) => {
     const known = new Map<unknown, unknown>([
-      [settingsWriter, made.settings],
+      ...Object.values(DIALECTS).map(({ write }) => [write, made.store] as const),
+      ...Object.values(DIALECTS).map(({ activate }) => [activate, async () => STORED] as const),
       [sandboxWriter, made.sandboxes],
     ]);
     return known.get(asked) as W;

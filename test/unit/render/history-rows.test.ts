@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalRecord } from '../../../src/reconciler/model/watch.ts';
+import { TOOL } from '../../../src/reconciler/model/version.ts';
+import { historyText } from '../../../src/reconciler/render/history-text.ts';
 import { historyRows } from '../../../src/reconciler/render/history-rows.ts';
-import { outcome } from '../../fixture/documents.ts';
+import { change, outcome } from '../../fixture/documents.ts';
 
 type Notice = JournalRecord & { readonly kind: 'notice' };
 
@@ -90,4 +92,30 @@ describe('the rows of a history', () => {
     ]);
     expect(shown(written, writing, writing)).toEqual(['write', 'writing']);
   });
+});
+
+it('a rename is told by both names, and found by either', () => {
+  const renamed = change({
+    resource: 'LLM profile',
+    path: ['llm_profiles', 'prod'],
+    action: 'rename',
+    before: 'main',
+    after: 'prod',
+  });
+  const records: JournalRecord[] = [
+    { ...written, outcome: outcome({ changes: [{ ...renamed, result: 'verified' }] }) },
+  ];
+  for (const name of ['main', 'prod'])
+    expect(
+      historyText(
+        {
+          format_version: '1.0',
+          kind: 'history',
+          tool: TOOL,
+          path: ['llm_profiles', name],
+          records,
+        },
+        { color: false, width: null, verbose: false },
+      ),
+    ).toContain('llm_profiles.prod: called main → called prod (verified)');
 });

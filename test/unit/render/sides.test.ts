@@ -20,6 +20,17 @@ const FORMATS = [
 describe.each(FORMATS)('drift as %s names the two sides of every difference', (name, render) => {
   it.each([
     ['of a text', change({ before: 'fr', after: 'en' })],
+    [
+      'of another name',
+      change({
+        resource: 'LLM profile',
+        path: ['llm_profiles', 'prod'],
+        action: 'rename',
+        before: 'main',
+        after: 'prod',
+        reason: 'renamed from main',
+      }),
+    ],
     ['of one that is not set there', change({ action: 'set', before: null, after: 'en' })],
     ['of one to be cleared', change({ action: 'clear', before: 'en', after: null })],
     [

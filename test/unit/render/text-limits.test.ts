@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { nestedDiff } from '../../../src/reconciler/render/change.ts';
-import { visible } from '../../../src/reconciler/render/visible.ts';
+import { planText } from '../../../src/reconciler/render/section-text.ts';
+import { visible } from '../../../src/reconciler/render/text.ts';
+import { environment, planOf } from '../../fixture/documents.ts';
 
 const WHOLE = { color: false, width: null, verbose: true };
 
@@ -19,4 +21,16 @@ it.each([
   ['  ::'.repeat(250_000), 1_000_000 + 5],
 ])('a long run of the same is made visible in one pass', (text, length) => {
   expect(visible(text).length).toBe(length);
+});
+
+it('in full, a plan says what an Agent Server does not list of what is unmanaged', () => {
+  const of = (dialect: 'agent-server' | 'app-server', verbose: boolean) =>
+    planText(
+      planOf(environment({ dialect, unmanaged: [['secrets', 'OTHER']] })),
+      { color: false, width: null, verbose },
+      'plan',
+    );
+  expect(of('agent-server', true)).toContain('Skills, plugins and agent profiles that the file');
+  for (const shown of [of('agent-server', false), of('app-server', true)])
+    expect(shown).not.toContain('Skills, plugins');
 });

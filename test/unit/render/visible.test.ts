@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { escaped, visible } from '../../../src/reconciler/render/visible.ts';
+import { escaped, visible } from '../../../src/reconciler/render/text.ts';
 
 /** The code points that fit, without halves of pairs. */
 function codesOf(pattern: RegExp): number[] {

@@ -8,7 +8,6 @@ import {
   storeSettings,
   unwritable,
 } from '../../../src/reconciler/service/agent-server/write.ts';
-import { UNLIMITED } from '../../../src/reconciler/service/retry.ts';
 import { answering, bodyText, ORIGIN } from './answering.ts';
 
 const URL = 'https://mcp.example.com/mcp';
@@ -175,8 +174,8 @@ describe('the mcp servers of a PATCH', () => {
 describe('a write', () => {
   const PLACE = `PATCH ${ORIGIN}/api/settings`;
   const refusal = async (status: number, fields: Fields, detail = 'canary-answer') => {
-    const { connection } = answering(status, { detail, input: 'canary-input' });
-    const answer = await storeSettings(connection, writeOf(fields), UNLIMITED);
+    const { writing } = answering(status, { detail, input: 'canary-input' });
+    const answer = await storeSettings(writing)(writeOf(fields));
     if (answer.kind !== 'not-applied') throw new Error(answer.kind);
     const { message, code, hint } = answer.error;
     expect(code).toBe(hint.includes('server.url') ? 'not-this-service' : 'settings-refused');
@@ -185,9 +184,9 @@ describe('a write', () => {
   };
 
   it('is one PATCH', async () => {
-    const { connection, sent } = answering(200);
+    const { writing, sent } = answering(200);
     const fields = { llm_api_key: new Secret('canary-key'), language: 'en' };
-    await expect(storeSettings(connection, writeOf(fields), UNLIMITED)).resolves.toEqual({
+    await expect(storeSettings(writing)(writeOf(fields))).resolves.toEqual({
       kind: 'stored',
     });
     expect(sent).toEqual([
@@ -200,10 +199,8 @@ describe('a write', () => {
   });
 
   it('that must not be sent is not', async () => {
-    const { connection, sent } = answering(200);
-    await expect(
-      storeSettings(connection, writeOf({ llm_api_key: MASK }), UNLIMITED),
-    ).resolves.toMatchObject({
+    const { writing, sent } = answering(200);
+    await expect(storeSettings(writing)(writeOf({ llm_api_key: MASK }))).resolves.toMatchObject({
       kind: 'not-applied',
       retry: false,
       reached: false,
@@ -274,9 +271,10 @@ describe('a write', () => {
   });
 
   it('that a server fails at may have taken effect', async () => {
-    const { connection } = answering(500);
-    await expect(
-      storeSettings(connection, writeOf({ language: 'en' }), UNLIMITED),
-    ).resolves.toMatchObject({ kind: 'ambiguous', error: { code: 'server-error' } });
+    const { writing } = answering(500);
+    await expect(storeSettings(writing)(writeOf({ language: 'en' }))).resolves.toMatchObject({
+      kind: 'ambiguous',
+      error: { code: 'server-error' },
+    });
   });
 });

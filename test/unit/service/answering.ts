@@ -2,6 +2,8 @@ import type { Dispatcher } from 'undici';
 import { connect, type Connection } from '../../../src/reconciler/service/connect.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { Value } from '../../../src/reconciler/model/value.ts';
+import type { Writing } from '../../../src/reconciler/service/port.ts';
+import { UNLIMITED } from '../../../src/reconciler/service/retry.ts';
 import { encode } from '../../../src/reconciler/service/json.ts';
 import { quickClock } from '../../fixture/settings.ts';
 
@@ -40,7 +42,8 @@ export function answering(
       return Promise.resolve({ kind: 'reply', status, headers, body: bytes });
     },
   };
-  return { connection, sent };
+  const writing: Writing = { connection, limits: UNLIMITED, send: (_, work) => work() };
+  return { connection, writing, sent };
 }
 
 const NO_NETWORK = {} as Dispatcher;

@@ -8,7 +8,6 @@ import {
   storeSettings,
   unwritable,
 } from '../../../src/reconciler/service/app-server/write.ts';
-import { UNLIMITED } from '../../../src/reconciler/service/retry.ts';
 import { answering, bodyText, ORIGIN } from './answering.ts';
 
 const URL = 'https://mcp.example.com/mcp';
@@ -155,9 +154,9 @@ describe('what the service could not read again is not sent', () => {
   });
 
   it('is nothing of what is written beside it, either', async () => {
-    const { connection, sent } = answering(200);
+    const { writing, sent } = answering(200);
     const fields = { language: 'en', search_api_key: 7 };
-    await expect(storeSettings(connection, writeOf(fields), UNLIMITED)).resolves.toMatchObject({
+    await expect(storeSettings(writing)(writeOf(fields))).resolves.toMatchObject({
       kind: 'not-applied',
       retry: false,
       reached: false,
@@ -234,9 +233,9 @@ describe('the mcp servers of a POST', () => {
 
 describe('a write', () => {
   it('is one POST', async () => {
-    const { connection, sent } = answering(200);
+    const { writing, sent } = answering(200);
     const fields = { language: 'en', llm_api_key: secret('canary-key') };
-    await expect(storeSettings(connection, writeOf(fields), UNLIMITED)).resolves.toEqual({
+    await expect(storeSettings(writing)(writeOf(fields))).resolves.toEqual({
       kind: 'stored',
     });
     expect(sent).toEqual([
@@ -251,8 +250,8 @@ describe('a write', () => {
   it.each([400, 422])(
     'that is refused (%s) repeats what is stored: none of it is shown',
     async (status) => {
-      const { connection } = answering(status, { detail: 'canary-stored' });
-      const answer = await storeSettings(connection, writeOf({ max_iterations: 0 }), UNLIMITED);
+      const { writing } = answering(status, { detail: 'canary-stored' });
+      const answer = await storeSettings(writing)(writeOf({ max_iterations: 0 }));
       if (answer.kind !== 'not-applied') throw new Error(answer.kind);
       expect(answer).toMatchObject({ retry: false, reached: true });
       const { code, message, hint } = answer.error;
@@ -265,9 +264,10 @@ describe('a write', () => {
   );
 
   it('that a service fails at may have taken effect', async () => {
-    const { connection } = answering(500);
-    await expect(
-      storeSettings(connection, writeOf({ language: 'en' }), UNLIMITED),
-    ).resolves.toMatchObject({ kind: 'ambiguous', error: { code: 'server-error' } });
+    const { writing } = answering(500);
+    await expect(storeSettings(writing)(writeOf({ language: 'en' }))).resolves.toMatchObject({
+      kind: 'ambiguous',
+      error: { code: 'server-error' },
+    });
   });
 });

@@ -4,7 +4,6 @@ import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
 import { recordToStore, storeSettings } from '../../../src/reconciler/service/settings-v0/write.ts';
 import { observedOf } from '../../fixture/observed.ts';
-import { UNLIMITED } from '../../../src/reconciler/service/retry.ts';
 import { answering, bodyText, ORIGIN } from './answering.ts';
 
 type Fields = Readonly<Record<string, Value>>;
@@ -101,8 +100,8 @@ describe('a write', () => {
 
   /** What is said of a 422 that answers this, behind the status. */
   async function refusal(answered: unknown, fields: Fields = {}, type?: string): Promise<string> {
-    const { connection } = answering(422, answered, type);
-    const answer = await storeSettings(connection, writeOf(fields), UNLIMITED);
+    const { writing } = answering(422, answered, type);
+    const answer = await storeSettings(writing)(writeOf(fields));
     if (answer.kind !== 'not-applied') throw new Error(answer.kind);
     expect(answer).toMatchObject({ retry: false, reached: true });
     expect(answer.error.code).toBe('settings-refused');
@@ -114,9 +113,9 @@ describe('a write', () => {
   }
 
   it('is one POST', async () => {
-    const { connection, sent } = answering(200);
+    const { writing, sent } = answering(200);
     const write = writeOf({ llm_api_key: new Secret('canary-key') }, { language: 'en' });
-    await expect(storeSettings(connection, write, UNLIMITED)).resolves.toEqual({ kind: 'stored' });
+    await expect(storeSettings(writing)(write)).resolves.toEqual({ kind: 'stored' });
     expect(sent).toEqual([
       {
         method: 'POST',
@@ -127,8 +126,8 @@ describe('a write', () => {
   });
 
   it('that a service fails at may have taken effect', async () => {
-    const { connection } = answering(500);
-    await expect(storeSettings(connection, writeOf({}), UNLIMITED)).resolves.toMatchObject({
+    const { writing } = answering(500);
+    await expect(storeSettings(writing)(writeOf({}))).resolves.toMatchObject({
       kind: 'ambiguous',
       error: { code: 'server-error' },
     });
@@ -196,8 +195,8 @@ describe('a write', () => {
       refusal(detail({ loc: ['body', 'of_canary_written_key_1', 'Y2FuYXJ5'] }), fields),
     ).resolves.toBe(': ?.?');
     const read = { mcp_config: { stdio_servers: [{ name: 'a', args: ['canary-stored-arg'] }] } };
-    const { connection } = answering(422, detail({ loc: ['body', 'canary-stored-arg'] }));
-    const answer = await storeSettings(connection, writeOf({ language: 'en' }, read), UNLIMITED);
+    const { writing } = answering(422, detail({ loc: ['body', 'canary-stored-arg'] }));
+    const answer = await storeSettings(writing)(writeOf({ language: 'en' }, read));
     expect(JSON.stringify(answer)).not.toContain('canary');
   });
 });

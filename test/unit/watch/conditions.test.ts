@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CONDITION_KINDS } from '../../../src/reconciler/model/condition.ts';
+import { CONDITION_KINDS } from '../../../src/reconciler/model/watch.ts';
 import { Conditions, NONE_YET, overText } from '../../../src/controller/watch/conditions.ts';
 
 /** Conditions of a controller whose clock a test sets, and what was logged of them. */

@@ -5,7 +5,7 @@ import {
   failedAfter,
   healsAfter,
   isStanding,
-  mayHeal,
+  whyMustNotHeal,
   moved,
   recent,
   refusedTooOften,
@@ -27,13 +27,13 @@ function drifted(settings: Partial<WatchSettings> = {}): StateStory {
 }
 
 const reasonOf = (state: WatchState, repeated = true): string | undefined =>
-  mayHeal(state, repeated, T0)?.reason;
+  whyMustNotHeal(state, repeated, T0)?.words;
 
 describe('healing', () => {
   it('is done after two reads', () => {
-    expect(mayHeal(drifted().state, true, T0)).toBeNull();
-    expect(mayHeal(drifted().state, false, T0)).toEqual({
-      reason: 'Only one read has found this.',
+    expect(whyMustNotHeal(drifted().state, true, T0)).toBeNull();
+    expect(whyMustNotHeal(drifted().state, false, T0)).toEqual({
+      words: 'one read only: the next one confirms it',
       again: true,
     });
   });
@@ -43,13 +43,13 @@ describe('healing', () => {
     suspended.know({ kind: 'set', suspended: { at: '', reason: 'x', until: null } });
     const stopped = drifted();
     stopped.take({ kind: 'healing-stopped', ...named, path: 'language', reason: 'x' }, T0);
-    expect(mayHeal(drifted({ mode: 'detect' }).state, true, T0)).toEqual({
-      reason: 'Its mode is detect.',
+    expect(whyMustNotHeal(drifted({ mode: 'detect' }).state, true, T0)).toEqual({
+      words: 'detect only',
       again: false,
     });
-    expect(reasonOf(drifted({ windows: [] }).state)).toBe('No window is open.');
-    expect(reasonOf(suspended.state)).toBe('It is suspended.');
-    expect(reasonOf(stopped.state)).toBe('Healing has stopped.');
+    expect(reasonOf(drifted({ windows: [] }).state)).toBe('window closed until it opens again');
+    expect(reasonOf(suspended.state)).toBe('suspended');
+    expect(reasonOf(stopped.state)).toBe('healing stopped');
   });
 
   it.each([
@@ -63,8 +63,23 @@ describe('healing', () => {
     ['error', false],
   ] as const)('of what is %s: %s', (found, heals) => {
     expect(reasonOf({ ...drifted().state, found })).toBe(
-      heals ? undefined : 'Nothing is to be healed.',
+      heals ? undefined : 'nothing is to be healed',
     );
+  });
+
+  it('removes nothing that a service keeps by name, unless the file says so', () => {
+    const removing = (resource: string, removes: boolean): StateStory => {
+      const one = drifted({ removes });
+      const removal = change({ resource, path: ['secrets', 'JIRA'], action: 'remove' });
+      one.read(plan({ changes: [change(), removal] }), T0, null);
+      return one;
+    };
+    expect(reasonOf(removing('secret', false).state)).toBe(
+      'it would remove secrets.JIRA, which watch.remove does not allow',
+    );
+    expect(reasonOf(removing('secret', true).state)).toBeUndefined();
+    expect(reasonOf(removing('settings', false).state)).toBeUndefined();
+    expect(reasonOf(removing('active profile', false).state)).toBeUndefined();
   });
 
   it('stops before one path is healed once more in an hour than it may be', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { historyText } from '../../../src/reconciler/render/history-text.ts';
-import { history } from '../../../src/controller/watch/journal/history.ts';
+import { history } from '../../../src/controller/watch/data-folder.ts';
 import { Journal } from '../../../src/controller/watch/journal/journal.ts';
 
 it.each([1, 3, 12])(

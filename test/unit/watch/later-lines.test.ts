@@ -10,7 +10,7 @@ import { sources } from '../../../src/controller/page/parts.ts';
 import { watchedReport, wholeReport } from '../../../src/controller/page/api.ts';
 import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
 import { historyText } from '../../../src/reconciler/render/history-text.ts';
-import { isAboutPath } from '../../../src/controller/watch/journal/history.ts';
+import { isAboutPath } from '../../../src/controller/watch/data-folder.ts';
 import {
   isRecordLine,
   parsedLine,
@@ -137,7 +137,7 @@ function show(state: WatchState, records: readonly JournalRecord[]): void {
   markupSource(listHtml(list, query));
   markupSource(environmentHtml(one, { said: null, actions: null }));
   sources([...list.parts, ...one.parts]);
-  JSON.stringify([watchedReport(state), wholeReport(state, records)]);
+  JSON.stringify(wholeReport(watchedReport(state, [], WATCHED_AT), state, records));
   const style = { color: false, width: null, verbose: false };
   const tool = { name: 'setpoint', version: '1' } as const;
   historyText({ format_version: '1.0', kind: 'history', tool, path: null, records }, style);

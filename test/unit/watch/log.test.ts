@@ -36,7 +36,7 @@ describe('a line of the log', () => {
   it.each([
     [
       DRIFT,
-      `${at} warn  eu: drift, was in-sync: 1 change\n`,
+      `${at} warn  eu: drift, was in-sync: language\n`,
       {
         level: 'warn',
         environment: 'eu',
@@ -61,7 +61,7 @@ describe('a line of the log', () => {
         url: null,
         outcome: outcome({ name: 'eu', changes: [{ ...change(), result: 'verified' }] }),
       }),
-      `${at} info  eu: wrote 1 change: applied\n`,
+      `${at} info  eu: wrote language: applied\n`,
       { level: 'info', by: 'watch', status: 'applied', changes: 1, error: null },
     ],
     [

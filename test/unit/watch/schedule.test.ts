@@ -4,6 +4,7 @@ import { member } from '../../../src/reconciler/desired/node.ts';
 import { watchOf } from '../../../src/reconciler/desired/blocks/watch.ts';
 import {
   isInAnyWindow,
+  nextOpening,
   untilFirstRead,
   untilNextRead,
 } from '../../../src/controller/watch/schedule.ts';
@@ -13,25 +14,25 @@ const HOUR = 60 * MINUTE;
 
 describe('how long until the next read', () => {
   it.each([
-    [0, 5],
-    [1, 5],
-    [2, 10],
-    [3, 20],
-    [4, 40],
-    [5, 60],
-    [6, 60],
-    [1000, 60],
-  ])('after %i failures in a row: %i minutes', (failures, minutes) => {
-    expect(untilNextRead(5 * MINUTE, failures, 0.5)).toBe(minutes * MINUTE);
+    [0, 5, 5],
+    [1, 5, 5],
+    [2, 5, 10],
+    [3, 5, 20],
+    [4, 5, 40],
+    [5, 5, 60],
+    [1000, 5, 60],
+  ])('after %i failures in a row: %i minutes for an outage, else %i', (failures, down, other) => {
+    expect(untilNextRead(5 * MINUTE, failures, 'unreachable', 0.5)).toBe(down * MINUTE);
+    expect(untilNextRead(5 * MINUTE, failures, 'unauthorized', 0.5)).toBe(other * MINUTE);
   });
 
   it('is a tenth more or less, so that environments do not move in step', () => {
-    expect(untilNextRead(100_000, 0, 0)).toBeCloseTo(90_000);
-    expect(untilNextRead(100_000, 0, 1)).toBeCloseTo(110_000);
+    expect(untilNextRead(100_000, 0, '', 0)).toBeCloseTo(90_000);
+    expect(untilNextRead(100_000, 0, '', 1)).toBeCloseTo(110_000);
   });
 
   it('is never shorter than an interval that is longer than the longest back-off', () => {
-    expect(untilNextRead(24 * HOUR, 9, 0.5)).toBe(24 * HOUR);
+    expect(untilNextRead(24 * HOUR, 9, 'unreachable', 0.5)).toBe(24 * HOUR);
   });
 
   it('begins within the first minute, and within the interval', () => {
@@ -52,6 +53,13 @@ function windows(...texts: string[]) {
 const at = (text: string): number => Date.parse(text);
 
 describe('windows', () => {
+  it('say when the next one opens, by the clock of their zone', () => {
+    const [work, night] = ['Mon-Fri 08:00-18:00 Europe/Berlin', '22:00-06:00'];
+    const saturday = at('2026-11-28T12:00:00Z');
+    expect(nextOpening(windows(work), saturday)).toBe('Mon 08:00 Europe/Berlin');
+    expect(nextOpening(windows(work, night), saturday)).toBe('Sat 22:00 UTC');
+  });
+
   it('are always open if there are none, and never if the list is empty', () => {
     expect(isInAnyWindow(null, 0)).toBe(true);
     expect(isInAnyWindow(windows(), 0)).toBe(false);

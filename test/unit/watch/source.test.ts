@@ -14,14 +14,18 @@ const BASE = 'version: 1\nsettings: { agent: CodeActAgent }\n';
 const BROKEN = 'version: 1\nsettings: { no_such_field: 1 }\n';
 
 /** Files that are kept up to date, in a folder of their own: how often they were read, and a way to write one. */
-function place(files: Readonly<Record<string, string>>, policy?: string) {
+function place(
+  files: Readonly<Record<string, string>>,
+  policy?: string,
+  file: string | readonly string[] = 'settings.yaml',
+) {
   const folder = mkdtempSync(join(tmpdir(), 'setpoint-source-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const put = (name: string, text: string): void => writeFileSync(join(folder, name), text);
   for (const [name, text] of Object.entries(files)) put(name, text);
   const source = filesSource(
     {
-      file: join(folder, 'settings.yaml'),
+      file: [file].flat().map((name) => join(folder, name)),
       env: {},
       checkout: { root: folder, state: folder },
       ...(policy === undefined ? {} : { policy: join(folder, policy) }),
@@ -145,5 +149,46 @@ describe('on the next turn', () => {
     await becomes(null);
     put('settings.schema-lock.json', lock('string'));
     await becomes('settings-invalid');
+  });
+});
+
+describe('one broken file of several', () => {
+  const eu = 'version: 1\nserver: { url: "http://127.0.0.1:9" }\nsettings: { language: en }\n';
+  const names = ({ targets }: CurrentFiles): string[] => targets.map(({ name }) => name).toSorted();
+
+  it('stops only its own environments: at the start they are not watched', async () => {
+    const { current, put, turns } = place(
+      { 'eu.yaml': eu, 'us.yaml': BROKEN },
+      undefined,
+      '*.yaml',
+    );
+    expect(await turns(3)).toBeGreaterThan(0);
+    expect(names(current)).toEqual(['eu']);
+    expect(current.broken).toEqual([
+      expect.objectContaining({ file: expect.stringContaining('us.yaml'), isKept: false }),
+    ]);
+    expect(current.problemText).toMatch(/us\.yaml:\d+:\d+: /);
+    expect(await turns(10)).toBe(0);
+    put('us.yaml', eu);
+    expect(await turns(1)).toBe(1);
+    expect([names(current), current.broken, current.problem]).toEqual([['eu', 'us'], [], null]);
+  });
+
+  it('later they go on as they were declared last, while edits of the others count', async () => {
+    const files = { 'eu.yaml': eu, 'us.yaml': eu };
+    const { current, put, turns } = place(files, undefined, '*.yaml');
+    await turns(1);
+    put('us.yaml', BROKEN);
+    await turns(3);
+    expect(names(current)).toEqual(['eu', 'us']);
+    expect(current.broken).toMatchObject([{ isKept: true }]);
+    put('eu.yaml', eu.replace('language: en', 'language: de'));
+    await turns(3);
+    const language = ({ targets }: CurrentFiles, of: string) =>
+      textOf(member(targets.find(({ name }) => name === of)?.settings, 'language'));
+    expect([language(current, 'eu'), language(current, 'us')]).toEqual(['de', 'en']);
+    put('eu.yaml', BROKEN);
+    await turns(3);
+    expect([names(current), current.broken]).toEqual([['eu', 'us'], []]);
   });
 });

@@ -5,20 +5,21 @@ import type {
   OutcomeTail,
 } from '../../../reconciler/model/outcome.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../../reconciler/model/plan.ts';
-import { SYSTEM_CLOCK } from '../../../reconciler/host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
 import { applyInParts } from '../../../reconciler/operations/apply.ts';
 import type { ApplyRequest } from '../../../reconciler/operations/options.ts';
 import type { Parts } from '../../../reconciler/operations/redacting.ts';
 import { chooseTargets } from '../../../reconciler/operations/select.ts';
 import { endedText, previewText } from '../../../reconciler/render/section-text.ts';
-import { summaryText } from '../../../reconciler/render/summary-text.ts';
+import { summaryText, waysText } from '../../../reconciler/render/summary-text.ts';
+import { bothWays, NO_WAYS, waysOf } from '../../../reconciler/model/ways.ts';
 import { confirmWith } from '../confirm.ts';
 import { OUTCOME_RENDERERS } from '../printer.ts';
 import type { Flags } from '../command-table.ts';
 import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
-import { awaitedItem, progressView, startingView } from '../progress-view.ts';
+import { awaitedItem, checksView, progressView, startingView } from '../progress-view.ts';
 import { shardOptions } from '../shard.ts';
 import { runPlan } from './plan.ts';
 
@@ -68,12 +69,20 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       maxFailures: flags.maxFailures,
       ifEmpty: flags.ifEmpty,
       rotate: flags.rotate,
+      without: flags.without,
+      check: flags.check,
+      onChecks: checksView(io, flags.quiet === true),
       abandon: io.abandon,
     };
+    let ways = NO_WAYS;
     return await reporter.inParts<OutcomeHead, EnvironmentOutcome, OutcomeTail>(
       {
-        section: (environment, _, total, style) => endedText(environment, total, style),
-        ending: (tail, head, style) => summaryText({ ...head, ...tail }, 'apply', style),
+        section: (environment, _, total, style) => {
+          ways = bothWays(ways, waysOf(environment));
+          return endedText(environment, total, style);
+        },
+        ending: (tail, head, style) =>
+          summaryText({ ...head, ...tail }, 'apply', style) + waysText(ways, 'apply', style),
       },
       async (parts) => applyInParts(request, await recorded(flags, parts)).finally(progress.end),
     );

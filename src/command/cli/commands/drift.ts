@@ -1,7 +1,7 @@
 import { usageError } from '../../../reconciler/model/error.ts';
 import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
-import { visible } from '../../../reconciler/render/visible.ts';
+import { visible } from '../../../reconciler/render/text.ts';
 import type { Flags } from '../command-table.ts';
 import { FAIL_ON } from '../words.ts';
 import type { Io } from '../io.ts';

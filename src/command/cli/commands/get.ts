@@ -3,7 +3,7 @@ import { OBSERVABLE, type Resource } from '../../../reconciler/model/observed.ts
 import { choicesHint } from '../../../reconciler/model/wording.ts';
 import { get } from '../../../reconciler/operations/get.ts';
 import { observedText } from '../../../reconciler/render/observed-text.ts';
-import { visible } from '../../../reconciler/render/visible.ts';
+import { visible } from '../../../reconciler/render/text.ts';
 import type { Flags } from '../command-table.ts';
 import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';

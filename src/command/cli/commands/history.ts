@@ -1,14 +1,12 @@
 import { usageError } from '../../../reconciler/model/error.ts';
 import { parsePath } from '../../../reconciler/model/path.ts';
 import { historyText } from '../../../reconciler/render/history-text.ts';
-import { visible } from '../../../reconciler/render/visible.ts';
-import { history } from '../../../controller/watch/journal/history.ts';
-import { chosenNames } from '../../../controller/watch/known-names.ts';
+import { visible } from '../../../reconciler/render/text.ts';
+import { history, chosenNames } from '../../../controller/watch/data-folder.ts';
 import type { Flags } from '../command-table.ts';
-import { countOf, environmentsNamed } from '../flags.ts';
+import { countOf, environmentsNamed, DEFAULT_DATA } from '../flags.ts';
 import { write, type Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
-import { DEFAULT_DATA } from '../watch-log.ts';
 
 /** `setpoint history -e production llm_model`: what was found and written, the latest first. */
 export async function historyCommand(

@@ -1,3 +1,4 @@
+import { ERRORS } from '../../../reconciler/model/error.ts';
 import type {
   EnvironmentPlan,
   PlanDocument,
@@ -10,13 +11,14 @@ import type { Parts } from '../../../reconciler/operations/redacting.ts';
 import { parseAge } from '../../../reconciler/operations/flag-values.ts';
 import type { Voice } from '../../../reconciler/render/change.ts';
 import { environmentText } from '../../../reconciler/render/section-text.ts';
-import { mergedText, summaryText } from '../../../reconciler/render/summary-text.ts';
+import { mergedText, summaryText, waysText } from '../../../reconciler/render/summary-text.ts';
+import { bothWays, NO_WAYS, waysOf } from '../../../reconciler/model/ways.ts';
 import type { Flags } from '../command-table.ts';
 import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../printer.ts';
 import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
-import { awaitedItem, progressView, startingView } from '../progress-view.ts';
+import { awaitedItem, checksView, progressView, startingView } from '../progress-view.ts';
 import { handOn, reportFailure, reporterFor } from '../reporter.ts';
 import { shardOptions } from '../shard.ts';
 
@@ -31,7 +33,7 @@ export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string):
     strict: flags.strict === true,
     mode: 'reads',
     saved,
-    codeOf: planExit(exitsWithResult),
+    codeOf: checkedExit(planExit(exitsWithResult)),
   });
 }
 
@@ -41,6 +43,14 @@ export function planExit(exitsWithResult: boolean): PlanRun['codeOf'] {
     if (!exitsWithResult) return 0;
     return environment.refusals.length > 0 ? 5 : differs(environment, strict) ? 2 : 0;
   };
+}
+
+/** The same, but for an environment in which something was tried and does not work. */
+function checkedExit(codeOf: PlanRun['codeOf']): PlanRun['codeOf'] {
+  return (environment, strict) =>
+    environment.proofs?.some(({ status }) => status === 'fails') === true
+      ? ERRORS['check-failed'].exit
+      : codeOf(environment, strict);
 }
 
 /** Whether an environment counts as one that differs. `strict`: also if something could not be compared. */
@@ -66,12 +76,17 @@ export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<n
     const shown = saved === undefined ? null : await savedPlan(saved, flags);
     const strict = run.strict === true || shown?.strict === true;
     const reporter = reporterFor(flags, io, voice === 'plan' ? PLAN_RENDERERS : DRIFT_RENDERERS);
+    let ways = NO_WAYS;
     return await reporter.inParts<PlanHead, EnvironmentPlan, PlanTail>(
       {
-        section: (environment, plan, total, style) =>
-          environmentText(environment, { voice, plan, total }, style),
+        section: (environment, plan, total, style) => {
+          ways = bothWays(ways, waysOf(environment));
+          return environmentText(environment, { voice, plan, total }, style);
+        },
         ending: (tail, head, style) =>
-          summaryText({ ...head, ...tail }, voice, style) + mergedText(head.merged, style),
+          summaryText({ ...head, ...tail }, voice, style) +
+          waysText(ways, voice, style) +
+          mergedText(head.merged, style),
         codeOf: (environment) => codeOf(environment, strict),
       },
       (parts) => (shown === null ? planned(flags, io, run, parts) : handOn(shown, parts)),
@@ -87,9 +102,10 @@ function planned(
   { mode, strict }: PlanRun,
   parts: PlanParts,
 ): Promise<PlanTail> {
-  const options = optionsFrom(flags, io, mode);
+  // What is tried is sent the keys of the file: to its own address, as by an apply.
+  const options = optionsFrom(flags, io, flags.check === true ? 'writes' : mode);
   const shard = shardOptions(flags, options.env, io);
-  const { snapshot, rotate, allow, maxAge, maxFailures } = flags;
+  const { snapshot, rotate, without, allow, maxAge, maxFailures } = flags;
   const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
   const digests = hasJsonOutput(flags, io.env);
   const progress = progressView(io);
@@ -98,11 +114,14 @@ function planned(
     ...shard,
     snapshot,
     rotate,
+    without,
     allow,
     digests,
     strict,
     maxAge: age,
     maxFailures,
+    check: flags.check,
+    onChecks: checksView(io, flags.quiet === true),
     onProgress: (name, waiting) => {
       // A log gets the plan alone: cron mails whatever else is printed.
       if (flags.quiet !== true && io.stderr.isTTY === true)

@@ -1,4 +1,9 @@
 import { emulatorDialects, isEmulatorDialect } from '../../../emulator/options.ts';
+import {
+  gitProducts,
+  type GitProvider,
+  isGitProduct,
+} from '../../../emulator/collections/git-check.ts';
 import { isServedState, servedStates } from '../../../emulator/options.ts';
 import { startEmulator, type EmulatorOptions } from '../../../emulator/start.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
@@ -57,7 +62,7 @@ function remedyFor(thrown: unknown): string {
 
 /** The options of behaviour that the flags give. */
 function behaviourFrom(flags: Flags<'serve'>): EmulatorOptions {
-  const { becomes, dialect, requireIds, spec } = flags;
+  const { becomes, dialect, gitProvider, model, mcpServer, requireIds, spec } = flags;
   if (dialect !== undefined && !isEmulatorDialect(dialect))
     throw usageError(`--dialect takes one of ${emulatorDialects.join(', ')}.`);
   if (becomes !== undefined && !isServedState(becomes))
@@ -73,7 +78,41 @@ function behaviourFrom(flags: Flags<'serve'>): EmulatorOptions {
     ...(requireIds === undefined ? {} : { requireIds }),
     ...wholeNumber('runMs', '--run-ms', flags.runMs, { unit: ' of milliseconds' }),
     ...(spec === undefined ? {} : { specs: spec }),
+    ...(gitProvider === undefined ? {} : { gitProviders: gitProvider.map(gitProviderIn) }),
+    ...(model === undefined
+      ? {}
+      : {
+          models: model.map((flag) => {
+            const [name, accepts] = standInOf('--model', flag);
+            return { model: name, accepts };
+          }),
+        }),
+    ...(mcpServer === undefined
+      ? {}
+      : {
+          mcpServers: mcpServer.map((flag) => {
+            const [at, accepts] = standInOf('--mcp-server', flag);
+            return { at, accepts };
+          }),
+        }),
   };
+}
+
+/** The git provider in a text such as `github@git.example.com=good`. */
+function gitProviderIn(flag: string): GitProvider {
+  const [, product, host, accepts = ''] = /^([^@=]*)(?:@([^=]+))?=(.+)$/.exec(flag) ?? [];
+  if (isGitProduct(product)) return { product, ...(host === undefined ? {} : { host }), accepts };
+  const names = gitProducts.join(', ');
+  throw usageError(
+    `--git-provider takes a name, its host, and a text: NAME@HOST=TEXT. The names are ${names}.`,
+  );
+}
+
+/** What a stand-in is, and the text that it takes; an address may have the sign in it. */
+function standInOf(flag: string, text: string): readonly [string, string] {
+  const at = text.lastIndexOf('=');
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw usageError(`${flag} takes what works, and a text that its key contains: NAME=TEXT.`);
 }
 
 function wholeNumber<Name extends string>(

@@ -9,7 +9,7 @@ import { progressView, startingView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
 const COST =
-  'A smoke test starts a conversation: it costs a call to the model, and leaves a conversation and a sandbox behind.';
+  'A smoke test starts a conversation: it costs a call to the model. The conversation is removed again, with the sandbox that was started for it.';
 
 /** `setpoint smoke`: starts a conversation and shows every step; success means that one can start, no more. */
 export async function smokeCommand(flags: Flags<'smoke'>, io: Io): Promise<number> {

@@ -1,16 +1,15 @@
 import { usageError } from '../../../reconciler/model/error.ts';
 import type { JournalEvent } from '../../../reconciler/model/watch.ts';
 import { namesListed } from '../../../reconciler/model/wording.ts';
-import { SYSTEM_CLOCK } from '../../../reconciler/host/system-clock.ts';
-import { visible } from '../../../reconciler/render/visible.ts';
+import { SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
+import { visible } from '../../../reconciler/render/text.ts';
 import { Journal } from '../../../controller/watch/journal/journal.ts';
 import { SuspensionFile } from '../../../controller/watch/suspension-file.ts';
-import { namesToChange } from '../../../controller/watch/known-names.ts';
+import { namesToChange } from '../../../controller/watch/data-folder.ts';
 import type { Flags } from '../command-table.ts';
-import { environmentsNamed, untilOf } from '../flags.ts';
+import { environmentsNamed, untilOf, DEFAULT_DATA } from '../flags.ts';
 import { write, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
-import { DEFAULT_DATA } from '../watch-log.ts';
 
 /** `setpoint suspend`: a running controller follows within seconds. */
 export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<number> {

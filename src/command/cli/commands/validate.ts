@@ -1,7 +1,7 @@
 import { counted, namesListed } from '../../../reconciler/model/wording.ts';
 import { targetsAndProblems, validationDocument } from '../../../reconciler/operations/validate.ts';
 import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
-import { visible } from '../../../reconciler/render/visible.ts';
+import { visible } from '../../../reconciler/render/text.ts';
 import type { Flags } from '../command-table.ts';
 import { environmentsNamed, optionsFrom } from '../flags.ts';
 import { VALIDATION_RENDERERS } from '../printer.ts';

@@ -1,28 +1,39 @@
 import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
 import { readSaved } from '../../../reconciler/operations/saved-document.ts';
 import { join } from 'node:path';
-import { keepYoungSpace } from '../../../reconciler/host/this-process.ts';
 import { DiskAnswers } from '../../../reconciler/host/disk-answers.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
 import { listenOptions } from '../../../controller/page/listen-options.ts';
 import type { Controller } from '../../../controller/watch/controller.ts';
 import { openBranch } from '../../../reconciler/host/git-branch.ts';
 import type { Notices } from '../../../controller/watch/notices/notices.ts';
+import { defaultFiles } from '../../../reconciler/operations/default-files.ts';
 import type { Options } from '../../../reconciler/operations/options.ts';
 import { FollowedCommits } from '../../../controller/watch/followed-commits.ts';
 import { branchSource, type SettingsSource } from '../../../controller/watch/source.ts';
-import { SYSTEM_CLOCK } from '../../../reconciler/host/system-clock.ts';
+import { keepYoungSpace, SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
 import { fileLocks } from '../../../controller/watch/locks/file-locks.ts';
 import { clusterHere } from '../../../controller/watch/locks/lease-api.ts';
 import { leaseLocks } from '../../../controller/watch/locks/lease-locks.ts';
 import { scopedLocks, type Locks } from '../../../controller/watch/locks/locks.ts';
 import { lockFolder, openController } from '../../../controller/watch/open.ts';
 import type { Flags } from '../command-table.ts';
-import { countOf, intervalOf, optionsFrom } from '../flags.ts';
-import type { Io } from '../io.ts';
+import { countOf, intervalOf, optionsFrom, DEFAULT_DATA } from '../flags.ts';
+import { type Io, write } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import { shardOptions } from '../shard.ts';
-import { DEFAULT_DATA, watchLog, type WatchLog } from '../watch-log.ts';
+import type { JournalRecord, WatchState } from '../../../reconciler/model/watch.ts';
+import { escaped, visible } from '../../../reconciler/render/text.ts';
+import {
+  entryLine,
+  logLine,
+  type LogEntry,
+  type LogFormat,
+} from '../../../controller/watch/telemetry/log.ts';
+import { afterFirstRound, watchesEntry } from '../../../controller/watch/telemetry/round.ts';
+import type { ControllerNote } from '../../../controller/watch/conditions.ts';
+import type { ReadEnd } from '../../../controller/watch/watching.ts';
+import type { FlagValues } from '../flag-table.ts';
 
 /** `setpoint watch`: reads every environment again and again until a signal stops it. */
 export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<number> {
@@ -56,6 +67,11 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
     controller.subscribe(log.event);
     const notices = await noticesFor(flags, request.env, log.note);
     await controller.begin();
+    const unnamed = flags.git === undefined ? defaultFiles() : [];
+    const files = [request.file ?? unnamed].flat();
+    log.say('watching', watchesEntry(controller.states(), { files, data }));
+    const now = (): number => SYSTEM_CLOCK.now();
+    afterFirstRound(controller, now, (entry, name) => log.say('found', entry, name));
     const teller = notices?.(controller) ?? null;
     const page = await pageFor(flags, controller, teller, request.env, log.note);
     const told = new AbortController();
@@ -81,7 +97,7 @@ async function noticesFor(
 ): Promise<((controller: Controller) => Notices) | null> {
   if (notify === undefined) return null;
   const { noticesFrom } = await import('../watch-notices.ts');
-  const made = noticesFrom(notify, env, SYSTEM_CLOCK);
+  const made = await noticesFrom(notify, env, SYSTEM_CLOCK);
   return (controller) => made({ watching: controller, journal: controller.notices, report });
 }
 
@@ -166,4 +182,49 @@ function locksFor(place: string | undefined, data: string, env: Io['env']): Lock
     );
   }
   return fileLocks(lockFolder(data), SYSTEM_CLOCK);
+}
+
+/** What a controller prints: a line for each change of state and each write, to stdout; warnings to stderr. */
+export interface WatchLog {
+  readonly event: (state: WatchState, event: ReadEnd | JournalRecord) => void;
+  readonly note: (note: ControllerNote) => void;
+  /** Something that is no record, perhaps of an environment. */
+  readonly say: (kind: 'watching' | 'found', entry: LogEntry, environment?: string | null) => void;
+}
+
+export function watchLog(flags: FlagValues<'--output' | '--quiet'>, io: Io): WatchLog {
+  const format = formatOf(flags.output);
+  return {
+    event: (_, event) => {
+      if (event.kind === 'read' || flags.quiet === true) return;
+      const line = logLine(event, format);
+      if (line !== null) void write(io.stdout, line);
+    },
+    say: (kind, entry, environment = null) => {
+      if (flags.quiet === true) return;
+      const at = new Date().toISOString();
+      void write(io.stdout, entryLine({ at, kind, environment }, entry, format));
+    },
+    note: ({ severity, message, environment = null }) => {
+      const about = environment === null ? '' : `${environment}: `;
+      const text =
+        format === 'json'
+          ? escaped(
+              JSON.stringify({
+                at: new Date().toISOString(),
+                level: severity === 'info' ? 'info' : 'warn',
+                environment,
+                message,
+              }),
+            )
+          : `setpoint: ${visible(about + message)}`;
+      void write(io.stderr, `${text}\n`);
+    },
+  };
+}
+
+function formatOf(output: readonly string[] | undefined): LogFormat {
+  const [format = 'text', ...others] = output ?? [];
+  if (others.length === 0 && (format === 'text' || format === 'json')) return format;
+  throw usageError('watch logs text or json, to stdout.', 'Write -o text or -o json.');
 }

@@ -5,9 +5,10 @@ import {
   isCommand,
   type CommandName,
 } from '../command-table.ts';
-import { loadCommands } from '../compiled.ts';
 import { flagSpec, type Completion, type FlagName } from '../flag-table.ts';
 import type { Io } from '../io.ts';
+import type * as RunCommand from '../run-command.ts';
+import type { choices } from './choices.ts';
 
 /**
  * `setpoint completion --complete SHELL WORD...`, which the scripts of scripts.ts call at each Tab. The words are those of the
@@ -15,10 +16,18 @@ import type { Io } from '../io.ts';
  * the whole word, a tab and its description; for bash the part behind the last `=` or `:`, where bash begins a word. A line
  * `:files N` means files, whose names begin after N characters of the word. Prints nothing if anything is wrong.
  */
-export async function complete([shell, ...parts]: readonly string[], io: Io): Promise<number> {
+export async function complete(
+  [shell, ...parts]: readonly string[],
+  io: Io,
+  loadCommands: () => Promise<Pick<typeof RunCommand, 'loadChoices'>>,
+): Promise<number> {
+  const choices: Choices = async (what, files) => {
+    const { loadChoices } = await loadCommands();
+    return (await loadChoices())(what, files, io);
+  };
   try {
     const { words, cut } = shell === 'bash' ? rejoined(parts) : { words: parts, cut: 0 };
-    const offers = await offersFor(words, io);
+    const offers = await offersFor(words, choices);
     const lines = offers.map((offer) => {
       if ('filesAfter' in offer) return `:files ${offer.filesAfter}`;
       const { word, about } = offer;
@@ -51,6 +60,12 @@ function rejoined(parts: readonly string[]): { readonly words: string[]; readonl
   return { words, cut };
 }
 
+/** The words that take more than the table of commands; the commands are loaded for them, and given to `complete` to load. */
+type Choices = (
+  what: Parameters<typeof choices>[0],
+  files: readonly string[],
+) => Promise<readonly string[]>;
+
 type Offer = { readonly word: string; readonly about: string } | { readonly filesAfter: number };
 
 /** What the words before the cursor mean. */
@@ -65,15 +80,15 @@ interface CommandLine {
   readonly files: readonly string[];
 }
 
-async function offersFor(words: readonly string[], io: Io): Promise<readonly Offer[]> {
+async function offersFor(words: readonly string[], choices: Choices): Promise<readonly Offer[]> {
   const line = understood(words.slice(0, -1));
   const current = words.at(-1) ?? '';
   const { command, flag } = line;
-  if (flag !== null) return completed(flagSpec(flag).completion, current, '', line, io);
+  if (flag !== null) return completed(flagSpec(flag).completion, current, '', line, choices);
   const [, name = '', value = ''] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
   const valued = flagNamed(name, command);
   if (valued !== null && takesValue(valued))
-    return completed(flagSpec(valued).completion, value, `${name}=`, line, io);
+    return completed(flagSpec(valued).completion, value, `${name}=`, line, choices);
   if (current.startsWith('-')) return startingWith(current, flagOffers(line));
   if (command === null) return startingWith(current, COMMAND_OFFERS);
   if (command === 'help')
@@ -81,7 +96,7 @@ async function offersFor(words: readonly string[], io: Io): Promise<readonly Off
   const { argument } = commandEntry(command);
   if (argument === undefined) return [];
   if (line.args > 0 && !argument.form.includes('...')) return [];
-  return completed(argument.completion, current, '', line, io);
+  return completed(argument.completion, current, '', line, choices);
 }
 
 function understood(words: readonly string[]): CommandLine {
@@ -153,7 +168,7 @@ async function completed(
   text: string,
   before: string,
   { command, files }: CommandLine,
-  io: Io,
+  choices: Choices,
 ): Promise<readonly Offer[]> {
   if (completion === undefined) return [];
   const file = completion === 'formats' ? /^[^=]*=/.exec(text)?.[0] : '';
@@ -165,7 +180,7 @@ async function completed(
     (typeof completion === 'object' && completion.list);
   const earlier = isList ? (/^.*,/s.exec(text)?.[0] ?? '') : '';
   const given = new Set(earlier.split(','));
-  const words = await wordsFor(completion, command, files, io);
+  const words = await wordsFor(completion, command, files, choices);
   return startingWith(
     `${before}${text}`,
     words
@@ -178,12 +193,10 @@ async function wordsFor(
   completion: Exclude<Completion, 'files'>,
   command: CommandLine['command'],
   files: readonly string[],
-  io: Io,
+  choices: Choices,
 ): Promise<readonly string[]> {
   if (typeof completion === 'object') return completion.words;
   if (completion === 'formats')
     return command === null || command === 'help' ? [] : (commandEntry(command).formats ?? []);
-  const { loadChoices } = await loadCommands();
-  const choices = await loadChoices();
-  return choices(completion, files, io);
+  return choices(completion, files);
 }

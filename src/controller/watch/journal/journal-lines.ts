@@ -10,6 +10,21 @@ import { RESULTS } from '../../../reconciler/model/outcome.ts';
 import { ACTIONS } from '../../../reconciler/model/action.ts';
 import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
 import { OUTCOME_VERDICTS, WATCH_STATUSES } from '../../../reconciler/model/verdict.ts';
+import {
+  count,
+  flag,
+  list,
+  mapOf,
+  members,
+  oneOf,
+  orAbsent,
+  orNull,
+  text,
+  there,
+  time,
+  type Form,
+  word,
+} from './forms.ts';
 
 /** What a file of the journal begins with of each environment: what its records say, but for the last that was put right. */
 export const IN_CHECKPOINT = [
@@ -30,11 +45,12 @@ export const IN_CHECKPOINT = [
   'heals',
   'stopped',
   'healFailed',
+  'labels',
 ] as const satisfies readonly (keyof WatchState)[];
 type InCheckpoint = Pick<WatchState, (typeof IN_CHECKPOINT)[number]>;
 
 /** What earlier versions wrote none of. */
-type Later = 'began' | 'healFailed' | 'origin' | 'dialect' | 'release' | 'commit';
+type Later = 'began' | 'healFailed' | 'origin' | 'dialect' | 'release' | 'commit' | 'labels';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
 export interface Checkpoint {
@@ -103,36 +119,8 @@ export function parsedLine(line: string): JournalLine | null {
   }
 }
 
-/** Whether a value is what is read of it. A later version may have written a word or a form that this one does not know. */
-type Form = (value: unknown) => boolean;
-
-const text: Form = (value) => typeof value === 'string';
-const flag: Form = (value) => typeof value === 'boolean';
-const count: Form = (value) => Number.isFinite(value);
-const time: Form = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
-const there: Form = (value) => value !== undefined;
-function list(form: Form): Form {
-  return (value) => Array.isArray(value) && value.every(form);
-}
-function orNull(form: Form): Form {
-  return (value) => value === null || form(value);
-}
-function orAbsent(form: Form): Form {
-  return (value) => value === undefined || form(value);
-}
-const members =
-  (forms: Readonly<Record<string, Form>>): Form =>
-  (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    Object.entries(forms).every(([name, form]) => form((value as Record<string, unknown>)[name]));
-function oneOf(words: readonly string[]): Form {
-  return (value) => words.includes(value as string);
-}
-/** Of a closed list of words: each must be named. */
-const word = <W extends string>(words: Readonly<Record<W, 1>>): Form => oneOf(Object.keys(words));
-
 const path = list(text);
+const labels = orAbsent(mapOf(text));
 const status = oneOf(WATCH_STATUSES);
 const error = orNull(members({ code: text, message: text, hint: text }));
 const CHANGE = {
@@ -183,11 +171,9 @@ const outcome = members({
 });
 const agreement = members({
   salt: text,
-  places: (value) => members({})(value) && Object.values(value as object).every(Array.isArray),
+  places: mapOf(Array.isArray),
   unmanaged: list(text),
-  items: orAbsent(
-    (value) => members({})(value) && Object.values(value as object).every(members({})),
-  ),
+  items: orAbsent(mapOf(members({}))),
   first: orAbsent(members({ changes: list(text) })),
 });
 const notice = members({
@@ -221,6 +207,7 @@ const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
     digest: text,
     after: orNull(time),
     commit,
+    labels,
     plan: orNull(plan),
   }),
   writing: about({ paths: list(text), commit }),
@@ -248,6 +235,7 @@ function isKnown(value: unknown): value is JournalLine {
 const TIMES = { since: time, after: orNull(time), lastRead: orNull(time) };
 const FOUND = members({ found: status, digest: text, plan: orNull(plan), ...TIMES });
 const KEPT = members({
+  labels,
   lastInSync: orNull(time),
   lastApply: orNull(time),
   agreedWith: orAbsent(orNull(text)),

@@ -142,7 +142,7 @@ export class SharedReading {
 
 /** Records of one environment that are given at most. */
 export const MOST_RECORDS = 200;
-/** Environments of which it is kept where their records are, and those of which the records are kept, too. */
+/** Environments whose places of records are kept, and those whose records are kept, too. */
 const MOST_KNOWN = 200;
 const MOST_KEPT = 10;
 

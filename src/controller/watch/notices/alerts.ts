@@ -1,6 +1,6 @@
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
-import { visible } from '../../../reconciler/render/visible.ts';
+import { visible } from '../../../reconciler/render/text.ts';
 import { concerns, decide, troubleOf, type Due } from './decide.ts';
 import { messageOf, type Item } from './message.ts';
 import type { Receiver } from './receiver.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
-import type { Condition, ConditionKind } from '../../../reconciler/model/condition.ts';
+import type { Condition, ConditionKind } from '../../../reconciler/model/watch.ts';
 import { counted } from '../../../reconciler/model/wording.ts';
-import { visible } from '../../../reconciler/render/visible.ts';
+import { visible } from '../../../reconciler/render/text.ts';
 import { overText } from '../conditions.ts';
 import { isInAnyWindow } from '../schedule.ts';
 import type { Alert } from './alerts.ts';

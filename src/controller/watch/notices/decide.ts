@@ -1,7 +1,7 @@
 import { matches } from '../../../reconciler/model/glob.ts';
 import { selects } from '../../../reconciler/model/selector.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
-import { mayHeal } from '../healing.ts';
+import { whyMustNotHeal } from '../healing.ts';
 import { isInAnyWindow } from '../schedule.ts';
 import type { Receiver } from './receiver.ts';
 import type { End, Episode, Gone, Told, ToldStates } from './told.ts';
@@ -145,7 +145,7 @@ function ofDifference(
 function isHealedSoon(state: WatchState, now: number): boolean {
   if (state.healFailed !== null) return false;
   const age = now - Date.parse(state.since);
-  return age >= 0 && age < HEALED_SOON && mayHeal(state, true, now) === null;
+  return age >= 0 && age < HEALED_SOON && whyMustNotHeal(state, true, now) === null;
 }
 
 /** That something was changed and has been put right, unless it was told that it differed. */

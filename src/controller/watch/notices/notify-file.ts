@@ -1,10 +1,11 @@
 import { windowOf, windowProblem } from '../../../reconciler/desired/blocks/watch.ts';
 import { member, textOf, type Node } from '../../../reconciler/desired/node.ts';
+import { secretsRead } from '../../../reconciler/desired/secret-uses.ts';
 import { parseFile } from '../../../reconciler/desired/parse.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
 import type { Diagnostic } from '../../../reconciler/model/diagnostic.ts';
 import { SetpointError } from '../../../reconciler/model/error.ts';
-import type { ReferenceSource } from '../../../reconciler/model/ports.ts';
+import type { ReferenceSource, SecretPath } from '../../../reconciler/model/ports.ts';
 import { parseSelector, type Requirement } from '../../../reconciler/model/selector.ts';
 import { NOTICE_KINDS, type Window } from '../../../reconciler/model/watch.ts';
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
@@ -30,8 +31,18 @@ const LARGEST = 256 * 1024;
 
 /** Reads a file of --notify, references resolved. Throws NotifyInvalid, or file-unreadable. */
 export function readNotify(path: string, source: ReferenceSource): NotifySettings {
+  return parseNotify(path, fileText(path), source);
+}
+
+/** What secret commands are to be asked for before the file is read. */
+export function notifySecrets(path: string): readonly SecretPath[] {
+  const { root } = parseFile(path, fileText(path));
+  return secretsRead([root ?? undefined]);
+}
+
+function fileText(path: string): string {
   const read = readText(path, LARGEST);
-  if ('text' in read) return parseNotify(path, read.text, source);
+  if ('text' in read) return read.text;
   throw new SetpointError('file-unreadable', `${path} is too large, or not UTF-8 text.`);
 }
 

@@ -1,6 +1,6 @@
 import type { NoticeKind } from '../../../reconciler/model/watch.ts';
 import { TOOL } from '../../../reconciler/model/version.ts';
-import { visible } from '../../../reconciler/render/visible.ts';
+import { visible } from '../../../reconciler/render/text.ts';
 import type { Content, Item, Message } from './message.ts';
 import type { Alertmanager, Destination, ReceiverEvent, Webhook } from './receiver.ts';
 import type { Outgoing } from './send.ts';

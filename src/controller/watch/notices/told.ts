@@ -32,7 +32,7 @@ export interface Told {
   readonly failing: Episode | null;
   /** The last time that it was told that something was put right, or is resolved; null if this process has told it neither. */
   readonly healed: Episode | null;
-  /** Whether a notice of what differs was begun of which it is not known what became. */
+  /** Whether a notice of what differs was begun, and nothing tells how that ended. */
   readonly isPending: boolean;
 }
 
@@ -49,7 +49,7 @@ type NoticeRecord = Extract<JournalRecord, { kind: 'notice' }>;
 
 type Episodes = Readonly<Record<Track, Episode | null>>;
 
-/** A notice that was begun, and of which it is not known what became. */
+/** A notice that was begun, and nothing tells how that ended. */
 interface Begun {
   readonly record: NoticeRecord;
   /** What was told before it. */

@@ -1,15 +1,17 @@
 import type { JournalRecord } from '../../../reconciler/model/watch.ts';
+import { formatPath } from '../../../reconciler/model/path.ts';
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
-import { changeCount, planAttention } from '../../../reconciler/model/summary.ts';
+import { planAttention } from '../../../reconciler/model/summary.ts';
 import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
 import { counted } from '../../../reconciler/model/wording.ts';
-import { escaped, visible } from '../../../reconciler/render/visible.ts';
+import { escaped, visible } from '../../../reconciler/render/text.ts';
 import { notCompared } from '../../../reconciler/render/wording.ts';
+import { pathsInShort } from '../reasons.ts';
 
 export type LogFormat = 'text' | 'json';
 
-/** What is logged of a record: no value of a setting is in it, masked or not. */
-interface LogEntry {
+/** What is logged: no value of a setting is in it, masked or not. */
+export interface LogEntry {
   readonly level: 'info' | 'warn' | 'error';
   readonly message: string;
   readonly details: Readonly<Record<string, unknown>>;
@@ -20,8 +22,20 @@ export function logLine(record: JournalRecord, format: LogFormat): string | null
   const entry = entryOf(record);
   if (entry === null) return null;
   const { at, kind } = record;
-  const { level, message, details } = entry;
   const environment = 'environment' in record ? record.environment : null;
+  return entryLine({ at, kind, environment }, entry, format);
+}
+
+/** An entry as a line for the log, line break included. */
+export function entryLine(
+  {
+    at,
+    kind,
+    environment,
+  }: { readonly at: string; readonly kind: string; readonly environment: string | null },
+  { level, message, details }: LogEntry,
+  format: LogFormat,
+): string {
   if (format === 'json') {
     const named = environment === null ? {} : { environment };
     return `${escaped(JSON.stringify({ at, level, kind, ...named, message, ...details }))}\n`;
@@ -50,17 +64,19 @@ function entryOf(record: JournalRecord): LogEntry | null {
       return stateEntry(record);
     case 'writing': {
       const { paths, commit } = record;
-      return info(`writing ${counted(paths.length, 'path')}`, { paths, commit });
+      return info(`writing ${pathsInShort(paths)}`, { paths, commit });
     }
     case 'write': {
       const { by, commit, actor, url, outcome } = record;
       const { status, error } = outcome;
       const changed = outcome.changes.filter(({ result }) => result !== 'not-sent');
       const ended = status === 'applied' || status === 'in-sync' || status === 'not-empty';
+      const names = changed.map(({ path }) => formatPath(path));
+      const wrote = names.length === 0 ? 'nothing' : pathsInShort(names);
       const failed = error === null ? '' : `: ${error.message}`;
       return {
         level: ended ? 'info' : 'error',
-        message: `${by === 'watch' ? 'wrote' : 'apply wrote'} ${counted(changed.length, 'change')}: ${status}${failed}`,
+        message: `${by === 'watch' ? 'wrote' : 'apply wrote'} ${wrote}: ${status}${failed}`,
         details: {
           by,
           status,
@@ -121,7 +137,8 @@ function stateEntry({
 }: JournalRecord & { readonly kind: 'state' }): LogEntry {
   const details = { status, before, commit, ...found(plan) };
   const what = plan === null ? '' : inWords(plan);
-  return { level: LEVELS[status], message: `${status}, was ${before}${what}`, details };
+  const was = before === 'not-read' ? '' : `, was ${before}`;
+  return { level: LEVELS[status], message: `${status}${was}${what}`, details };
 }
 
 function found(plan: EnvironmentPlan | null): Readonly<Record<string, unknown>> {
@@ -133,9 +150,9 @@ function found(plan: EnvironmentPlan | null): Readonly<Record<string, unknown>> 
 function inWords(plan: EnvironmentPlan): string {
   const attention = planAttention(plan);
   if (attention.error !== null) return `: ${attention.error.message}`;
-  const changes = changeCount(attention);
+  const names = plan.changes.map(({ path }) => formatPath(path));
   const parts = [
-    ...(changes === 0 ? [] : [counted(changes, 'change')]),
+    ...(names.length === 0 ? [] : [pathsInShort(names)]),
     ...(attention.unknown === 0 ? [] : [notCompared(attention.unknown)]),
     ...(attention.rules.length === 0 ? [] : [`refused by ${attention.rules.join(', ')}`]),
   ];

@@ -9,8 +9,7 @@ import {
   locate,
 } from '../node.ts';
 import { isMisspelt } from '../schema-lookup.ts';
-import type { Block, FilePath } from './block.ts';
-import { isNumberOrWord, isPlainWord } from './quotable.ts';
+import { type Block, type FilePath, isNumberOrWord, isPlainWord } from './block.ts';
 
 export const sandboxes: Block<'sandboxes'> = {
   name: 'sandboxes',

@@ -1,3 +1,4 @@
+import { SECRETS_FORM } from '../../model/collection-forms.ts';
 import { secondName } from '../../model/collection.ts';
 import { namedItems } from '../items.ts';
 import { member, type MapNode, type Member, type Node, type PlacedFinding } from '../node.ts';
@@ -5,7 +6,7 @@ import type { Block, FilePath } from './block.ts';
 
 export const secrets: Block<'secrets'> = {
   name: 'secrets',
-  pulled: false,
+  pulled: true,
   textKind: ([name, key]) =>
     name !== undefined && (key === undefined || key === 'value') ? 'secret' : 'plain',
   check: (holder, path) => clashingNames({ holder, path }),
@@ -16,7 +17,7 @@ export const secrets: Block<'secrets'> = {
           'This is no name of a secret that every server takes.',
           'Use at most 64 letters, digits and _, and begin with a letter.',
         ],
-  items: namedItems,
+  items: namedItems(SECRETS_FORM),
 };
 
 interface SecretHolder {

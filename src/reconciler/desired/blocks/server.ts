@@ -1,3 +1,4 @@
+import { isAddress, urlOrigin } from '../../model/address.ts';
 import { isReservedHeader } from '../../model/reserved-header.ts';
 import {
   member,
@@ -10,8 +11,7 @@ import {
 } from '../node.ts';
 import { mayHoldReference } from '../references.ts';
 import { isMisspelt } from '../schema-lookup.ts';
-import { findingAt, type Block, type FilePath } from './block.ts';
-import { isPlainAddress, isPlainWord } from './quotable.ts';
+import { findingAt, type Block, type FilePath, isPlainAddress, isPlainWord } from './block.ts';
 
 export const server: Block<'server'> = {
   name: 'server',
@@ -154,4 +154,22 @@ export function missingServer(
   return holder === null
     ? [{ file: root.file, at: 0, finding }]
     : [{ file: holder.keyFile, at: holder.keyAt, finding }];
+}
+
+/** What declares a server. */
+interface Declaring {
+  readonly server: Node | undefined;
+}
+
+/** The origin that a target's file names, or the reference that it is; null if it names none. */
+export function declaredOrigin({ server: node }: Declaring): string | null {
+  const url = textOf(member(node, 'url'))?.trim();
+  if (url === undefined) return null;
+  return isAddress(url) ? urlOrigin(url.replace(/\/+$/, '')) : url;
+}
+
+/** The address that a target's file writes out; null if it names none, or reads it from a reference. */
+export function declaredAddress({ server: node }: Declaring): string | null {
+  const url = textOf(member(node, 'url'))?.trim();
+  return url !== undefined && isAddress(url) ? url : null;
 }

@@ -20,8 +20,15 @@ import {
   takesText,
   isReferenceNode,
 } from '../schema-lookup.ts';
-import { findingAt, type Block, type FilePath, type TextKind } from './block.ts';
-import { isNumberOrWord, isPlainAddress, isPlainWord } from './quotable.ts';
+import {
+  findingAt,
+  type Block,
+  type FilePath,
+  type TextKind,
+  isNumberOrWord,
+  isPlainAddress,
+  isPlainWord,
+} from './block.ts';
 import { impossibleUrlFinding, isImpossibleUrl } from './server.ts';
 
 export const settings: Block<'settings'> = {
@@ -70,7 +77,7 @@ function entryTextKind([, , memberName = '', key, ...inner]: FilePath): TextKind
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['', 'name', 'url', 'command', 'args', 'env']);
 
 /** What text means at a native path: what its place takes, and a secret under the name of one. */
-function nativeTextKind(path: FilePath): TextKind {
+export function nativeTextKind(path: FilePath): TextKind {
   const nodes = settingsNodes(path);
   // What no server has is reported by its key.
   if (nodes.length === 0) return 'text';

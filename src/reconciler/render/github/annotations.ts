@@ -6,7 +6,8 @@ import type { DiagnosticReport, ValidationDocument } from '../../model/documents
 import { isDangerous, type ShownChange, inlineValue } from '../change.ts';
 import { changeText } from '../section-text.ts';
 import { outcomeSections, planSections, type Section, weightOf } from '../section.ts';
-import { PLAIN } from '../style.ts';
+import { PLAIN } from '../text.ts';
+import { waysSentences } from '../../model/ways.ts';
 import { notComparedText, refusalSentence, refusalTitle } from '../wording.ts';
 import { commands, type Annotation } from './command.ts';
 
@@ -90,7 +91,14 @@ function sectionAnnotations(section: Section, levels: Levels): Omit<Annotation, 
     ),
     ...(unknown.length === 0
       ? []
-      : [annotation(counts ? 'warning' : 'notice', 3, [notComparedText(unknown)], elsewhere)]),
+      : [
+          annotation(
+            counts ? 'warning' : 'notice',
+            3,
+            [notComparedText(unknown), ...waysSentences(section.ways, section.command)],
+            elsewhere,
+          ),
+        ]),
     ...changes.map((shown) => {
       const { change, result } = shown;
       const lines = changeText(shown, PLAIN).map((line) => line.slice(2));

@@ -1,5 +1,5 @@
 import type { Source } from '../../model/path.ts';
-import { visible } from '../visible.ts';
+import { visible } from '../text.ts';
 
 export interface Annotation {
   readonly level: 'error' | 'warning' | 'notice';

@@ -10,7 +10,7 @@ import {
   isTooLong,
   nestedDiff,
 } from '../change.ts';
-import { PLAIN, WHOLE, type Paint } from '../style.ts';
+import { PLAIN, WHOLE, type Paint } from '../text.ts';
 import { markup, type Markup, type MarkupPart } from './markup.ts';
 import { chipHtml, refHtml, rowHtml, softHtml, sourceHtml } from './parts.ts';
 

@@ -1,4 +1,4 @@
-import { visible } from '../visible.ts';
+import { visible } from '../text.ts';
 
 const SOURCE = Symbol('source');
 

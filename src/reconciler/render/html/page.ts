@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Run, Tool } from '../../model/plan.ts';
 import type { Shard } from '../../model/shard.ts';
 import { shardName } from '../shard-text.ts';
-import { linkTarget, visible } from '../visible.ts';
+import { linkTarget, visible } from '../text.ts';
 import { markup, markupSource, type Markup, type MarkupPart } from './markup.ts';
 import { STYLE_SHEET } from './style-sheet.ts';
 

@@ -1,6 +1,6 @@
 import type { Source } from '../../model/path.ts';
 import type { Label } from '../change.ts';
-import type { Paint } from '../style.ts';
+import type { Paint } from '../text.ts';
 import { markup, type Markup, type MarkupPart } from './markup.ts';
 
 /** A titled list of rows made by `rowHtml`; null if there are none. */

@@ -2,7 +2,8 @@ import { counted } from '../../model/wording.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath } from '../../model/path.ts';
 import { type ErrorReport, type Unknown, changeName } from '../../model/plan.ts';
-import { unlistedError, type Section } from '../section.ts';
+import type { Proof } from '../../model/proof.ts';
+import { PROOF_LABELS, unlistedError, type Section } from '../section.ts';
 import {
   refusalSentence,
   refusalTitle,
@@ -10,6 +11,7 @@ import {
   sentenceText,
   spokenText,
 } from '../wording.ts';
+import { waysSentences } from '../../model/ways.ts';
 import { changeHtml, valueHtml } from './change.ts';
 import { markup, type Markup } from './markup.ts';
 import { chipHtml, refHtml, rowHtml, rowsHtml, softHtml } from './parts.ts';
@@ -27,7 +29,7 @@ ${about === '' ? null : softHtml(about)}${sectionBodyHtml(section)}</section>
 
 /** What a section has below its title. */
 export function sectionBodyHtml(section: Section): Markup {
-  const { command, seen, sentence, changes, unknown, remaining } = section;
+  const { command, seen, sentence, changes, unknown, remaining, proofs } = section;
   return markup`<p class="sentence">${sentenceText(sentence)}</p>
 ${[
   seen === null ? null : softHtml(`Against the service ${seen}.`),
@@ -42,6 +44,8 @@ ${[
   ),
   rowsHtml(command === 'drift' ? 'Differences' : 'Changes', changes.map(changeHtml)),
   rowsHtml('Could not be compared', unknown.map(unknownHtml)),
+  ...waysSentences(section.ways, command).map((sentence) => softHtml(sentence)),
+  rowsHtml('Checked by the service', (proofs ?? []).map(proofHtml)),
   unmanagedHtml(section),
   requestsHtml(section),
 ]}`;
@@ -105,13 +109,21 @@ function unknownHtml({ path, reason, ref }: Unknown): Markup {
   );
 }
 
-function unmanagedHtml({ unmanaged }: Section): Markup | null {
+function proofHtml({ path, status, found }: Proof): Markup {
+  return rowHtml(
+    PROOF_LABELS[status],
+    markup`<p><code class="name">${formatPath(path)}</code></p>\n`,
+    softHtml(found),
+  );
+}
+
+function unmanagedHtml({ unmanaged, unlisted }: Section): Markup | null {
   if (unmanaged.length === 0) return null;
   return markup`<details class="fold">
 <summary>Unmanaged: ${counted(unmanaged.length, 'value')}</summary>
 <ul>
 ${unmanaged.map((path) => markup`<li><code>${formatPath(path)}</code></li>\n`)}</ul>
-</details>
+${unlisted === null ? null : softHtml(unlisted)}</details>
 `;
 }
 

@@ -7,7 +7,7 @@ import { TOOL } from '../../model/version.ts';
 import { outcomeSections, planSections, type Section } from '../section.ts';
 import { type Wording } from '../change.ts';
 import { environmentsText, isLeftOut, isSummed } from '../summary.ts';
-import { linkTarget } from '../visible.ts';
+import { linkTarget } from '../text.ts';
 import {
   errorAlert,
   fitted,

@@ -1,4 +1,4 @@
-import { visible } from '../visible.ts';
+import { visible } from '../text.ts';
 
 const LONGEST_SENTENCE = 1000;
 const LONGEST_LABEL = 100;

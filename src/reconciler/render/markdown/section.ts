@@ -5,8 +5,9 @@ import { type Change, type Unknown, changeName, isById } from '../../model/plan.
 import type { Json } from '../../model/value.ts';
 import { isDangerous, type ShownChange, inlineValue, isNested, isTooLong } from '../change.ts';
 import { changeText, sideText } from '../section-text.ts';
-import { unlistedError, type Section, weightOf } from '../section.ts';
-import { PLAIN, WHOLE, type Style } from '../style.ts';
+import { PROOF_LABELS, unlistedError, type Section, weightOf } from '../section.ts';
+import { PLAIN, WHOLE, type Style } from '../text.ts';
+import { waysSentences } from '../../model/ways.ts';
 import { commandFor, refusalSentence, refusalTitle, sentenceText } from '../wording.ts';
 import {
   alert,
@@ -51,6 +52,7 @@ function bodyBlocks(section: Section): CommentBlock[] {
       warningAlert(section),
       resultTable(section),
       unknownList(section),
+      waysLine(section),
       `${prose(sentenceText(sentence))}\n\n`,
     ];
   }
@@ -60,8 +62,10 @@ function bodyBlocks(section: Section): CommentBlock[] {
     refusalAlert(section),
     warningAlert(section),
     ...changeTable(section),
+    proofList(section),
     changes.length > 0 ? '' : `${prose(sentence.lead)}\n\n`,
     unknownList(section),
+    waysLine(section),
     unmanagedLine(section),
     nextSteps(section),
   ];
@@ -185,6 +189,18 @@ function resultTable({ changes }: Section): CommentBlock {
   return table(['', 'Path', 'Result'], 'change', rows);
 }
 
+/** What the service tried. What does not work is the last to be left out. */
+function proofList({ proofs }: Section): CommentBlock {
+  const entries = (proofs ?? []).map(({ path, status, found }): CommentEntry => {
+    const { mark, words } = PROOF_LABELS[status];
+    return {
+      rank: status === 'works' ? 3 : 1,
+      text: () => `- ${mark} ${pathSpan(path, LONGEST_NAME)} ${words}: ${prose(found)}\n`,
+    };
+  });
+  return bulletList('Checked by the service', entries, (count) => counted(count, 'more check'));
+}
+
 function remainingList(section: Section): CommentBlock {
   const entries = section.remaining.map((one): CommentEntry => ({
     rank: 0,
@@ -212,6 +228,12 @@ function unknownList(section: Section): CommentBlock {
     entries,
     (count) => `${counted(count, 'more value')} that could not be compared`,
   );
+}
+
+/** What can be done about what could not be compared. */
+function waysLine({ ways, command }: Section): string {
+  const sentences = waysSentences(ways, command);
+  return sentences.length === 0 ? '' : `${sentences.map(prose).join(' ')}\n\n`;
 }
 
 function unknownItem({ path, reason, ref }: Unknown): string {

@@ -1,85 +1,244 @@
-import type { DesiredItem, Listing } from '../../model/collection.ts';
+import {
+  itemsDeclared,
+  type CollectionForm,
+  type DesiredItem,
+  type ListedItem,
+  type Listing,
+} from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
-import type { PartPlan } from '../../model/plan.ts';
+import type { Path } from '../../model/path.ts';
+import type { Change, PartPlan, Unknown, Warning } from '../../model/plan.ts';
 import type { Quick } from '../../model/resource.ts';
-import { declaredItems, type DesiredState } from '../../model/state.ts';
-import { formOf } from '../../plan/declared-form.ts';
-import { planCollection, type CollectionNames } from './plan.ts';
+import type { DesiredState, ObservedState } from '../../model/state.ts';
+import { formOf } from '../../plan/declared.ts';
+import { masked, type Json } from '../../model/value.ts';
+import { leftNames } from '../../model/without.ts';
+import { NOTHING_KNOWN } from '../../plan/plan-settings.ts';
+import { settingsPlanIn } from '../../plan/settings-part.ts';
+import { declaredAs, listWrites, OTHERS, withApproved, withOthers } from './others.ts';
+import { planCollection, wholeOf } from './plan.ts';
 import type { ManagedResource, PlanInput } from '../../reconcile/contract.ts';
+import { afterEarlierRenames, afterRenames, throwIfNotRenamed } from './renames.ts';
+import { roomMade, throwIfUnfit } from './room.ts';
 import { itemOf } from './send.ts';
-import { itemWriter, listReader, type CollectionKind, type Wires } from './wire.ts';
+import { itemWriter, listingOf, listReader, type CollectionKind } from './port.ts';
+import type { Judged, Wires } from './wire.ts';
 import { writeCollection } from './write.ts';
+
+/** Its work is the paths of what is written again although it is as declared. */
+type CollectionPart = PartPlan<readonly Path[]>;
+
+/** What is said of one collection and of no other. */
+interface Said {
+  /** What a file declares in its place for servers that have none. */
+  readonly instead?: (desired: readonly DesiredItem[]) => string;
+  /** What a plan warns of. */
+  readonly warned?: (
+    part: PartPlan,
+    desired: readonly DesiredItem[],
+    listing: Listing,
+  ) => Warning[];
+}
 
 /**
  * A keyed list that a service keeps beside its settings, as a resource: what the file names is stored, described or removed by its name, and
  * nothing else is touched. Which requests do that is a table for each dialect.
  */
-export function collection({
-  wires,
-  ...names
-}: CollectionNames & Pick<CollectionKind, 'noun'> & { readonly wires: Wires }): ManagedResource {
-  const { resource: name, block } = names;
-  const kind = { ...names, reader: listReader(block, wires), writer: itemWriter(block, wires) };
-  const declaredIn = (desired: DesiredState) =>
-    declaredItems(desired, block) as readonly DesiredItem[];
+export function collection(form: CollectionForm, wires: Wires, said: Said = {}): ManagedResource {
+  const { resource: name, block } = form;
+  const kind: CollectionKind = {
+    form,
+    wires,
+    reader: listReader(form, wires),
+    writer: itemWriter(block),
+  };
+  const declaredIn = (desired: DesiredState) => itemsDeclared(desired, form);
   const declared = (desired: DesiredState, quick: Quick) =>
-    new Map(declaredIn(desired).map((item) => [item.name, itemForm(item, quick)]));
+    new Map([
+      ...declaredIn(desired).map((item) => [item.name, itemForm(item, quick)] as const),
+      ...(desired.exhaustive?.has(block) === true ? [[OTHERS, 'remove'] as const] : []),
+    ]);
+  const formerIn = (desired: DesiredState) =>
+    new Map(
+      declaredIn(desired).flatMap(({ name: own, former }) =>
+        former === undefined ? [] : [[own, former.name] as const],
+      ),
+    );
+  const planOf = (
+    listing: Listing,
+    { rotation, fingerprints }: Pick<PlanInput, 'rotation' | 'fingerprints'>,
+    desired: readonly DesiredItem[],
+  ): CollectionPart => {
+    const plan = planCollection(form, desired, listing, { rotation, fingerprints });
+    const part = { resource, ...plan, warnings: [], unmet: [], unpreservable: [], work: [] };
+    return { ...part, warnings: said.warned?.(part, desired, listing) ?? [] };
+  };
   const resource: ManagedResource = {
     name,
     block,
-    items: { declared, of: itemOf },
+    items: { declared, former: formerIn, of: declaredAs },
     terms: ({ changes }, desired, quick) => {
       const forms = declared(desired, quick);
-      return changes.map((change) => forms.get(itemOf(change)) ?? null);
+      return changes.map((change) => forms.get(declaredAs(change)) ?? null);
     },
     read: async (input, settings) => {
-      const desired = declaredIn(input.desired);
-      if (desired.length === 0 || settings === null) return null;
-      const listing = await input.reader(kind.reader).list(settings, input.signal);
-      if (listing === null) throw lacking(kind, input.desired);
-      return () => partOf(resource, kind, desired, listing, input);
+      const named = declaredIn(input.desired);
+      const exhaustive = input.desired.exhaustive?.get(block);
+      if ((named.length === 0 && exhaustive === undefined) || settings === null) return null;
+      const shown = shownListing(wires, settings);
+      if (shown === 'untold' && named.length === 0) return null;
+      if (shown === 'untold')
+        return (earlier) => {
+          if (settingsPlanIn(earlier).changes.length === 0) throw untold(form, named);
+          return withUntold(planOf(NO_ITEMS, input, named), named);
+        };
+      const asked = {
+        declared: named,
+        desired: input.desired,
+        isExhaustive: exhaustive !== undefined,
+      };
+      const reader = input.reader(kind.reader);
+      const listing = shown ?? (await reader.list(settings, asked, input.signal));
+      // A service without the collection has nothing of it that the file could remove.
+      if (listing === null && named.every(({ members }) => members === null)) return null;
+      if (listing === null) throw lacking(form, named, said);
+      return (earlier) => {
+        const wire = wires[settings.dialect.name];
+        throwIfNotRenamed(form, wire, named, listing);
+        const followed = afterEarlierRenames(wire ?? {}, listing, earlier);
+        const renamed = afterRenames(named, followed);
+        const known = { items: named, listing: renamed, desired: input.desired, settings };
+        const items = withOthers(form, known, wire, exhaustive);
+        const judged = { ...known, items };
+        throwIfUnfit(form, wire, judged);
+        const room = roomMade(form, wire, judged);
+        const part = { ...planOf(followed, input, items), room };
+        const warnings = exhaustive === undefined ? [] : listWrites(form, wire);
+        const own = wire?.warned?.(part.changes, judged) ?? [];
+        const left = leftNames(input.desired, block);
+        const told = {
+          ...part,
+          unmanaged: part.unmanaged.filter(([, one = '']) => !left.has(one)),
+          warnings: [...part.warnings, ...own, ...warnings],
+        };
+        return withAgain(
+          form,
+          told,
+          judged,
+          (item) => wire?.again?.(item, earlier, input.desired, input.fingerprints) ?? null,
+        );
+      };
     },
     lists: {
       [block]: {
-        read: async (reader, settings, signal) =>
-          settings === null
-            ? null
-            : ((await reader(kind.reader).list(settings, signal))?.items ?? null),
+        read: async (reader, settings, signal, desired) => {
+          if (settings === null) return null;
+          const asked = { declared: declaredIn(desired), desired, all: true } as const;
+          const shown = shownListing(wires, settings);
+          if (shown === 'untold') return null;
+          const listing = shown ?? (await reader(kind.reader).list(settings, asked, signal));
+          return listing?.items.map(shownItem) ?? null;
+        },
         bySettings: true,
         isOptional: true,
       },
     },
+    named: {
+      form,
+      list: async (reader, settings, asked, signal) =>
+        shownListing(wires, settings) ?? (await reader(kind.reader).list(settings, asked, signal)),
+      plan: (desired, listing, settings) => {
+        const known = { items: declaredIn(desired), listing, desired, settings };
+        const source = desired.exhaustive?.get(block);
+        const items = withOthers(form, known, wires[settings.dialect.name], source);
+        return planCollection(form, items, listing, NOTHING_KNOWN);
+      },
+    },
+    removesLast: true,
     write: (input, part, settings) => {
-      const desired = declaredIn(input.desired);
-      const plan = (listing: Listing) => partOf(resource, kind, desired, listing, input);
+      const exhaustive = input.desired.exhaustive?.get(block);
+      const desired = withApproved(declaredIn(input.desired), part, exhaustive);
+      const plan = (listing: Listing) => planOf(listing, input, desired);
       return writeCollection({ kind, input, settings, desired, part, plan });
     },
   };
   return resource;
 }
 
-function partOf(
-  resource: ManagedResource,
-  kind: CollectionKind,
-  desired: readonly DesiredItem[],
-  listing: Listing,
-  { rotation, fingerprints }: Pick<PlanInput, 'rotation' | 'fingerprints'>,
-): PartPlan<null> {
-  const plan = planCollection(kind, desired, listing, { rotation, fingerprints });
-  return { resource, ...plan, warnings: [], unmet: [], unpreservable: [], work: null };
+/** An item as documents carry it. */
+function shownItem({ name, members }: ListedItem): Json {
+  return { name, ...(masked(members) as Readonly<Record<string, Json>>) };
+}
+
+/** What the settings show of a collection without a request; undefined if they do not, or if they show that there is none. */
+function shownListing(wires: Wires, settings: ObservedState): Listing | 'untold' | undefined {
+  const wire = wires[settings.dialect.name];
+  const items = wire?.inSettings?.(settings);
+  if (wire === undefined || items === undefined || items === null) return undefined;
+  return items === 'untold' ? items : listingOf(wire, settings.release, items);
+}
+
+/** A service that has nothing stored, and tells of a collection once it has. */
+const NO_ITEMS: Listing = { items: [], replaces: 'in-place', describes: true };
+const LATER = 'the service tells what it has only once settings are stored';
+
+/** Whether what is to be removed is there shows only after the settings are stored. */
+function withUntold(part: CollectionPart, desired: readonly DesiredItem[]): CollectionPart {
+  const unknown = desired.flatMap(({ name, members }): Unknown[] =>
+    members === null ? [{ path: [part.resource.block, name], reason: LATER, ref: null }] : [],
+  );
+  return { ...part, unknown: [...part.unknown, ...unknown] };
+}
+
+/** The part with what is written again although it is as declared. Its work is the changes that no list shows the need for. */
+function withAgain(
+  form: CollectionForm,
+  part: CollectionPart,
+  { items }: Judged,
+  why: (item: DesiredItem) => string | null,
+): CollectionPart {
+  const changed = new Set(part.changes.map(itemOf));
+  const again = items.flatMap((item): Change[] => {
+    const { name, members, source } = item;
+    const reason = members === null || changed.has(name) ? null : why(item);
+    if (members === null || reason === null) return [];
+    const value = wholeOf(form, members);
+    const path = [form.block, name];
+    const same = { before: value, after: value, sensitive: false, ref: null };
+    return [{ resource: form.resource, path, action: 'change', ...same, reason, source }];
+  });
+  return { ...part, changes: [...part.changes, ...again], work: again.map(({ path }) => path) };
 }
 
 /** What is declared of an item, references as they are written. */
-function itemForm({ value, description }: DesiredItem, quick: Quick): unknown {
-  return [formOf(value, quick), description ?? null];
+function itemForm({ members }: DesiredItem, quick: Quick): unknown {
+  return members === null ? null : formOf(members, quick);
 }
 
-function lacking({ noun, block }: CollectionKind, desired: DesiredState): SetpointError {
-  const [first] = declaredItems(desired, block);
-  const at = first === undefined ? '' : ` (${first.source.file}:${first.source.line})`;
+function placeOfFirst([first]: readonly DesiredItem[]): string {
+  return first === undefined ? '' : ` (${first.source.file}:${first.source.line})`;
+}
+
+function lacking(
+  { noun, block, releases }: CollectionForm,
+  desired: readonly DesiredItem[],
+  { instead }: Said,
+): SetpointError {
+  const otherwise =
+    releases === undefined
+      ? `Remove ${block} for this environment, or use a release of the server that has them.`
+      : `${releases} Remove ${block} for this environment, or use such a server.`;
   return new SetpointError(
     'unfit-for-service',
-    `This service has no ${noun}, and nothing was sent to it. The file declares ${block}${at}.`,
-    { hint: `Remove ${block} for this environment, or use a release of the server that has them.` },
+    `This service has no ${noun}, and nothing was sent to it. The file declares ${block}${placeOfFirst(desired)}.`,
+    { hint: instead?.(desired) ?? otherwise },
+  );
+}
+
+function untold({ noun, block }: CollectionForm, desired: readonly DesiredItem[]): SetpointError {
+  return new SetpointError(
+    'unfit-for-service',
+    `This service has no settings stored, and tells of its ${noun} only with them: a write could take away those that do not show. Nothing was sent. The file declares ${block}${placeOfFirst(desired)}.`,
+    { hint: 'Declare a setting beside them, such as language: it is stored first.' },
   );
 }

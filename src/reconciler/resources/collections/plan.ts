@@ -1,149 +1,193 @@
 import {
+  memberPath,
+  namesOf,
   ownNames,
+  secretLeaves,
   waitingFor,
+  type CollectionForm,
   type DesiredItem,
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
-import type { Path } from '../../model/path.ts';
-import type { Change, Unknown } from '../../model/plan.ts';
-import type { Fingerprints } from '../../model/ports.ts';
+import { sameEndpoint } from '../../model/endpoint.ts';
+import { samePath, type Path } from '../../model/path.ts';
+import { UNDECLARED, type Change } from '../../model/plan.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
-import { isRotated, type Rotation } from '../../plan/field-plan.ts';
-
-/** What a collection is called: by its changes, and as a block of the file. */
-export interface CollectionNames {
-  readonly resource: string;
-  readonly block: string;
-}
-
-/** What turns a collection into what is declared of it, and what of it could not be compared. */
-export interface CollectionPlan {
-  readonly changes: readonly Change[];
-  readonly unknown: readonly Unknown[];
-  /** Items that were stored from here, if the service lists none at all. */
-  readonly gone: readonly Path[];
-  /** What the service has and the file does not name. */
-  readonly unmanaged: readonly Path[];
-}
-
-/** What is known of the values besides what a service lists. */
-interface Known {
-  readonly rotation: Rotation;
-  readonly fingerprints: Fingerprints;
-}
+import { isEmpty, valueAt, type Value, type ValueRecord } from '../../model/value.ts';
+import { isRotated } from '../../plan/declared.ts';
+import { missingIn, unseenAt } from '../../plan/mcp-entry.ts';
+import { afterRenames, renameOf, renamingsIn } from './renames.ts';
+import {
+  changeOf,
+  isSecretMain,
+  lastOf,
+  planUntold,
+  shownChanges,
+  type CollectionPlan,
+  type ItemPlan,
+  type Known,
+  type Planning,
+} from './plan-members.ts';
 
 /**
- * Plans a collection by name: what is declared is stored, described, or removed; what is not named is left alone. A value is never read, so
+ * Plans a collection by name: what is declared is stored, changed, or removed; what is not named is left alone. A secret is mostly not read, so
  * that one that is stored is the declared one only if a fingerprint says so. Pure.
  */
 export function planCollection(
-  { resource, block }: CollectionNames,
+  form: CollectionForm,
   desired: readonly DesiredItem[],
-  listing: Listing,
+  present: Listing,
   known: Known,
 ): CollectionPlan {
+  const renamings = new Map(renamingsIn(desired, present).map((one) => [one.item, one]));
+  const listing = afterRenames(desired, present);
   const { items } = listing;
   const listed = new Map(items.map((item) => [item.name, item]));
-  const plans = desired.map((item) => {
-    const own = { resource, path: [block, item.name], source: item.source };
-    return planItem(own, item, { listed, listing }, known);
+  const plans = desired.map((item): ItemPlan => {
+    const renaming = renamings.get(item);
+    const storedAs = renaming?.former.name ?? item.name;
+    const plan = planItem({ form, item, listing, storedAs, ...known }, listed.get(item.name));
+    if (renaming === undefined) return plan;
+    return { ...plan, changes: [renameOf(form, renaming), ...(plan.changes ?? [])] };
   });
   const own = ownNames(desired, listing);
   return {
     changes: plans.flatMap(({ changes = [] }) => changes),
     unknown: plans.flatMap(({ unknown = [] }) => unknown),
     gone: items.length > 0 ? [] : plans.flatMap(({ gone = [] }) => gone),
-    unmanaged: items.flatMap(({ name }) => (own.has(name) ? [] : [[block, name]])),
+    moved: plans.flatMap(({ moved = [] }) => moved),
+    unmanaged: items.flatMap(({ name }) => (own.has(name) ? [] : [[form.block, name]])),
   };
 }
 
-type ItemPlan = Partial<Pick<CollectionPlan, 'changes' | 'unknown' | 'gone'>>;
-
-/** What a service lists, also by name. */
-interface Found {
-  readonly listed: ReadonlyMap<string, ListedItem>;
-  readonly listing: Listing;
-}
-
-function planItem(
-  own: Pick<Change, 'resource' | 'path' | 'source'>,
-  { name, value, description }: DesiredItem,
-  { listed, listing }: Found,
-  { rotation, fingerprints }: Known,
-): ItemPlan {
-  const there = listed.get(name);
+function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
+  const { form, item, listing } = planning;
+  const { name, members } = item;
+  const path = [form.block, name];
   const interrupted = waitingFor(name, listing) !== undefined;
-  const change = (action: Change['action'], reason: string): Change => ({
-    ...own,
-    action,
-    before: there === undefined ? null : HIDDEN,
-    after: value,
-    sensitive: true,
-    ref: value?.ref ?? null,
-    reason,
-  });
-  if (value === null) {
-    if (there !== undefined) return { changes: [change('remove', 'set')] };
-    return interrupted ? { changes: [change('remove', LEFT_OVER)] } : {};
-  }
-  const missing = value instanceof UnseenSecret ? value.unseen : null;
-  const unknown =
-    missing === null ? [] : [{ path: own.path, reason: missing.reason, ref: value.ref }];
-  const last =
-    missing === null ? value.compareWith((text) => fingerprints.compare(own.path, text)) : 'none';
-  if (there === undefined) {
-    const reason = interrupted ? `${LEFT_OVER}; will be set` : 'not set, will be set';
+  if (members === null) {
+    if (there === undefined && !interrupted) return {};
+    const held = isSecretMain(form) ? HIDDEN : wholeOf(form, there?.members ?? null);
+    const told = item.isOther === true ? UNDECLARED : 'set';
+    const reason = there === undefined ? LEFT_OVER : told;
     return {
-      changes: [change('set', reason)],
-      unknown,
-      gone: last === 'none' ? [] : [own.path],
+      changes: [
+        changeOf(planning, path, 'remove', there === undefined ? null : held, null, reason),
+      ],
     };
   }
-  const described = describedChange(own, there, description);
-  if (missing !== null) return { unknown, changes: described };
-  const isRenewed = described.length > 0 && !listing.describes && last === 'none';
-  const why = interrupted
-    ? `${LEFT_OVER}; will be rotated`
-    : last === 'different'
-      ? 'set, changed since last written: will be rotated'
-      : isRotated(rotation, own.path)
-        ? 'set, will be rotated'
-        : isRenewed
-          ? 'set, its description cannot be changed without it: will be rotated'
-          : null;
-  if (why !== null) return { changes: [change('rotate', why), ...described] };
-  if (last === 'same') return { changes: described };
+  const whole = wholeOf(form, members);
+  const unknown = missingIn(path, whole);
+  if (there === undefined) {
+    const told = isSecretMain(form) ? 'not set, will be set' : 'not set';
+    const reason = interrupted ? `${LEFT_OVER}; will be set` : told;
+    const names = namesOf([item]);
+    const gone = secretLeaves(form, members).flatMap(({ member, value }) =>
+      names.every((storedAs) => lastOf({ ...planning, storedAs }, member, value) === 'none')
+        ? []
+        : [memberPath(form, name, member)],
+    );
+    return { changes: [changeOf(planning, path, 'set', null, whole, reason)], unknown, gone };
+  }
+  const shown = shownChanges(planning, members, there);
+  const hidden = secretLeaves(form, members).map(({ member, value }) =>
+    planSecret(planning, { member, value }, there, { interrupted, alters: shown.length > 0 }),
+  );
+  const untold = planUntold(planning, members, there);
+  const differing = [...[...hidden, untold].flatMap((one) => one.changes ?? []), ...shown];
+  const { outdated } = there;
+  const changes =
+    differing.length > 0 || outdated === undefined
+      ? differing
+      : [changeOf(planning, path, 'change', whole, whole, outdated)];
   return {
-    changes: described,
+    changes,
+    moved: movedAddresses(planning, there, changes),
     unknown: [
-      { path: own.path, reason: 'set; cannot tell whether it is this value', ref: value.ref },
+      ...[...hidden, untold].flatMap((one) => one.unknown ?? []),
+      ...unknown.filter(({ path: at }) => !isSecretAt(planning, at)),
     ],
   };
 }
 
-/** A value that a service holds and never shows. */
-const HIDDEN = new Secret('');
+/** A secret that is written anew is not the one that was stored for another host. */
+function movedAddresses(
+  { form, item }: Planning,
+  there: ListedItem,
+  changes: readonly Change[],
+): readonly Path[] {
+  const { address, showsFormer = false } = form;
+  if (address === undefined) return [];
+  const path = memberPath(form, item.name, [address]);
+  const keeps = secretLeaves(form, there.members).some(
+    ({ member, value }) =>
+      !isEmpty(value) &&
+      (showsFormer ||
+        changes.every((change) => !samePath(change.path, memberPath(form, item.name, member)))),
+  );
+  const moves = ({ path: at, before, after }: Change): boolean =>
+    samePath(at, path) && !sameEndpoint(before, after);
+  return keeps && changes.some(moves) ? [path] : [];
+}
+
+/** What the path of an item itself stands for: its main member, or all of it. */
+export function wholeOf({ main }: CollectionForm, members: ValueRecord | null): Value {
+  return main === undefined || members === null ? members : (members[main] ?? null);
+}
+
+/** Whether a path of a plan is that of a secret, which is planned by itself. */
+function isSecretAt({ form, item }: Planning, path: Path): boolean {
+  return secretLeaves(form, item.members ?? {}).some(
+    ({ member }) => String(memberPath(form, item.name, member)) === String(path),
+  );
+}
+
+/** A value that a service holds and does not show. */
+const HIDDEN = new UnseenSecret();
 const LEFT_OVER = 'an earlier rotation was interrupted';
 
-function describedChange(
-  own: Pick<Change, 'resource' | 'path' | 'source'>,
+/** What a service tells of a secret; undefined if it tells nothing. */
+function heldAt(members: ValueRecord, member: Path): Value | undefined {
+  const [first = ''] = member;
+  return Object.hasOwn(members, first) ? (valueAt(members, member) ?? null) : undefined;
+}
+
+/** A secret of an item that is there. */
+function planSecret(
+  planning: Planning,
+  { member, value }: { readonly member: Path; readonly value: Value },
   there: ListedItem,
-  description: string | undefined,
-): Change[] {
-  if (description === undefined || description === there.description) return [];
-  const before = there.description === '' ? null : there.description;
-  const after = description === '' ? null : description;
-  return [
-    {
-      ...own,
-      path: [...own.path, 'description'],
-      action: before === null ? 'set' : after === null ? 'clear' : 'change',
-      before,
-      after,
-      sensitive: false,
-      ref: null,
-      reason: 'differs',
-    },
-  ];
+  { interrupted, alters }: { readonly interrupted: boolean; readonly alters: boolean },
+): ItemPlan {
+  const { form, item, listing, rotation } = planning;
+  const path = memberPath(form, item.name, member);
+  const held = heldAt(there.members, member);
+  const change = (action: Change['action'], before: Value, reason: string): ItemPlan => ({
+    changes: [changeOf(planning, path, action, before, value, reason)],
+  });
+  if (!(value instanceof Secret))
+    return isEmpty(held) ? {} : change('clear', HIDDEN, 'set, will be cleared');
+  if (value instanceof UnseenSecret)
+    return {
+      unknown: [unseenAt(path, value)],
+      ...(held === null ? change('set', null, 'not set') : {}),
+    };
+  if (held === null) return change('set', null, 'not set');
+  if (held instanceof Secret && !(held instanceof UnseenSecret))
+    return held.sameAs(value) ? {} : change('change', held, 'differs');
+  const last = lastOf(planning, member, value);
+  const isRenewed = alters && !listing.describes && last === 'none';
+  const why = interrupted
+    ? `${LEFT_OVER}; will be rotated`
+    : last === 'different'
+      ? 'set, changed since last written: will be rotated'
+      : isRotated(rotation, path)
+        ? 'set, will be rotated'
+        : isRenewed
+          ? 'set, its description cannot be changed without it: will be rotated'
+          : null;
+  if (why !== null) return change('rotate', HIDDEN, why);
+  if (last === 'same') return {};
+  const reason = 'set; cannot tell whether it is this value';
+  return { unknown: [{ path, reason, ref: value.ref, kind: 'stored' }] };
 }

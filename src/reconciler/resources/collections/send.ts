@@ -1,19 +1,26 @@
 import {
-  secondName,
-  waitingFor,
+  memberPath,
+  secretLeaves,
+  untoldLeaf,
+  type CollectionForm,
   type DesiredItem,
-  type ItemRequest,
+  type Leaf,
   type Listing,
 } from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { Result } from '../../model/outcome.ts';
+import { isWithin } from '../../model/path.ts';
 import type { Change, PartPlan } from '../../model/plan.ts';
-import type { WriteAnswer } from '../../model/ports.ts';
+import type { WrittenSecret } from '../../model/ports.ts';
+import { Secret } from '../../model/secret.ts';
 import type { ObservedState } from '../../model/state.ts';
+import type { ValueRecord } from '../../model/value.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
-import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
-import { retryPause } from '../../reconcile/pauses.ts';
-import type { CollectionKind } from './wire.ts';
+import { interruption, unlessAbandoned, retryPause } from '../../reconcile/work.ts';
+import type { CollectionKind, ItemAnswer } from './port.ts';
+import { lastOf } from './plan-members.ts';
+import { isRename, namesRenamed, renamingsIn } from './renames.ts';
+import { renameBy, type ItemRequest, type Wire } from './wire.ts';
 
 /** What a write of a collection works with. */
 export interface Writing {
@@ -29,21 +36,42 @@ export interface Writing {
 
 const SENDS = 2;
 
+/** A list may lag behind a write: it is read again after these pauses, in milliseconds. */
+const PAUSES = [500, 1000, 2000];
+
 /** The name of the item that a change is about. */
 export function itemOf({ path: [, name = ''] }: Pick<Change, 'path'>): string {
   return name;
 }
 
 /** What the service has of the collection now. */
-export function presentListing({ kind, input, settings }: Writing): Promise<Listing> {
-  const listing = input.reader(kind.reader).list(settings);
+export function presentListing({ kind, input, settings, desired }: Writing): Promise<Listing> {
+  const listing = input.reader(kind.reader).list(settings, {
+    declared: desired,
+    desired: input.desired,
+  });
   return unlessAbandoned(
     listing.then((found) => {
       if (found !== null) return found;
-      throw new SetpointError('state-unknown', `The service has no ${kind.noun} any more.`);
+      throw new SetpointError('state-unknown', `The service has no ${kind.form.noun} any more.`);
     }),
     input.abandon,
   );
+}
+
+/** Lists until something is found, or no more is to be expected. */
+export async function listedUntil<T>(
+  writing: Writing,
+  found: (listing: Listing) => T,
+  isEnough: (one: T) => boolean,
+): Promise<T> {
+  const { input } = writing;
+  for (let attempt = 0; ; attempt += 1) {
+    const one = found(await presentListing(writing));
+    const pause = PAUSES[attempt];
+    if (isEnough(one) || pause === undefined || interruption(input.signal) !== null) return one;
+    await input.clock.sleep(pause, input.signal);
+  }
 }
 
 /** Sends what makes one item as declared, and notes what became of its changes. */
@@ -53,104 +81,180 @@ export async function sendItem(
   changes: readonly Change[],
   results: Map<Change, Result>,
 ): Promise<SetpointError | null> {
-  const { input, desired } = writing;
+  const { input, desired, kind, settings } = writing;
   const [first] = changes;
   const item = desired.find(({ name }) => first !== undefined && name === itemOf(first));
-  if (first === undefined || item === undefined) return null;
-  const requests = requestsFor(item, changes, listing);
-  const stored = requests.some(({ kind }) => kind !== 'describe');
+  const wire = kind.wires[settings.dialect.name];
+  if (first === undefined || item === undefined || wire === undefined) return null;
+  const there = listing.items.find(({ name }) => name === item.name);
   const note = (result: Result): void => changes.forEach((change) => results.set(change, result));
-  const putBack = stored ? await input.fingerprints.forget([first.path.slice(0, 2)]) : null;
+  if (isRename(first)) {
+    const putBack = await carryFingerprints(writing, item);
+    return sendAll(writing, renameRequests(wire, item, listing), { listing, note, putBack });
+  }
+  const requests = wire.requests({ item, changes, there, listing, desired: input.desired });
+  const stored = requests.some((request) => request.kind !== 'describe');
+  const putBack = stored
+    ? await input.fingerprints.forget(
+        sentSecrets(kind.form, item, changes, listing).map(({ path }) => path),
+      )
+    : null;
+  return sendAll(writing, requests, { listing, note, putBack });
+}
+
+/** What goes along with the requests of some changes. */
+interface Noting {
+  readonly listing: Listing;
+  readonly note: (result: Result) => void;
+  /** What is known of secrets is as it was, if nothing was sent. */
+  readonly putBack: (() => Promise<void>) | null;
+}
+
+async function sendAll(
+  writing: Writing,
+  requests: readonly ItemRequest[],
+  { listing, note, putBack }: Noting,
+): Promise<SetpointError | null> {
+  const { kind } = writing;
+  const past = [listing];
   for (const [index, request] of requests.entries()) {
-    const answer = await sendOne(writing, request).catch((thrown: unknown) => {
+    const answer = await sendOne(writing, request, past).catch((thrown: unknown) => {
       note('unknown');
       throw thrown;
     });
     if (answer.kind === 'stored') {
       note('unknown');
+      past.push(after(request, past.at(-1) ?? listing));
       continue;
     }
-    if (answer.kind === 'ambiguous' || index > 0) note('unknown');
+    if (answer.kind !== 'not-applied' || index > 0) note('unknown');
     else await putBack?.();
     return answer.kind === 'ambiguous'
-      ? maybeStored(writing.kind, request, answer.error)
+      ? maybeStored(kind.form, request, answer.error)
       : answer.error;
   }
   note('verified');
   return null;
 }
 
-/** The requests that make an item as declared, in their order. Never a moment without a value, where a server cannot replace one. */
-function requestsFor(
-  { name, value, description }: DesiredItem,
-  changes: readonly Change[],
+function renameRequests(
+  { rename }: Wire,
+  item: DesiredItem,
   listing: Listing,
 ): readonly ItemRequest[] {
-  const { items, replaces, describes } = listing;
-  const there = items.find((item) => item.name === name);
-  const next = secondName(name);
-  const waiting = waitingFor(name, listing);
-  const leftOver: ItemRequest[] = waiting === undefined ? [] : [{ kind: 'remove', name: next }];
-  if (value === null)
-    return [...(there === undefined ? [] : [{ kind: 'remove', name } as const]), ...leftOver];
-  const said = description ?? (there ?? waiting)?.description ?? '';
-  const isDescribed = changes.every(({ path }) => path.length > 2);
-  if (isDescribed && describes) return [{ kind: 'describe', name, description: said }];
-  if (there === undefined || replaces === 'in-place')
-    return [{ kind: 'store', name, value, description: said }, ...leftOver];
-  return [
-    ...leftOver,
-    { kind: 'store', name: next, value, description: said },
-    { kind: 'remove', name },
-    { kind: 'rename', name: next, to: name, description: said },
-  ];
+  const [renaming] = renamingsIn([item], listing);
+  if (renaming === undefined || rename === undefined) return [];
+  return namesRenamed(renaming, listing).flatMap(([from, to]) => {
+    const there = listing.items.find(({ name }) => name === from);
+    return there === undefined ? [] : [renameBy(there, to, rename(there, to))];
+  });
 }
 
-/** Sends a request, and again once if it may not have taken effect. What was unsure once stays so, unless a list shows the effect. */
-async function sendOne(writing: Writing, request: ItemRequest): Promise<WriteAnswer> {
+/** A value that no reference has: what was last stored is known to be another one than is declared. */
+const ANOTHER = new Secret('\0');
+
+/**
+ * What is known of the secrets of an item is known under its new name before it has that: it goes on being known if the run ends right after. The
+ * result takes that back.
+ */
+async function carryFingerprints(
+  { input: { fingerprints, clock }, kind: { form } }: Writing,
+  item: DesiredItem,
+): Promise<() => Promise<void>> {
+  const { name, former, members } = item;
+  const storedAs = former?.name ?? name;
+  const carried = keptLeaves(form, members ?? {}).flatMap(({ member, value }): WrittenSecret[] => {
+    const last = lastOf({ form, storedAs, fingerprints }, member, value);
+    if (last === 'none' || !(value instanceof Secret)) return [];
+    return [{ path: memberPath(form, name, member), value: last === 'same' ? value : ANOTHER }];
+  });
+  if (carried.length > 0) await fingerprints.remember(carried, clock.now());
+  return async () => {
+    await fingerprints.forget(carried.map(({ path }) => path));
+  };
+}
+
+/** The places of an item of which is kept what was last sent. */
+function keptLeaves(form: CollectionForm, members: ValueRecord): readonly Leaf[] {
+  const untold = untoldLeaf(form, members);
+  return [...secretLeaves(form, members), ...(untold === null ? [] : [untold])];
+}
+
+/**
+ * Sends a request, and again once if it may not have taken effect. What was unsure once stays so, unless a list shows the effect. A list may be
+ * as old as any of `past`, which the service had before the request: what one of these shows already, no list can tell.
+ */
+async function sendOne(
+  writing: Writing,
+  request: ItemRequest,
+  past: readonly Listing[],
+): Promise<ItemAnswer> {
   const { input, kind, settings } = writing;
-  let unsure: WriteAnswer | null = null;
+  const isOnce = kind.wires[settings.dialect.name]?.isOneMap === true;
+  const isTold = !past.some((listing) => request.isShown(listing));
+  let unsure: ItemAnswer | null = null;
+  const lost = await notThere(writing, request);
+  if (lost !== null) return { kind: 'not-applied', retry: false, reached: false, error: lost };
   for (let attempt = 1; ; attempt += 1) {
-    const sending = input.writer(kind.writer).send(settings, request);
-    const answer: WriteAnswer = await unlessAbandoned(sending, input.abandon);
-    if (answer.kind === 'stored') return answer;
+    const answer: ItemAnswer = await input.writer(kind.writer).send(request);
+    if (answer.kind === 'stored' || answer.kind === 'astray') return answer;
     if (answer.kind === 'ambiguous') unsure = answer;
-    // What somebody else has removed is removed.
-    const isMissing = request.kind === 'remove' && answer.kind === 'not-applied' && answer.reached;
-    if ((unsure !== null || isMissing) && (await isFound(writing, request)))
+    // What somebody else has removed is removed, and what is gone after a rename was renamed.
+    const isGone =
+      request.kind === 'remove'
+        ? answer.kind === 'not-applied' && answer.reached
+        : request.kind === 'rename' && unsure !== null && answer.isMissing === true;
+    if (((unsure !== null && isTold) || isGone) && (await isFound(writing, request)))
       return { kind: 'stored' };
-    const isLast = attempt >= SENDS || interruption(input.signal) !== null;
+    const isLast = isOnce || attempt >= SENDS || interruption(input.signal) !== null;
     if (isLast || (answer.kind === 'not-applied' && !answer.retry)) return unsure ?? answer;
     await input.clock.sleep(retryPause(answer.error), input.signal);
   }
 }
 
+/** Why a request is not sent: what it needs is not there any more. */
+async function notThere(writing: Writing, { needs }: ItemRequest): Promise<SetpointError | null> {
+  if (needs === undefined) return null;
+  const isThere = await listedUntil(writing, needs.isShown, (shown) => shown);
+  const { why, hint } = needs.otherwise;
+  return isThere ? null : new SetpointError('contended', why, { hint });
+}
+
 /** Whether a list can be read, and shows that a request took effect. */
 async function isFound(writing: Writing, request: ItemRequest): Promise<boolean> {
   try {
-    return isShown(request, await presentListing(writing));
+    return request.isShown(await presentListing(writing));
   } catch {
     return false;
   }
 }
 
-/** Whether a list shows that a request took effect. That a value was replaced no list shows. */
-function isShown(request: ItemRequest, { items, replaces }: Listing): boolean {
-  const described = items.find(({ name }) => name === request.name);
-  switch (request.kind) {
-    case 'remove':
-      return described === undefined;
-    case 'rename':
-      return described === undefined && items.some(({ name }) => name === request.to);
-    case 'describe':
-      return described?.description === request.description;
-    case 'store':
-      return replaces === 'by-second-name' && described !== undefined;
-  }
+/** The secrets of an item that its changes send, by the paths that plans have for them. One that is to be removed has its own path. */
+export function sentSecrets(
+  form: CollectionForm,
+  { name, members }: DesiredItem,
+  changes: readonly Change[],
+  { describes }: Pick<Listing, 'describes'>,
+): readonly WrittenSecret[] {
+  const own = [form.block, name];
+  if (members === null) return [{ path: own, value: null }];
+  return keptLeaves(form, members).flatMap(({ member, value }): WrittenSecret[] => {
+    const path = memberPath(form, name, member);
+    const isSent = !describes || changes.some((change) => isWithin(path, change.path));
+    if (!isSent) return [];
+    return [{ path, value: value instanceof Secret ? value : null }];
+  });
+}
+
+/** What a list shows once a request has taken effect. */
+function after({ kind, name, to = name, shows }: ItemRequest, listing: Listing): Listing {
+  const others = listing.items.filter((one) => one.name !== name);
+  if (kind === 'remove') return { ...listing, items: others };
+  return { ...listing, items: [...others, { name: to, members: shows }] };
 }
 
 function maybeStored(
-  { noun }: CollectionKind,
+  { noun }: CollectionForm,
   { name }: ItemRequest,
   error: SetpointError,
 ): SetpointError {

@@ -1,192 +1,206 @@
-import type { ItemRequest, ListedItem, Listing } from '../../model/collection.ts';
+import type { DesiredItem, ListedItem, Listing } from '../../model/collection.ts';
 import type { DialectName } from '../../model/dialect.ts';
-import { SetpointError } from '../../model/error.ts';
-import type { WriteAnswer } from '../../model/ports.ts';
-import { MASK } from '../../model/secret.ts';
-import type { ObservedState } from '../../model/state.ts';
-import type { Value, ValueRecord } from '../../model/value.ts';
-import { askFor, jsonOf, sendOnce, type Ask } from '../../service/request.ts';
-import type { Connection } from '../../service/connect.ts';
-import { isMissingPath } from '../../service/dialects.ts';
-import { encode } from '../../service/json.ts';
-import { notInSnapshot, type ReaderOf, type Reading, type WriterOf } from '../../service/port.ts';
-import { retrying, type TimeLimits } from '../../service/retry.ts';
-import { ServiceError } from '../../service/service-error.ts';
-import { statusError } from '../../service/status-error.ts';
-import type { CollectionNames } from './plan.ts';
-
-/** A collection of the service, and what messages call its items. */
-export interface CollectionKind extends CollectionNames {
-  /** `custom secrets` */
-  readonly noun: string;
-  readonly reader: ReaderOf<ListReader>;
-  readonly writer: WriterOf<ItemWriter>;
-}
+import type { Change, Plan, Warning } from '../../model/plan.ts';
+import type { Fingerprints, WrittenSecret } from '../../model/ports.ts';
+import type { DesiredState, ObservedState } from '../../model/state.ts';
+import { recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import type { ServiceError } from '../../service/service-error.ts';
 
 /** How servers of one dialect are asked for a collection. */
-export interface Wire extends Pick<Listing, 'describes'> {
-  /** What is listed, from the root of the service; `page` is what the page before named as the next one. */
-  readonly list: (page: string | null) => string;
-  /** A page of the list, and the name of the next one; null if the answer is none. An item is null if it has no name. */
-  readonly page: (json: Value) => ItemPage | null;
+export interface Wire extends Pick<Listing, 'describes' | 'whole'> {
+  /** What the server has; null if it has no such collection. Only `names` need be there, if a list does not tell all of an item. */
+  readonly list: (asking: Asking) => Promise<readonly ListedItem[] | null>;
+  /** The same as observed settings show it, so that a plan asks nothing more; `untold` if an empty store shows nothing of it. */
+  readonly inSettings?: (settings: ObservedState) => readonly ListedItem[] | null | 'untold';
+  /**
+   * Whether the items are one map that each request replaces. Then it is read right before each, what is there goes along, and no request
+   * is repeated.
+   */
+  readonly isOneMap?: true;
   readonly replaces: (release: string | null) => Listing['replaces'];
-  readonly request: (request: ItemRequest) => {
-    readonly method: 'POST' | 'PUT' | 'DELETE';
-    readonly path: string;
-    readonly body: ValueRecord | null;
-  };
+  /** The requests that make one item as declared, in their order. */
+  readonly requests: (work: ItemWork) => readonly ItemRequest[];
+  /** The request that gives an item another name. Absent if the server has none. */
+  readonly rename?: (item: ListedItem, to: string) => ItemRequest['call'];
+  /** The block whose item a member names, if the server changes that name by itself when the item is renamed. */
+  readonly follows?: (item: string, member: string) => string | undefined;
+  /** How many items a server takes, if a list tells of all that it has. */
+  readonly limit?: number;
+  /** What the server would refuse of a plan, as far as that shows before the first request. */
+  readonly unfit?: (judged: Judged) => readonly Unfit[];
+  /** What a plan with these changes warns of. */
+  readonly warned?: (changes: readonly Change[], judged: Judged) => readonly Warning[];
+  /** Whether an item stays although the file does not name it, and names all that there may be. */
+  readonly keeps?: (item: ListedItem, judged: Judged) => boolean;
+  /** What a look at all that a server has changes on it, in a sentence; absent if nothing does. */
+  readonly listWrites?: string;
+  /** Why an item is written again although it is as declared, given what the plan changes before; null if it is not. */
+  readonly again?: (
+    item: DesiredItem,
+    earlier: Plan,
+    desired: DesiredState,
+    fingerprints: Fingerprints,
+  ) => string | null;
+  /** Secrets that an item took along when it was written, although they are no part of it: fingerprints of them are kept. */
+  readonly takesAlong?: (item: DesiredItem, desired: DesiredState) => readonly WrittenSecret[];
 }
 
-export interface ItemPage {
-  readonly items: readonly (ListedItem | null)[];
-  readonly next: string | null;
+/** What is declared, and what a service has. */
+export interface Judged {
+  readonly items: readonly DesiredItem[];
+  readonly listing: Listing;
+  readonly desired: DesiredState;
+  readonly settings: ObservedState;
+}
+
+/** An item that a server would refuse as it is declared, and why. */
+export interface Unfit {
+  readonly item: DesiredItem;
+  readonly why: string;
+  readonly hint: string;
 }
 
 /** How a collection is asked for, by dialect; servers of a dialect that is left out have none. */
 export type Wires = Partial<Readonly<Record<DialectName, Wire>>>;
 
-export interface ListReader {
-  /** All that a service has, or null if it has no such collection. Throws a SetpointError if that cannot be read or believed. */
-  list(
-    settings: Pick<ObservedState, 'dialect' | 'release'>,
-    signal?: AbortSignal,
-  ): Promise<Listing | null>;
+/** What a list is read with. */
+export interface Asking {
+  readonly names: readonly string[] | 'all';
+  /** Whether what is not declared is to be removed: then all must be known of it that stands against that. */
+  readonly isExhaustive: boolean;
+  readonly declared: readonly DesiredItem[];
+  /** What the file declares of other collections. */
+  readonly desired: Pick<DesiredState, 'items'>;
+  /** What the service answered for its settings. */
+  readonly answer: ValueRecord;
+  readonly get: Get;
+  /** The error of a list that cannot be believed. */
+  readonly unlike: (path: string) => ServiceError;
 }
 
-export interface ItemWriter {
-  /** One request for each call, never repeated by itself. */
-  send(settings: Pick<ObservedState, 'dialect'>, request: ItemRequest): Promise<WriteAnswer>;
+/** GETs one path: the JSON of its answer, `absent` if the server knows the path and has nothing there, `lacking` if it has no such path. */
+export type Get = (
+  path: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Value | typeof ABSENT | typeof LACKING>;
+
+export const ABSENT = Symbol('absent');
+export const LACKING = Symbol('lacking');
+
+/** An item with the approved changes that a list still shows the need for. */
+export interface ItemWork {
+  readonly item: DesiredItem;
+  readonly changes: readonly Change[];
+  readonly there: ListedItem | undefined;
+  readonly listing: Listing;
+  /** All that the file declares. */
+  readonly desired: DesiredState;
+}
+
+/** One request that changes a collection. */
+export interface ItemRequest {
+  readonly kind: 'store' | 'describe' | 'rename' | 'remove';
+  readonly name: string;
+  /** The name that it gives to an item. */
+  readonly to?: string;
+  /** What a list shows of the item afterwards. */
+  readonly shows: ListedItem['members'];
+  /** The request, or what makes it of what is read right before. */
+  readonly call: Call | ((get: Get) => Promise<Call>);
+  /** Whether a list shows that it took effect. That a secret was replaced no list shows. */
+  readonly isShown: (listing: Listing) => boolean;
+  /** What a list must show right before it is sent; absent if it is sent in any case. */
+  readonly needs?: Needed;
+}
+
+/** What earlier requests have brought about, and somebody else can have undone. */
+export interface Needed {
+  readonly isShown: (listing: Listing) => boolean;
+  /** What has happened if a list does not show it, and what to do. */
+  readonly otherwise: Refused;
+}
+
+export interface Call {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly body: ValueRecord | null;
+  /** Milliseconds until an answer begins, where the service itself asks others. */
+  readonly headersTimeout?: number;
+  /** Why what a service answers to it shows that something else was done than asked for; null if it shows nothing of the kind. */
+  readonly astray?: (answer: ValueRecord) => Omit<Unfit, 'item'> | null;
+  /** Why the service refuses it, by the status, besides what 400, 404 and 422 mean everywhere. Null of an answer that means what it always does. */
+  readonly refusals?: Readonly<Record<number, string | ((answer: Value) => Refused | null)>>;
+}
+
+/** The request that takes an item away. */
+export function removalBy(name: string, call: Call): ItemRequest {
+  return {
+    kind: 'remove',
+    name,
+    shows: {},
+    call,
+    isShown: ({ items }) => items.every((one) => one.name !== name),
+  };
+}
+
+/** The request that gives an item another name. */
+export function renameBy(item: ListedItem, to: string, call: ItemRequest['call']): ItemRequest {
+  const { name, members } = item;
+  return {
+    kind: 'rename',
+    name,
+    to,
+    shows: members,
+    call,
+    isShown: ({ items }) =>
+      items.every((one) => one.name !== name) && items.some((one) => one.name === to),
+  };
+}
+
+/** The request that makes a profile active, of those that have their names, or ids, under a path. */
+export function activationBy(path: string, name: string): Call {
+  return {
+    method: 'POST',
+    path: `${path}/${encodeURIComponent(name)}/activate`,
+    body: recordOf([]),
+    refusals: { 404: `it has no profile ${name}`, 409: 'its settings cannot be read' },
+  };
+}
+
+/** Why a service refuses a request, and what to do. */
+export interface Refused {
+  readonly why: string;
+  readonly hint: string;
 }
 
 const MOST_PAGES = 1000;
 
-/** Reads a collection to its last page, or fails. A list that cannot be believed is an error and never a shorter list. */
-export function listReader(block: string, wires: Wires): ReaderOf<ListReader> {
-  return {
-    open: (reading) => ({
-      list: async ({ dialect, release }, signal) => {
-        const wire = wires[dialect.name];
-        if (wire === undefined) return null;
-        const items = await reading.read(block, () => itemsOnAllPages(reading, wire, signal));
-        return items === null ? null : listingOf(wire, release, items);
-      },
-    }),
-    saved: ({ environment: { name, dialect, release, ...saved } }) => ({
-      list: async () => {
-        const items = (saved as Readonly<Record<string, unknown>>)[block] as
-          | readonly ListedItem[]
-          | null
-          | undefined;
-        if (items === undefined)
-          throw notInSnapshot(
-            `The snapshot does not contain the ${block} of ${name}.`,
-            `Take one with them: setpoint get settings,${block} -o json=snapshot.json.`,
-          );
-        if (items?.some((item) => `${item.name} ${item.description}`.includes(MASK)) === true)
-          throw notInSnapshot(
-            `The snapshot masks names or descriptions of the ${block} of ${name}.`,
-          );
-        const wire = dialect === null ? undefined : wires[dialect];
-        return items === null || wire === undefined ? null : listingOf(wire, release, items);
-      },
-    }),
+/** Reads a list with pages to its last one; null if the server has no such path. */
+export function pagedList(
+  pathOf: (page: string | null) => string,
+  pageIn: (json: Value) => ItemPage | null,
+): Wire['list'] {
+  return async ({ get, unlike }) => {
+    const items = new Map<string, ListedItem>();
+    const seen = new Set<string>();
+    for (let next: string | null = null, pages = 1; ; pages += 1) {
+      const path = pathOf(next);
+      const json = await get(path);
+      if (json === LACKING) return null;
+      const page = json === ABSENT ? null : pageIn(json);
+      const listed = page?.items.filter((item) => item !== null) ?? [];
+      if (page === null || listed.length < page.items.length) throw unlike(path);
+      for (const item of listed) items.set(item.name, item);
+      next = page.next;
+      if (next === null) return [...items.values()];
+      if (seen.has(next) || pages === MOST_PAGES) throw unlike(path);
+      seen.add(next);
+    }
   };
 }
 
-function listingOf(wire: Wire, release: string | null, items: readonly ListedItem[]): Listing {
-  return { items, replaces: wire.replaces(release), describes: wire.describes };
-}
-
-/** Null if the server has no such list. */
-async function itemsOnAllPages(
-  { connection, limits }: Reading,
-  wire: Wire,
-  signal: AbortSignal | undefined,
-): Promise<readonly ListedItem[] | null> {
-  const ask = askFor(connection, limits, signal);
-  const items = new Map<string, ListedItem>();
-  const seen = new Set<string>();
-  for (let next: string | null = null, pages = 1; ; pages += 1) {
-    const page = await pageOf(connection, wire, wire.list(next), ask, limits, signal);
-    if (page === null) return null;
-    for (const item of page.items) items.set(item.name, item);
-    next = page.next;
-    if (next === null) return [...items.values()];
-    if (seen.has(next) || pages === MOST_PAGES) throw unlike(connection, wire);
-    seen.add(next);
-  }
-}
-
-/** Null if the server has no such path. */
-async function pageOf(
-  connection: Connection,
-  wire: Wire,
-  path: string,
-  ask: Ask,
-  limits: TimeLimits,
-  signal: AbortSignal | undefined,
-): Promise<{ readonly items: readonly ListedItem[]; readonly next: string | null } | null> {
-  const { clock, random } = connection;
-  const [bare = path] = path.split('?');
-  const place = connection.place('GET', bare);
-  const once = async () => {
-    const { reply } = await ask(path);
-    if (isMissingPath(place, reply)) return null;
-    if (reply.status !== 200) throw statusError(connection, place, reply);
-    const read = jsonOf(place, reply);
-    if ('error' in read) throw read.error;
-    const page = wire.page(read.json);
-    if (page === null) throw unlike(connection, wire);
-    const items = page.items.filter((item) => item !== null);
-    if (items.length < page.items.length) throw unlike(connection, wire);
-    return { items, next: page.next };
-  };
-  return retrying(once, { clock, place, random }, limits)(signal);
-}
-
-function unlike(connection: Connection, wire: Wire): ServiceError {
-  const [path = ''] = wire.list(null).split('?');
-  const place = connection.place('GET', path);
-  return new ServiceError(
-    'bad-response',
-    `${place} was answered with a list that cannot be believed: an item has no name, or its pages do not end.`,
-  );
-}
-
-/** What servers answer to these may repeat what was sent: nothing of it is read. */
-export function itemWriter(block: string, wires: Wires): WriterOf<ItemWriter> {
-  return ({ connection, limits, send }) => ({
-    send: async ({ dialect }, request): Promise<WriteAnswer> => {
-      const wire = wires[dialect.name];
-      if (wire === undefined)
-        throw new SetpointError('internal', `These services have no ${block}.`);
-      const { method, path, body } = wire.request(request);
-      const answer = await send(`write ${block}`, () =>
-        sendOnce(connection, {
-          method,
-          path,
-          body: body === null ? null : encode(body),
-          timeout: connection.timeout,
-          limits,
-          refusals: [400, 404, 422],
-          refused: (place, { status }) => itemRefusal(place, status, request),
-        }),
-      );
-      return answer.kind === 'done' ? { kind: 'stored' } : answer;
-    },
-  });
-}
-
-function itemRefusal(place: string, status: number, { kind, name }: ItemRequest): ServiceError {
-  const why =
-    status === 404
-      ? `it has no ${name}, which somebody may have removed`
-      : status === 400
-        ? 'something of that name is there already'
-        : `it takes no such name, description or value`;
-  return new ServiceError(
-    'settings-refused',
-    `${place} was refused: ${why} (status ${status}, to ${kind} ${name}). Nothing was written by it.`,
-    { hint: 'Run setpoint plan again: it reads what is there now.' },
-  );
+export interface ItemPage {
+  readonly items: readonly (ListedItem | null)[];
+  /** What the next page is called; null if there is none. */
+  readonly next: string | null;
 }

@@ -1,17 +1,27 @@
-import { ownNames, type Listing } from '../../model/collection.ts';
+import { effectOf } from '../../model/action.ts';
+import {
+  ownNames,
+  type CollectionForm,
+  type DesiredItem,
+  type ListedItem,
+  type Listing,
+} from '../../model/collection.ts';
 import { asSetpointError, SetpointError } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import { partWarnings, type Change, type PartPlan, type Warning } from '../../model/plan.ts';
 import { masked } from '../../model/value.ts';
-import type { ResourceEnd } from '../../reconcile/contract.ts';
-import { inPart, sameResult, untouched } from '../../reconcile/ends.ts';
-import { interruption } from '../../reconcile/interruption.ts';
-import type { CollectionKind } from './wire.ts';
-import { itemOf, presentListing, sendItem, type Writing } from './send.ts';
-
-/** A list may lag behind a write: it is read again after these pauses, in milliseconds. */
-const PAUSES = [500, 1000, 2000];
+import { type ResourceEnd } from '../../reconcile/contract.ts';
+import { interruption, inPart, sameResult, untouched } from '../../reconcile/work.ts';
+import { afterRenames, isRename, throwIfNotRenamed } from './renames.ts';
+import {
+  itemOf,
+  listedUntil,
+  presentListing,
+  sendItem,
+  sentSecrets,
+  type Writing,
+} from './send.ts';
 
 /**
  * Makes a collection as declared: lists it again, sends what is still needed of the approved changes, one request at a time, lists it once more
@@ -19,7 +29,7 @@ const PAUSES = [500, 1000, 2000];
  * sent when one fails is left for the next run, which finds it by the list. Never throws.
  */
 export async function writeCollection(writing: Writing): Promise<ResourceEnd> {
-  const { part, input } = writing;
+  const { part, input, kind, settings, desired } = writing;
   if (part.changes.length === 0)
     return { ...untouched([], partWarnings(part)), unknown: part.unknown };
   const results = new Map<Change, Result>(sameResult(part.changes, 'not-sent'));
@@ -28,9 +38,13 @@ export async function writeCollection(writing: Writing): Promise<ResourceEnd> {
   let before: Listing | null = null;
   try {
     before = await presentListing(writing);
+    throwIfNotRenamed(kind.form, kind.wires[settings.dialect.name], desired, before);
+    const made: Change[] = [];
     for (const changes of neededItems(part, writing.plan(before))) {
-      error = interruption(input.signal) ?? (await sendItem(writing, before, changes, results));
+      const listing = await listingFor(changes, writing, before, made);
+      error = interruption(input.signal) ?? (await sendItem(writing, listing, changes, results));
       if (error !== null) break;
+      made.push(...changes);
     }
   } catch (thrown) {
     error = interruption(input.signal) ?? asSetpointError(thrown);
@@ -40,17 +54,64 @@ export async function writeCollection(writing: Writing): Promise<ResourceEnd> {
   return concluded(writing, before, results, warnings, error);
 }
 
-/** The approved changes that a list still shows the need for, by item: what is stored before what is removed. */
+/** The approved changes that a list still shows the need for, by item: renames come first, then what makes room, and other removals last. */
 function neededItems(approved: PartPlan, now: PartPlan): readonly (readonly Change[])[] {
+  const again = approved.work as readonly Path[];
   const isNeeded = ({ path, action }: Change): boolean =>
-    now.changes.some((change) => change.action === action && samePath(change.path, path));
+    again.some((one) => samePath(one, path)) ||
+    now.changes.some(
+      (change) =>
+        samePath(change.path, path) &&
+        // What was to be changed may be none by now: what this run wrote before can have made a profile inactive.
+        (change.action === action || (action === 'change' && change.action === 'set')),
+    );
   const items = new Map<string, Change[]>();
   for (const change of approved.changes.filter(isNeeded)) {
-    const item = itemOf(change);
-    items.set(item, [...(items.get(item) ?? []), change]);
+    const key = `${isRename(change) ? 'rename ' : ''}${itemOf(change)}`;
+    items.set(key, [...(items.get(key) ?? []), change]);
   }
-  const isRemoval = ([change]: readonly Change[]): number => (change?.action === 'remove' ? 1 : 0);
-  return [...items.values()].toSorted((one, other) => isRemoval(one) - isRemoval(other));
+  return [...items.values()].toSorted(
+    (one, other) => turnOf(approved, one) - turnOf(approved, other),
+  );
+}
+
+function turnOf({ room = [] }: PartPlan, [change]: readonly Change[]): number {
+  if (change?.action === 'rename') return -2;
+  if (change?.action !== 'remove') return 0;
+  return room.some((first) => samePath(first, change.path)) ? -1 : 1;
+}
+
+/** What the requests of these changes are made of. */
+async function listingFor(
+  [first]: readonly Change[],
+  writing: Writing,
+  before: Listing,
+  made: readonly Change[],
+): Promise<Listing> {
+  if (first === undefined || isRename(first)) return before;
+  const renamed = afterRenames(writing.desired, before);
+  return made.length === 0 ? renamed : listingAfter(writing, renamed, made);
+}
+
+/**
+ * What the requests of one more item are made of after others were made as declared. One map of all is read anew: somebody else may have
+ * written there, and what was written here stays, whether that list is old enough to show it or not.
+ */
+async function listingAfter(
+  writing: Writing,
+  before: Listing,
+  made: readonly Change[],
+): Promise<Listing> {
+  const { kind, settings, desired } = writing;
+  if (kind.wires[settings.dialect.name]?.isOneMap !== true) return before;
+  const listing = await presentListing(writing);
+  const own = new Set(made.map(itemOf));
+  const items = desired.flatMap(({ name, members }): readonly ListedItem[] => {
+    if (!own.has(name) || members === null) return [];
+    const shown = before.items.find((item) => item.name === name)?.members ?? {};
+    return [{ name, members: { ...shown, ...members } }];
+  });
+  return { ...listing, items: [...listing.items.filter(({ name }) => !own.has(name)), ...items] };
 }
 
 /** Lists until what was sent is shown, and compares. */
@@ -63,13 +124,17 @@ async function concluded(
 ): Promise<ResourceEnd> {
   const { part, input } = writing;
   try {
-    const remaining = await remainingPastLag(writing, before, results);
+    const { changes: left, remaining } = await listedUntil(
+      writing,
+      (listing) => leftIn(writing, before, listing, results),
+      (left) => left.remaining.length === 0,
+    );
     for (const [change, result] of results) {
-      const isLeft = remaining.some((left) => samePath(left.path, change.path));
+      const isLeft = left.some((one) => isLeftWith(change, one));
       if (result === 'verified') results.set(change, isLeft ? 'unknown' : shownResult(change));
     }
     const failure =
-      error ?? (remaining.length === 0 ? null : notConverged(writing.kind, remaining));
+      error ?? (remaining.length === 0 ? null : notConverged(writing.kind.form, remaining));
     const end = endOf(part, { results, warnings, remaining, error: failure });
     return { ...end, warnings: [...end.warnings, ...(await remembered(writing, before, results))] };
   } catch (thrown) {
@@ -78,7 +143,7 @@ async function concluded(
       if (result === 'verified') results.set(change, 'unknown');
     const unseen = new SetpointError(
       'state-unknown',
-      `The ${writing.kind.noun} were written and could not be verified. ${found.message}`,
+      `The ${writing.kind.form.noun} were written and could not be verified. ${found.message}`,
       { cause: found },
     );
     return endOf(part, {
@@ -90,43 +155,39 @@ async function concluded(
   }
 }
 
+/** Whether a change is needed as long as another one is. What an item lacks besides its name is no matter of a rename. */
+function isLeftWith(change: Change, left: Change): boolean {
+  return isWithin(left.path, change.path) && (isRename(left) || !isRename(change));
+}
+
 /** That a value was sent is all that can be known of a rotation; of one that was not there, that there is one now. */
 function shownResult({ action, sensitive }: Change): Result {
-  if (!sensitive || action === 'remove') return 'verified';
+  if (!sensitive || effectOf(action) === 'drop') return 'verified';
   return action === 'rotate' ? 'unverifiable' : 'set';
 }
 
-async function remainingPastLag(
-  writing: Writing,
-  before: Listing,
-  results: ReadonlyMap<Change, Result>,
-): Promise<readonly Remainder[]> {
-  const { input } = writing;
-  for (let attempt = 0; ; attempt += 1) {
-    const remaining = remainingIn(writing, before, await presentListing(writing), results);
-    const pause = PAUSES[attempt];
-    if (remaining.length === 0 || pause === undefined || interruption(input.signal) !== null)
-      return remaining;
-    await input.clock.sleep(pause, input.signal);
-  }
+/** What a list does not show of what was sent, and what that and others lack. */
+interface Left {
+  readonly changes: readonly Change[];
+  readonly remaining: readonly Remainder[];
 }
 
 /** What was sent and is not shown, and what somebody else's item lost beside it. */
-function remainingIn(
+function leftIn(
   { kind, part, desired, plan }: Writing,
   before: Listing,
   after: Listing,
   results: ReadonlyMap<Change, Result>,
-): readonly Remainder[] {
+): Left {
   const sent = [...results].filter(([, result]) => result === 'verified');
   const left = plan(after).changes.filter(
     ({ action, path }) =>
-      action !== 'rotate' && sent.some(([change]) => samePath(change.path, path)),
+      action !== 'rotate' && sent.some(([change]) => isWithin(path, change.path)),
   );
   const ours = ownNames(desired, before);
   const there = new Set(after.items.map(({ name }) => name));
   const lost = before.items.filter(({ name }) => !ours.has(name) && !there.has(name));
-  return [
+  const remaining = [
     ...left.map((change): Remainder => ({
       resource: part.resource.name,
       path: change.path,
@@ -137,36 +198,42 @@ function remainingIn(
     })),
     ...lost.map(({ name }): Remainder => ({
       resource: part.resource.name,
-      path: [kind.block, name],
+      path: [kind.form.block, name],
       expected: '(sensitive)',
       actual: null,
       reason: 'was there before the write, and is not any more',
       hint: 'This write did not name it: something else writes there at the same time. Set it again.',
     })),
   ];
+  return { changes: left, remaining };
 }
 
 /** Keeps the fingerprints of the values that were stored. If they cannot be kept, that is a warning: the write is done. */
 async function remembered(
-  { input, desired, kind }: Writing,
-  { describes }: Listing,
+  { input, desired, kind, settings }: Writing,
+  listing: Listing,
   results: ReadonlyMap<Change, Result>,
 ): Promise<readonly Warning[]> {
-  const isStored = (path: Path): boolean =>
-    [...results].some(
-      ([change, result]) =>
-        isWithin(change.path, path) &&
-        (result === 'set' ||
-          result === 'unverifiable' ||
-          // Where a description is not changed alone, the value was sent along.
-          (result === 'verified' && !describes)),
-    );
-  const written = desired.flatMap(({ name, value }) => {
-    const path = [kind.block, name];
-    return value === null || !isStored(path) ? [] : [{ path, value }];
+  const wire = kind.wires[settings.dialect.name];
+  const stored = [...results].flatMap(([change, result]) =>
+    result === 'not-sent' || result === 'unknown' ? [] : [change],
+  );
+  const changesTo = (item: DesiredItem) => stored.filter((change) => itemOf(change) === item.name);
+  const written = desired.flatMap((item) => {
+    const own = changesTo(item).filter((change) => !isRename(change));
+    const isRemoved = item.members === null;
+    if (own.length === 0 || isRemoved) return [];
+    const along = wire?.takesAlong?.(item, input.desired) ?? [];
+    return [...sentSecrets(kind.form, item, own, listing), ...along];
   });
+  const renamed = desired.filter((item) => changesTo(item).some(isRename));
   try {
     await input.fingerprints.remember(written, input.clock.now());
+    await input.fingerprints.forget(
+      renamed.flatMap(({ former }) =>
+        former === undefined ? [] : [[kind.form.block, former.name]],
+      ),
+    );
     return [];
   } catch (thrown) {
     return [{ code: 'not-remembered', message: asSetpointError(thrown).message, path: [] }];
@@ -190,7 +257,7 @@ function endOf(
     : { ...whole, status: 'failed' };
 }
 
-function notConverged({ noun }: CollectionKind, remaining: readonly Remainder[]): SetpointError {
+function notConverged({ noun }: CollectionForm, remaining: readonly Remainder[]): SetpointError {
   const paths = remaining.map(({ path }) => formatPath(path)).join(', ');
   const hint = remaining[0]?.hint;
   return new SetpointError(

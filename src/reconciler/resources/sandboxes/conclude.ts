@@ -5,8 +5,8 @@ import { partWarnings, type Change, type Warning } from '../../model/plan.ts';
 import type { DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
 import { claimSandboxes, planSandboxes, type SandboxPlan, type SandboxStep } from './plan.ts';
 import { isUp } from './wire.ts';
-import { inPart, sameResult } from '../../reconcile/ends.ts';
-import type { ResourceEnd } from '../../reconcile/contract.ts';
+import { type ResourceEnd } from '../../reconcile/contract.ts';
+import { inPart, sameResult } from '../../reconcile/work.ts';
 import {
   isUnderWay,
   namedSpecs,

@@ -7,8 +7,7 @@ import { ambiguous, sendOnce } from '../../service/request.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import { idIn, nameIn, stateIn } from '../../service/v1/records.ts';
 import { getV1, listLimits, startTimeout } from '../../service/v1/request.ts';
-import { FIRST_PAUSE, nextPause } from '../../reconcile/pauses.ts';
-import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+import { FIRST_PAUSE, nextPause, interruption, unlessAbandoned } from '../../reconcile/work.ts';
 
 /** Where a conversation that is being started is at. `status` is the service's word in capitals: READY and ERROR are its ends. */
 export interface StartTask {

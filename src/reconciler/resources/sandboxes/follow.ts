@@ -1,7 +1,6 @@
 import { asSetpointError, type ErrorCode, type SetpointError } from '../../model/error.ts';
 import type { ReconcileInput, Waited } from '../../reconcile/contract.ts';
-import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
-import { FIRST_PAUSE, nextPause } from '../../reconcile/pauses.ts';
+import { interruption, unlessAbandoned, FIRST_PAUSE, nextPause } from '../../reconcile/work.ts';
 import { isUnderWay, namedSpecs, sendOnce, wasSent, type RunStep, type SandboxRun } from './run.ts';
 import { SANDBOX_READER, type Sandbox } from './wire.ts';
 
@@ -128,7 +127,7 @@ async function sendAgain(input: ReconcileInput, one: RunStep): Promise<RunStep> 
   if (state !== 'lost' || step.sandbox === null) return one;
   const hasBegun = step.action === 'resume' && status !== 'PAUSED';
   if (hasBegun || interruption(input.signal) !== null) return one;
-  const answer = await unlessAbandoned(sendOnce(input, step), input.abandon);
+  const answer = await sendOnce(input, step);
   return { ...one, state: 'running', error: 'error' in answer ? answer.error : null };
 }
 

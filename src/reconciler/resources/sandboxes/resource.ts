@@ -10,7 +10,7 @@ import type {
   ResourceEnd,
   ShownList,
 } from '../../reconcile/contract.ts';
-import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+import { interruption, unlessAbandoned } from '../../reconcile/work.ts';
 import { concludeRun, sandboxEnd, unwrittenEnd } from './conclude.ts';
 import { followSteps } from './follow.ts';
 import { NO_SANDBOXES, planSandboxes, specProblem, type SandboxPlan } from './plan.ts';
@@ -39,6 +39,7 @@ export const SANDBOXES: ManagedResource = {
   isList: true,
   check: {
     name: 'sandboxes',
+    timed: 'ages of sandboxes',
     found: async (reader, signal) => {
       const { sandboxes: listed, at } = await reader(SANDBOX_READER).sandboxes(signal);
       return `can be listed: ${listed.length}, ${listed.filter((one) => isUp(one, at)).length} of them up`;

@@ -2,9 +2,7 @@ import { asSetpointError, type SetpointError } from '../../model/error.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { declaredSandboxes, type DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
-import { inParallel } from '../../reconcile/in-parallel.ts';
-import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
-import { retryPause } from '../../reconcile/pauses.ts';
+import { inParallel, interruption, unlessAbandoned, retryPause } from '../../reconcile/work.ts';
 import { planSandboxes, type SandboxPlan, type SandboxStep, type Started } from './plan.ts';
 import { SANDBOX_READER, sandboxWriter, type ObservedSandboxes, type StartAnswer } from './wire.ts';
 
@@ -164,7 +162,7 @@ async function sendStep(input: ReconcileInput, step: SandboxStep): Promise<RunSt
   };
   const stopped = interruption(input.signal);
   if (stopped !== null) return { ...begun, state: 'not-sent', error: stopped };
-  const answer = await unlessAbandoned(sendOnce(input, step), input.abandon);
+  const answer = await sendOnce(input, step);
   switch (answer.kind) {
     case 'started':
       return { ...begun, id: answer.id };

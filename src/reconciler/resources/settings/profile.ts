@@ -5,8 +5,7 @@ import type { SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
 import type { ObservedState } from '../../model/state.ts';
 import { ACTIVE, endingBy, hasEnded, isUnchanged, profileWarning } from '../../plan/profiles.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
-import { unlessAbandoned } from '../../reconcile/interruption.ts';
-import { settingsWriter } from './send.ts';
+import { DIALECTS } from '../../service/dialects.ts';
 
 /** Whether a profile was made active again, and what was answered to it if the service did not confirm it. */
 export interface Activation {
@@ -19,7 +18,7 @@ export interface Activation {
  * left out if either is not what it was before the write. Whether it took effect, the observation that follows shows.
  */
 export async function activatedAgain(
-  { writer, abandon }: ReconcileInput,
+  { writer }: ReconcileInput,
   write: SettingsWrite,
   before: ObservedState,
   latest: ObservedState,
@@ -31,8 +30,9 @@ export async function activatedAgain(
     !isUnchanged(ending.name, before, latest)
   )
     return { sent: false, error: null };
-  const activating = writer(settingsWriter).activate(ending.name, latest);
-  const answer = await unlessAbandoned(activating, abandon);
+  const { activate } = DIALECTS[latest.dialect.name];
+  if (activate === undefined) throw new Error(`${latest.dialect.name} ends no profile.`);
+  const answer = await writer(activate)(ending.name);
   return { sent: true, error: answer.kind === 'stored' ? null : answer.error };
 }
 

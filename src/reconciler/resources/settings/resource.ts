@@ -7,9 +7,12 @@ import { broughtBy, withBrought } from '../../plan/profiles.ts';
 import { withFollowing } from '../../plan/changed-along.ts';
 import { writtenSecrets } from '../../plan/plan-secrets.ts';
 import { serverOwned } from '../../plan/side-effects.ts';
-import type { ReconcileInput, ResourceEnd, ManagedResource } from '../../reconcile/contract.ts';
-import { sameResult, untouched } from '../../reconcile/ends.ts';
-import { interruption } from '../../reconcile/interruption.ts';
+import {
+  type ReconcileInput,
+  type ResourceEnd,
+  type ManagedResource,
+} from '../../reconcile/contract.ts';
+import { interruption, sameResult, untouched } from '../../reconcile/work.ts';
 import { mendingWrite, CAME_BACK, unmanagedLine, verify, type Verification } from './verify.ts';
 import { activatedAgain, toldOfProfile } from './profile.ts';
 import { send } from './send.ts';

@@ -2,11 +2,8 @@ import type { SetpointError } from '../../model/error.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
 import { sameState, type ObservedState } from '../../model/state.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
-import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
-import { retryPause } from '../../reconcile/pauses.ts';
-import type { Actuator } from '../../model/ports.ts';
-import type { WriterOf } from '../../service/port.ts';
-import { settingsActuator } from '../../service/settings.ts';
+import { interruption, unlessAbandoned, retryPause } from '../../reconcile/work.ts';
+import { DIALECTS } from '../../service/dialects.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 
 /**
@@ -17,15 +14,6 @@ export type Sent =
   | { readonly kind: 'stored'; readonly confirmed: boolean; readonly error: SetpointError | null }
   | { readonly kind: 'not-stored'; readonly error: SetpointError }
   | { readonly kind: 'unclear'; readonly error: SetpointError };
-
-/** The settings of a service, written in the dialect in which they were observed. */
-export const settingsWriter: WriterOf<Actuator> = ({ connection, limits, send: sending }) => {
-  const settings = settingsActuator(connection, limits);
-  return {
-    store: (write) => sending('write settings', () => settings.store(write)),
-    activate: (...of) => sending('write settings', () => settings.activate(...of)),
-  };
-};
 
 const SENDS = 2;
 
@@ -41,9 +29,10 @@ export async function send(
   write: SettingsWrite,
   before: ObservedState,
 ): Promise<Sent> {
+  const store = input.writer(DIALECTS[write.observed.dialect.name].write);
   let inDoubt = false;
   for (let attempt = 1; ; attempt++) {
-    const answer = await unlessAbandoned(input.writer(settingsWriter).store(write), input.abandon);
+    const answer = await store(write);
     if (answer.kind === 'stored') return { kind: 'stored', confirmed: true, error: null };
     const { error } = answer;
     inDoubt ||= answer.kind === 'ambiguous';

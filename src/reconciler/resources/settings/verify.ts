@@ -3,6 +3,7 @@ import { formatPath, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, Unknown, SettingsWrite } from '../../model/plan.ts';
 import type { ObservedState, DesiredState } from '../../model/state.ts';
 import { masked, type Value } from '../../model/value.ts';
+import { namedHere } from '../../plan/named-settings.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
 import {
   lostSecrets,
@@ -11,7 +12,7 @@ import {
   serverOwned,
   withoutDoubled,
 } from '../../plan/side-effects.ts';
-import { managesField } from '../../plan/managed.ts';
+import { managesField } from '../../plan/declared.ts';
 import { observePastLag } from './send.ts';
 import { endedProfile } from './profile.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
@@ -44,11 +45,12 @@ export async function verify(
 }
 
 function compare(
-  { desired }: ReconcileInput,
+  { desired: declared }: ReconcileInput,
   before: ObservedState,
   observed: ObservedState,
   made: SettingsPlan,
 ): Verification {
+  const desired = namedHere(declared, observed);
   const plan = planSettings(desired, observed, NOTHING_KNOWN);
   const isWhole = before.dialect.writes === 'record';
   const touched = touchedBetween(before, observed, desired).map(

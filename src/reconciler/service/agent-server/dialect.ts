@@ -57,7 +57,7 @@ const LACKS: ReadonlyMap<FieldName, string> = new Map([
   ],
   [
     'secrets_store',
-    'releases up to 1.6 of the service (settings-v0) have it; set these secrets by other means, at /api/settings/secrets',
+    'releases up to 1.6 of the service (settings-v0) have it; what the file has here is set as git_providers and secrets',
   ],
   ['enable_proactive_conversation_starters', BOTH],
   ['enable_solvability_analysis', 'releases up to 1.6 of the service (settings-v0) have it'],

@@ -5,7 +5,7 @@ import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { isEmpty, isRecord, type Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import type { TimeLimits } from '../retry.ts';
+import type { Writing } from '../port.ts';
 import { bodyProblem, type BodyToStore, mergedBody, storeBody } from '../store-body.ts';
 import { AGENT, AGENT_SERVER, CONVERSATION, MISC, PLACES, SETTINGS_PATH } from './dialect.ts';
 import { serversDiff } from './servers-diff.ts';
@@ -19,18 +19,14 @@ import { statusError } from '../status-error.ts';
  * Sends one PATCH of what differs, and of nothing else: no member as it was read, because the server takes the mask of a secret for
  * the order to clear it.
  */
-export async function storeSettings(
-  connection: Connection,
-  write: SettingsWrite,
-  limits: TimeLimits,
-): Promise<WriteAnswer> {
-  return storeBody(connection, bodyToStore(write), {
-    method: 'PATCH',
-    path: SETTINGS_PATH,
-    limits,
-    refusals: [400, 404, 409, 422],
-    refusal: (place, reply) => patchRefusal(connection, place, reply, write),
-  });
+export function storeSettings(writing: Writing): (write: SettingsWrite) => Promise<WriteAnswer> {
+  return (write) =>
+    storeBody(writing, bodyToStore(write), {
+      method: 'PATCH',
+      path: SETTINGS_PATH,
+      refusals: [400, 404, 409, 422],
+      refusal: (place, reply) => patchRefusal(writing.connection, place, reply, write),
+    });
 }
 
 const DIFFS: ReadonlyMap<string, string> = new Map([

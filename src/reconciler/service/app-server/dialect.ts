@@ -47,7 +47,7 @@ const HERE: Readonly<Partial<Record<FieldName, Partial<DialectField>>>> = {
 const LACKS: ReadonlyMap<FieldName, string> = new Map([
   [
     'secrets_store',
-    'releases up to 1.6 (settings-v0) have it; set these secrets by other means, at /api/v1/secrets',
+    'releases up to 1.6 (settings-v0) have it; what the file has here is set as git_providers and secrets',
   ],
   ['enable_solvability_analysis', 'releases up to 1.6 (settings-v0) have it'],
 ]);

@@ -1,8 +1,7 @@
 import type { WriteAnswer } from '../../model/ports.ts';
 import type { LlmProfiles } from '../../model/state.ts';
 import { isRecord, recordOf, type ValueRecord } from '../../model/value.ts';
-import type { Connection } from '../connect.ts';
-import type { TimeLimits } from '../retry.ts';
+import type { Writing } from '../port.ts';
 import { ServiceError } from '../service-error.ts';
 import { storeBody } from '../store-body.ts';
 import { SETTINGS_PATH } from './dialect.ts';
@@ -22,20 +21,17 @@ export function profilesIn(answer: ValueRecord): LlmProfiles | undefined {
 }
 
 /** POST /api/v1/settings/profiles/{name}/activate: the llm of the profile takes the place of that of the settings. */
-export async function activateProfile(
-  connection: Connection,
-  name: string,
-  limits: TimeLimits,
-): Promise<WriteAnswer> {
-  const body = NAME.test(name)
-    ? { record: recordOf([]) }
-    : { problem: 'the name of the profile cannot be part of a path' };
-  return storeBody(connection, body, {
-    method: 'POST',
-    path: `${SETTINGS_PATH}/profiles/${name}/activate`,
-    limits,
-    refusals: [400, 404, 422],
-    refusal: (place, { status }) =>
-      new ServiceError('settings-refused', `${place} was refused (status ${status}).`),
-  });
+export function activateProfile(writing: Writing): (name: string) => Promise<WriteAnswer> {
+  return (name) => {
+    const body = NAME.test(name)
+      ? { record: recordOf([]) }
+      : { problem: 'the name of the profile cannot be part of a path' };
+    return storeBody(writing, body, {
+      method: 'POST',
+      path: `${SETTINGS_PATH}/profiles/${name}/activate`,
+      refusals: [400, 404, 422],
+      refusal: (place, { status }) =>
+        new ServiceError('settings-refused', `${place} was refused (status ${status}).`),
+    });
+  };
 }

@@ -6,7 +6,6 @@ import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { Secret } from '../../model/secret.ts';
 import { WireNumber, type Value } from '../../model/value.ts';
-import type { Connection } from '../connect.ts';
 import {
   bodyProblem,
   type BodyToStore,
@@ -17,7 +16,7 @@ import {
   twiceProblem,
 } from '../store-body.ts';
 import type { Reply } from '../exchange.ts';
-import type { TimeLimits } from '../retry.ts';
+import type { Writing } from '../port.ts';
 import { ServiceError } from '../service-error.ts';
 import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';
 
@@ -25,18 +24,14 @@ import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';
  * Sends one POST of the fields that a plan changes, and of nothing else: the service keeps the rest. It stores what it is sent
  * under a name of its own without a look at it, and cannot read the record again if the type is wrong; so nothing is sent then.
  */
-export async function storeSettings(
-  connection: Connection,
-  write: SettingsWrite,
-  limits: TimeLimits,
-): Promise<WriteAnswer> {
-  return storeBody(connection, bodyToStore(write), {
-    method: 'POST',
-    path: SETTINGS_PATH,
-    limits,
-    refusals: [400, 422],
-    refusal,
-  });
+export function storeSettings(writing: Writing): (write: SettingsWrite) => Promise<WriteAnswer> {
+  return (write) =>
+    storeBody(writing, bodyToStore(write), {
+      method: 'POST',
+      path: SETTINGS_PATH,
+      refusals: [400, 422],
+      refusal,
+    });
 }
 
 /** What the service answers repeats what it has stored, secrets too: none of it is read. */

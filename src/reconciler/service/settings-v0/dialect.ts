@@ -14,7 +14,8 @@ const LOST: Readonly<Partial<Record<FieldName, Partial<DialectField>>>> = {
     loses: 'the service stores asterisks in its place, so that the key never works',
   },
   secrets_store: {
-    loses: 'the service drops what it is sent here; set these secrets by other means',
+    loses:
+      'the service drops what it is sent here; what the file has here is set as git_providers and secrets',
   },
 };
 
@@ -39,7 +40,8 @@ export const SETTINGS_V0: Dialect = {
 /** The dialect as the services of a record have it. Source: behaviour 4.5. */
 export function dialectOf(record: ValueRecord): Dialect {
   if (!('user_version' in record)) return SETTINGS_V0;
-  return record['v1_enabled'] === null ? KEEPING : INFERRING;
+  if (record['v1_enabled'] === null) return KEEPING;
+  return 'disabled_skills' in record ? SKILLED : INFERRING;
 }
 
 /** Releases from 1.2 on. 1.1 clears the key, and cannot be told from them. */
@@ -52,6 +54,12 @@ const INFERRING = withFields(KEEPING, {
   llm_model: { renews: ['llm_base_url'] },
   llm_base_url: { shownAsNull: PROVIDER_DEFAULTS },
 });
+
+/** Releases from 1.6 on, which turn skills off. */
+const SKILLED: Dialect = {
+  ...INFERRING,
+  native: new Map([['disabled_skills', { onNull: 'refuses' }]]),
+};
 
 function withFields(
   dialect: Dialect,

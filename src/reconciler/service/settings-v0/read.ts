@@ -2,10 +2,10 @@ import type { SetpointError } from '../../model/error.ts';
 import { fieldNamed, fields } from '../../model/field.ts';
 import { holdsMaskText, isSensitiveName, looksLikeToken } from '../../model/secret-words.ts';
 import { MCP_DEFAULTS, MCP_LISTS, type McpList, isMcpList } from '../../model/mcp.ts';
-import { onceFor } from '../../model/once.ts';
 import { Secret } from '../../model/secret.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
 import {
+  onceFor,
   isEmpty,
   isList,
   isRecord,
@@ -15,6 +15,7 @@ import {
   type ValueRecord,
   mapRecord,
 } from '../../model/value.ts';
+import { namesListed } from '../../model/wording.ts';
 import type { Connection } from '../connect.ts';
 import { jsonOf, isNothingStored } from '../request.ts';
 import { type Reply } from '../exchange.ts';
@@ -153,7 +154,7 @@ export function recordIn(place: string, body: Value): ObservedState | SetpointEr
   if (lacking.length > 0) {
     return new ServiceError(
       'bad-response',
-      `${place} was answered without ${named(lacking)}. Every release answers all members of its settings, and a write would clear those that are missing, so nothing is planned or written on this answer.`,
+      `${place} was answered without ${namesListed(lacking, MOST_NAMED)}. Every release answers all members of its settings, and a write would clear those that are missing, so nothing is planned or written on this answer.`,
       {
         hint: 'Look for what is between setpoint and the service, such as a filter or a cache, and changes its answers; or ask the service itself.',
       },
@@ -176,12 +177,6 @@ const SHOWN_ALWAYS: readonly string[] = fields()
   .map(({ name }) => name);
 
 const MOST_NAMED = 3;
-
-function named(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  const listed = names.slice(0, MOST_NAMED).join(', ');
-  return more > 0 ? `${listed} and ${more} more` : listed;
-}
 
 const observedIn = onceFor((body: ValueRecord) => observedState(concealRecord(spelledOut(body))));
 

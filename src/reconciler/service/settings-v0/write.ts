@@ -15,26 +15,30 @@ import type { Connection } from '../connect.ts';
 import { jsonOf, sendOnce } from '../request.ts';
 import { type Reply } from '../exchange.ts';
 import { encode } from '../json.ts';
-import type { TimeLimits } from '../retry.ts';
+import type { Writing } from '../port.ts';
 import { ServiceError } from '../service-error.ts';
 import { SETTINGS_PATH } from './dialect.ts';
 
 /** Sends one POST of the whole record. */
-export async function storeSettings(
-  connection: Connection,
-  write: SettingsWrite,
-  limits: TimeLimits,
-): Promise<WriteAnswer> {
-  const record = recordToStore(write);
-  const answer = await sendOnce(connection, {
-    method: 'POST',
-    path: SETTINGS_PATH,
-    body: encode(record),
-    timeout: connection.timeout,
-    limits,
-    refused: (place, reply) => invalidRecord(connection, place, reply, record),
-  });
-  return answer.kind === 'done' ? { kind: 'stored' } : answer;
+export function storeSettings({
+  connection,
+  limits,
+  send,
+}: Writing): (write: SettingsWrite) => Promise<WriteAnswer> {
+  return async (write) => {
+    const record = recordToStore(write);
+    const answer = await send('write settings', () =>
+      sendOnce(connection, {
+        method: 'POST',
+        path: SETTINGS_PATH,
+        body: encode(record),
+        timeout: connection.timeout,
+        limits,
+        refused: (place, reply) => invalidRecord(connection, place, reply, record),
+      }),
+    );
+    return answer.kind === 'done' ? { kind: 'stored' } : answer;
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import type { Condition } from '../../../../src/reconciler/model/condition.ts';
+import type { Condition } from '../../../../src/reconciler/model/watch.ts';
 import {
   ControllerNews,
   newsContent,

@@ -1,0 +1,67 @@
+import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
+import { counted } from '../../reconciler/model/wording.ts';
+import { filesOf, InvalidSettings } from '../../reconciler/operations/load.ts';
+import {
+  loadSession,
+  type LoadedSession,
+  type SessionRequest,
+} from '../../reconciler/operations/session.ts';
+
+/** A settings file that cannot be used, and why. */
+export interface BrokenFile {
+  readonly file: string;
+  readonly problem: SetpointError;
+}
+
+/** What a file may be wrong in by itself. */
+const OF_A_FILE: ReadonlySet<string> = new Set([
+  'settings-invalid',
+  'file-unreadable',
+  'policy-violated',
+]);
+
+/**
+ * Loads settings files so that one of several that is broken stops only its own environments. Throws a SetpointError if none of them can be used, or if what
+ * is wrong is not in one file alone.
+ */
+export async function loadApart(
+  request: SessionRequest,
+): Promise<LoadedSession & { readonly broken: readonly BrokenFile[] }> {
+  try {
+    return { ...(await loadSession(request)), broken: [] };
+  } catch (thrown) {
+    const whole = asSetpointError(thrown);
+    const files = OF_A_FILE.has(whole.code) ? filesOf(request) : [];
+    const broken = await brokenOf(files, request);
+    const others = files.filter((file) => broken.every((one) => one.file !== file));
+    if (broken.length === 0 || others.length === 0) throw whole;
+    const loaded = await loadSession({ ...request, file: others, several: true }).catch(() => null);
+    if (loaded === null) throw whole;
+    return { ...loaded, broken };
+  }
+}
+
+/** Those of several files that cannot be used by themselves, whichever of their environments are chosen. */
+async function brokenOf(
+  files: readonly string[],
+  request: SessionRequest,
+): Promise<readonly BrokenFile[]> {
+  const broken: BrokenFile[] = [];
+  if (files.length < 2) return broken;
+  const all = { targets: undefined, selector: undefined, shard: undefined, onSelected: undefined };
+  for (const file of files) {
+    const alone = { ...request, ...all, file: [file], several: true };
+    const problem = await loadSession(alone).then(() => null, asSetpointError);
+    if (problem !== null) broken.push({ file, problem });
+  }
+  return broken;
+}
+
+/** A problem of settings files in a sentence or two, with the first place. */
+export function textOfProblem(problem: SetpointError): string {
+  if (!(problem instanceof InvalidSettings)) return problem.message;
+  const [first, ...others] = problem.diagnostics.filter(({ severity }) => severity === 'error');
+  if (first === undefined) return problem.message;
+  const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'more problem')})`;
+  return `${first.file}:${first.line}:${first.column}: ${first.message}${more}`;
+}

@@ -1,0 +1,108 @@
+import { isJsonObject, type Json, type JsonObject, memberOf, objectAt } from '../json.ts';
+import { LLM, profilesOf } from '../native/profiles.ts';
+import { withSecrets } from '../native/secret-places.ts';
+import { heldRecord } from '../store/held-settings.ts';
+import type { StoreContents } from '../store/store-document.ts';
+import { emptyRecord, openRecord, type AgentServerKind, sealedRecord } from './record.ts';
+
+/** The collections beside the settings, by the names under which the store keeps them. */
+const COLLECTIONS = [
+  'llm_profiles',
+  'provider_connections',
+  'agent_profiles',
+  'meta_profiles',
+  'skills',
+  'plugins',
+] as const;
+
+export type CollectionName = (typeof COLLECTIONS)[number];
+
+/** All that an Agent Server holds but custom secrets, its secrets opened. */
+export interface Held {
+  /** Undefined: it is stored and cannot be read. */
+  readonly record: JsonObject | undefined;
+  /** The things of each collection by name, in the order of creation. One that is no object cannot be read. */
+  readonly things: Readonly<Record<CollectionName, JsonObject>>;
+}
+
+export function openHeld(kind: AgentServerKind, contents: StoreContents, now: number): Held {
+  const { settings } = contents;
+  const record = settings === undefined ? emptyRecord(kind, now) : openRecord(kind, settings, now);
+  return {
+    record,
+    things: mappedThings(kind, storedThings(contents), (text) => kind.vault.load(text)),
+  };
+}
+
+/** What the store keeps of it. The settings are written only if they are others than those that were opened. */
+export function sealHeld(
+  kind: AgentServerKind,
+  before: StoreContents,
+  opened: Held,
+  held: Held,
+): StoreContents {
+  const sealed = mappedThings(kind, held.things, (text) => kind.vault.seal(text));
+  const collections = { ...before.collections, ...sealed };
+  if (held.record === undefined || held.record === opened.record) return { ...before, collections };
+  return { ...before, collections, settings: sealedRecord(kind, held.record) };
+}
+
+/** Stores of before had the LLM profiles among the settings. */
+function storedThings({ settings, collections }: StoreContents): Held['things'] {
+  const isOld =
+    settings?.dialect === 'agent-server' && memberOf(collections, 'llm_profiles') === undefined;
+  const things = COLLECTIONS.map((name) => [name, objectAt(collections, name)] as const);
+  const found = Object.fromEntries(things) as Held['things'];
+  return isOld ? { ...found, llm_profiles: profilesOf(heldRecord(settings)) } : found;
+}
+
+function mappedThings(
+  { snapshot }: AgentServerKind,
+  things: Held['things'],
+  onSecret: (text: string) => string,
+): Held['things'] {
+  return {
+    ...things,
+    llm_profiles: mapped(things.llm_profiles, (profile) =>
+      withSecrets(snapshot, LLM, profile, onSecret),
+    ),
+    provider_connections: mapped(things.provider_connections, (connection) => {
+      const key = memberOf(connection, 'api_key');
+      return typeof key === 'string' ? { ...connection, api_key: onSecret(key) } : connection;
+    }),
+  };
+}
+
+function mapped(things: JsonObject, of: (thing: JsonObject) => Json): JsonObject {
+  return Object.fromEntries(
+    Object.entries(things).map(([name, one]) => [name, isJsonObject(one) ? of(one) : one]),
+  );
+}
+
+/** One thing of a collection; undefined if it is not there or cannot be read. */
+export function thingOf(
+  { things }: Held,
+  collection: CollectionName,
+  name: string,
+): JsonObject | undefined {
+  const found = memberOf(things[collection], name) ?? null;
+  return isJsonObject(found) ? found : undefined;
+}
+
+/** Those of a collection that can be read. */
+export function readableThings({ things }: Held, collection: CollectionName) {
+  return Object.entries(things[collection]).filter((entry): entry is [string, JsonObject] =>
+    isJsonObject(entry[1]),
+  );
+}
+
+/** With a thing in its place, or at the end of its collection. */
+export function withThing(held: Held, collection: CollectionName, name: string, thing: Json): Held {
+  const things = { ...held.things[collection], [name]: thing };
+  return { ...held, things: { ...held.things, [collection]: things } };
+}
+
+export function withoutThing(held: Held, collection: CollectionName, name: string): Held {
+  const left = Object.entries(held.things[collection]).filter(([other]) => other !== name);
+  return { ...held, things: { ...held.things, [collection]: Object.fromEntries(left) } };
+}

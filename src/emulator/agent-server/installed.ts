@@ -1,0 +1,180 @@
+import type { Routes } from '../call.ts';
+import { type Answer, detail, json } from '../http/answer.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, textAt } from '../json.ts';
+import { fitScalar } from '../native/fit-scalar.ts';
+import { checkObject, flagRule, nullable, type Rule, textRule } from '../rules.ts';
+import { failure } from './body.ts';
+import { type Held, readableThings, thingOf, withoutThing, withThing } from './held.ts';
+import type { AgentServerKind } from './record.ts';
+import { type Asked, FOLDER, heldRoute, type HeldRequest, type Made } from './requests.ts';
+import {
+  readPluginFolder,
+  readSkillFolder,
+  sourceFolder,
+  type SourceReading,
+} from './source-folder.ts';
+
+/** What is installed from folders: skills, and plugins that bring some. */
+interface InstalledKind {
+  readonly collection: 'skills' | 'plugins';
+  /** How answers call one, at the beginning of a sentence and in the middle. */
+  readonly title: string;
+  readonly noun: string;
+  readonly pattern: string;
+  readonly unfit: string;
+  readonly read: (folder: string) => SourceReading;
+}
+
+const SKILLS: InstalledKind = {
+  collection: 'skills',
+  title: 'Skill',
+  noun: 'skill',
+  pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
+  unfit: 'Invalid skill. Ensure the source contains a valid SKILL.md.',
+  read: readSkillFolder,
+};
+
+const PLUGINS: InstalledKind = {
+  collection: 'plugins',
+  title: 'Plugin',
+  noun: 'plugin',
+  pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$',
+  unfit: 'Invalid plugin. Ensure it has a valid kebab-case name.',
+  read: readPluginFolder,
+};
+
+/** /api/skills, /api/plugins. Source: contract "skills: install from a folder, list, disable, refresh, remove". */
+export function installedRoutes(kind: AgentServerKind): Routes {
+  return [SKILLS, PLUGINS].flatMap((of) => routesOf(kind, of));
+}
+
+function routesOf(kind: AgentServerKind, of: InstalledKind): Routes {
+  const { collection, noun, title, pattern } = of;
+  const path = `/api/${collection}/installed`;
+  const node = { type: 'string', minLength: 1, maxLength: 255, pattern };
+  const names: Rule = (value) =>
+    fitScalar(node, { isNamed: false }, value, ['path', `${noun}_name`]);
+  const notInstalled = (name: string) => detail(404, `${title} '${name}' is not installed`);
+  /** A request about one that must be there. */
+  const about = (does: (held: Held, asked: Asked, found: JsonObject) => Made): HeldRequest => ({
+    names,
+    does: (held, asked) => {
+      const found = thingOf(held, collection, asked.sent);
+      return found === undefined ? notInstalled(asked.sent) : does(held, asked, found);
+    },
+  });
+  const list: HeldRequest = {
+    does: (held) =>
+      json(200, { [collection]: readableThings(held, collection).map(([, thing]) => thing) }),
+  };
+  return [
+    heldRoute(kind, `/api/${collection}/install`, { POST: installing(of) }),
+    heldRoute(kind, path, { GET: list }),
+    heldRoute(kind, `${path}/{id}/refresh`, {
+      POST: about((held, { now, sent }, found) => refreshed(of, held, found, sent, now)),
+    }),
+    heldRoute(kind, `${path}/{id}`, {
+      GET: about((_, __, found) => json(200, found)),
+      PATCH: {
+        ...about((held, { sent, body }, found) => {
+          const enabled = body;
+          return {
+            held: withThing(held, collection, sent, { ...found, enabled }),
+            answer: json(200, { name: sent, enabled }),
+          };
+        }),
+        takes: enabledRule,
+      },
+      DELETE: about((held, { sent }) => ({
+        held: withoutThing(held, collection, sent),
+        answer: json(200, { message: `${title} '${sent}' uninstalled` }),
+      })),
+    }),
+  ];
+}
+
+/** Whether one is to be used, alone. */
+const enabledRule: Rule = (body, at) => {
+  const verdict = checkObject([{ name: 'enabled', rule: flagRule }], 'ignored', body, at);
+  if (verdict.kind !== 'good') return verdict;
+  return { kind: 'good', value: memberOf(verdict.value, 'enabled') ?? null };
+};
+
+const someText: Rule = (value, at) =>
+  fitScalar({ type: 'string', minLength: 1 }, { isNamed: false }, value, at);
+
+const SENT = [
+  { name: 'source', rule: someText },
+  { name: 'ref', rule: nullable(textRule), absent: null },
+  { name: 'repo_path', rule: nullable(textRule), absent: null },
+  { name: 'force', rule: flagRule, absent: false },
+];
+
+/** Source: contract "skills: refused", "skills: another source under the same name needs force". */
+function installing(of: InstalledKind): HeldRequest {
+  return {
+    takes: (body, at) => checkObject(SENT, 'ignored', body, at),
+    does: (held, { body, now }) => {
+      const read = readSource(of, body);
+      if (read.kind === 'missing')
+        return detail(400, `Failed to fetch ${of.noun} source. Check that the source is valid.`);
+      if (read.kind === 'unfit') return detail(422, of.unfit);
+      const before = thingOf(held, of.collection, read.name);
+      const isForced = isJsonObject(body) && memberOf(body, 'force') === true;
+      if (before !== undefined && !isForced)
+        return detail(409, `${of.title} already installed. Use force=true to overwrite.`);
+      return installed(of, held, { ...read, source: body, before, now }, (thing) =>
+        json(200, thing),
+      );
+    },
+  };
+}
+
+/** Fetched anew from where it came. Source: contract "skills: a source that is gone, refreshed". */
+function refreshed(
+  of: InstalledKind,
+  held: Held,
+  before: JsonObject,
+  name: string,
+  now: number,
+): Made {
+  const read = readSource(of, before);
+  if (read.kind !== 'found') return failure(read.reason);
+  const message = `${of.title} '${name}' updated`;
+  return installed(of, held, { ...read, source: before, before, now }, (thing) =>
+    json(200, { message, [of.noun]: thing }),
+  );
+}
+
+function readSource({ read }: InstalledKind, from: Json): SourceReading {
+  const folder = sourceFolder(textAt(from, 'source'), textAt(from, 'repo_path') || null);
+  return typeof folder === 'string' ? read(folder) : folder;
+}
+
+interface Installing {
+  readonly name: string;
+  readonly thing: JsonObject;
+  /** Where `source` and `repo_path` are told. */
+  readonly source: Json;
+  readonly before: JsonObject | undefined;
+  readonly now: number;
+}
+
+/** What is told of it is kept, and nothing is copied; whether it is to be used stays as it was. */
+function installed(
+  { collection }: InstalledKind,
+  held: Held,
+  { name, thing, source, before, now }: Installing,
+  answerOf: (thing: JsonObject) => Answer,
+): Made {
+  const after = {
+    ...thing,
+    enabled: memberOf(before ?? {}, 'enabled') ?? true,
+    source: textAt(source, 'source'),
+    resolved_ref: null,
+    repo_path: textAt(source, 'repo_path') || null,
+    installed_at: new Date(now).toISOString(),
+    install_path: `${FOLDER}/${collection}/installed/${name}`,
+  };
+  return { held: withThing(held, collection, name, after), answer: answerOf(after) };
+}

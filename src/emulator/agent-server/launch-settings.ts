@@ -1,0 +1,88 @@
+import { isJsonObject, type Json, type JsonObject, memberOf, objectAt, textAt } from '../json.ts';
+import { filledIn } from '../native/class-rules.ts';
+import { MASK, withSecrets } from '../native/secret-places.ts';
+import { shellWords } from '../settings/stdio-entry.ts';
+import { type AgentServerKind, fitPart } from './record.ts';
+
+/** The tools of an agent whose profile chooses none. */
+export const STANDARD_TOOLS = [
+  'terminal',
+  'file_editor',
+  'task_tracker',
+  'browser_tool_set',
+  'switch_llm',
+];
+
+/** What a profile has of a meta profile: itself, the LLM profiles it names, and what it lacks. */
+export interface MetaRefs {
+  readonly profile: JsonObject | null;
+  readonly llms: JsonObject;
+  readonly dangling: string | null;
+  readonly danglingLlms: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** The settings of a launch of a profile. */
+export function openhandsSettings(
+  profile: JsonObject,
+  llm: JsonObject,
+  mcp_config: JsonObject,
+  meta: MetaRefs,
+): JsonObject {
+  const same = (name: string): Json => memberOf(profile, name) ?? null;
+  const context = {
+    load_project_skills: true,
+    system_message_suffix: same('system_message_suffix'),
+    disabled_skills: same('disabled_skills'),
+  };
+  return {
+    agent_kind: 'openhands',
+    agent: same('agent'),
+    llm: { ...llm, stream: true },
+    mcp_config,
+    tools: same('tools') ?? STANDARD_TOOLS.map((name) => ({ name, params: {} })),
+    persona: same('persona'),
+    agent_context: context,
+    condenser: same('condenser'),
+    verification: same('verification'),
+    enable_classify_and_switch_llm_tool: same('enable_classify_and_switch_llm_tool'),
+    active_meta_profile: same('meta_profile_ref'),
+    meta_profile: meta.profile,
+    meta_profile_llms: meta.llms,
+    tool_concurrency_limit: same('tool_concurrency_limit'),
+  };
+}
+
+export function acpSettings(profile: JsonObject, mcp_config: JsonObject): JsonObject {
+  const same = (name: string): Json => memberOf(profile, name) ?? null;
+  return {
+    agent_kind: 'acp',
+    acp_server: same('acp_server'),
+    acp_model: same('acp_model'),
+    acp_session_mode: same('acp_session_mode'),
+    acp_prompt_timeout: same('acp_prompt_timeout'),
+    acp_startup_timeout: same('acp_startup_timeout'),
+    acp_command: commandOf(profile),
+    acp_args: same('acp_args') ?? [],
+    mcp_config,
+    agent_context: {},
+  };
+}
+
+export function commandOf(profile: JsonObject): readonly string[] {
+  const read = shellWords(textAt(profile, 'acp_command'));
+  return read.kind === 'words' ? read.words : [];
+}
+
+/** The settings as a record has them, without a secret in them. */
+export function shownSettings(kind: AgentServerKind, settings: JsonObject, now: number): Json {
+  const verdict = fitPart(kind, 'agent_settings', settings);
+  if (verdict.kind !== 'good') return null;
+  const node = kind.snapshot.properties?.['agent_settings'] ?? {};
+  const filled = filledIn(verdict.value, 'agent-server', now);
+  const shown = withSecrets(kind.snapshot, node, filled, () => MASK);
+  if (!isJsonObject(shown) || memberOf(shown, 'agent_kind') !== 'acp') return shown;
+  // An agent of another maker is not told the time.
+  const context = { ...objectAt(shown, 'agent_context'), current_datetime: null };
+  return { ...shown, agent_context: context };
+}

@@ -1,0 +1,221 @@
+import { type Answer, json } from '../http/answer.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf, textAt } from '../json.ts';
+import { isKeySet, LLM } from '../native/profiles.ts';
+import { MASK, withSecrets } from '../native/secret-places.ts';
+import { bad, checkObject, good, nullable, type Rule } from '../rules.ts';
+import { readAgentProfile } from './agent-profile.ts';
+import type { Held } from './held.ts';
+import { mcpEntries } from './mcp.ts';
+import { loaded, nameRule } from './named.ts';
+import { llmOfProfile } from './profiles.ts';
+import type { AgentServerKind } from './record.ts';
+import {
+  acpSettings,
+  commandOf,
+  type MetaRefs,
+  openhandsSettings,
+  shownSettings,
+  STANDARD_TOOLS,
+} from './launch-settings.ts';
+import type { HeldRequest } from './requests.ts';
+
+const TOLD = { collection: 'agent_profiles', title: 'Agent profile', noun: 'profile' } as const;
+
+const draftRule: Rule = (value, at) =>
+  isJsonObject(value)
+    ? good(value)
+    : bad('value_error', at, 'Value error, profile must be an object', value);
+
+/**
+ * What a launch of a profile, or of a draft of one, would come to. What it names and is not there is told, and no error.
+ * Source: contract "agent profiles: materialize a draft", "agent profiles: a meta profile that is not there".
+ */
+export function materializing(kind: AgentServerKind): HeldRequest {
+  const members = [{ name: 'profile', rule: nullable(draftRule), absent: null }];
+  return {
+    names: nameRule,
+    isOptional: true,
+    takes: (body, at) => checkObject(members, 'refused', body ?? {}, at),
+    does: (held, { sent, body, now }) => {
+      const draft = isJsonObject(body) ? (memberOf(body, 'profile') ?? null) : null;
+      const found = isJsonObject(draft)
+        ? readAgentProfile(kind, draft, sent)
+        : loaded(TOLD, held, sent);
+      return 'refused' in found
+        ? found.refused
+        : json(200, diagnosed(kind, held, found.thing, now));
+    },
+  };
+}
+
+function diagnosed(
+  kind: AgentServerKind,
+  held: Held,
+  profile: JsonObject,
+  now: number,
+): JsonObject {
+  const told = (member: string): Json => memberOf(profile, member) ?? null;
+  const isAcp = told('agent_kind') === 'acp';
+  const llmName = textAt(profile, 'llm_profile_ref');
+  const llm = isAcp ? undefined : llmOfProfile(held, llmName);
+  // Where its LLM profile cannot be used, nothing else is looked at.
+  const isBroken = llm !== undefined && 'refused' in llm && !isNotFound(llm.refused);
+  const found = mcpOf(held, told('mcp_server_refs'));
+  const mcp = isBroken ? { ...found, dangling: [] } : found;
+  const meta = isAcp || isBroken ? NO_META : metaOf(kind, held, profile);
+  const problems = [
+    ...(llm !== undefined && 'refused' in llm ? [llmProblem(llmName, llm.refused)] : []),
+    ...(mcp.dangling.length > 0
+      ? [`MCP server(s) not configured: ${mcp.dangling.join(', ')}`]
+      : []),
+    ...meta.problems,
+    ...(isAcp ? commandProblem(profile) : []),
+  ];
+  const unusable = isAcp ? [] : unusableTools(told('tools'));
+  const errors = [
+    ...(unusable.length > 0 ? [`Tool(s) this server cannot run: ${unusable.join(', ')}`] : []),
+    ...problems,
+  ];
+  const isResolved = llm !== undefined && 'thing' in llm;
+  const settings = isAcp
+    ? acpSettings(profile, mcp.entries)
+    : openhandsSettings(profile, isResolved ? llm.thing : {}, mcp.entries, meta);
+  return {
+    agent_kind: told('agent_kind'),
+    valid: errors.length === 0,
+    errors,
+    unusable_tools: unusable,
+    llm_profile_ref: told('llm_profile_ref'),
+    llm_profile_resolved: isResolved,
+    llm_api_key_set: isResolved && isKeySet(llm.thing),
+    mcp_server_refs: told('mcp_server_refs'),
+    resolved_mcp_config_keys: Object.keys(mcp.entries),
+    dangling_mcp_server_refs: mcp.dangling,
+    disabled_skills: memberOf(profile, 'disabled_skills') ?? [],
+    public_skills: told('public_skills'),
+    resolved_skills: [],
+    secret_refs: told('secret_refs'),
+    ...channelsOf(textAt(profile, 'acp_server')),
+    meta_profile_ref: told('meta_profile_ref'),
+    dangling_meta_profile_ref: meta.dangling,
+    dangling_meta_profile_llm_refs: meta.danglingLlms,
+    resolved_settings: errors.length === 0 ? shownSettings(kind, settings, now) : null,
+  };
+}
+
+interface Filtered {
+  readonly entries: JsonObject;
+  readonly dangling: readonly string[];
+}
+
+/** The mcp servers that a profile names, or all; each name counts once. */
+function mcpOf(held: Held, refs: Json): Filtered {
+  const servers = mcpEntries(held);
+  if (!isJsonList(refs)) return { entries: servers, dangling: [] };
+  const names = [...new Set(refs.filter((one) => typeof one === 'string'))];
+  const isThere = (name: string) => memberOf(servers, name) !== undefined;
+  const entries = names.filter(isThere).map((name) => [name, servers[name] ?? null] as const);
+  return { entries: Object.fromEntries(entries), dangling: names.filter((name) => !isThere(name)) };
+}
+
+const NO_META: MetaRefs = {
+  profile: null,
+  llms: {},
+  dangling: null,
+  danglingLlms: [],
+  problems: [],
+};
+
+/** The meta profile that a profile routes by, with the LLM profiles that it names. */
+function metaOf(kind: AgentServerKind, held: Held, profile: JsonObject): MetaRefs {
+  const name = textAt(profile, 'meta_profile_ref');
+  if (name === '' || memberOf(profile, 'enable_classify_and_switch_llm_tool') !== true)
+    return NO_META;
+  const found = loaded(
+    { collection: 'meta_profiles', title: '', noun: 'meta-profile' },
+    held,
+    name,
+  );
+  if ('refused' in found)
+    return { ...NO_META, dangling: name, problems: [`Meta-profile '${name}' not found`] };
+  const classes = memberOf(found.thing, 'classes') ?? [];
+  const classed = isJsonList(classes) ? classes.map((one) => textAt(one, 'model')) : [];
+  const names = [...new Set([textAt(found.thing, 'classifier_model'), ...classed])];
+  const llms = names.map((one) => [one, llmOfProfile(held, one)] as const);
+  const danglingLlms = llms.flatMap(([one, llm]) => ('refused' in llm ? [one] : []));
+  const resolved = llms.flatMap(([one, llm]) =>
+    'thing' in llm ? [[one, maskedLlm(kind, llm.thing)] as const] : [],
+  );
+  const sentence = 'LLM profile(s) routed to by the meta-profile not found';
+  const problems = danglingLlms.length > 0 ? [`${sentence}: ${danglingLlms.join(', ')}`] : [];
+  return {
+    ...NO_META,
+    profile: found.thing,
+    llms: Object.fromEntries(resolved),
+    danglingLlms,
+    problems,
+  };
+}
+
+/** An llm without a secret: no schema tells where one is in a map of them. */
+function maskedLlm({ snapshot }: AgentServerKind, llm: JsonObject): Json {
+  return withSecrets(snapshot, LLM, llm, () => MASK);
+}
+
+/** Why the LLM profile of a profile cannot be read. */
+function llmProblem(name: string, refused: Answer): string {
+  if (isNotFound(refused)) return `LLM profile '${name}' not found`;
+  const told = refused.kind === 'json' ? textAt(refused.body, 'detail') : '';
+  return `Failed to build agent settings: LLM profile '${name}': ${told}`;
+}
+
+function isNotFound(refused: Answer): boolean {
+  return refused.kind === 'json' && refused.status === 404;
+}
+
+/** An agent of nobody known has no command of its own. */
+function commandProblem(profile: JsonObject): readonly string[] {
+  if (textAt(profile, 'acp_server') !== 'custom' || commandOf(profile).length > 0) return [];
+  const sentence = "acp_command is required when acp_server='custom'";
+  return [
+    `Failed to build agent settings: ${sentence} \u2014 there is no default launch command to fall back to`,
+  ];
+}
+
+/** The tools that there are beside those of an agent whose profile chooses none. */
+const OTHER_TOOLS = ['task_tool_set', 'finish', 'think', 'glob', 'grep', 'planning_file_editor'];
+
+function unusableTools(tools: Json): readonly string[] {
+  if (!isJsonList(tools)) return [];
+  const known = [...STANDARD_TOOLS, ...OTHER_TOOLS];
+  return tools.map((one) => textAt(one, 'name')).filter((name) => !known.includes(name));
+}
+
+interface Channels {
+  readonly key?: string;
+  readonly url?: string;
+  readonly files?: readonly string[];
+}
+
+/** The names of the secrets by which agents of other makers get their keys. */
+const CHANNELS: Readonly<Record<string, Channels>> = {
+  'claude-code': { key: 'ANTHROPIC_API_KEY', url: 'ANTHROPIC_BASE_URL' },
+  codex: { key: 'OPENAI_API_KEY', url: 'OPENAI_BASE_URL', files: ['CODEX_AUTH_JSON'] },
+  'gemini-cli': {
+    key: 'GEMINI_API_KEY',
+    url: 'GEMINI_BASE_URL',
+    files: ['GOOGLE_APPLICATION_CREDENTIALS_JSON'],
+  },
+  'kimi-code': { url: 'KIMI_BASE_URL', files: ['KIMI_CODE_CONFIG_TOML'] },
+  pi: { key: 'ANTHROPIC_API_KEY', files: ['PI_AUTH_JSON'] },
+  opencode: { key: 'OPENCODE_API_KEY' },
+};
+
+function channelsOf(server: string): JsonObject {
+  const { key = null, url = null, files = [] } = CHANNELS[server] ?? {};
+  return {
+    acp_api_key_secret_name: key,
+    acp_base_url_secret_name: url,
+    acp_file_secret_names: files,
+  };
+}

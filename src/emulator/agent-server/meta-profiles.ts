@@ -1,0 +1,102 @@
+import { json } from '../http/answer.ts';
+import { isJsonList, type Json, type JsonObject, memberOf, objectAt, textAt } from '../json.ts';
+import {
+  allOf,
+  bad,
+  badValue,
+  checkObject,
+  nullable,
+  type Location,
+  type Rule,
+  textRule,
+  type Verdict,
+} from '../rules.ts';
+import type { Held } from './held.ts';
+import { loaded, type NamedCollection, nameRule } from './named.ts';
+import { routed } from './patch.ts';
+import { unreadableFailure } from './requests.ts';
+
+const TOLD = {
+  collection: 'meta_profiles',
+  title: 'Meta-profile',
+  noun: 'meta-profile',
+} as const;
+
+/** /api/meta-profiles: which LLM profile gets which task. The names in them are not looked up. */
+export const metaProfiles: NamedCollection = {
+  ...TOLD,
+  path: '/api/meta-profiles',
+  takes: routing,
+  listed: (named, { record = {} }) => ({
+    meta_profiles: named.map(([name, profile]) => {
+      const classes = memberOf(profile, 'classes') ?? null;
+      const num_classes = BigInt(isJsonList(classes) ? classes.length : 0);
+      return { name, classifier_model: memberOf(profile, 'classifier_model') ?? null, num_classes };
+    }),
+    active_meta_profile: memberOf(record, 'active_meta_profile') ?? null,
+  }),
+  shown: (_, config, { sent }) => json(200, { name: sent, config }),
+  removed: (left, _, { sent }) => {
+    const isActive = memberOf(left.record ?? {}, 'active_meta_profile') === sent;
+    return isActive ? routedBy(left, null, null) : left;
+  },
+  verbs: {
+    // The profile is copied: a later change of it does not reach the settings.
+    activate: {
+      names: nameRule,
+      does: (held, { sent }) => {
+        const found = loaded(TOLD, held, sent);
+        if ('refused' in found) return found.refused;
+        if (held.record === undefined) return unreadableFailure;
+        const answer = json(200, { name: sent, message: `Meta-profile '${sent}' activated` });
+        return { held: routedBy(held, sent, found.thing), answer };
+      },
+    },
+  },
+};
+
+/** The settings with another meta profile, of which they keep a copy; an agent of another maker has none. */
+function routedBy(held: Held, name: string | null, copy: JsonObject | null): Held {
+  const { record = {} } = held;
+  const agent = objectAt(record, 'agent_settings');
+  if (memberOf(agent, 'agent_kind') === 'acp')
+    return { ...held, record: { ...record, active_meta_profile: null } };
+  const settings = { ...routed(agent, name), meta_profile: copy };
+  return { ...held, record: { ...record, active_meta_profile: name, agent_settings: settings } };
+}
+
+const classRule: Rule = (value, at) =>
+  checkObject(
+    [
+      { name: 'description', rule: textRule },
+      { name: 'model', rule: textRule },
+    ],
+    'ignored',
+    value,
+    at,
+  );
+
+const classesRule: Rule = (value, at) => {
+  if (!isJsonList(value)) return bad('list_type', at, 'Input should be a valid list', value);
+  return allOf(value.map((one, index) => classRule(one, [...at, BigInt(index)])));
+};
+
+/** Either classes or a prompt of its own. Source: contract "meta profiles: a direct prompt", "meta profiles: refused". */
+function routing(body: Json, at: Location): Verdict {
+  const members = [
+    { name: 'classifier_model', rule: textRule },
+    { name: 'classes', rule: classesRule, absent: [] },
+    { name: 'prompt_template', rule: nullable(textRule), absent: null },
+    { name: 'model_table', rule: nullable(textRule), absent: null },
+  ];
+  const verdict = checkObject(members, 'ignored', body, at);
+  if (verdict.kind !== 'good' || memberOf(verdict.value, 'prompt_template') === null)
+    return verdict;
+  const direct = 'Direct-routing meta-profiles';
+  if (!/\{\{\s*instance_text\s*\}\}/.test(textAt(verdict.value, 'prompt_template')))
+    return badValue(`${direct} must include {{ instance_text }} in prompt_template.`, at, body);
+  const classes = memberOf(verdict.value, 'classes') ?? null;
+  if (isJsonList(classes) && classes.length > 0)
+    return badValue(`${direct} cannot also define classes.`, at, body);
+  return verdict;
+}

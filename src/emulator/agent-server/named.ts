@@ -1,0 +1,178 @@
+import type { Routes } from '../call.ts';
+import { type Answer, detail, json } from '../http/answer.ts';
+import { sentenceFor } from '../http/body.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, readJson, textAt } from '../json.ts';
+import { nameProblem } from '../native/profiles.ts';
+import { checkObject, type Rule, textRule } from '../rules.ts';
+import {
+  type CollectionName,
+  type Held,
+  readableThings,
+  thingOf,
+  withoutThing,
+  withThing,
+} from './held.ts';
+import { type Asked, heldRoute, type HeldRequest, type Made, storedName } from './requests.ts';
+import type { AgentServerKind } from './record.ts';
+
+const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
+export const MOST = 50;
+
+/** What the name of a thing must be. */
+export const nameRule: Rule = (value, at) =>
+  typeof value === 'string' ? nameProblem(value, NAME, at) : textRule(value, at);
+
+/** A collection whose things a client names: listed, read, saved whole and removed by their names. */
+export interface NamedCollection {
+  readonly collection: CollectionName;
+  readonly path: string;
+  /** What answers call one, at the beginning of a sentence and in the middle. */
+  readonly title: string;
+  readonly noun: string;
+  /** What the body of one must be, and the answer to one at which the server's own code fails. */
+  readonly takes: Rule;
+  readonly crashes?: (body: Json) => Answer;
+  /** The list, in the order of the names. Source: contract "profiles: the list, its order and members". */
+  readonly listed: (named: readonly [string, JsonObject][], held: Held) => Json;
+  /** What a list writes before it is answered. */
+  readonly beforeList?: (held: Held, asked: Asked) => Held | Answer;
+  /** Why one is not shown, whether it is there or not. */
+  readonly beforeShown?: (asked: Asked) => Answer | undefined;
+  readonly shown: (held: Held, thing: JsonObject, asked: Asked) => Answer;
+  /** What is kept of a body. Default: all of it. */
+  readonly kept?: (held: Held, asked: Asked) => Loaded;
+  /** What else changes once one is gone, or why it cannot go. */
+  readonly removed?: (
+    left: Held,
+    name: string,
+    asked: Asked,
+    thing: JsonObject | undefined,
+  ) => Held | Answer;
+  /** What else changes once one has another name. Without this there is no rename. */
+  readonly renamed?: (held: Held, name: string, newName: string) => Held;
+  /** POST {name}/{verb}, beside those of every such collection. */
+  readonly verbs?: Readonly<Record<string, HeldRequest>>;
+}
+
+/** A thing, or why there is none. */
+export type Loaded = { readonly thing: JsonObject } | { readonly refused: Answer };
+
+export function namedRoutes(kind: AgentServerKind, of: NamedCollection): Routes {
+  const { collection, path, title, noun } = of;
+  const list = (held: Held): Answer =>
+    json(200, of.listed(readableThings(held, collection).toSorted(byName), held));
+  const one: Readonly<Record<string, HeldRequest>> = {
+    GET: {
+      names: nameRule,
+      does: (held, asked) => {
+        const refused = of.beforeShown?.(asked);
+        if (refused !== undefined) return refused;
+        const found = loaded(of, held, asked.sent);
+        return 'refused' in found ? found.refused : of.shown(held, found.thing, asked);
+      },
+    },
+    POST: {
+      names: nameRule,
+      takes: of.takes,
+      ...(of.crashes === undefined ? {} : { crashes: of.crashes }),
+      does: (held, asked) => {
+        const kept = of.kept?.(held, asked) ?? { thing: asked.body };
+        if ('refused' in kept) return kept.refused;
+        const things = held.things[collection];
+        const isOneMore = memberOf(things, asked.name) === undefined;
+        if (isOneMore && Object.keys(things).length >= MOST)
+          return detail(
+            409,
+            `${title} limit reached (${MOST}). Delete a ${noun} before saving a new one.`,
+          );
+        return {
+          held: withThing(held, collection, asked.name, kept.thing),
+          answer: json(201, { name: asked.sent, message: `${title} '${asked.sent}' saved` }),
+        };
+      },
+    },
+    DELETE: {
+      names: nameRule,
+      does: (held, asked) => {
+        const left = withoutThing(held, collection, asked.name);
+        const thing = thingOf(held, collection, asked.name);
+        const after = of.removed?.(left, asked.name, asked, thing) ?? left;
+        if (!('things' in after)) return after;
+        const answer = json(200, { name: asked.sent, message: `${title} '${asked.sent}' deleted` });
+        return { held: after, answer };
+      },
+    },
+  };
+  const verbs = { ...(of.renamed === undefined ? {} : { rename: renaming(of) }), ...of.verbs };
+  return [
+    heldRoute(kind, path, {
+      GET: {
+        does: (held, asked) => {
+          const after = of.beforeList?.(held, asked) ?? held;
+          return 'things' in after ? { held: after, answer: list(after) } : after;
+        },
+      },
+    }),
+    ...Object.entries(verbs).map(([verb, request]) =>
+      heldRoute(kind, `${path}/{id}/${verb}`, { POST: request }),
+    ),
+    heldRoute(kind, `${path}/{id}`, one),
+  ];
+}
+
+function byName([one]: readonly [string, Json], [other]: readonly [string, Json]): number {
+  return one < other ? -1 : 1;
+}
+
+/** A thing, or why it cannot be read. Source: contract "profiles: an unreadable file". */
+export function loaded(
+  { collection, title, noun }: Pick<NamedCollection, 'collection' | 'title' | 'noun'>,
+  held: Held,
+  sent: string,
+): Loaded {
+  const found = memberOf(held.things[collection], storedName(sent));
+  if (found === undefined) return { refused: detail(404, `${title} '${sent}' not found`) };
+  if (isJsonObject(found)) return { thing: found };
+  return { refused: detail(400, `Failed to load ${noun} \`${sent}\`: ${faultOf(found)}`) };
+}
+
+/** Where a text is no JSON, as Python says it. */
+export function faultOf(found: Json): string {
+  const text = typeof found === 'string' ? found : '';
+  const reading = readJson(text);
+  if (reading.kind !== 'malformed') return 'it is no object';
+  const { position, reason } = reading;
+  const lines = text.slice(0, position).split('\n');
+  const column = (lines.at(-1) ?? '').length + 1;
+  return `${sentenceFor(reason)}: line ${lines.length} column ${column} (char ${position})`;
+}
+
+/** Source: contract "profiles: renamed", "agent profiles: renamed, id and pointer stay". */
+function renaming({ collection, title, renamed }: NamedCollection): HeldRequest {
+  return {
+    names: nameRule,
+    takes: (body, at) => checkObject([{ name: 'new_name', rule: nameRule }], 'ignored', body, at),
+    does: (held, { sent, name, body }): Made => {
+      const newName = textAt(body, 'new_name');
+      const kept = storedName(newName);
+      const things = held.things[collection];
+      if (memberOf(things, name) === undefined) return detail(404, `${title} '${sent}' not found`);
+      const isSame = sent === newName;
+      const message = isSame
+        ? `'${sent}' unchanged (same name)`
+        : `'${sent}' renamed to '${newName}'`;
+      const answer = json(200, { name: newName, message: `${title} ${message}` });
+      if (kept === name) return answer;
+      if (memberOf(things, kept) !== undefined)
+        return detail(409, `${title} '${newName}' already exists`);
+      const moved = Object.entries(things).map(
+        ([other, one]) => [other === name ? kept : other, one] as const,
+      );
+      const after = {
+        ...held,
+        things: { ...held.things, [collection]: Object.fromEntries(moved) },
+      };
+      return { held: renamed?.(after, name, kept) ?? after, answer };
+    },
+  };
+}

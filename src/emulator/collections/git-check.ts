@@ -1,0 +1,69 @@
+/** The products whose tokens can be confirmed. */
+export const gitProducts = [
+  'github',
+  'gitlab',
+  'bitbucket',
+  'bitbucket_data_center',
+  'forgejo',
+  'azure_devops',
+] as const;
+
+export type GitProduct = (typeof gitProducts)[number];
+
+export function isGitProduct(value: unknown): value is GitProduct {
+  return gitProducts.some((product) => product === value);
+}
+
+/** What stands in for a git provider. */
+export interface GitProvider {
+  readonly product: GitProduct;
+  /** Where it is, such as `git.example.com`. Default: where everybody has it, such as github.com; Forgejo and a data center have no such place. */
+  readonly host?: string;
+  /** What each token contains that it confirms; an empty text is in all. */
+  readonly accepts: string;
+}
+
+/** Where each product has its public service; the others are asked at a host of their own alone. */
+const PUBLIC: Partial<Readonly<Record<GitProduct, string>>> = {
+  github: 'github.com',
+  gitlab: 'gitlab.com',
+  bitbucket: 'bitbucket.org',
+  azure_devops: 'dev.azure.com',
+};
+
+/** These find their host in an address, too; the others put their own `https://` before it. */
+const TAKE_ADDRESSES: readonly GitProduct[] = ['gitlab', 'forgejo'];
+
+/** Where a provider listens; undefined if it is nowhere. */
+export function hostOf({ product, host }: Pick<GitProvider, 'product' | 'host'>) {
+  return host === undefined ? PUBLIC[product] : bare(host);
+}
+
+function bare(host: string): string {
+  return host.replace(/\/$/, '').toLowerCase();
+}
+
+/**
+ * The product that says that a token is its own. A real server offers it to one product after the other, whatever was declared, until
+ * one says so. Source: contract "git providers: a token of another product", "git providers: hosts as they come".
+ */
+export function confirmedProduct(
+  order: readonly GitProduct[],
+  providers: readonly GitProvider[],
+  token: string,
+  host: string | null,
+): GitProduct | undefined {
+  return order.find((product) => {
+    const asked = askedHost(product, host);
+    return providers.some(
+      (one) => one.product === product && hostOf(one) === asked && token.includes(one.accepts),
+    );
+  });
+}
+
+/** Azure DevOps is asked at its public service, whatever the host is. */
+function askedHost(product: GitProduct, host: string | null): string | undefined {
+  if (host === null || host === '' || product === 'azure_devops') return PUBLIC[product];
+  const text = TAKE_ADDRESSES.includes(product) ? host.replace(/^https?:\/\//, '') : host;
+  return bare(text);
+}

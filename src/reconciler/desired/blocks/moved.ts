@@ -1,0 +1,192 @@
+import { COLLECTION_FORMS } from '../../model/collection-forms.ts';
+import type { CollectionForm, DesiredItem } from '../../model/collection.ts';
+import { parsePath, samePath, type Path } from '../../model/path.ts';
+import type { DesiredState } from '../../model/state.ts';
+import { choicesHint } from '../../model/wording.ts';
+import { locate, member, textOf, type Finding, type Node, type PlacedFinding } from '../node.ts';
+import { findingAt, isPlainPath, type Block, type FilePath } from './block.ts';
+
+/** Items that have another name than before. */
+export const moved: Block<'moved'> = {
+  name: 'moved',
+  pulled: false,
+  isQuotable: isPlainPath,
+  check: (holder, path) => movesIn(member(holder, 'moved')).flatMap(findingsOf(path)),
+};
+
+/** An entry as it is written. */
+interface Move {
+  readonly index: number;
+  readonly from: End;
+  readonly to: End;
+  readonly others: readonly Move[];
+}
+
+/** One of its two ends. The path is null if the text is none. */
+interface End {
+  readonly key: 'from' | 'to';
+  readonly node: Node;
+  readonly path: Path | null;
+}
+
+function movesIn(list: Node | undefined): readonly Move[] {
+  const others: Move[] = [];
+  for (const [index, item] of list?.kind === 'list' ? list.items.entries() : []) {
+    const [from, to] = [endOf(item, 'from'), endOf(item, 'to')];
+    if (from !== null && to !== null) others.push({ index, from, to, others });
+  }
+  return others;
+}
+
+function endOf(item: Node, key: End['key']): End | null {
+  const node = member(item, key);
+  const text = textOf(node);
+  return node === undefined || text === undefined ? null : { key, node, path: parsePath(text) };
+}
+
+type Told = Omit<Finding, 'path'>;
+
+function findingsOf(holder: FilePath): (move: Move) => PlacedFinding[] {
+  return (move) => {
+    const found = [move.from, move.to].flatMap((end) => {
+      const told = misplaced(end);
+      return told === null ? [] : [{ end, told }];
+    });
+    // Two names of one block that nothing renames are one problem.
+    const [first, second] = found;
+    const own = first?.told.message === second?.told.message ? found.slice(0, 1) : found;
+    const together = found.length > 0 ? null : apart(move);
+    const all = together === null ? own : [{ end: move.to, told: together }];
+    return all.map(({ end, told }) => placed(holder, move, end, told));
+  };
+}
+
+function placed(holder: FilePath, { index }: Move, end: End, told: Told): PlacedFinding {
+  return findingAt(end.node, {
+    ...told,
+    path: [...holder, 'moved', String(index), end.key],
+  });
+}
+
+function misplaced({ path }: End): Told | null {
+  if (path?.length !== 2) return { code: 'unknown-path', ...NO_ADDRESS };
+  const [block = ''] = path;
+  const form = COLLECTION_FORMS.find((one) => one.block === block);
+  if (form === undefined)
+    return {
+      code: 'unknown-path',
+      message: 'This is not in a block that declares items by name.',
+      hint: choicesHint(block, RENAMED),
+    };
+  if (form.isRenamed === true) return null;
+  return { code: 'bad-move', message: `No server renames ${form.noun}.`, hint: INSTEAD };
+}
+
+const RENAMED = COLLECTION_FORMS.filter((form: CollectionForm) => form.isRenamed === true).map(
+  ({ block }) => block,
+);
+
+const NO_ADDRESS = {
+  message: 'This is not the name of an item in a block.',
+  hint: 'Write llm_profiles.main, and llm_profiles["gpt-5.1"] for a name with other characters than letters, digits, _ and -.',
+};
+
+/** What to do where nothing is renamed. */
+export const INSTEAD =
+  'Remove this entry from moved: the item is then created under its new name, with every secret declared, and the former name, declared as null, is removed.';
+
+function apart({ from, to, others, index }: Move): Told | null {
+  const [one, other] = [from.path ?? [], to.path ?? []];
+  if (one[0] !== other[0])
+    return {
+      code: 'bad-move',
+      message: 'from and to are in two different blocks.',
+      hint: 'An item keeps its block: write the same one twice.',
+    };
+  if (samePath(one, other))
+    return {
+      code: 'bad-move',
+      message: 'from and to are the same name.',
+      hint: 'Remove this entry.',
+    };
+  const isAgain = others.some(
+    (move) =>
+      move.index < index &&
+      [move.from, move.to].some(({ path }) =>
+        [one, other].some((mine) => path !== null && samePath(path, mine)),
+      ),
+  );
+  if (!isAgain) return null;
+  return {
+    code: 'bad-move',
+    message: 'An entry above this one names the same item.',
+    hint: 'Name each item once: write one entry from the name that it had to the name that it has.',
+  };
+}
+
+/** What of `moved` does not go with what a target declares. */
+export function moveFindings(
+  blocks: Readonly<Record<string, Node | undefined>>,
+): readonly PlacedFinding[] {
+  return movesIn(blocks['moved']).flatMap((move) => {
+    const { from, to } = move;
+    if (misplaced(from) !== null || misplaced(to) !== null || apart(move) !== null) return [];
+    const [former, own] = [declaredAt(blocks, from), declaredAt(blocks, to)];
+    return [
+      ...(former === undefined ? [] : [placed([], move, from, STILL_DECLARED)]),
+      ...(own === undefined ? [placed([], move, to, NOT_DECLARED)] : []),
+      ...(own?.kind === 'scalar' && own.value === null ? [placed([], move, to, REMOVED)] : []),
+    ];
+  });
+}
+
+const STILL_DECLARED: Told = {
+  code: 'bad-move',
+  message: 'The file still declares the item under this name.',
+  hint: 'Remove it there, or remove this entry.',
+};
+const NOT_DECLARED: Told = {
+  code: 'bad-move',
+  message: 'The file declares no item of this name.',
+  hint: 'Declare the item under its new name, or remove this entry.',
+};
+const REMOVED: Told = {
+  code: 'bad-move',
+  message: 'The file removes the item of this name.',
+  hint: 'Remove this entry, and declare the former name as null to remove that item.',
+};
+
+function declaredAt(
+  blocks: Readonly<Record<string, Node | undefined>>,
+  { path }: End,
+): Node | undefined {
+  const [block = '', name = ''] = path ?? [];
+  return member(blocks[block], name);
+}
+
+/** What is declared item by item, with the names that items had before. */
+export function withFormerNames(
+  items: DesiredState['items'],
+  list: Node | undefined,
+): DesiredState['items'] {
+  const moves = movesIn(list);
+  if (moves.length === 0) return items;
+  const formerOf = (block: string, name: string): DesiredItem['former'] => {
+    const move = moves.find(({ to }) => to.path !== null && samePath(to.path, [block, name]));
+    const former = move?.from.path?.[1];
+    if (move === undefined || former === undefined) return undefined;
+    const { file, at } = move.from.node;
+    return { name: former, source: locate(file, at) };
+  };
+  const named = new Set(moves.map(({ to }) => to.path?.[0]));
+  return new Map(
+    [...items].map(([block, all]) => {
+      if (!named.has(block)) return [block, all];
+      const own = (all as readonly DesiredItem[]).map((item): DesiredItem => {
+        const former = formerOf(block, item.name);
+        return former === undefined ? item : { ...item, former };
+      });
+      return [block, own];
+    }),
+  );
+}

@@ -1,0 +1,188 @@
+import { ACTIVE_FORM, LLM_PROFILES_FORM, META_PROFILES_FORM } from '../model/collection-forms.ts';
+import type { DesiredItem } from '../model/collection.ts';
+import { ACTIVE_PROFILE, fieldsWithin, MODEL_PART } from '../model/field.ts';
+import { faultsIn, inWords } from '../model/json-schema.ts';
+import { formatPath, samePath, type Path } from '../model/path.ts';
+import { isShowable } from '../model/secret-words.ts';
+import type { DeclaredItem, DesiredField } from '../model/state.ts';
+import { recordOf } from '../model/value.ts';
+import { didYouMean } from '../model/wording.ts';
+import type { Blocks } from './blocks.ts';
+import {
+  isNull,
+  member,
+  memberAt,
+  plainValue,
+  textOf,
+  type MapNode,
+  type Member,
+  type Node,
+  type PlacedFinding,
+} from './node.ts';
+import { mayHoldReference } from './references.ts';
+import { settingsNodes, settingsPart } from './schema-lookup.ts';
+
+/* What profiles and settings have in common: the members of an llm, and the pointers to what is active. */
+
+/** The pointer of the settings to the active profile of a kind, and the block of these profiles. */
+interface Pointer {
+  readonly kind: string;
+  readonly path: Path;
+  readonly block: keyof Blocks;
+}
+
+const POINTERS: readonly Pointer[] = [
+  { kind: 'llm_profile', path: ACTIVE_PROFILE, block: LLM_PROFILES_FORM.block },
+  { kind: 'meta_profile', path: ['active_meta_profile'], block: META_PROFILES_FORM.block },
+];
+
+/**
+ * What a target declares item by item, and field by field, with a pointer of the settings in its place: beside the profiles that it names, it
+ * is another spelling of `active`, since a profile can be made active only once it is there.
+ */
+export function withActive(
+  fields: readonly DesiredField[],
+  items: ReadonlyMap<string, readonly DeclaredItem[]>,
+  blocks: Blocks,
+): {
+  readonly fields: readonly DesiredField[];
+  readonly items: ReadonlyMap<string, readonly DeclaredItem[]>;
+} {
+  const moved = POINTERS.flatMap(({ kind, path, block }) => {
+    const field =
+      blocks[block] !== undefined
+        ? fields.find((one) => samePath(one.field.path, path))
+        : undefined;
+    return field === undefined ? [] : [{ kind, field }];
+  });
+  if (moved.length === 0) return { fields, items };
+  const own = moved.map(({ kind, field }): DesiredItem => {
+    const { value, source } = field;
+    const members = value === null ? null : recordOf([[ACTIVE_FORM.main, value]]);
+    return { name: kind, members, values: [], source: source() };
+  });
+  const gone = new Set(moved.map(({ field }) => field));
+  const active = [...(items.get(ACTIVE_FORM.block) ?? []), ...own];
+  return {
+    fields: fields.filter((field) => !gone.has(field)),
+    items: new Map([...items, [ACTIVE_FORM.block, active]]),
+  };
+}
+
+/** Where the settings of a target say which profile of a kind is active, in the place of `active`; null if they do not. */
+export function pointerPlace({ active, settings }: Blocks, kind: string): Path | null {
+  const path = POINTERS.find((one) => one.kind === kind)?.path;
+  const isOwn = member(active, kind) !== undefined;
+  if (isOwn || path === undefined || settings?.kind !== 'map') return null;
+  return memberAt(settings, path) === null ? null : path;
+}
+
+/** Where a target says twice what is active: under `active`, and by what activation itself writes. */
+export function twoWriters({ active, settings }: Blocks): PlacedFinding[] {
+  if (active?.kind !== 'map' || settings?.kind !== 'map') return [];
+  return [...active.members.values()].flatMap((one) => {
+    const [own] = writtenBy(one, settings);
+    if (own === undefined) return [];
+    const path = [ACTIVE_FORM.block, one.key];
+    return [
+      twice(one, path, formatPath(own.path)),
+      twice(own.member, ['settings', ...own.path], formatPath(path)),
+    ];
+  });
+}
+
+function twice({ keyFile, keyAt }: Member, path: Path, other: string): PlacedFinding {
+  const finding = {
+    code: 'declared-twice',
+    message: `This and ${other} write the same: a profile that is made active takes the place of what the settings have.`,
+    hint: 'Keep one of the two.',
+    path,
+  } as const;
+  return { file: keyFile, at: keyAt, finding };
+}
+
+/** What the settings of a target declare that making a profile active writes, too. */
+function writtenBy(
+  { key, node }: Member,
+  settings: MapNode,
+): { readonly path: Path; readonly member: Member }[] {
+  const pointer = POINTERS.find(({ kind }) => kind === key);
+  const isNone = node.kind === 'scalar' && node.value === null;
+  const ofModel =
+    key === 'llm_profile' && !isNone
+      ? [MODEL_PART, ...fieldsWithin(MODEL_PART).map(({ path }) => path)]
+      : [];
+  return [...(pointer === undefined ? [] : [pointer.path]), ...ofModel].flatMap((path) => {
+    const found = memberAt(settings, path);
+    return found === null ? [] : [{ path, member: found }];
+  });
+}
+
+/** Members of LLM profiles that no llm of a server has, or not in that form, and those that a connection brings. */
+export function profileFindings(profiles: Node | undefined): PlacedFinding[] {
+  const all = profiles?.kind === 'map' ? [...profiles.members.values()] : [];
+  return all.flatMap(({ key, node }) =>
+    node.kind === 'map'
+      ? [...node.members.values()].flatMap((one) => memberFindings(key, node, one))
+      : [],
+  );
+}
+
+const BY_CONNECTION: ReadonlySet<string> = new Set(['api_key', 'base_url']);
+
+function memberFindings(profile: string, whole: MapNode, one: Member): PlacedFinding[] {
+  const { key, node, keyFile, keyAt } = one;
+  if (key === 'connection') return [];
+  const path = [LLM_PROFILES_FORM.block, profile, key];
+  const nodes = settingsNodes([...MODEL_PART, key]);
+  if (nodes.length === 0 || key === 'provider_connection_id') {
+    const name = isShowable(key) ? key : 'this member';
+    return [
+      {
+        file: keyFile,
+        at: keyAt,
+        finding: {
+          code: 'unknown-key',
+          message: `An LLM profile has no ${name}.`,
+          hint:
+            key === 'provider_connection_id'
+              ? 'Write connection: and the name of the provider connection.'
+              : didYouMean(key, memberNames()) || 'Remove it, or check how it is spelled.',
+          path,
+        },
+      },
+    ];
+  }
+  const connection = member(whole, 'connection');
+  if (BY_CONNECTION.has(key) && !isNull(node) && connection !== undefined && !isNull(connection))
+    return [
+      {
+        file: keyFile,
+        at: keyAt,
+        finding: {
+          code: 'declared-twice',
+          message: `This profile has a connection, which brings its own ${key}.`,
+          hint: 'Keep one of the two.',
+          path,
+        },
+      },
+    ];
+  const text = textOf(node);
+  if (text !== undefined && mayHoldReference(text)) return [];
+  const [, defs] = settingsPart('agent_settings');
+  const wrong = faultsIn(plainValue(node), { anyOf: nodes }, defs, path);
+  return wrong.slice(0, 1).map(({ expected }) => ({
+    file: node.file,
+    at: node.at,
+    finding: {
+      code: 'wrong-type',
+      message: `${key} must be ${inWords(expected, defs)}.`,
+      hint: 'Change the value, or remove the key: then it has its default.',
+      path,
+    },
+  }));
+}
+
+function memberNames(): readonly string[] {
+  return settingsNodes(MODEL_PART).flatMap(({ properties = {} }) => Object.keys(properties));
+}

@@ -1,0 +1,139 @@
+import { itemNamed, type CollectionForm } from './collection.ts';
+import { MODEL_PART } from './field.ts';
+import { factsAt } from './path-facts.ts';
+import type { DesiredState } from './state.ts';
+
+/* The collections that a settings file declares by name, whichever service has them. */
+
+/** The values that a service hands to what runs in its sandboxes. */
+export const SECRETS_FORM = {
+  resource: 'secret',
+  block: 'secrets',
+  noun: 'custom secrets',
+  main: 'value',
+  isSecret: ([member]) => member === 'value',
+  isWhole: false,
+  isRenamed: true,
+  ofService: ['OPENHANDS_API_KEY'],
+} as const satisfies CollectionForm;
+
+/** What is installed on a service from where its code is. A list names the commit that it is at, and no branch or tag. */
+const INSTALLED = {
+  releases: 'An Agent Server has them from 1.29.3.',
+  isSecret: () => false,
+  untold: {
+    member: 'ref',
+    tells: (ref) => typeof ref === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(ref),
+  },
+  isWhole: true,
+} as const satisfies Partial<CollectionForm>;
+
+/** Skills that the agents of a service can use. */
+export const SKILLS_FORM = {
+  resource: 'skill',
+  block: 'skills',
+  noun: 'skills',
+  ...INSTALLED,
+} as const satisfies CollectionForm;
+
+/** Plugins that the agents of a service can use. */
+export const PLUGINS_FORM = {
+  resource: 'plugin',
+  block: 'plugins',
+  noun: 'plugins',
+  ...INSTALLED,
+} as const satisfies CollectionForm;
+
+/** The tokens by which a service reads and writes the repositories of its users, by the product. */
+export const GIT_PROVIDERS_FORM = {
+  resource: 'git provider',
+  block: 'git_providers',
+  noun: 'git providers',
+  isSecret: ([member]) => member === 'token' || member === 'user_id',
+  address: 'host',
+  showsFormer: true,
+  isWhole: false,
+  ofService: ['enterprise_sso'],
+} as const satisfies CollectionForm;
+
+/** Addresses and keys that LLM profiles share. */
+export const CONNECTIONS_FORM = {
+  resource: 'provider connection',
+  block: 'provider_connections',
+  noun: 'provider connections',
+  releases: 'An Agent Server has them from 1.43.1.',
+  isSecret: ([member]) => member === 'api_key',
+  address: 'base_url',
+  isWhole: false,
+  isRenamed: true,
+} as const satisfies CollectionForm;
+
+/** Models with their settings, of which one is active. A member is what it is in the llm of the settings. */
+export const LLM_PROFILES_FORM = {
+  resource: 'LLM profile',
+  block: 'llm_profiles',
+  noun: 'LLM profiles',
+  releases: 'An app-server has them from 1.7.0, an Agent Server from 1.22.1.',
+  isSecret: (member) => member.length > 0 && factsAt([...MODEL_PART, ...member]).secret,
+  address: 'base_url',
+  isWhole: true,
+  isRenamed: true,
+} as const satisfies CollectionForm;
+
+/** Which model answers which kind of task. */
+export const META_PROFILES_FORM = {
+  resource: 'meta profile',
+  block: 'meta_profiles',
+  noun: 'meta profiles',
+  releases: 'An Agent Server has them from 1.49.6.',
+  isSecret: () => false,
+  isWhole: true,
+} as const satisfies CollectionForm;
+
+/** Agents by name: the model, the servers and the secrets that each works with. */
+export const AGENT_PROFILES_FORM = {
+  resource: 'agent profile',
+  block: 'agent_profiles',
+  noun: 'agent profiles',
+  releases: 'An Agent Server has them from 1.29.3.',
+  isSecret: () => false,
+  isWhole: true,
+  isRenamed: true,
+} as const satisfies CollectionForm;
+
+/** Which profile of each kind is active, by its name. */
+export const ACTIVE_FORM = {
+  resource: 'active profile',
+  block: 'active',
+  noun: 'active profiles',
+  main: 'profile',
+  isSecret: () => false,
+  isWhole: false,
+} as const satisfies CollectionForm;
+
+/** The profile of a kind that a file makes active, such as `llm_profile`; null if it names none in so many words. */
+export function activeDeclared(
+  desired: Pick<DesiredState, 'items'>,
+  kind: 'llm_profile' | 'agent_profile',
+): string | null {
+  const profile = itemNamed(desired, ACTIVE_FORM, kind)?.members?.[ACTIVE_FORM.main];
+  return typeof profile === 'string' ? profile : null;
+}
+
+/** All of them. */
+export const COLLECTION_FORMS: readonly CollectionForm[] = [
+  SECRETS_FORM,
+  SKILLS_FORM,
+  PLUGINS_FORM,
+  GIT_PROVIDERS_FORM,
+  CONNECTIONS_FORM,
+  LLM_PROFILES_FORM,
+  META_PROFILES_FORM,
+  AGENT_PROFILES_FORM,
+  ACTIVE_FORM,
+];
+
+/** Whether a block of a file declares one of them. */
+export function isCollectionBlock(block: string): boolean {
+  return COLLECTION_FORMS.some((form) => form.block === block);
+}

@@ -1,0 +1,37 @@
+import type { Path } from './path.ts';
+
+/** What a service can be asked to try: a model with its key, a key that models share, an mcp server, an agent profile. */
+export type ProofKind = 'model' | 'key' | 'server' | 'agent';
+
+/**
+ * Whether something was seen to work. `works`: the service tried it and found no fault; `fails`: it found one; `not-checked`: nothing is
+ * known, and `found` says why.
+ */
+export interface Tried {
+  readonly status: 'works' | 'fails' | 'not-checked';
+  /** A sentence without its full stop, in which nothing is quoted of what a provider or a server answered. */
+  readonly found: string;
+}
+
+export interface Proof extends Tried {
+  readonly kind: ProofKind;
+  readonly path: Path;
+}
+
+/** What a service does to try something, which costs more than a request: it asks a model, reaches a server or starts a program. */
+export type Cost = 'model' | 'reach' | 'program';
+
+/** How many of each there will be. */
+export type Costs = Readonly<Record<Cost, number>>;
+
+export function works(found: string): Tried {
+  return { status: 'works', found };
+}
+
+export function fails(found: string): Tried {
+  return { status: 'fails', found };
+}
+
+export function notChecked(found: string): Tried {
+  return { status: 'not-checked', found };
+}

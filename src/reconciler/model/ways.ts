@@ -1,0 +1,128 @@
+import { isLoopback } from './address.ts';
+import { isCollectionBlock } from './collection-forms.ts';
+import type { OutcomeChange } from './outcome.ts';
+import { formatPath, isWithin } from './path.ts';
+import type { EnvironmentPlan, Unknown } from './plan.ts';
+import { leftWhole } from './without.ts';
+
+/**
+ * What can be done about what could not be compared, of one environment or of several: said once, however many there are. Of names two are
+ * kept: more are told by no name.
+ */
+export interface Ways {
+  /** Secrets that are stored and not shown, by their paths. */
+  readonly stored: readonly string[];
+  /** Whether the service shows some of them on request, and whether there are others. */
+  readonly compares: boolean;
+  readonly remembers: boolean;
+  /** Values that an apply wants and that are missing here: what `--without` takes for each, and the reference. */
+  readonly missing: readonly Missing[];
+}
+
+interface Missing {
+  readonly path: string;
+  readonly ref: string;
+}
+
+export const NO_WAYS: Ways = { stored: [], compares: false, remembers: false, missing: [] };
+
+/** What of a plan or an outcome is told of it. */
+export type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
+  Partial<Pick<EnvironmentPlan, 'observed_at'>> & {
+    readonly changes: readonly Pick<OutcomeChange, 'path'>[];
+  };
+
+/** What a snapshot hides may be compared with the service itself, and a secret that is written with its change needs no other way. */
+export function waysOf(found: Uncompared): Ways {
+  const { unknown, changes, observed_at: at = null } = found;
+  if (unknown.length === 0 || at !== null) return NO_WAYS;
+  const stored = unknown.filter(
+    ({ kind, path }) => kind === 'stored' && !changes.some((change) => isWithin(path, change.path)),
+  );
+  const isCompared = ({ path: [block = ''] }: Unknown): boolean =>
+    showsSecrets(found) && !isCollectionBlock(block);
+  return {
+    stored: few(stored.map(({ path }) => formatPath(path))),
+    compares: stored.some(isCompared),
+    remembers: !stored.every(isCompared),
+    missing: fewMissing(
+      unknown.flatMap(({ kind, path, ref }) =>
+        kind === 'missing' ? [{ path: formatPath(leftWhole(path)), ref: ref ?? '' }] : [],
+      ),
+    ),
+  };
+}
+
+/** Whether a service shows the secrets of its settings to a request that asks: an Agent Server, over https or on this machine. */
+export function showsSecrets({ dialect, origin }: Pick<Uncompared, 'dialect' | 'origin'>): boolean {
+  if (dialect !== 'agent-server') return false;
+  const url = origin !== null && URL.canParse(origin) ? new URL(origin) : null;
+  return url?.protocol !== 'http:' || isLoopback(url.hostname);
+}
+
+export function bothWays(one: Ways, other: Ways): Ways {
+  if (other === NO_WAYS) return one;
+  return {
+    stored: few([...one.stored, ...other.stored]),
+    compares: one.compares || other.compares,
+    remembers: one.remembers || other.remembers,
+    missing: fewMissing([...one.missing, ...other.missing]),
+  };
+}
+
+/** The ways of all environments of a document. */
+export function waysOfAll(environments: readonly Uncompared[]): Ways {
+  return environments.map(waysOf).reduce(bothWays, NO_WAYS);
+}
+
+/** The ways in sentences, each short enough for a line. Empty if nothing needs any. */
+export function waysSentences(
+  { stored, compares, remembers, missing }: Ways,
+  wording: 'plan' | 'drift' | 'apply',
+): string[] {
+  return [
+    ...(stored.length === 0 ? [] : storedSentences(stored, compares, remembers)),
+    ...(missing.length === 0 || wording !== 'plan' ? [] : [missingSentence(missing)]),
+  ];
+}
+
+function storedSentences(
+  [path = '', ...others]: readonly string[],
+  compares: boolean,
+  remembers: boolean,
+): string[] {
+  const isOne = others.length === 0;
+  const it = isOne ? 'it' : 'them';
+  const rotate = `apply --rotate ${isOne ? shortPath(path) : 'PATH'} writes ${isOne ? 'it' : 'one'} again`;
+  const compared = `server.compare_secrets compares ${it}`;
+  const remembered = `SETPOINT_STATE_KEY remembers ${it}`;
+  if (!compares) return [`${rotate}; ${remembered}.`];
+  if (!remembers) return [`${rotate}; ${compared}.`];
+  return [
+    `${rotate}; SETPOINT_STATE_KEY remembers what was written.`,
+    'On an Agent Server, server.compare_secrets compares those of its settings.',
+  ];
+}
+
+function missingSentence([first, ...others]: readonly Missing[]): string {
+  if (first === undefined || others.length > 0)
+    return 'apply needs the values that are missing here; --without PATH leaves one as it is.';
+  const path = shortPath(first.path);
+  const what = path === 'PATH' ? first.ref : `${first.ref} for ${path}`;
+  return `apply needs ${what}; --without ${path} leaves it.`;
+}
+
+/** A path that would make a line too long is named above it. */
+function shortPath(path: string): string {
+  return path.length > LONGEST ? 'PATH' : path;
+}
+
+const LONGEST = 24;
+
+function few(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].slice(0, 2);
+}
+
+function fewMissing(missing: readonly Missing[]): readonly Missing[] {
+  return [...new Map(missing.map((one) => [one.path, one])).values()].slice(0, 2);
+}

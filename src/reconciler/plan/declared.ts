@@ -1,0 +1,230 @@
+import type { Dialect, DialectField } from '../model/dialect.ts';
+import {
+  entriesOf,
+  isMcpList,
+  isUnmanagedEntry,
+  knownBy,
+  MCP_LISTS,
+  type McpList,
+} from '../model/mcp.ts';
+import { placeNamed, type Field } from '../model/field.ts';
+import { isUnmanaged, isWithin, pathNamed, type Path, samePath } from '../model/path.ts';
+import type { DesiredState } from '../model/state.ts';
+import {
+  isRecord,
+  type ValueRecord,
+  isList,
+  WireNumber,
+  type Value,
+  mapRecord,
+  recordOf,
+  secretsIn,
+} from '../model/value.ts';
+import type { Plan, Change, Unknown, Unpreservable, Warning } from '../model/plan.ts';
+import type { Digests } from '../model/ports.ts';
+import { Secret } from '../model/secret.ts';
+import { isSensitiveUrl } from '../model/address.ts';
+import { shownArgument } from '../model/secret-words.ts';
+import { factsAt } from '../model/path-facts.ts';
+import { isOtherServer } from './mcp-removals.ts';
+
+/** Whether the file declares what plans call by a name: itself, or a map around it. */
+export function declaresField({ fields }: Pick<DesiredState, 'fields'>, name: string): boolean {
+  const place = placeNamed(name);
+  return fields.some(({ field }) => isWithin(place, field.place));
+}
+
+/** Whether the file declares a field and does not list it as unmanaged. */
+export function managesField({ fields, unmanaged }: DesiredState, name: string): boolean {
+  return declaresField({ fields }, name) && !isUnmanaged(unmanaged, pathNamed(name));
+}
+
+/** The mcp lists that the file declares: null and {} declare all three. */
+export function managedLists(desired: DesiredState): readonly McpList[] {
+  if (!managesField(desired, 'mcp_config')) return [];
+  const declared = desired.fields.find(({ field }) => field.name === 'mcp_config')?.value;
+  return isRecord(declared) ? Object.keys(declared).filter(isMcpList) : MCP_LISTS;
+}
+
+/**
+ * Which entries of the service are declared in another list than theirs, whose own list the file does not declare: where every server
+ * has a name, it has it in one list only.
+ */
+export function movedEntries(
+  declared: ValueRecord,
+  unmanaged: readonly Path[],
+  { entryMembers }: Dialect,
+): (list: McpList, entry: ValueRecord) => boolean {
+  if (entryMembers !== undefined) return () => false;
+  const names = new Set(
+    MCP_LISTS.flatMap((list) =>
+      entriesOf(declared[list]).flatMap((entry) =>
+        isUnmanagedEntry(unmanaged, list, entry) ? [] : (knownBy(list, entry).name?.key ?? []),
+      ),
+    ),
+  );
+  return (list, entry) =>
+    declared[list] === undefined &&
+    names.has(knownBy(list, entry).name?.key ?? '') &&
+    !isUnmanagedEntry(unmanaged, list, entry);
+}
+
+/** Whether the file manages an entry of a list of the service. */
+export function managesEntry(desired: DesiredState, list: McpList, entry: ValueRecord): boolean {
+  return (
+    managedLists(desired).includes(list) &&
+    !isUnmanagedEntry(desired.unmanaged, list, entry) &&
+    speaksOf(desired, list, entry)
+  );
+}
+
+/** Whether the file speaks of an entry of a list that it declares: of all of them, unless it declares servers by name. */
+function speaksOf({ fields }: DesiredState, list: McpList, entry: ValueRecord): boolean {
+  const { value, block } = fields.find(({ field }) => field.name === 'mcp_config') ?? {};
+  if (block === undefined || !isRecord(value)) return true;
+  if (isOtherServer(block, list, entry)) return true;
+  const { name, place } = knownBy(list, entry);
+  if (name === null)
+    return entriesOf(value[list]).some((one) => knownBy(list, one).place.sameAs(place));
+  const named = MCP_LISTS.flatMap((each) => entriesOf(value[each]).map((one) => one['name']));
+  return [...named, ...block.removed].includes(entry['name'] ?? null);
+}
+
+/**
+ * The digest of what the file declares for each change, in their order: literals that documents mask among it, and every reference as it is
+ * written, in its place. No value of a reference and nothing that only the service has goes into one.
+ */
+export function declaredDigests(
+  plan: Plan,
+  desired: DesiredState,
+  { quick }: Pick<Digests, 'quick'>,
+): string[] {
+  const digest = (form: unknown): string => quick(JSON.stringify(form));
+  return plan.flatMap((part) => {
+    const terms = part.resource.terms(part, desired, quick);
+    return part.changes.map(({ resource, path }, index) => digest([resource, path, terms[index]]));
+  });
+}
+
+/** The digest of one literal of the file. */
+export function literalDigest(text: string, { quick }: Pick<Digests, 'quick'>): string {
+  return quick(JSON.stringify(['literal', text]));
+}
+
+/** A declared value with references in place of their values, keys in order. */
+export function formOf(value: Value, quick: Digests['quick']): unknown {
+  if (value instanceof Secret)
+    return value.ref === null
+      ? { literal: value.compareWith((text) => literalDigest(text, { quick })) }
+      : { reference: value.ref };
+  if (value instanceof WireNumber) return { number: value.toJSON() };
+  if (isList(value)) return value.map((item) => formOf(item, quick));
+  if (!isRecord(value)) return value;
+  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return { members: members.map(([key, member]) => [key, formOf(member, quick)]) };
+}
+
+/** What one declared field adds to the plan. `write` is its value in a write; absent if it stays as it is. */
+export interface FieldPlan {
+  readonly changes?: readonly Change[];
+  readonly unknown?: readonly Unknown[];
+  readonly unpreservable?: readonly Unpreservable[];
+  readonly warnings?: readonly Warning[];
+  /** Whether it is a secret that was written from here, and that the service does not have any more. */
+  readonly gone?: boolean;
+  readonly write?: Value;
+}
+
+export const NOTHING: FieldPlan = {};
+
+/** Whether anything that is sent clears a field of these services. */
+export function canClear({ onNull, clearWith }: DialectField): boolean {
+  return onNull !== 'keeps' || clearWith !== null;
+}
+
+/** That the file declares null, and the service keeps what it has: no write is made of it. */
+export function notCleared({ name, kept = 'these services' }: DialectField): Warning {
+  const message = `${name} cannot be cleared: ${kept} keep what is stored. Declare a value, or list it as unmanaged.`;
+  return { code: 'not-cleared', message, path: [name] };
+}
+
+/** The secrets that `--rotate` writes again although nothing shows that they differ. */
+export type Rotation = 'all' | readonly Path[];
+
+export function isRotated(rotation: Rotation, path: Path): boolean {
+  return (
+    rotation === 'all' ||
+    rotation.some((rotated) => samePath(rotated, path) || isWithin(rotated, path))
+  );
+}
+
+/** Whether `--rotate` writes a field anew: one that is a secret, and that the file has a value for. */
+export function isRotatedField({ path, secret }: Field, value: Value): boolean {
+  return secret || (factsAt(path).secret && secretsIn(value).length > 0);
+}
+
+/** The references in a value, as the file writes them; null if there are none. */
+export function referencesIn(value: Value): string | null {
+  const refs = secretsIn(value).flatMap((secret) => secret.ref ?? []);
+  return refs.length === 0 ? null : [...new Set(refs)].join(', ');
+}
+
+/**
+ * An observed value, as a plan shows it beside the declared one: masked if the declared one is a secret, and open if it is
+ * one of the literals that the committed file has there, so that a reviewer sees what stays.
+ */
+export function shownLike(actual: Value, declared: Value | undefined): Value {
+  if (declared instanceof Secret) return concealed(actual);
+  if (isRecord(actual) && isRecord(declared))
+    return recordOf(
+      Object.entries(actual).map(([key, value]) => [key, shownLike(value, declared[key])] as const),
+    );
+  if (isList(actual) && isList(declared))
+    return actual.map((value, index) =>
+      value instanceof Secret ? opened(value, declared) : shownLike(value, declared[index]),
+    );
+  return actual instanceof Secret && declared !== undefined && actual.sameAs(declared)
+    ? declared
+    : actual;
+}
+
+/** Masks the old value of a field whose new value is masked. */
+export function concealed(value: Value): Value {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? new Secret(value)
+    : value;
+}
+
+/** A secret that is one of the literals, as that literal. */
+function opened(value: Secret, literals: readonly Value[]): Value {
+  const known = literalsIn(literals);
+  const index = value.compareWith((text) => String(known.get(text) ?? -1));
+  const literal = literals[Number(index)];
+  return literal !== undefined && value.sameAs(literal) ? literal : value;
+}
+
+const LITERALS = new WeakMap<readonly Value[], ReadonlyMap<string, number>>();
+
+/** The texts and numbers of a list that are no secrets, with their positions; made once for each list. */
+function literalsIn(values: readonly Value[]): ReadonlyMap<string, number> {
+  const known = LITERALS.get(values);
+  if (known !== undefined) return known;
+  const made = new Map<string, number>();
+  for (const [index, value] of values.entries())
+    if (typeof value === 'string' || typeof value === 'number') made.set(String(value), index);
+  LITERALS.set(values, made);
+  return made;
+}
+
+/** A declared value in which literals are secrets that have the form of one: an address with userinfo or query, an argument by its flag. */
+export function veiled(value: Value): Value {
+  if (typeof value === 'string') return isSensitiveUrl(value) ? new Secret(value) : value;
+  if (isRecord(value)) return mapRecord(value, veiled);
+  if (!isList(value)) return value;
+  return value.map((item, index) => {
+    if (typeof item !== 'string') return veiled(item);
+    const before = value[index - 1];
+    const shown = shownArgument(item, typeof before === 'string' ? before : null);
+    return shown === item ? item : new Secret(item);
+  });
+}

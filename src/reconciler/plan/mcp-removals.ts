@@ -1,0 +1,68 @@
+import { entriesOf, knownBy, type McpList } from '../model/mcp.ts';
+import type { Path } from '../model/path.ts';
+import { NAMED_NULL, UNCERTAIN, UNDECLARED, type Change } from '../model/plan.ts';
+import type { NamedSettings } from '../model/state.ts';
+import { isRecord, secretsIn, type Value, type ValueRecord } from '../model/value.ts';
+
+/* Which mcp servers of a service are removed, and why. */
+
+/** The servers that a block speaks of by name: what it does not name is left alone, unless it says that others go. */
+export interface NamedServers {
+  readonly declared: ReadonlySet<Value | undefined>;
+  readonly block: NamedSettings;
+}
+
+/** Why an entry that is not declared in its list is removed; null if it stays. */
+export function removalReason(
+  list: McpList,
+  entry: ValueRecord,
+  certain: boolean,
+  named: NamedServers | null,
+): string | null {
+  const undeclared = certain ? UNDECLARED : UNCERTAIN;
+  if (named === null) return undeclared;
+  const { declared, block } = named;
+  const { name } = entry;
+  if (typeof name === 'string' && block.removed.includes(name)) return NAMED_NULL;
+  if (declared.has(name)) return 'declared in another list';
+  return isOtherServer(block, list, entry) ? undeclared : null;
+}
+
+/** Whether a server goes if the block does not name it: others go, and it is none that the file lists as unmanaged. */
+export function isOtherServer(
+  { others }: NamedSettings,
+  list: McpList,
+  entry: ValueRecord,
+): boolean {
+  if (others === undefined) return false;
+  const { names, lists } = others.left;
+  const { name, place } = knownBy(list, entry);
+  if (names.some((one) => one === entry['name'])) return false;
+  if (name !== null) return true;
+  const left = isRecord(lists) ? entriesOf(lists[list]) : [];
+  return left.every((one) => !knownBy(list, one).place.mayBe(place));
+}
+
+/** The removal of an entry; that of a server that the file does not name has the place that says that others go. */
+export function removal(
+  path: Path,
+  entry: ValueRecord,
+  reason: string,
+  named: NamedServers | null,
+): Change {
+  return {
+    resource: 'settings',
+    path,
+    action: 'remove',
+    before: entry,
+    after: null,
+    sensitive: secretsIn(entry).length > 0,
+    ref: null,
+    reason,
+    source: isOfOthers(reason) ? (named?.block.others?.source ?? null) : null,
+  };
+}
+
+function isOfOthers(reason: string): boolean {
+  return reason === UNDECLARED || reason === UNCERTAIN;
+}

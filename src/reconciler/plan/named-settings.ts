@@ -1,0 +1,76 @@
+import { unnamedField } from '../model/field.ts';
+import { entriesOf, MCP_LISTS, pathedEntries, segmentsIn } from '../model/mcp.ts';
+import type { Path } from '../model/path.ts';
+import type { DesiredField, DesiredState, NamedSettings, ObservedState } from '../model/state.ts';
+import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
+import { managesEntry } from './declared.ts';
+import { shownHere } from './field-here.ts';
+
+/** Where Agent Server has what other servers have at the top of their settings. */
+const OF_AGENT_SERVER: ReadonlyMap<NamedSettings['name'], Path> = new Map([
+  ['marketplaces', ['agent_settings', 'agent_context', 'registered_marketplaces']],
+  ['disabled_skills', ['agent_settings', 'agent_context', 'disabled_skills']],
+]);
+
+/** Every path that plans may have for a declared field, whichever service is asked. */
+export function pathsOfField({ field, block }: Pick<DesiredField, 'field' | 'block'>): Path[] {
+  const other = block === undefined ? undefined : OF_AGENT_SERVER.get(block.name);
+  return other === undefined ? [field.path] : [field.path, other];
+}
+
+/** The paths that plans may have for a path of the file. */
+export function plannedPaths(path: Path, { fields }: DesiredState): readonly Path[] {
+  const [name = '', item, ...rest] = path;
+  const declared = fields.find(({ block }) => block?.name === name);
+  if (declared === undefined) return [path];
+  if (name !== 'mcp_servers' || item === undefined) return pathsOfField(declared);
+  const { value } = declared;
+  return MCP_LISTS.flatMap((list) => {
+    const entries = isRecord(value) ? entriesOf(value[list]) : [];
+    const segments = segmentsIn(list, entries);
+    const found = entries.flatMap((one, index) =>
+      one['name'] === item ? (segments[index] ?? []) : [],
+    );
+    // One that is to be removed is known by its name alone.
+    const calls = found.length > 0 || list !== 'stdio_servers' ? found : [item];
+    return calls.map((segment) => ['mcp_config', list, segment, ...rest]);
+  });
+}
+
+/** The desired state with the fields of named blocks where these services have them, in the order in which they have their items. */
+export function namedHere(desired: DesiredState, observed: ObservedState): DesiredState {
+  if (desired.fields.every(({ block }) => block === undefined)) return desired;
+  return { ...desired, fields: desired.fields.map((field) => fieldOf(field, observed)) };
+}
+
+function fieldOf(declared: DesiredField, observed: ObservedState): DesiredField {
+  const { block, field, value } = declared;
+  const other = block === undefined ? undefined : OF_AGENT_SERVER.get(block.name);
+  if (other === undefined) return declared;
+  const here = observed.dialect.name === 'agent-server' ? unnamedField(other, false) : field;
+  return { ...declared, field: here, value: inOrderOf(value, shownHere(observed, here.path)) };
+}
+
+/** A list whose order means nothing, in the order of the items that are there. */
+function inOrderOf(value: Value, shown: Value | undefined): Value {
+  if (!isList(value) || !isList(shown)) return value;
+  const at = (item: Value): number => {
+    const found = shown.findIndex((other) => sameValue(nameOf(other), nameOf(item)));
+    return found === -1 ? shown.length : found;
+  };
+  return value.toSorted((one, other) => at(one) - at(other));
+}
+
+function nameOf(item: Value): Value {
+  return isRecord(item) ? (item['name'] ?? null) : item;
+}
+
+/** The mcp servers that a block of servers by name does not speak of, as that block would name them. */
+export function leftServers(desired: DesiredState, { values }: ObservedState): Path[] {
+  if (!desired.fields.some(({ block }) => block?.name === 'mcp_servers')) return [];
+  return pathedEntries(values['mcp_config']).flatMap(({ list, entry, path }) => {
+    if (managesEntry(desired, list, entry)) return [];
+    const { name } = entry;
+    return [typeof name === 'string' ? ['mcp_servers', name] : path];
+  });
+}

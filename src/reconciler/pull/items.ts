@@ -1,0 +1,283 @@
+import { nodeAt, plainValue, type Node } from '../desired/node.ts';
+import { pointerPlace } from '../desired/profiles.ts';
+import type { BlockName } from '../desired/blocks.ts';
+import type { Target } from '../desired/target.ts';
+import { ACTIVE_FORM, GIT_PROVIDERS_FORM, SECRETS_FORM } from '../model/collection-forms.ts';
+import {
+  itemNamed,
+  waitingFor,
+  type CollectionForm,
+  type ListedItem,
+} from '../model/collection.ts';
+import type { LeftAlone, PulledAction } from '../model/documents.gen.ts';
+import { formatPath, isWithin, pathKey, samePath, type Path } from '../model/path.ts';
+import type { Change, Unknown } from '../model/plan.ts';
+import { isSecretText } from '../model/secret-words.ts';
+import type { Secret } from '../model/secret.ts';
+import { isEmptyStore, type DesiredState, type ObservedState } from '../model/state.ts';
+import { isEmpty, masked, type Json, type Value } from '../model/value.ts';
+import { isObject } from '../yaml-edit/source.ts';
+import { formerNamesIn, namesFormer, type FormerNames } from './former-names.ts';
+import type { Pulled } from './mcp.ts';
+import type { PullEdit } from './place-edits.ts';
+import type { WrittenValue } from './program.ts';
+import { isRotating, type ReadCollection, type ReadCollections } from './listed.ts';
+import { canDeclare, REASONS, whyUnwritten } from './writable.ts';
+import {
+  isByConnection,
+  isLeftToDefault,
+  refersIn,
+  secretReference,
+  writtenItem,
+  writtenMember,
+} from './written-item.ts';
+
+/** What the file gets of what a service keeps by name, what it does not, and what cannot be compared. */
+export interface PulledItems extends Pulled {
+  readonly adopted: readonly { readonly path: Path; readonly value: Value }[];
+  readonly unknown: readonly Unknown[];
+}
+
+/** How items are pulled. */
+export interface ItemRules {
+  readonly adopt: 'all' | readonly Path[];
+  /** What stays as the file has it, each with the reason. */
+  readonly excluded: ReadonlyMap<string, string>;
+  /** Differences that show once others are pulled. */
+  readonly later: readonly Change[];
+  readonly hidden: readonly Secret[];
+}
+
+/** A target, what it declares, and what its service has. */
+interface Compared {
+  readonly target: Target;
+  readonly desired: DesiredState;
+  readonly observed: ObservedState;
+}
+
+interface Pulling extends Compared {
+  readonly one: ReadCollection;
+  readonly rules: ItemRules;
+  readonly formerNames: FormerNames;
+}
+
+/** Pulls every collection that was read: items that differ, that have gone, and that the file is to have besides. */
+export function pulledItems(
+  compared: Compared,
+  { read, unread }: ReadCollections,
+  rules: ItemRules,
+): PulledItems {
+  const formerNames = formerNamesIn(read, compared.desired);
+  const parts = read.map((one) => pulledCollection({ ...compared, one, rules, formerNames }));
+  return {
+    edits: parts.flatMap(({ edits }) => edits),
+    made: parts.flatMap(({ made }) => made),
+    left: [...unread, ...parts.flatMap(({ left }) => left)],
+    adopted: parts.flatMap(({ adopted }) => adopted),
+    unknown: parts.flatMap(({ unknown }) => unknown),
+  };
+}
+
+function pulledCollection(pulling: Pulling): PulledItems {
+  const { desired, observed, one, rules } = pulling;
+  const { listing } = one;
+  const { changes: planned, unknown, unmanaged } = one.plan(desired);
+  const isPlanned = ({ path }: Change): boolean => planned.some((it) => samePath(it.path, path));
+  const ofBlock = rules.later.filter(({ path }) => path[0] === one.form.block);
+  const changes = [...planned, ...ofBlock.filter((change) => !isPlanned(change))];
+  // A service without anything was not emptied item by item.
+  const isNew = isEmptyStore(observed) && listing.items.length === 0;
+  const pulls = changes.map((change) =>
+    isNew ? leaving(change.path, REASONS.empty, change.ref) : pulledChange(change, pulling),
+  );
+  const known = new Set(changes.map(({ path }) => pathKey(path.slice(0, 2))));
+  const added = unmanaged
+    .filter((path) => !known.has(pathKey(path)) && isNamed(path, rules.adopt))
+    .map((path) => adoptedItem(path, pulling));
+  return {
+    edits: [...pulls, ...added].flatMap(({ edits }) => edits),
+    made: pulls.flatMap(({ made }) => made),
+    left: [...pulls, ...added].flatMap(({ left }) => left),
+    adopted: added
+      .filter(({ edits }) => edits.length > 0)
+      .map(({ path }) => ({ path, value: wholeIn(one, path) })),
+    unknown,
+  };
+}
+
+function wholeIn({ form: { main }, listing: { items } }: ReadCollection, [, name]: Path): Value {
+  const members = items.find((item) => item.name === name)?.members ?? null;
+  return main === undefined ? members : (members?.[main] ?? null);
+}
+
+function isNamed(path: Path, adopt: ItemRules['adopt']): boolean {
+  return adopt === 'all' || adopt.some((named) => samePath(named, path) || isWithin(path, named));
+}
+
+function leaving(path: Path, reason: string, ref: string | null = null): Pulled {
+  return { edits: [], made: [], left: [{ path, reason, ref }] };
+}
+
+function pulledChange(change: Change, pulling: Pulling): Pulled {
+  const { path, ref } = change;
+  const { one, rules } = pulling;
+  const [, name = ''] = path;
+  const there = itemThere(name, pulling);
+  const kept = reasonAt(path, rules.excluded);
+  if (kept !== undefined) return leaving(path, kept, ref);
+  if (change.action === 'rename') return leaving(path, REASONS.renamed, ref);
+  if (namesFormer(change.before, one.form.block, pulling.formerNames))
+    return leaving(path, REASONS.namesRenamed, ref);
+  if (there?.outdated !== undefined && change.reason === there.outdated)
+    return leaving(path, REASONS.outdated, ref);
+  if (change.action === 'remove' && there !== undefined) {
+    const { edit, left } = itemEdit(there, pulling);
+    return edit === null
+      ? { edits: [], made: [], left }
+      : { edits: [edit], made: [['add', change]], left };
+  }
+  if (there !== undefined) return pulledMember(change, there, pulling);
+  if (waitingFor(name, one.listing) !== undefined) return leaving(path, REASONS.interrupted, ref);
+  const place = placeOf(name, pulling);
+  const gone: PullEdit = { path: place, value: null, placeholders: [], leaves: true };
+  return { edits: [gone], made: [['remove', change]], left: [] };
+}
+
+/** What the service has of a declared item, under its own name or a former one. */
+function itemThere(name: string, { one, desired }: Pulling): ListedItem | undefined {
+  const { form, listing } = one;
+  const former = itemNamed(desired, form, name)?.former?.name;
+  const called = (some: string | undefined) => listing.items.find((item) => item.name === some);
+  return called(name) ?? called(former);
+}
+
+function reasonAt(path: Path, excluded: ItemRules['excluded']): string | undefined {
+  return path
+    .map((_, index) => excluded.get(formatPath(path.slice(0, index + 1))))
+    .find((reason) => reason !== undefined);
+}
+
+function adoptedItem(path: Path, pulling: Pulling): Pulled & { readonly path: Path } {
+  const [, name] = path;
+  const kept = reasonAt(path, pulling.rules.excluded);
+  const there = pulling.one.listing.items.find((item) => item.name === name);
+  if (there === undefined || kept !== undefined)
+    return { path, ...leaving(path, kept ?? REASONS.inexpressible) };
+  if (namesFormer(there.members, path[0] ?? '', pulling.formerNames))
+    return { path, ...leaving(path, REASONS.namesRenamed) };
+  const { edit, left } = itemEdit(there, pulling);
+  return { path, edits: edit === null ? [] : [edit], made: [], left };
+}
+
+/** The whole of an item, as `init` writes it. */
+function itemEdit(
+  there: ListedItem,
+  pulling: Pulling,
+): { readonly edit: PullEdit | null; readonly left: readonly LeftAlone[] } {
+  const { name } = there;
+  const {
+    one: { form, listing },
+    rules: { hidden },
+  } = pulling;
+  const path = [form.block, name];
+  const left: LeftAlone[] = [];
+  const leave = (reason: string, at: Path = path) => {
+    left.push({ path: isSecretText(name) ? [form.block] : at, reason, ref: null });
+    return { edit: null, left };
+  };
+  if (isRotating(there, listing)) return leave(REASONS.rotating);
+  const written = isSecretText(name)
+    ? null
+    : writtenItem(form, listing, there, hidden, (one) =>
+        leave(REASONS.inexpressible, [...path, one]),
+      );
+  if (written === null) return leave(REASONS.sensitive);
+  if (!canDeclare({ [form.block]: { [name]: written.value } })) return leave(REASONS.inexpressible);
+  return { edit: { path: placeOf(name, pulling), beside: true, ...written }, left };
+}
+
+/** Where the file declares an item, or would: what is active may be a pointer of the settings. */
+function placeOf(name: string, { target, one: { form } }: Pulling): Path {
+  const pointer = form === ACTIVE_FORM ? pointerPlace(target, name) : null;
+  return pointer === null ? [form.block, name] : ['settings', ...pointer];
+}
+
+function nodeOf(place: Path, target: Target): Node | undefined {
+  const [block = '', ...inner] = place;
+  const node = target[block as BlockName];
+  return node === undefined ? undefined : nodeAt(node, inner);
+}
+
+/** A member that differs on the service. References stay, and no secret is written. */
+function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pulled {
+  const { path, ref, action } = change;
+  const {
+    target,
+    one: { form, listing },
+    rules: { hidden },
+  } = pulling;
+  const { block, main } = form;
+  const [, name = '', ...inner] = path;
+  const member = inner.length === 0 && main !== undefined ? [main] : inner;
+  const [first = ''] = member;
+  const place = placeOf(name, pulling);
+  const node = nodeOf(place, target);
+  const isShort = node?.kind === 'scalar';
+  const own = isShort || node === undefined ? node : nodeAt(node, member);
+  const at = isShort ? place : [...place, ...member];
+  const write = (
+    written: WrittenValue & Pick<PullEdit, 'leaves' | 'along'>,
+    as: PulledAction,
+  ): Pulled => ({
+    edits: [{ path: at, item: place.length, ...written }],
+    made: [[as, change]],
+    left: [],
+  });
+  const leave = (reason: string): Pulled => leaving(path, reason, ref);
+  if (form.isSecret(member)) {
+    if (isByConnection(form, there, first)) return write(leavingFile(null), 'clear');
+    if (action === 'clear') return write(secretReference(form, name, member), 'set');
+    return leave(ref === null ? REASONS.secret : REASONS.reference);
+  }
+  if (own !== undefined && refersIn(own)) return leave(REASONS.reference);
+  const value = there.members[first] ?? null;
+  const written = writtenMember(form, name, [first, value], hidden);
+  if (form.isWhole && isLeftToDefault(form, listing, there, first))
+    return write(leavingFile(written?.value ?? null), 'clear');
+  if (written === null || written.placeholders.length > 0)
+    return leave(whyUnwritten(value, hidden));
+  const plain = node === undefined ? {} : masked(plainValue(node));
+  // What leaves the file does not stand against what comes.
+  const stays = ([key]: readonly [string, Json]): boolean =>
+    !form.isWhole || !isLeftToDefault(form, listing, there, key);
+  const whole = Object.fromEntries(Object.entries(isObject(plain) ? plain : {}).filter(stays));
+  const isFit = (one: Json): boolean =>
+    isShort || canDeclare({ [block]: { [name]: { ...whole, [first]: one } } });
+  const found = [written.value, ...(isEmpty(value) ? [null] : [])].find(isFit);
+  if (found === undefined) return leave(REASONS.inexpressible);
+  const as = action === 'set' ? 'clear' : action === 'clear' ? 'set' : 'change';
+  const brought = first === 'connection' ? broughtAlong(form, there, node, place) : [];
+  const along = NEVER_IN_PART.has(block) ? { along: whole } : {};
+  const pulled = write({ value: found, placeholders: [], ...along }, as);
+  return { ...pulled, edits: [...pulled.edits, ...brought] };
+}
+
+/** The members of a profile that its connection brings leave the file. */
+function broughtAlong(
+  form: CollectionForm,
+  there: ListedItem,
+  node: Node | undefined,
+  place: Path,
+): readonly PullEdit[] {
+  const own = node?.kind === 'map' ? [...node.members.keys()] : [];
+  return own
+    .filter((key) => isByConnection(form, there, key))
+    .map((key) => ({ path: [...place, key], item: place.length, ...leavingFile(null) }));
+}
+
+/** Items whose secret has to be declared in every layer that declares anything of them. */
+const NEVER_IN_PART: ReadonlySet<string> = new Set([SECRETS_FORM.block, GIT_PROVIDERS_FORM.block]);
+
+function leavingFile(value: Json): WrittenValue & Pick<PullEdit, 'leaves'> {
+  return { value, placeholders: [], leaves: true };
+}

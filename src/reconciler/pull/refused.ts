@@ -1,0 +1,66 @@
+import { inBlock } from '../desired/blocks/block.ts';
+import { inOwnBlock } from '../desired/secrets-store.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { SetpointError } from '../model/error.ts';
+import { isWithin, samePath, type Path } from '../model/path.ts';
+import type { Change } from '../model/plan.ts';
+import type { TargetPull } from './target.ts';
+import { REASONS } from './writable.ts';
+
+/** What an attempt was wrong about, and why it is left alone in the next one. */
+export interface Unlike {
+  readonly name: string;
+  readonly path: Path;
+  readonly reason: string;
+  /** A difference of an item that the attempt did not know of. */
+  readonly change: Change | null;
+}
+
+/** The items that the edited files are not valid with. Throws if it is something else that is wrong. */
+export function itemsRefused(
+  errors: readonly Diagnostic[],
+  pulls: ReadonlyMap<string, TargetPull>,
+): readonly Unlike[] {
+  const refused = errors.flatMap(({ path: at }) => {
+    const place = inOwnBlock(inBlock(at));
+    const [block, item] = place;
+    const ofSettings = [...pulls].flatMap(([name, { edits }]) =>
+      edits.flatMap(({ path, about }) =>
+        about !== undefined && (isWithin(place, path) || samePath(place, path))
+          ? [{ name, path: about, isNew: false }]
+          : [],
+      ),
+    );
+    if (ofSettings.length > 0) return ofSettings;
+    const ofBlock = [...pulls].flatMap(([name, { edits }]) =>
+      edits
+        .filter(({ path }) => path[0] === block && path[0] !== 'settings')
+        .map(({ path, beside }) => ({ name, path, isNew: beside === true })),
+    );
+    const own = ofBlock.filter(({ path }) => path[1] === item);
+    const some = own.length > 0 ? own : ofBlock;
+    // What was there before fits: what is new goes first.
+    const added = some.filter(({ isNew }) => isNew);
+    return added.length > 0 ? added : some;
+  });
+  if (refused.length === 0) throw notEditable();
+  const unlike = refused.map(({ name, path, isNew }) => ({
+    name,
+    path: path[0] === 'mcp_config' ? path : path.slice(0, 2),
+    reason: isNew ? REASONS.clashing : REASONS.inexpressible,
+    change: null,
+  }));
+  // Several errors of one item are one reason to leave it alone.
+  return unlike.filter(
+    (one, index) =>
+      unlike.findIndex(({ name, path }) => name === one.name && samePath(path, one.path)) === index,
+  );
+}
+
+export function notEditable(): SetpointError {
+  return new SetpointError(
+    'internal',
+    'The file could not be edited to match the service. Nothing was written.',
+    { hint: 'Edit it by hand, and please report how it is written.' },
+  );
+}

@@ -1,0 +1,189 @@
+import type { Node } from '../desired/node.ts';
+import { holdsReference } from '../desired/references.ts';
+import { BLOCKS } from '../desired/blocks.ts';
+import {
+  CONNECTIONS_FORM,
+  LLM_PROFILES_FORM,
+  PLUGINS_FORM,
+  SKILLS_FORM,
+} from '../model/collection-forms.ts';
+import {
+  isSecretHolder,
+  type CollectionForm,
+  type ListedItem,
+  type Listing,
+} from '../model/collection.ts';
+import { MODEL_PART } from '../model/field.ts';
+import type { Path } from '../model/path.ts';
+import { holdsSecretText, sourceHoldsSecret } from '../model/secret-words.ts';
+import { Secret } from '../model/secret.ts';
+import {
+  holdsNothing,
+  isEmpty,
+  isList,
+  isRecord,
+  sameValue,
+  type Json,
+  type Value,
+} from '../model/value.ts';
+import { variableName } from './placeholder.ts';
+import type { WrittenValue } from './program.ts';
+import { asWritten, escapedReferences, isHidden } from './writable.ts';
+import { placeUnder, referenceTo, writtenDeep, type WrittenPlace } from './written-deep.ts';
+
+/**
+ * An item as a file writes it: in the short form if it has only its main member. What cannot be written is not managed, and told to `leave`;
+ * null if the item has to be declared with it.
+ */
+export function writtenItem(
+  form: CollectionForm,
+  listing: Listing,
+  item: ListedItem,
+  hidden: readonly Secret[],
+  leave: (member: string) => void,
+): WrittenValue | null {
+  const { main } = form;
+  const members: [string, WrittenValue][] = [];
+  if (main !== undefined && form.isSecret([main]))
+    members.push([main, secretReference(form, item.name, [main])]);
+  for (const [name, value] of Object.entries(item.members)) {
+    if (members.some(([known]) => known === name) || isLeftToDefault(form, listing, item, name))
+      continue;
+    const written = writtenMember(form, item.name, [name, value], hidden);
+    if (written !== null) members.push([name, written]);
+    else if (form.isWhole || name === main) return null;
+    else leave(name);
+  }
+  const [[only, short] = ['', null], ...others] = members;
+  if (short !== null && others.length === 0 && only === main) return short;
+  return {
+    value: Object.fromEntries(members.map(([name, { value }]) => [name, value])),
+    placeholders: members.flatMap(([, { placeholders }]) => placeholders),
+  };
+}
+
+/** A reference to a secret of an item, its variable named after both. */
+export function secretReference(form: CollectionForm, item: string, member: Path): WrittenValue {
+  return referenceTo(new Secret(''), placeIn(form, item, member, []));
+}
+
+/** A member as a file writes it: what is a secret, or may hold one, as a reference. Null if a file cannot hold it. */
+export function writtenMember(
+  form: CollectionForm,
+  item: string,
+  [name, value]: readonly [string, Value],
+  hidden: readonly Secret[],
+): WrittenValue | null {
+  const isModel = form === LLM_PROFILES_FORM || form === CONNECTIONS_FORM;
+  return form.isSecret([name]) || isModel
+    ? writtenOfModel(form, [name], value, placeIn(form, item, [name], hidden))
+    : writtenPlain(form, [item, name], value, hidden);
+}
+
+function placeIn(
+  { block, main }: CollectionForm,
+  item: string,
+  member: Path,
+  hidden: readonly Secret[],
+): WrittenPlace {
+  const path = [block, item, ...(member.length === 1 && member[0] === main ? [] : member)];
+  const under = (inner: Path) => [item, ...path.slice(2), ...inner];
+  const names = (inner: Path) => [
+    variableName(...under(inner)),
+    variableName(block, ...under(inner)),
+  ];
+  return { schema: [...MODEL_PART, ...member], path, at: path, names, hidden };
+}
+
+/** Whether the connection of an item brings a member of it. */
+export function isByConnection(form: CollectionForm, item: ListedItem, name: string): boolean {
+  return (
+    form === LLM_PROFILES_FORM && !isEmpty(item.members['connection']) && BY_CONNECTION.has(name)
+  );
+}
+
+/** A member that need not be declared: it is as it is by itself, or its connection brings it. */
+export function isLeftToDefault(
+  form: CollectionForm,
+  { whole }: Listing,
+  item: ListedItem,
+  name: string,
+): boolean {
+  const value = item.members[name] ?? null;
+  if (isByConnection(form, item, name)) return true;
+  return whole !== undefined && !isSecretHolder(form, name, value)
+    ? sameValue(whole(name, value), whole(name, null))
+    : holdsNothing(value);
+}
+
+const BY_CONNECTION: ReadonlySet<string> = new Set(['api_key', 'base_url']);
+
+/** A member of a model or of what it is reached by: what is a secret, or may hold one, as a reference. */
+function writtenOfModel(
+  form: CollectionForm,
+  member: Path,
+  value: Value,
+  place: WrittenPlace,
+): WrittenValue | null {
+  if (isRecord(value)) {
+    const inner = Object.entries(value).map(
+      ([key, one]) =>
+        [key, writtenOfModel(form, [...member, key], one, placeUnder(place, key))] as const,
+    );
+    const known = inner.flatMap(([key, one]) => (one === null ? [] : [[key, one] as const]));
+    if (known.length < inner.length) return null;
+    return {
+      value: Object.fromEntries(known.map(([key, one]) => [key, one.value])),
+      placeholders: known.flatMap(([, { placeholders }]) => placeholders),
+    };
+  }
+  if (form.isSecret(member)) return isEmpty(value) ? null : referenceTo(value, place);
+  return writtenDeep(value, place);
+}
+
+/** A member that is no secret. Null if it holds one nevertheless. */
+function writtenPlain(
+  form: CollectionForm,
+  path: Path,
+  value: Value,
+  hidden: readonly Secret[],
+): WrittenValue | null {
+  const kind = BLOCKS.find(({ name }) => name === form.block)?.textKind?.([...path]);
+  const isOfSource = form === SKILLS_FORM || form === PLUGINS_FORM;
+  const holds = isOfSource ? sourceHoldsSecret : holdsSecretText;
+  const written = plainJson(value, { isPlain: kind === 'plain', holds }, hidden);
+  return written === undefined ? null : { value: written, placeholders: [] };
+}
+
+interface PlainForm {
+  readonly isPlain: boolean;
+  /** Whether a text may hold a secret. */
+  readonly holds: (text: string) => boolean;
+}
+
+function plainJson(value: Value, form: PlainForm, hidden: readonly Secret[]): Json | undefined {
+  if (isList(value)) {
+    const items = value.map((item) => plainJson(item, form, hidden));
+    return items.some((item) => item === undefined) ? undefined : (items as Json[]);
+  }
+  if (isRecord(value)) {
+    const members = Object.entries(value).map(
+      ([key, one]) => [key, plainJson(one, form, hidden)] as const,
+    );
+    const known = members.flatMap(([key, one]) => (one === undefined ? [] : [[key, one] as const]));
+    return known.length < members.length ? undefined : Object.fromEntries(known);
+  }
+  if (typeof value === 'string') {
+    if (form.holds(value) || isHidden(value, hidden)) return undefined;
+    if (form.isPlain) return value.includes('${') ? undefined : value;
+    return escapedReferences(value);
+  }
+  return isHidden(value, hidden) ? undefined : asWritten(value)?.written;
+}
+
+/** Whether there is a reference anywhere in a value of the file. */
+export function refersIn(node: Node): boolean {
+  if (node.kind === 'scalar') return typeof node.value === 'string' && holdsReference(node.value);
+  if (node.kind === 'list') return node.items.some(refersIn);
+  return [...node.members.values()].some((one) => refersIn(one.node));
+}

@@ -1,0 +1,94 @@
+import type { EnvironmentWatched, WatchedDocument } from '../model/documents.gen.ts';
+import { WATCH_STATUSES } from '../model/verdict.ts';
+import { counted, grouped } from '../model/wording.ts';
+import { ageText, type Label } from './change.ts';
+import { failureWords, LABELS } from './section.ts';
+import { paint, visible, type Style } from './text.ts';
+
+/** Of more environments than this, those in sync are counted and not listed. */
+const FEW = 20;
+
+/** What a controller watches, as lines: those to look at first. `isNarrowed`: somebody asked for some of them. */
+export function statusText(
+  { controller, environments, created_at: at }: WatchedDocument,
+  isNarrowed: boolean,
+  style: Style,
+): string {
+  const isLong = environments.length > FEW && !isNarrowed && !style.verbose;
+  const listed = isLong ? environments.filter(({ status }) => status !== 'in-sync') : environments;
+  const problems = (controller?.problems ?? []).map(({ message, since }) =>
+    paint(style, 'yellow', visible(`! ${message} (since ${since})`)),
+  );
+  return [
+    ...problems,
+    ...(problems.length > 0 ? [''] : []),
+    ...tableLines(listed, Date.parse(at), style),
+    ...(listed.length > 0 ? [''] : []),
+    `${countsLine(environments)}${listed.length < environments.length ? ' -v lists those in sync, too.' : ''}`,
+    '',
+  ].join('\n');
+}
+
+const HEAD = ['ENVIRONMENT', 'STATE', 'FOR', 'WHAT'] as const;
+
+function tableLines(
+  environments: readonly EnvironmentWatched[],
+  now: number,
+  style: Style,
+): readonly string[] {
+  if (environments.length === 0) return [];
+  const rows = environments.map((one) => {
+    const label = labelOf(one);
+    const since = one.status === 'not-read' ? '-' : ageText(now - Date.parse(sinceOf(one)));
+    const cells = [one.name, `${label.mark} ${label.words}`, since, whatText(one)].map(visible);
+    return { cells, color: label.color };
+  });
+  const widths = HEAD.map((title, column) =>
+    Math.max(title.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
+  );
+  const padded = (cells: readonly string[]): string[] =>
+    cells.map((cell, column) => (column === 3 ? cell : cell.padEnd(widths[column] ?? 0)));
+  return [
+    paint(style, 'dim', padded(HEAD).join('  ')),
+    ...rows.map(({ cells, color }) => {
+      const [name = '', state = '', since = '', what = ''] = padded(cells);
+      const before = name.length + state.length + since.length + 6;
+      const shown = style.verbose || style.width === null ? what : cut(what, style.width - before);
+      return `${name}  ${paint(style, color, state)}  ${since}  ${shown}`.trimEnd();
+    }),
+  ];
+}
+
+/** At least some of it is shown, whatever room there is. */
+const LEAST = 20;
+
+function cut(text: string, room: number): string {
+  const most = Math.max(room, LEAST);
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+function sinceOf({ suspended, since }: EnvironmentWatched): string {
+  return suspended?.at ?? since;
+}
+
+/** The state of an environment; a failure by its kind. */
+function labelOf({ status, error }: EnvironmentWatched): Label {
+  return status === 'error'
+    ? { ...LABELS.error, words: failureWords(error?.code) }
+    : LABELS[status];
+}
+
+function whatText({ what, not_healed: not, suspended }: EnvironmentWatched): string {
+  const why = not ?? (suspended === null ? null : suspended.reason);
+  return [what, ...(why === null ? [] : [`(${why})`])].filter((part) => part !== '').join(' ');
+}
+
+/** `300 environments: 12 failed, 2 drift, 286 in sync.` */
+function countsLine(environments: readonly EnvironmentWatched[]): string {
+  if (environments.length === 0) return 'No environments.';
+  const counts = WATCH_STATUSES.toReversed().flatMap((status) => {
+    const count = environments.filter((one) => one.status === status).length;
+    return count === 0 ? [] : [`${grouped(count)} ${LABELS[status].words}`];
+  });
+  return `${counted(environments.length, 'environment')}: ${counts.join(', ')}.`;
+}

@@ -1,0 +1,50 @@
+import { styleText } from 'node:util';
+
+/** How text is rendered: with colour or without, and how many columns there are; null in a pipe. */
+export interface Style {
+  readonly color: boolean;
+  readonly width: number | null;
+  /** Long values and the list of unmanaged fields are shown in full. */
+  readonly verbose: boolean;
+}
+
+/** Text without colours, of any width, long values shortened. */
+export const PLAIN: Style = { color: false, width: null, verbose: false };
+/** The same, with nothing shortened. */
+export const WHOLE: Style = { ...PLAIN, verbose: true };
+
+export type Paint = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan';
+
+export function paint(style: Style, color: Paint, text: string): string {
+  return style.color ? styleText(color, text, { validateStream: false }) : text;
+}
+
+// C0, DEL, C1, line and paragraph separators, every code point that Unicode displays as nothing (bidirectional controls and
+// zero-width characters among them), the braille blank, and lone surrogates; and what starts a command of a GitHub runner that
+// reads the output: `::` at the beginning of a line, `##[` anywhere in it.
+const INVISIBLE =
+  /[\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2800\uFFF9-\uFFFB\p{Default_Ignorable_Code_Point}]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]|:(?=:)(?<=^\s*:)|\[(?<=##\[)/gu;
+
+/** Text from a file or a service, safe for a terminal: characters that are invisible or control the terminal are escaped. */
+export function visible(text: string): string {
+  return text.replaceAll(INVISIBLE, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** The same for JSON text, in JSON's own escapes; the line breaks between members stay. */
+export function escaped(json: string): string {
+  return json.replaceAll(INVISIBLE, (char) => (char === '\n' ? char : unicode(char)));
+}
+
+function unicode(char: string): string {
+  return Array.from(
+    { length: char.length },
+    (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, '0')}`,
+  ).join('');
+}
+
+/** The address of a link, if it may be one: https, without a name and password. Null for anything else. */
+export function linkTarget(text: string): URL | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const safe = url?.protocol === 'https:' && url.username === '' && url.password === '';
+  return safe ? url : null;
+}

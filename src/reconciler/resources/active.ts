@@ -1,0 +1,239 @@
+import {
+  ACTIVE_FORM,
+  AGENT_PROFILES_FORM,
+  CONNECTIONS_FORM,
+  LLM_PROFILES_FORM,
+  META_PROFILES_FORM,
+} from '../model/collection-forms.ts';
+import { itemNamed, namesOf, type DesiredItem, type ListedItem } from '../model/collection.ts';
+import { SetpointError } from '../model/error.ts';
+import type { Plan } from '../model/plan.ts';
+import type { DesiredState } from '../model/state.ts';
+import {
+  isEmpty,
+  isRecord,
+  recordOf,
+  valueAt,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+import { isCopied, keyChanged, keyTaken, OUTDATED } from './active-copy.ts';
+import { collection } from './collections/collection.ts';
+import { isRename } from './collections/renames.ts';
+import { AGENTS_PATH } from './holders.ts';
+import {
+  ABSENT,
+  LACKING,
+  activationBy,
+  type Asking,
+  type Get,
+  type ItemRequest,
+  type ItemWork,
+  type Judged,
+  type Unfit,
+  type Wires,
+} from './collections/wire.ts';
+
+const V1_PROFILES = '/api/v1/settings/profiles';
+const SETTINGS = '/api/settings';
+
+const WIRES: Wires = {
+  'app-server': {
+    list: activeInProfiles,
+    replaces: () => 'in-place',
+    describes: true,
+    requests: (work) => [request(work, activationBy(V1_PROFILES, nameOf(work.item)))],
+    follows: profilesOf,
+    unfit: unfitInProfiles,
+    again: (item, earlier, desired) =>
+      item.name === 'llm_profile' ? lostInProfiles(item, earlier, desired) : null,
+  },
+  'agent-server': {
+    list: activeInPointers,
+    replaces: () => 'in-place',
+    describes: true,
+    requests: (work) => [request(work, callOf(work))],
+    follows: profilesOf,
+    again: (item, earlier, desired, fingerprints) =>
+      changedBeneath(item, earlier, desired) ?? keyChanged(item, desired, fingerprints),
+    takesAlong: keyTaken,
+  },
+};
+
+/** Which profile of each kind is active. Activation copies the profile into the settings, so that it comes after all else. */
+export const ACTIVE = collection(ACTIVE_FORM, WIRES);
+
+/** Where an Agent Server has each kind of profile, and the pointer to the active one. */
+const POINTERS: Readonly<Record<string, { readonly pointer: string; readonly path: string }>> = {
+  llm_profile: { pointer: 'active_profile', path: '/api/profiles' },
+  meta_profile: { pointer: 'active_meta_profile', path: '/api/meta-profiles' },
+  agent_profile: { pointer: 'active_agent_profile_id', path: AGENTS_PATH },
+};
+
+/** The block of the profiles that a pointer leads to. */
+function profilesOf(pointer: string): string | undefined {
+  return pointer === 'llm_profile'
+    ? LLM_PROFILES_FORM.block
+    : pointer === 'agent_profile'
+      ? AGENT_PROFILES_FORM.block
+      : undefined;
+}
+
+async function activeInProfiles({ get, unlike }: Asking): Promise<readonly ListedItem[] | null> {
+  const json = await get(V1_PROFILES);
+  if (json === LACKING) return null;
+  if (json === ABSENT) return [];
+  if (!isRecord(json)) throw unlike(V1_PROFILES);
+  return itemOf('llm_profile', json['active_profile']);
+}
+
+function itemOf(name: string, active: Value | undefined): ListedItem[] {
+  return typeof active === 'string' && active !== ''
+    ? [{ name, members: recordOf([[ACTIVE_FORM.main, active]]) }]
+    : [];
+}
+
+/** The settings are read anew: what is active may have changed since they were observed. */
+async function activeInPointers({
+  get,
+  declared,
+  desired,
+  unlike,
+}: Asking): Promise<readonly ListedItem[] | null> {
+  const settings = await get(SETTINGS);
+  if (settings === LACKING || settings === ABSENT) return null;
+  if (!isRecord(settings)) throw unlike(SETTINGS);
+  const id = settings['active_agent_profile_id'];
+  const wanted = declared.find(({ name }) => name === 'agent_profile')?.members?.[ACTIVE_FORM.main];
+  const named =
+    typeof wanted === 'string' && typeof id === 'string'
+      ? await nameOfId(get, id, namesWanted(desired, wanted))
+      : null;
+  const items = [
+    ...itemOf('llm_profile', settings['active_profile']),
+    ...itemOf('meta_profile', settings['active_meta_profile']),
+    ...itemOf('agent_profile', named ?? id),
+  ];
+  const told: ListedItem[] = [];
+  for (const item of items) {
+    const own = declared.find(({ name }) => name === item.name);
+    const isDeclared = own !== undefined && nameOf(own) === nameOf(item);
+    const path = `${POINTERS[item.name]?.path ?? ''}/${encodeURIComponent(nameOf(item))}`;
+    const isSame = !isDeclared || (await isCopied(get, path, item.name, settings));
+    told.push(isSame ? item : { ...item, outdated: OUTDATED });
+  }
+  return told;
+}
+
+/** The names under which the service may have an agent profile. */
+function namesWanted(desired: Asking['desired'], wanted: string): readonly string[] {
+  const declared = itemNamed(desired, AGENT_PROFILES_FORM, wanted);
+  return declared === undefined ? [wanted] : namesOf([declared]);
+}
+
+async function nameOfId(get: Get, id: string, names: readonly string[]): Promise<string | null> {
+  for (const name of names) if ((await idOf(get, name)) === id) return name;
+  return null;
+}
+
+/** The id of an agent profile; null if there is none of the name. The list of all of them writes, and is not asked. */
+async function idOf(get: Get, name: string): Promise<string | null> {
+  const json = await get(`${AGENTS_PATH}/${encodeURIComponent(name)}`);
+  const id = typeof json === 'symbol' ? undefined : valueAt(json, ['profile', 'id']);
+  return typeof id === 'string' ? id : null;
+}
+
+function nameOf({ members }: Pick<DesiredItem, 'members'>): string {
+  const name = members?.[ACTIVE_FORM.main];
+  return typeof name === 'string' ? name : '';
+}
+
+function callOf(work: ItemWork): ItemRequest['call'] {
+  const { item } = work;
+  const { pointer, path } = POINTERS[item.name] ?? { pointer: '', path: '' };
+  if (item.members === null)
+    return { method: 'PATCH', path: SETTINGS, body: recordOf([[pointer, null]]) };
+  const name = nameOf(item);
+  if (item.name !== 'agent_profile') return activationBy(path, name);
+  return async (get) => {
+    const id = await idOf(get, name);
+    if (id !== null) return activationBy(path, id);
+    throw new SetpointError('unfit-for-service', `This service has no agent profile ${name}.`, {
+      hint: 'Declare it under agent_profiles, or check the name.',
+    });
+  };
+}
+
+function request({ item }: ItemWork, call: ItemRequest['call']): ItemRequest {
+  const { name, members } = item;
+  return {
+    kind: members === null ? 'remove' : 'store',
+    name,
+    shows: members ?? {},
+    call,
+    isShown: ({ items }) => {
+      const shown = items.find((one) => one.name === name);
+      return shown?.members[ACTIVE_FORM.main] === members?.[ACTIVE_FORM.main];
+    },
+  };
+}
+
+/** Only LLM profiles are active on an app-server, and it has no request that makes none active. */
+function unfitInProfiles({ items, listing }: Judged): readonly Unfit[] {
+  return items.flatMap((item): Unfit[] => {
+    if (item.name !== 'llm_profile' && item.members !== null)
+      return [
+        {
+          item,
+          why: 'is of a kind that this service does not have.',
+          hint: 'Remove it for this environment, or use an Agent Server.',
+        },
+      ];
+    if (item.members !== null || !listing.items.some(({ name }) => name === item.name)) return [];
+    return [
+      {
+        item,
+        why: 'is null, and this service has no request that makes no profile active.',
+        hint: 'Name the profile that is to be active, or remove the key.',
+      },
+    ];
+  });
+}
+
+/** Why a profile of an app-server must be made active again: each store of it, and some stores of others, make it inactive. */
+function lostInProfiles(item: DesiredItem, earlier: Plan, desired: DesiredState): string | null {
+  const name = item.members?.[ACTIVE_FORM.main];
+  const profiles = changesIn(earlier, LLM_PROFILES_FORM.block);
+  if (profiles.some((path) => path[1] === name))
+    return 'stored by this plan, will be activated again';
+  const declared = itemNamed(desired, LLM_PROFILES_FORM, nameOf(item));
+  const isBare = declared !== undefined && isEmpty(declared.members?.['base_url']);
+  const stores = profiles.length > 0 || changesIn(earlier, 'settings').length > 0;
+  return isBare && stores ? 'without base_url, will be activated again after the writes' : null;
+}
+
+/** Why a profile of an Agent Server must be made active again: the settings have a copy of it, which its change does not reach. */
+function changedBeneath(item: DesiredItem, earlier: Plan, desired: DesiredState): string | null {
+  const name = item.members?.[ACTIVE_FORM.main];
+  const block = item.name === 'meta_profile' ? META_PROFILES_FORM.block : LLM_PROFILES_FORM.block;
+  if (item.name === 'agent_profile') return null;
+  if (changesIn(earlier, block).some((path) => path[1] === name))
+    return 'changed by this plan, will be activated again';
+  if (item.name !== 'llm_profile') return null;
+  const declared = itemNamed(desired, LLM_PROFILES_FORM, nameOf(item));
+  const connection: Value = memberOf(declared?.members, 'connection');
+  const isTouched = changesIn(earlier, CONNECTIONS_FORM.block).some(
+    (path) => path[1] === connection,
+  );
+  return isTouched ? 'its connection changes, will be activated again' : null;
+}
+
+function memberOf(members: ValueRecord | null | undefined, name: string): Value {
+  return members?.[name] ?? null;
+}
+
+/** A rename alone makes nothing inactive, and brings nothing new. */
+function changesIn(plan: Plan, block: string): readonly (readonly string[])[] {
+  const part = plan.find(({ resource }) => resource.block === block);
+  return part?.changes.filter((change) => !isRename(change)).map(({ path }) => path) ?? [];
+}

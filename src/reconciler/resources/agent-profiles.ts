@@ -1,0 +1,247 @@
+import {
+  activeDeclared,
+  AGENT_PROFILES_FORM,
+  LLM_PROFILES_FORM,
+} from '../model/collection-forms.ts';
+import { namesOf, type ListedItem } from '../model/collection.ts';
+import type { DesiredState } from '../model/state.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  recordOf,
+  sameValue,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+import { ACTIVE_AGENT, AGENT_DEFAULT, AGENTS_PATH } from './holders.ts';
+import { collection } from './collections/collection.ts';
+import { itemsByName, renamingAt, wholeRequests } from './collections/whole.ts';
+import type { Asking, Judged, Unfit, Wires } from './collections/wire.ts';
+
+const WIRES: Wires = {
+  'agent-server': {
+    list: listedProfiles,
+    replaces: () => 'in-place',
+    describes: true,
+    whole: wholeMember,
+    requests: (work) => wholeRequests(work, AGENTS_PATH, agentProfileBody),
+    rename: (item, to) => renamingAt(AGENTS_PATH, item, to),
+    follows: (_, member) => (member === 'llm_profile' ? LLM_PROFILES_FORM.block : undefined),
+    unfit: unfitProfiles,
+    keeps: isServersOwn,
+    listWrites:
+      'All agent profiles are looked up: an Agent Server makes the profile default, and makes it active, whenever none is.',
+  },
+};
+
+/**
+ * Agents by name. A server counts the revisions of each, also for a POST of what it has: nothing is posted that does not differ. Its list
+ * makes a profile and activates it if none is active, so that only those that are declared are read.
+ */
+export const AGENT_PROFILES = collection(AGENT_PROFILES_FORM, WIRES);
+
+/** What a server calls the members that the file calls otherwise. */
+const THEIRS: Readonly<Record<string, string>> = {
+  llm_profile: 'llm_profile_ref',
+  mcp_servers: 'mcp_server_refs',
+  secrets: 'secret_refs',
+  meta_profile: 'meta_profile_ref',
+};
+
+/** What a member is that is left out. What a server has besides is its own: the id, the revision, the version of the form. */
+const DEFAULTS: ValueRecord = recordOf([
+  ['agent_kind', 'openhands'],
+  ['llm_profile', null],
+  ['mcp_servers', null],
+  ['secrets', null],
+  ['meta_profile', null],
+  ['agent', 'CodeActAgent'],
+  ['tools', null],
+  ['persona', null],
+  ['system_message_suffix', null],
+  ['disabled_skills', []],
+  ['public_skills', null],
+  ['condenser', recordOf([])],
+  ['verification', recordOf([])],
+  ['enable_classify_and_switch_llm_tool', false],
+  ['tool_concurrency_limit', 1],
+  ['acp_server', 'claude-code'],
+  ['acp_model', null],
+  ['acp_session_mode', null],
+  ['acp_prompt_timeout', 1800],
+  ['acp_startup_timeout', 90],
+  ['acp_command', null],
+  ['acp_args', null],
+]);
+
+const SUMMARIZING: ValueRecord = recordOf([
+  ['condenser_kind', 'llm_summarizing'],
+  ['enabled', true],
+  ['max_size', 240],
+  ['max_tokens', null],
+  ['keep_first', 2],
+  ['minimum_progress', 0.1],
+  ['hard_context_reset_max_retries', 5],
+  ['hard_context_reset_context_scaling', 0.8],
+]);
+
+const NO_OP: ValueRecord = recordOf([
+  ['condenser_kind', 'no_op'],
+  ['enabled', true],
+]);
+
+const VERIFICATION: ValueRecord = recordOf([
+  ['critic_enabled', false],
+  ['critic_mode', 'finish_and_message'],
+  ['enable_iterative_refinement', false],
+  ['critic_threshold', 0.6],
+  ['max_refinement_iterations', 3],
+  ['critic_server_url', null],
+  ['critic_model_name', null],
+]);
+
+/** A member with what it leaves out. The order of names does not count. */
+function wholeMember(name: string, given: Value): Value {
+  const value = given ?? DEFAULTS[name] ?? null;
+  switch (name) {
+    case 'condenser':
+      return filled(value, isNoOp(value) ? NO_OP : SUMMARIZING);
+    case 'verification':
+      return filled(value, VERIFICATION);
+    case 'tools':
+      return isList(value) ? value.map((tool) => filled(tool, TOOL)) : value;
+    case 'mcp_servers':
+    case 'secrets':
+    case 'disabled_skills':
+    case 'public_skills':
+      return inOrder(value);
+    default:
+      return value;
+  }
+}
+
+const TOOL: ValueRecord = recordOf([
+  ['name', null],
+  ['params', recordOf([])],
+]);
+
+function isNoOp(value: Value): boolean {
+  return isRecord(value) && value['condenser_kind'] === 'no_op';
+}
+
+/** A record with the members of another, and no others. */
+function filled(value: Value, defaults: ValueRecord): Value {
+  if (!isRecord(value)) return value;
+  return recordOf(Object.keys(defaults).map((key) => [key, value[key] ?? defaults[key] ?? null]));
+}
+
+function inOrder(value: Value): Value {
+  if (!isList(value) || !value.every((one) => typeof one === 'string')) return value;
+  return value.toSorted((one, other) => (one < other ? -1 : 1));
+}
+
+/** A profile as a server is sent it. */
+export function agentProfileBody(members: ValueRecord): ValueRecord {
+  return recordOf(
+    Object.entries(members).flatMap(([name, value]) =>
+      value === null ? [] : [[THEIRS[name] ?? name, value] as const],
+    ),
+  );
+}
+
+/** What of a profile is not as it is by itself, by the names of the file. */
+function membersOf(profile: ValueRecord): ValueRecord {
+  return recordOf(
+    Object.keys(DEFAULTS).flatMap((name) => {
+      const value = profile[THEIRS[name] ?? name] ?? null;
+      const isDefault = sameValue(wholeMember(name, value), wholeMember(name, null));
+      return isDefault ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+async function listedProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {
+  const names = await namesAsked(asking);
+  const ids = new Map<string, string>();
+  const items = await itemsByName(asking, AGENTS_PATH, names, (found) => {
+    const profile = isRecord(found) ? found['profile'] : undefined;
+    if (!isRecord(profile)) return null;
+    const { name, id } = profile;
+    if (typeof name === 'string' && typeof id === 'string') ids.set(name, id);
+    return membersOf(profile);
+  });
+  return (
+    items?.map((item) => {
+      const id = ids.get(item.name);
+      return id === undefined ? item : { ...item, id };
+    }) ?? null
+  );
+}
+
+/** All are known by their list alone. It is asked for where one is active, and writes nothing then, or where the file names all. */
+async function namesAsked({
+  names,
+  declared,
+  isExhaustive,
+  answer,
+  get,
+  unlike,
+}: Asking): Promise<readonly string[]> {
+  const own = namesOf(declared);
+  const isLooked = names === 'all' && !isEmpty(answer[ACTIVE_AGENT]);
+  if (!isLooked && !isExhaustive) return own;
+  const json = await get(AGENTS_PATH);
+  if (typeof json === 'symbol') return own;
+  const entries = isRecord(json) ? json['profiles'] : undefined;
+  if (!isList(entries)) throw unlike(AGENTS_PATH);
+  const listed = entries.map((entry) => (isRecord(entry) ? entry['name'] : null));
+  return listed.filter((name) => typeof name === 'string');
+}
+
+/** The profile that a server makes by itself comes back while none else is active, and when the active one is removed. */
+function unfitProfiles(judged: Judged): readonly Unfit[] {
+  const { items, listing, desired, settings } = judged;
+  const item = items.find(({ name, members }) => name === AGENT_DEFAULT && members === null);
+  const there = listing.items.find(({ name }) => name === AGENT_DEFAULT);
+  if (item === undefined || isAnotherNext(desired)) return [];
+  const gone = removedActive(judged);
+  const isActive = there?.id !== undefined && sameValue(settings.answer[ACTIVE_AGENT], there.id);
+  if (!isActive && (gone === null || gone === AGENT_DEFAULT)) return [];
+  const why = isActive
+    ? 'cannot be removed while it is active: the server would make it again at once.'
+    : `cannot be removed together with ${gone}, which is active: the server would make it again at once.`;
+  return [{ item, why, hint: 'Make another one active with active.agent_profile.' }];
+}
+
+/** The profile that is active and that the file removes; null if it removes another, or none. */
+function removedActive({
+  items,
+  listing,
+  settings,
+}: Pick<Judged, 'items' | 'listing' | 'settings'>): string | null {
+  const id = settings.answer[ACTIVE_AGENT] ?? null;
+  const active = listing.items.find((one) => one.id !== undefined && sameValue(one.id, id));
+  const item = items.find(({ name }) => name === active?.name);
+  return item !== undefined && item.members === null ? item.name : null;
+}
+
+function isAnotherNext(desired: DesiredState): boolean {
+  const next = activeDeclared(desired, 'agent_profile');
+  return next !== null && next !== AGENT_DEFAULT;
+}
+
+/**
+ * A look at the list makes it active if none was, so that only another one that is active and stays shows that it is not. With others that go
+ * the active one stays only if the file names it.
+ */
+function isServersOwn(
+  { name, id }: ListedItem,
+  { items, listing, desired, settings }: Judged,
+): boolean {
+  if (name !== AGENT_DEFAULT || isAnotherNext(desired)) return false;
+  const active = settings.answer[ACTIVE_AGENT] ?? null;
+  if (id === undefined || isEmpty(active) || sameValue(active, id)) return true;
+  const other = listing.items.find((one) => one.id !== undefined && sameValue(one.id, active));
+  return items.every(({ name: own, members }) => own !== other?.name || members === null);
+}

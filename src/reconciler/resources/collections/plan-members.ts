@@ -1,0 +1,160 @@
+import {
+  isSecretHolder,
+  memberPath,
+  untoldLeaf,
+  type CollectionForm,
+  type DesiredItem,
+  type ListedItem,
+  type Listing,
+} from '../../model/collection.ts';
+import type { Path } from '../../model/path.ts';
+import { RESET, type Change, type Unknown } from '../../model/plan.ts';
+import type { Fingerprints } from '../../model/ports.ts';
+import { Secret, UnseenSecret } from '../../model/secret.ts';
+import {
+  holdsNothing,
+  isEmpty,
+  sameValue,
+  secretsIn,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
+import { isRotated, referencesIn, shownLike, type Rotation } from '../../plan/declared.ts';
+import { missingIn } from '../../plan/mcp-entry.ts';
+
+/** What turns a collection into what is declared of it, and what of it could not be compared. */
+export interface CollectionPlan {
+  readonly changes: readonly Change[];
+  readonly unknown: readonly Unknown[];
+  /** Secrets that were stored from here, if the service lists no item at all. */
+  readonly gone: readonly Path[];
+  /** What the service has and the file does not name. */
+  readonly unmanaged: readonly Path[];
+  /** Addresses that move to another host although a stored secret that stays is sent there. */
+  readonly moved: readonly Path[];
+}
+
+/** What is known of the secrets besides what a service lists. */
+export interface Known {
+  readonly rotation: Rotation;
+  readonly fingerprints: Fingerprints;
+}
+
+export type ItemPlan = Partial<Omit<CollectionPlan, 'unmanaged'>>;
+
+/** A declared item, and what it is planned by. */
+export interface Planning extends Known {
+  readonly form: CollectionForm;
+  readonly item: DesiredItem;
+  readonly listing: Listing;
+  /** The name under which the service has it now: what was last stored was stored under that. */
+  readonly storedAs: string;
+}
+
+export function isSecretMain({ main, isSecret }: CollectionForm): boolean {
+  return main !== undefined && isSecret([main]);
+}
+
+export function changeOf(
+  { form, item }: Planning,
+  path: Path,
+  action: Change['action'],
+  before: Value,
+  after: Value,
+  reason: string,
+): Change {
+  const isHidden = path.length === 2 && isSecretMain(form);
+  return {
+    resource: form.resource,
+    path,
+    action,
+    before,
+    after,
+    sensitive: isHidden || secretsIn(after).length > 0 || secretsIn(before).length > 0,
+    ref: referencesIn(after),
+    reason,
+    source: item.source,
+  };
+}
+
+/** What was last stored from here under the path of a secret, compared with what is declared. */
+export function lastOf(
+  { form, storedAs, fingerprints }: Pick<Planning, 'form' | 'storedAs' | 'fingerprints'>,
+  member: Path,
+  value: Value,
+) {
+  if (!(value instanceof Secret) || value instanceof UnseenSecret) return 'none';
+  const path = memberPath(form, storedAs, member);
+  return value.compareWith((text) => fingerprints.compare(path, text));
+}
+
+/** The member of which a list tells nothing here. */
+function untoldIn(
+  { untold }: CollectionForm,
+  members: ValueRecord,
+  there: ListedItem,
+): string | undefined {
+  if (untold === undefined) return undefined;
+  const { member, tells } = untold;
+  const isTold = Object.hasOwn(there.members, member) && tells(members[member] ?? null);
+  return isTold ? undefined : member;
+}
+
+/** Whether it is as declared, as far as what was last sent tells. */
+export function planUntold(planning: Planning, members: ValueRecord, there: ListedItem): ItemPlan {
+  const { form, item, rotation } = planning;
+  const leaf = untoldLeaf(form, members);
+  const name = untoldIn(form, members, there);
+  if (leaf === null || name === undefined || leaf.value instanceof UnseenSecret) return {};
+  const path = memberPath(form, item.name, leaf.member);
+  const last = lastOf(planning, leaf.member, leaf.value);
+  const declared = members[name] ?? null;
+  const isNamed = rotation !== 'all' && isRotated(rotation, path);
+  if (last === 'different' || isNamed) {
+    const reason = isNamed ? 'set, will be rotated' : 'set, changed since last written';
+    const before = shownLike(there.members[name] ?? null, declared);
+    const action = isNamed ? 'rotate' : 'change';
+    return { changes: [changeOf(planning, path, action, before, declared, reason)] };
+  }
+  if (last === 'same' || isEmpty(declared)) return {};
+  return { unknown: [{ path, reason: UNTOLD, ref: referencesIn(declared) }] };
+}
+
+const UNTOLD = 'set; the service does not tell whether it is this one';
+
+/** What a service shows of an item and is not as declared, member by member. */
+export function shownChanges(
+  planning: Planning,
+  members: ValueRecord,
+  there: ListedItem,
+): readonly Change[] {
+  const { form, item, listing } = planning;
+  const { whole } = listing;
+  const isDefault = (name: string, value: Value): boolean =>
+    whole === undefined ? holdsNothing(value) : sameValue(whole(name, value), whole(name, null));
+  const isSame = (name: string, value: Value, actual: Value): boolean =>
+    whole === undefined
+      ? sameValue(value, actual) || (holdsNothing(value) && isDefault(name, actual))
+      : sameValue(whole(name, value), whole(name, actual));
+  const untold = untoldIn(form, members, there);
+  const isApart = (name: string, value: Value): boolean =>
+    name === untold || isSecretHolder(form, name, value);
+  const declared = Object.entries(members).flatMap(([name, value]): Change[] => {
+    if (isApart(name, value)) return [];
+    const path = memberPath(form, item.name, [name]);
+    const actual = there.members[name] ?? null;
+    if (isSame(name, value, actual) || missingIn(path, value).length > 0) return [];
+    const before = shownLike(isEmpty(actual) ? null : actual, value);
+    const after = isEmpty(value) ? null : value;
+    const action = before === null ? 'set' : after === null ? 'clear' : 'change';
+    return [changeOf(planning, path, action, before, after, 'differs')];
+  });
+  if (!form.isWhole) return declared;
+  const left = Object.entries(there.members).flatMap(([name, actual]): Change[] => {
+    if (Object.hasOwn(members, name) || isApart(name, actual)) return [];
+    if (isDefault(name, actual)) return [];
+    const path = memberPath(form, item.name, [name]);
+    return [changeOf(planning, path, 'clear', actual, null, RESET)];
+  });
+  return [...declared, ...left];
+}

@@ -1,0 +1,264 @@
+import {
+  namesOf,
+  type CollectionForm,
+  type ListedItem,
+  type Listing,
+} from '../../model/collection.ts';
+import { asSetpointError, SetpointError } from '../../model/error.ts';
+import type { Path } from '../../model/path.ts';
+import type { WriteAnswer } from '../../model/ports.ts';
+import { MASK, UnseenSecret } from '../../model/secret.ts';
+import type { DesiredState, ObservedState } from '../../model/state.ts';
+import { isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import type { AskedItems } from '../../reconcile/contract.ts';
+import { askFor, jsonOf, sendOnce } from '../../service/request.ts';
+import { isMissingPath } from '../../service/dialects.ts';
+import type { Reply } from '../../service/exchange.ts';
+import { encode } from '../../service/json.ts';
+import { notInSnapshot, type ReaderOf, type Reading, type WriterOf } from '../../service/port.ts';
+import { retrying } from '../../service/retry.ts';
+import { ServiceError } from '../../service/service-error.ts';
+import { statusError } from '../../service/status-error.ts';
+import {
+  ABSENT,
+  LACKING,
+  type Asking,
+  type Call,
+  type Get,
+  type ItemRequest,
+  type Wire,
+  type Wires,
+} from './wire.ts';
+
+/** A collection of the service, and how it is read and written. */
+export interface CollectionKind {
+  readonly form: CollectionForm;
+  readonly reader: ReaderOf<ListReader>;
+  readonly writer: WriterOf<ItemWriter>;
+  readonly wires: Wires;
+}
+
+export interface ListReader {
+  /** What a service has, or null if it has no such collection. Throws a SetpointError if that cannot be read or believed. */
+  list(
+    settings: Pick<ObservedState, 'dialect' | 'release' | 'answer'>,
+    asked: Asked,
+    signal?: AbortSignal,
+  ): Promise<Listing | null>;
+}
+
+export interface Asked extends AskedItems {
+  /** Whether what is not declared is to be removed. Then everything is asked for, too. */
+  readonly isExhaustive?: boolean;
+}
+
+export interface ItemWriter {
+  /** One request for each call, never repeated by itself. */
+  send(request: ItemRequest): Promise<ItemAnswer>;
+}
+
+/**
+ * `astray`: the service did it, to something else than the item. `isMissing`: the service answered that it has no item of that name.
+ */
+export type ItemAnswer = (
+  | WriteAnswer
+  | { readonly kind: 'astray'; readonly error: SetpointError }
+) & { readonly isMissing?: boolean };
+
+const NOTHING: Pick<DesiredState, 'items'> = { items: new Map() };
+
+/** Reads a collection, or fails. A list that cannot be believed is an error and never a shorter list. */
+export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListReader> {
+  const { block } = form;
+  return {
+    open: (reading) => ({
+      list: async (
+        { dialect, release, answer },
+        { declared, desired = NOTHING, all, isExhaustive = false },
+        signal,
+      ) => {
+        const wire = wires[dialect.name];
+        if (wire === undefined) return null;
+        const get = getting(reading, signal);
+        const names = all === true || isExhaustive ? 'all' : namesOf(declared);
+        const items = await reading.read(block, () =>
+          wire.list({
+            names,
+            declared,
+            desired,
+            isExhaustive,
+            answer,
+            get,
+            unlike: unlikeFor(reading),
+          }),
+        );
+        return items === null ? null : listingOf(wire, release, items);
+      },
+    }),
+    saved: ({ environment: { name, dialect, release, ...saved } }) => ({
+      list: async () => {
+        const items = (saved as Readonly<Record<string, unknown>>)[block] as
+          | readonly ValueRecord[]
+          | null
+          | undefined;
+        if (items === undefined)
+          throw notInSnapshot(
+            `The snapshot does not contain the ${block} of ${name}.`,
+            `Take one with them: setpoint get settings,${block} -o json=snapshot.json.`,
+          );
+        const wire = dialect === null ? undefined : wires[dialect];
+        if (items === null || wire === undefined) return null;
+        const listed = items.map((item) => savedItem(form, item));
+        if (listed.some((item) => item === null))
+          throw notInSnapshot(
+            `The snapshot masks names or descriptions of the ${block} of ${name}.`,
+          );
+        return listingOf(
+          wire,
+          release,
+          listed.filter((item) => item !== null),
+        );
+      },
+    }),
+  };
+}
+
+/** An item of a document; null if it masks what is no secret. */
+function savedItem(form: CollectionForm, { name, ...members }: ValueRecord): ListedItem | null {
+  if (typeof name !== 'string' || name.includes(MASK)) return null;
+  const unmasked = unmaskedSecrets(form, [], recordOf(Object.entries(members)));
+  return unmasked === null ? null : { name, members: unmasked as ValueRecord };
+}
+
+function unmaskedSecrets(form: CollectionForm, path: Path, value: Value): Value | null {
+  if (isRecord(value)) {
+    const inner = Object.entries(value).map(
+      ([key, one]) => [key, unmaskedSecrets(form, [...path, key], one), one] as const,
+    );
+    return inner.some(([, made, one]) => made === null && one !== null)
+      ? null
+      : recordOf(inner.map(([key, made]) => [key, made]));
+  }
+  if (form.isSecret(path)) return value === null ? null : new UnseenSecret();
+  return typeof value === 'string' && value.includes(MASK) ? null : value;
+}
+
+export function listingOf(
+  { replaces, describes, whole }: Wire,
+  release: string | null,
+  items: readonly ListedItem[],
+): Listing {
+  return {
+    items,
+    replaces: replaces(release),
+    describes,
+    ...(whole === undefined ? {} : { whole }),
+  };
+}
+
+/** GETs paths of a service, each again if that may help. */
+export function getting(
+  { connection, limits }: Pick<Reading, 'connection' | 'limits'>,
+  signal?: AbortSignal,
+): Get {
+  const { clock, random } = connection;
+  const ask = askFor(connection, limits, signal);
+  return (path, headers) => {
+    const [bare = path] = path.split('?');
+    const place = connection.place('GET', bare);
+    const once = async () => {
+      const { reply } = await ask(path, headers);
+      if (isMissingPath(place, reply)) return LACKING;
+      if (reply.status === 404) return ABSENT;
+      if (reply.status !== 200) throw statusError(connection, place, reply);
+      const read = jsonOf(place, reply);
+      if ('error' in read) throw read.error;
+      return read.json;
+    };
+    return retrying(once, { clock, place, random }, limits)(signal);
+  };
+}
+
+function unlikeFor({ connection }: Reading): Asking['unlike'] {
+  return (path) => {
+    const [bare = path] = path.split('?');
+    return new ServiceError(
+      'bad-response',
+      `${connection.place('GET', bare)} was answered with a list that cannot be believed: an item has no name, or its pages do not end.`,
+    );
+  };
+}
+
+/** What servers answer to these may repeat what was sent: nothing of it is shown. */
+export function itemWriter(block: string): WriterOf<ItemWriter> {
+  return (writing) => ({
+    send: async (request): Promise<ItemAnswer> => {
+      const { connection, limits, send } = writing;
+      let call: Call;
+      try {
+        call =
+          typeof request.call === 'function' ? await request.call(getting(writing)) : request.call;
+      } catch (thrown) {
+        return {
+          kind: 'not-applied',
+          retry: false,
+          reached: false,
+          error: asSetpointError(thrown),
+        };
+      }
+      const { body, refusals = {}, headersTimeout = 0, astray, ...sent } = call;
+      let isMissing = false;
+      const answer = await send(`write ${block}`, () =>
+        sendOnce(connection, {
+          ...sent,
+          ...(headersTimeout === 0 ? {} : { headersTimeout }),
+          body: body === null ? null : encode(body),
+          timeout: Math.max(connection.timeout, headersTimeout),
+          limits,
+          refusals: [400, 404, 422, ...Object.keys(refusals).map(Number)],
+          refused: (place, reply) => {
+            isMissing = reply.status === 404 && !isMissingPath(place, reply);
+            const known = refusals[reply.status];
+            const said =
+              typeof known === 'function'
+                ? known(answerOf(place, reply))
+                : { why: known, hint: AGAIN };
+            return said === null ? null : itemRefusal(place, reply.status, request, said);
+          },
+        }),
+      );
+      if (answer.kind !== 'done') return { ...answer, isMissing };
+      const wrong = astray?.(answer.answer) ?? null;
+      if (wrong === null) return { kind: 'stored' };
+      const { why, hint } = wrong;
+      return { kind: 'astray', error: new SetpointError('not-converged', why, { hint }) };
+    },
+  });
+}
+
+const AGAIN = 'Run setpoint plan again: it reads what is there now.';
+
+/** What a refusal says: it is compared with what is known, and never shown. */
+function answerOf(place: string, reply: Reply): Value {
+  const read = jsonOf(place, reply);
+  return 'json' in read ? read.json : null;
+}
+
+function itemRefusal(
+  place: string,
+  status: number,
+  { kind, name }: ItemRequest,
+  { why, hint }: { readonly why: string | undefined; readonly hint: string },
+): ServiceError {
+  const otherwise =
+    status === 404
+      ? `it has no ${name}, which somebody may have removed`
+      : status === 400
+        ? 'something of that name is there already'
+        : 'it takes no such name or value';
+  return new ServiceError(
+    'settings-refused',
+    `${place} was refused: ${why ?? otherwise} (status ${status}, to ${kind} ${name}). Nothing was written by it.`,
+    { hint },
+  );
+}

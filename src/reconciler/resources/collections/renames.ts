@@ -1,0 +1,146 @@
+import {
+  secondName,
+  waitingFor,
+  type CollectionForm,
+  type DesiredItem,
+  type FormerName,
+  type Listing,
+} from '../../model/collection.ts';
+import { SetpointError } from '../../model/error.ts';
+import { formatPath } from '../../model/path.ts';
+import type { Change, Plan } from '../../model/plan.ts';
+import { recordOf, type ValueRecord } from '../../model/value.ts';
+import type { Wire } from './wire.ts';
+
+/* Items that get another name. What is planned of them is planned on the list as it is once they have it. */
+
+/** A declared item that a list has under its former name. */
+export interface Renaming {
+  readonly item: DesiredItem;
+  readonly former: FormerName;
+}
+
+/** What of a list is to be renamed: what it has under a former name, and not under the own one. */
+export function renamingsIn(items: readonly DesiredItem[], listing: Listing): readonly Renaming[] {
+  const isThere = isIn(listing);
+  return items.flatMap((item) => {
+    const { name, former } = item;
+    if (former === undefined || isThere(name)) return [];
+    const isNeeded = isThere(former.name) || waitingFor(former.name, listing) !== undefined;
+    return isNeeded ? [{ item, former }] : [];
+  });
+}
+
+function isIn({ items }: Listing): (name: string) => boolean {
+  const names = new Set(items.map(({ name }) => name));
+  return (name) => names.has(name);
+}
+
+/** What one renaming gives another name: the item, and before it a value that waits to take its place. */
+export function namesRenamed(
+  { item, former }: Renaming,
+  listing: Listing,
+): readonly (readonly [from: string, to: string])[] {
+  const isThere = isIn(listing);
+  const waiting = secondName(item.name);
+  return [
+    ...(waitingFor(former.name, listing) === undefined || isThere(waiting)
+      ? []
+      : [[secondName(former.name), waiting] as const]),
+    ...(isThere(former.name) ? [[former.name, item.name] as const] : []),
+  ];
+}
+
+/** A list as it is once all of that is renamed. */
+export function afterRenames(items: readonly DesiredItem[], listing: Listing): Listing {
+  const renamings = renamingsIn(items, listing);
+  if (renamings.length === 0) return listing;
+  const names = new Map(renamings.flatMap((one) => namesRenamed(one, listing)));
+  return {
+    ...listing,
+    items: listing.items.map((item) => ({ ...item, name: names.get(item.name) ?? item.name })),
+  };
+}
+
+/** The change that gives an item another name. */
+export function renameOf({ resource, block }: CollectionForm, { item, former }: Renaming): Change {
+  return {
+    resource,
+    path: [block, item.name],
+    action: 'rename',
+    before: former.name,
+    after: item.name,
+    sensitive: false,
+    ref: null,
+    reason: `renamed from ${former.name}`,
+    source: former.source,
+  };
+}
+
+export function isRename({ action }: Pick<Change, 'action'>): boolean {
+  return action === 'rename';
+}
+
+/** A list as it is once the service has followed what is renamed earlier: some members name items of other collections. */
+export function afterEarlierRenames(
+  { follows }: Pick<Wire, 'follows'>,
+  listing: Listing,
+  earlier: Plan,
+): Listing {
+  if (follows === undefined) return listing;
+  const names = new Map(
+    earlier.flatMap(({ changes }) =>
+      changes
+        .filter(isRename)
+        .map(({ path: [block = ''], before, after }) => [JSON.stringify([block, before]), after]),
+    ),
+  );
+  if (names.size === 0) return listing;
+  const followed = (item: string, members: ValueRecord): ValueRecord =>
+    recordOf(
+      Object.entries(members).map(([member, value]) => {
+        const block = follows(item, member);
+        return [member, names.get(JSON.stringify([block, value])) ?? value];
+      }),
+    );
+  return {
+    ...listing,
+    items: listing.items.map((item) => ({ ...item, members: followed(item.name, item.members) })),
+  };
+}
+
+/** No item of a collection is written where a server cannot rename what it should: it has both names, or no request for it. */
+export function throwIfNotRenamed(
+  { block, noun }: CollectionForm,
+  wire: Pick<Wire, 'rename'> | undefined,
+  items: readonly DesiredItem[],
+  listing: Listing,
+): void {
+  const isThere = isIn(listing);
+  const unfit = ({ item, former }: Renaming, why: string, hint: string): SetpointError => {
+    const { file, line } = former.source;
+    const names = `${formatPath([block, former.name])} to ${formatPath([block, item.name])}`;
+    return new SetpointError(
+      'unfit-for-service',
+      `moved names ${names} (${file}:${line}), ${why} Nothing was written to ${block}.`,
+      { hint },
+    );
+  };
+  for (const item of items) {
+    const { former } = item;
+    if (former === undefined || !isThere(former.name)) continue;
+    const own = formatPath([block, item.name]);
+    if (isThere(item.name))
+      throw unfit(
+        { item, former },
+        'and this service has both.',
+        `Remove one of them on the service; or remove the entry from moved, so that ${formatPath([block, former.name])} is left alone.`,
+      );
+    if (wire?.rename === undefined)
+      throw unfit(
+        { item, former },
+        `and this service has no request that renames ${noun}.`,
+        `Remove the entry from moved and declare ${formatPath([block, former.name])} as null: it is then removed, and ${own} is created with every secret declared.`,
+      );
+  }
+}

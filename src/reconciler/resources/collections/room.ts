@@ -1,0 +1,75 @@
+import type { CollectionForm, DesiredItem, ListedItem } from '../../model/collection.ts';
+import { SetpointError } from '../../model/error.ts';
+import { formatPath, type Path } from '../../model/path.ts';
+import type { Asking, Judged, Wire } from './wire.ts';
+
+/* What a server would refuse of a plan, and what makes room on one that takes no more items. */
+
+/** Nothing is sent of a plan of which the server would refuse a part. */
+export function throwIfUnfit(form: CollectionForm, wire: Wire | undefined, judged: Judged): void {
+  const [one] = wire?.unfit?.(judged) ?? [];
+  if (one !== undefined) throw unfit(form, one.item, one.why, one.hint);
+}
+
+/**
+ * The removals without which a server has no room for what is new: they come first, and all others last. Only what nothing on the server
+ * names can come first. Throws a SetpointError if that is not enough.
+ */
+export function roomMade(
+  form: CollectionForm,
+  wire: Wire | undefined,
+  { items, listing }: Judged,
+): readonly Path[] {
+  const { limit = Infinity } = wire ?? {};
+  const there = new Map(listing.items.map((item) => [item.name, item]));
+  const created = items.filter(({ name, members }) => members !== null && !there.has(name));
+  const lacking = there.size + created.length - limit;
+  if (created.length === 0 || lacking <= 0) return [];
+  const removed = items.filter(({ name, members }) => members === null && there.has(name));
+  const free = removed.filter(({ name }) => isFree(there.get(name)));
+  if (free.length >= lacking) return free.slice(0, lacking).map(({ name }) => [form.block, name]);
+  const [first] = created.slice(free.length - lacking);
+  if (first === undefined) return [];
+  const named = removed.find((item) => !free.includes(item));
+  const hint =
+    named === undefined
+      ? `Remove some: declare ${form.block}.NAME as null.`
+      : `${formatPath([form.block, named.name])} goes last, because ${holderOf(there.get(named.name))} still names it: remove it in a run of its own, or another one.`;
+  const why = `is one too many: this service takes ${limit} ${form.noun} and has ${there.size}${removed.length === 0 ? '' : `, of which ${free.length} can be removed before`}.`;
+  throw unfit(form, first, why, hint);
+}
+
+/** Whether a server has no room for what is new, and something goes that could make room. */
+export function lacksRoom(
+  { declared, isExhaustive }: Pick<Asking, 'declared' | 'isExhaustive'>,
+  items: readonly ListedItem[],
+  limit: number,
+): boolean {
+  const there = new Set(items.map(({ name }) => name));
+  const created = declared.filter(({ name, members }) => members !== null && !there.has(name));
+  const isRemoved = ({ name, members }: DesiredItem): boolean =>
+    members === null && there.has(name);
+  return (
+    created.length > 0 &&
+    there.size + created.length > limit &&
+    (isExhaustive || declared.some(isRemoved))
+  );
+}
+
+function isFree(item: ListedItem | undefined): boolean {
+  return item?.isActive !== true && (item?.heldBy ?? []).length === 0;
+}
+
+function holderOf(item: ListedItem | undefined): string {
+  return item?.heldBy?.[0] ?? 'what is active';
+}
+
+function unfit(
+  { block }: CollectionForm,
+  { name, source: { file, line } }: DesiredItem,
+  message: string,
+  hint: string,
+): SetpointError {
+  const at = `${formatPath([block, name])} (${file}:${line})`;
+  return new SetpointError('unfit-for-service', `${at} ${message} Nothing was sent.`, { hint });
+}

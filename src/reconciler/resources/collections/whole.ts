@@ -1,0 +1,100 @@
+import { type ListedItem, sameMembers } from '../../model/collection.ts';
+import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import {
+  ABSENT,
+  LACKING,
+  removalBy,
+  type Asking,
+  type Call,
+  type ItemRequest,
+  type ItemWork,
+} from './wire.ts';
+
+/* Items that have a path each, by their names, and that one request stores whole: what it leaves out is the server's default. */
+
+/** Reads items one by one; what has gone in between is left out. Null if the server has no such path. */
+export async function itemsByName(
+  { get, unlike }: Asking,
+  path: string,
+  names: readonly string[],
+  membersIn: (json: Value) => ValueRecord | null,
+): Promise<readonly ListedItem[] | null> {
+  const items: ListedItem[] = [];
+  for (const name of names) {
+    const place = pathOf(path, name);
+    const json = await get(place);
+    if (json === LACKING) return null;
+    if (json === ABSENT) continue;
+    const members = membersIn(json);
+    if (members === null) throw unlike(place);
+    items.push({ name, members });
+  }
+  return items;
+}
+
+/**
+ * The items of a list that tells only names of them: those that are asked for are read one by one, of the others only the names are told.
+ * `list` is what the path answered, `key` where the list is in it.
+ */
+export async function itemsListed(
+  asking: Asking,
+  path: string,
+  { list, key }: { readonly list: Value; readonly key: string },
+  membersIn: (json: Value) => ValueRecord | null,
+): Promise<readonly ListedItem[]> {
+  const entries = isRecord(list) ? list[key] : undefined;
+  if (!isList(entries)) throw asking.unlike(path);
+  const listed = entries.map((entry) => (isRecord(entry) ? entry['name'] : null));
+  const names = listed.filter((name) => typeof name === 'string');
+  if (names.length < listed.length) throw asking.unlike(path);
+  const isAsked = (name: string): boolean => asking.names === 'all' || asking.names.includes(name);
+  const read = await itemsByName(asking, path, names.filter(isAsked), membersIn);
+  const others = names.filter((name) => !isAsked(name));
+  return [...(read ?? []), ...others.map((name) => ({ name, members: {} }))];
+}
+
+/** The one request that stores an item, or removes it. */
+export function wholeRequests(
+  { item: { name, members }, there, listing: { whole } }: ItemWork,
+  path: string,
+  bodyOf: (members: ValueRecord) => ValueRecord,
+): readonly ItemRequest[] {
+  if (members === null)
+    return there === undefined
+      ? []
+      : [
+          removalBy(name, {
+            method: 'DELETE',
+            path: pathOf(path, name),
+            body: null,
+            refusals: HELD,
+          }),
+        ];
+  return [
+    {
+      kind: 'store',
+      name,
+      shows: members,
+      call: { method: 'POST', path: pathOf(path, name), body: bodyOf(members), refusals: FULL },
+      isShown: ({ items }) =>
+        items.some((one) => one.name === name && sameMembers(one.members, members, whole)),
+    },
+  ];
+}
+
+/** The request of a service that knows items by their names, to give one another. */
+export function renamingAt(path: string, { name }: ListedItem, to: string): Call {
+  return {
+    method: 'POST',
+    path: `${pathOf(path, name)}/rename`,
+    body: recordOf([['new_name', to]]),
+    refusals: { 409: `it has one named ${to} already` },
+  };
+}
+
+const HELD = { 409: 'something else on the service still names it' };
+const FULL = { 409: 'the service takes no more of them' };
+
+function pathOf(path: string, name: string): string {
+  return `${path}/${encodeURIComponent(name)}`;
+}

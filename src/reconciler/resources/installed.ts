@@ -1,0 +1,210 @@
+import { PLUGINS_FORM, SKILLS_FORM } from '../model/collection-forms.ts';
+import { sameMembers, type CollectionForm, type ListedItem } from '../model/collection.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  recordOf,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+import { collection } from './collections/collection.ts';
+import { itemsByName } from './collections/whole.ts';
+import {
+  removalBy,
+  type Asking,
+  type Call,
+  type ItemRequest,
+  type ItemWork,
+  type Judged,
+  type Unfit,
+  type Wire,
+  type Wires,
+} from './collections/wire.ts';
+
+/*
+ * Skills and plugins, which a server fetches from where their code is and calls by the name that they have there. Its list writes: it
+ * stores what it found in the folder, with no lock. Of two lists at once one may find a file that is half written, and then each one is
+ * stored as of no source, and on. So those that are declared are read one by one.
+ */
+
+export const SKILLS = collection(SKILLS_FORM, wires(SKILLS_FORM));
+export const PLUGINS = collection(PLUGINS_FORM, wires(PLUGINS_FORM));
+
+function wires(form: CollectionForm): Wires {
+  return { 'agent-server': wire(form) };
+}
+
+function wire({ block, noun, resource }: CollectionForm): Wire {
+  return {
+    list: (asking) => read(asking, block),
+    replaces: () => 'in-place',
+    describes: true,
+    whole: wholeMember,
+    unfit: (judged) => unfit(judged, resource),
+    listWrites: `All ${noun} are looked up: an Agent Server rewrites its own record of what is installed whenever it lists that.`,
+    requests: (work) => requestsFor(work, { path: `/api/${block}`, resource }),
+  };
+}
+
+/** Those that are declared. If one is not there, what is installed from its source under another name comes along. */
+async function read(asking: Asking, block: string): Promise<readonly ListedItem[] | null> {
+  const { names, declared } = asking;
+  if (names === 'all') return listed(asking, block);
+  const path = `/api/${block}/installed`;
+  const items = await itemsByName(asking, path, names, (entry) => itemIn(entry)?.members ?? null);
+  if (items === null) return null;
+  const missing = declared
+    .filter(({ name }) => items.every((item) => item.name !== name))
+    .flatMap(({ members }) => (members === null ? [] : [members]));
+  if (missing.length === 0) return items;
+  const all = (await listed(asking, block)) ?? [];
+  const astray = all.filter(
+    ({ name, members }) =>
+      !names.includes(name) && missing.some((wanted) => isSamePlace(wanted, members)),
+  );
+  return [...items, ...astray];
+}
+
+async function listed({ get, unlike }: Asking, block: string): Promise<ListedItem[] | null> {
+  const path = `/api/${block}/installed`;
+  const json = await get(path);
+  if (typeof json === 'symbol') return null;
+  const entries = isRecord(json) ? json[block] : undefined;
+  if (!isList(entries)) throw unlike(path);
+  const items = entries.map(itemIn).filter((item) => item !== null);
+  if (items.length < entries.length) throw unlike(path);
+  return items;
+}
+
+/** The commit stands for the ref: which branch or tag that was is not kept. */
+function itemIn(entry: Value): ListedItem | null {
+  if (!isRecord(entry)) return null;
+  const { name, source, enabled, repo_path: folder, resolved_ref: commit } = entry;
+  if (typeof name !== 'string' || typeof source !== 'string') return null;
+  const members: Readonly<Record<string, Value>> = {
+    source,
+    ...(typeof commit === 'string' ? { ref: commit } : {}),
+    ...(isEmpty(folder) ? {} : { repo_path: folder }),
+    enabled: enabled ?? true,
+  };
+  return { name, members: recordOf(Object.entries(members)) };
+}
+
+function wholeMember(name: string, value: Value): Value {
+  if (name === 'enabled') return value ?? true;
+  return isEmpty(value) ? null : value;
+}
+
+/** Whether two are installed from the same place. */
+function isSamePlace(one: ValueRecord, other: ValueRecord): boolean {
+  return sameMembers(placeIn(one), placeIn(other), wholeMember);
+}
+
+function placeIn({ source = null, repo_path: folder = null }: ValueRecord): ValueRecord {
+  return recordOf([
+    ['source', source],
+    ['repo_path', folder],
+  ]);
+}
+
+/** What the same source has installed under another name, it would install again under that one. */
+function unfit({ items, listing }: Judged, resource: string): readonly Unfit[] {
+  return items.flatMap((item): Unfit[] => {
+    const { name, members } = item;
+    const isThere = listing.items.some((one) => one.name === name);
+    if (members === null || isThere) return [];
+    const other = listing.items.find((one) => isSamePlace(one.members, members));
+    if (other === undefined) return [];
+    const why = `cannot be installed: what its source holds is called ${other.name}, and installed under that name.`;
+    return [{ item, why, hint: misnamed(resource, other.name) }];
+  });
+}
+
+function misnamed(resource: string, name: string): string {
+  return `A ${resource} has the name that its source gives it: declare it as ${name}.`;
+}
+
+interface Place {
+  readonly path: string;
+  readonly resource: string;
+}
+
+/** What is installed anew stays on or off. */
+function requestsFor(work: ItemWork, place: Place): readonly ItemRequest[] {
+  const { item, changes, there } = work;
+  const { name, members } = item;
+  if (members === null) return there === undefined ? [] : [removal(name, place)];
+  const isOn = members['enabled'] ?? true;
+  const changed = changes.map(({ path: [, , member = ''] }) => member);
+  const installs = there === undefined || changed.some((member) => member !== 'enabled');
+  const switches = there === undefined ? isOn === false : changed.includes('enabled');
+  return [
+    ...(installs ? [installation(work, members, place)] : []),
+    ...(switches ? [switching(name, members, isOn, place)] : []),
+  ];
+}
+
+function installation(
+  { item: { name }, there }: ItemWork,
+  members: ValueRecord,
+  { path, resource }: Place,
+): ItemRequest {
+  const { source = null, ref = null, repo_path: folder = null } = members;
+  const body: Readonly<Record<string, Value>> = {
+    source,
+    ...(isEmpty(ref) ? {} : { ref }),
+    ...(isEmpty(folder) ? {} : { repo_path: folder }),
+    force: there !== undefined,
+  };
+  const astray: Call['astray'] = ({ name: other }) =>
+    other === name || typeof other !== 'string' || !NAME.test(other)
+      ? null
+      : {
+          why: `The source of the ${resource} ${name} holds one that is called ${other}, which the service has installed under that name. It was left there.`,
+          hint: `${misnamed(resource, other)} To have it removed, declare it as null.`,
+        };
+  return {
+    kind: 'store',
+    name,
+    shows: members,
+    call: {
+      method: 'POST',
+      path: `${path}/install`,
+      body: recordOf(Object.entries(body)),
+      headersTimeout: FETCHING,
+      astray,
+      refusals: {
+        400: 'it could not fetch the source',
+        409: `it has a ${resource} of the name that the source gives, from elsewhere`,
+        422: `the source holds no ${resource} that it takes`,
+      },
+    },
+    isShown: ({ items }) =>
+      items.some((one) => one.name === name && isSamePlace(one.members, members)),
+  };
+}
+
+const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** The service itself fetches what it installs. */
+const FETCHING = 120_000;
+
+function switching(name: string, members: ValueRecord, isOn: Value, { path }: Place): ItemRequest {
+  return {
+    kind: 'describe',
+    name,
+    shows: members,
+    call: {
+      method: 'PATCH',
+      path: `${path}/installed/${name}`,
+      body: recordOf([['enabled', isOn]]),
+    },
+    isShown: ({ items }) =>
+      items.some((one) => one.name === name && one.members['enabled'] === isOn),
+  };
+}
+
+function removal(name: string, { path }: Place): ItemRequest {
+  return removalBy(name, { method: 'DELETE', path: `${path}/installed/${name}`, body: null });
+}

@@ -1,0 +1,142 @@
+import { LLM_PROFILES_FORM } from '../../model/collection-forms.ts';
+import { itemListed, type DesiredItem, type ListedItem } from '../../model/collection.ts';
+import { MODEL_PART } from '../../model/field.ts';
+import { isMasked } from '../../model/secret-words.ts';
+import { Secret, UnseenSecret } from '../../model/secret.ts';
+import {
+  isEmpty,
+  isRecord,
+  mapRecord,
+  recordOf,
+  sameValue,
+  valueAt,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
+import { lacksRoom } from '../collections/room.ts';
+import { itemsListed } from '../collections/whole.ts';
+import { ABSENT, LACKING, type Asking } from '../collections/wire.ts';
+import { AGENT_DEFAULT, AGENTS_PATH, withHolders } from '../holders.ts';
+import { CONNECTION_ID, connectionsBy } from '../provider-connections.ts';
+
+/** Of those that the file does not declare only the names are told, but for the active one if that is asked for. */
+export async function listedProfiles(
+  asking: Asking,
+  path: string,
+  alsoRead?: 'with the active one',
+): Promise<readonly ListedItem[] | null> {
+  const list = await asking.get(path);
+  if (list === LACKING) return null;
+  if (list === ABSENT) return [];
+  const active = isRecord(list) ? list['active_profile'] : null;
+  const more = alsoRead !== undefined && typeof active === 'string' ? [active] : [];
+  const names = asking.names === 'all' ? asking.names : [...asking.names, ...more];
+  const items = await itemsListed({ ...asking, names }, path, { list, key: 'profiles' }, (found) =>
+    isRecord(found) && isRecord(found['config'])
+      ? membersOf(found['config'], hasOwnKey(found['config'], found['api_key_set']))
+      : null,
+  );
+  const named = await withConnectionNames(asking, items);
+  return named.map((item) => {
+    const own = withoutOwn(item, asking.declared);
+    return item.name === active ? { ...own, isActive: true } : own;
+  });
+}
+
+/** What names the LLM profile of the server's own agent profile. */
+export const OF_DEFAULT = `the agent profile ${AGENT_DEFAULT}`;
+
+/**
+ * The same. Where the file names all, it is told which one the server's own agent profile names; the list of these is not asked: it writes. Where a
+ * server has no room for what is new, it is told of each what names it, as far as that can be read without a write.
+ */
+export async function listedWithHolder(
+  asking: Asking,
+  path: string,
+  limit: number,
+): Promise<readonly ListedItem[] | null> {
+  const items = await listedProfiles(asking, path);
+  if (items !== null && lacksRoom(asking, items, limit))
+    return withHolders(asking, items, 'LLM profiles');
+  if (items === null || !asking.isExhaustive) return items;
+  const found = await asking.get(`${AGENTS_PATH}/${AGENT_DEFAULT}`);
+  const named = typeof found === 'symbol' ? null : valueAt(found, ['profile', 'llm_profile_ref']);
+  return items.map((item) => (item.name === named ? { ...item, heldBy: [OF_DEFAULT] } : item));
+}
+
+/** That of a connection is none of the profile: without the connection it has no key. */
+function hasOwnKey(config: ValueRecord, isKeySet: Value | undefined): boolean {
+  return isKeySet === true && isEmpty(config[CONNECTION_ID]);
+}
+
+/** A profile as it is compared: what is a secret is told as stored or not, unless the service shows it. */
+function membersOf(config: ValueRecord, isKeySet: boolean): ValueRecord {
+  const shown = mapRecord(config, (value, name) => {
+    if (!isSecretMember(name)) return value;
+    return isRecord(value) ? mapRecord(value, hidden) : hidden(value);
+  });
+  return recordOf([
+    ...Object.entries(shown).filter(([name]) => name !== 'api_key'),
+    ['api_key', isKeySet ? new UnseenSecret() : null],
+  ]);
+}
+
+function hidden(value: Value): Value {
+  if (typeof value !== 'string') return value;
+  const secret = new Secret(value);
+  return isMasked(secret) ? new UnseenSecret() : secret;
+}
+
+export function isSecretMember(name: string): boolean {
+  return LLM_PROFILES_FORM.isSecret([name]);
+}
+
+/** What a server fills in by itself counts only where the file declares it. */
+const OF_THE_SERVER: ReadonlySet<string> = new Set([
+  'stream_idle_timeout',
+  'api_version',
+  'usage_id',
+]);
+
+function withoutOwn(item: ListedItem, declared: readonly DesiredItem[]): ListedItem {
+  const own = itemListed(declared, item.name)?.members ?? {};
+  const kept = Object.entries(item.members).filter(
+    ([name]) => !OF_THE_SERVER.has(name) || Object.hasOwn(own, name),
+  );
+  return { ...item, members: recordOf(kept) };
+}
+
+/**
+ * Whether the llm of the settings of an Agent Server is a copy of a profile, as it shows both. What a connection brings is no part of the
+ * profile, and of secrets it shows only whether there are any.
+ */
+export function isLlmOf(
+  { config, api_key_set: isKeySet }: ValueRecord,
+  settings: ValueRecord,
+): boolean {
+  const llm = valueAt(settings, MODEL_PART);
+  if (!isRecord(config) || !isRecord(llm)) return true;
+  const isLinked = !isEmpty(config[CONNECTION_ID]);
+  if (!isLinked && isKeySet !== settings['llm_api_key_is_set']) return false;
+  return Object.entries(config).every(([name, value]) => {
+    const isBrought = name === 'api_key' || (isLinked && name === 'base_url');
+    return isBrought || OF_THE_SERVER.has(name) || sameValue(value, llm[name] ?? null);
+  });
+}
+
+/** The name of its connection in the place of the id. */
+async function withConnectionNames(
+  { get }: Asking,
+  items: readonly ListedItem[],
+): Promise<readonly ListedItem[]> {
+  const isLinked = items.some(({ members }) => !isEmpty(members[CONNECTION_ID]));
+  const names = isLinked
+    ? await connectionsBy(get, 'id', 'display_name')
+    : new Map<string, string>();
+  return items.map((item) => {
+    const { [CONNECTION_ID]: id, ...members } = item.members;
+    if (typeof id !== 'string') return { ...item, members: recordOf(Object.entries(members)) };
+    const connection = names.get(id) ?? id;
+    return { ...item, members: recordOf([...Object.entries(members), ['connection', connection]]) };
+  });
+}

@@ -1,0 +1,168 @@
+import {
+  ACTIVE_FORM,
+  activeDeclared,
+  AGENT_PROFILES_FORM,
+  CONNECTIONS_FORM,
+  LLM_PROFILES_FORM,
+} from '../../model/collection-forms.ts';
+import { itemNamed, type ListedItem, type Listing } from '../../model/collection.ts';
+import type { DialectName } from '../../model/dialect.ts';
+import { MODEL_PART } from '../../model/field.ts';
+import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
+import type { Change, Warning } from '../../model/plan.ts';
+import type { DesiredState } from '../../model/state.ts';
+import { isEmpty, valueAt, type Value } from '../../model/value.ts';
+import { collection } from '../collections/collection.ts';
+import { renamingAt } from '../collections/whole.ts';
+import {
+  activationBy,
+  type ItemRequest,
+  type ItemWork,
+  type Judged,
+  type Unfit,
+  type Wire,
+  type Wires,
+} from '../collections/wire.ts';
+import { itemOf } from '../collections/send.ts';
+import { AGENT_DEFAULT } from '../holders.ts';
+import { listedProfiles, listedWithHolder, OF_DEFAULT } from './read.ts';
+import { inFile, inSettings, requestsFor } from './write.ts';
+
+const V1 = '/api/v1/settings/profiles';
+export const AGENT = '/api/profiles';
+
+const WIRES: Wires = {
+  'app-server': {
+    ...wireOf('app-server', V1, 10),
+    requests: (work) => activeAgain(work, requestsFor(work, V1, inSettings)),
+    list: (asking) => listedProfiles(asking, V1, 'with the active one'),
+    unfit: (judged) => [...unfitActive(judged, ACTIVE_IN_V1), ...unfitInSettings(judged)],
+    warned: endingWarnings,
+  },
+  'agent-server': {
+    ...wireOf('agent-server', AGENT, 50),
+    list: (asking) => listedWithHolder(asking, AGENT, 50),
+    keeps: isHeldByDefault,
+    requests: (work) => requestsFor(work, AGENT, inFile),
+    unfit: (judged) => unfitActive(judged, ACTIVE_IN_AGENT),
+  },
+};
+
+/** Models by name. A profile is stored whole, and its key stays if nothing else is sent, or taken along from what is stored. */
+export const LLM_PROFILES = collection(LLM_PROFILES_FORM, WIRES);
+
+/**
+ * The profile that an app-server makes inactive by a store of one: the active one at each store of it, and one without an address at the store of
+ * others. Null if it makes none, or the file says itself which one is active.
+ */
+function endedBy(name: string, { items }: Listing, desired: DesiredState): string | null {
+  if (itemNamed(desired, ACTIVE_FORM, 'llm_profile') !== undefined) return null;
+  const active = items.find(({ isActive = false }) => isActive);
+  if (active === undefined) return null;
+  return active.name === name || isEmpty(active.members['base_url']) ? active.name : null;
+}
+
+/** That a store makes the active profile inactive, and what follows. */
+function endingWarnings(changes: readonly Change[], { listing, desired }: Judged): Warning[] {
+  const stored = changes.filter(({ action }) => action !== 'remove').map(itemOf);
+  const ended = stored.map((name) => endedBy(name, listing, desired)).find((name) => name !== null);
+  if (ended === undefined) return [];
+  const why = stored.includes(ended)
+    ? `Storing the active LLM profile ${ended} makes it inactive`
+    : `Storing an LLM profile makes the active one, ${ended}, inactive, because it has no base_url`;
+  const message = `${why} on this service. setpoint activates it again after the write. To say in the file which one is active, declare active.llm_profile.`;
+  return [{ code: 'active-profile', message, path: [LLM_PROFILES_FORM.block, ended] }];
+}
+
+/** What the file says nothing of stays active. */
+function activeAgain(work: ItemWork, requests: readonly ItemRequest[]): readonly ItemRequest[] {
+  const { item, listing, desired } = work;
+  const ended = item.members === null ? null : endedBy(item.name, listing, desired);
+  return ended === null ? requests : [...requests, activation(ended, listing)];
+}
+
+function activation(name: string, { items }: Listing): ItemRequest {
+  return {
+    kind: 'store',
+    name,
+    shows: items.find((one) => one.name === name)?.members ?? {},
+    call: activationBy(V1, name),
+    isShown: (shown) => shown.items.some((one) => one.name === name && one.isActive === true),
+  };
+}
+
+const ACTIVE_IN_V1 = ['llm_profiles', 'active'];
+const ACTIVE_IN_AGENT = ['active_profile'];
+
+function wireOf(dialect: DialectName, path: string, limit: number): Omit<Wire, 'requests'> {
+  return {
+    list: (asking) => listedProfiles(asking, path),
+    replaces: () => 'in-place',
+    describes: true,
+    whole: (name, value) => value ?? defaultIn(dialect, name),
+    rename: (item, to) => renamingAt(path, item, to),
+    // A profile knows its connection by the id.
+    follows: (_, member) => (member === 'connection' ? CONNECTIONS_FORM.block : undefined),
+    limit,
+  };
+}
+
+function defaultIn(dialect: DialectName, name: string): Value {
+  return defaultOf(nativeNodes(dialect, [...MODEL_PART, name])) ?? null;
+}
+
+/** Whether the server's own agent profile goes on naming an LLM profile once the file is applied. */
+function isHeldByDefault({ name, heldBy = [] }: ListedItem, { desired }: Judged): boolean {
+  const declared = itemNamed(desired, AGENT_PROFILES_FORM, AGENT_DEFAULT);
+  return (
+    heldBy.includes(OF_DEFAULT) &&
+    (declared === undefined || declared.members?.['llm_profile'] === name)
+  );
+}
+
+/** The active profile is removed only where another one takes its place: else an agent goes on with a key that nobody has named. */
+function unfitActive(
+  { items, desired, settings }: Judged,
+  place: readonly string[],
+): readonly Unfit[] {
+  const active = valueAt(settings.answer, place);
+  const item = items.find(({ name, members }) => members === null && name === active);
+  const next = activeDeclared(desired, 'llm_profile');
+  if (item === undefined || (next !== null && next !== item.name)) return [];
+  return [
+    {
+      item,
+      why: 'cannot be removed while it is active: the agent would go on with its model and key, or with those of another profile.',
+      hint: 'Make another one active with active.llm_profile.',
+    },
+  ];
+}
+
+const AWS_KEYS = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'];
+
+/** What an app-server does not take, or would lose. */
+function unfitInSettings({ items, listing }: Judged): readonly Unfit[] {
+  return items.flatMap((item): Unfit[] => {
+    if (item.members === null) return [];
+    if (!isEmpty(item.members['connection']))
+      return [
+        {
+          item,
+          why: 'names a connection, and this service has no provider connections.',
+          hint: 'Declare base_url and api_key in the profile.',
+        },
+      ];
+    const there = listing.items.find(({ name }) => name === item.name);
+    const lost = AWS_KEYS.filter(
+      (name) => !isEmpty(there?.members[name]) && !Object.hasOwn(item.members ?? {}, name),
+    );
+    if (lost.length === 0) return [];
+    return [
+      {
+        item,
+        why: `has ${lost.join(', ')} on the service, which a write would lose: it does not show them.`,
+        hint: 'Declare them as references, or null to clear them.',
+      },
+    ];
+  });
+}

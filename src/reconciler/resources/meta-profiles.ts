@@ -1,0 +1,77 @@
+import { META_PROFILES_FORM } from '../model/collection-forms.ts';
+import { sameMembers, type ListedItem } from '../model/collection.ts';
+import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import { collection } from './collections/collection.ts';
+import { lacksRoom } from './collections/room.ts';
+import { itemsListed, wholeRequests } from './collections/whole.ts';
+import type { Asking, Wires } from './collections/wire.ts';
+import { withHolders } from './holders.ts';
+
+const PATH = '/api/meta-profiles';
+const LIMIT = 50;
+
+/** What a server calls each member of the file. */
+const NAMES = [
+  ['classifier', 'classifier_model'],
+  ['classes', 'classes'],
+  ['prompt_template', 'prompt_template'],
+  ['model_table', 'model_table'],
+] as const;
+
+const WIRES: Wires = {
+  'agent-server': {
+    list: listedProfiles,
+    replaces: () => 'in-place',
+    describes: true,
+    whole: wholeMember,
+    limit: LIMIT,
+    requests: (work) => wholeRequests(work, PATH, bodyOf),
+  },
+};
+
+/** Which model answers which kind of task. */
+export const META_PROFILES = collection(META_PROFILES_FORM, WIRES);
+
+/**
+ * Whether the settings have a copy of a meta profile as it is. They get it when it is made active, and a change of the profile does not
+ * reach it.
+ */
+export function isCopyOf(config: ValueRecord, copy: Value | undefined): boolean {
+  return isRecord(copy) && sameMembers(membersOf(copy), membersOf(config), wholeMember);
+}
+
+/** Classes have an order; without any it is an empty list. */
+function wholeMember(name: string, value: Value): Value {
+  return name === 'classes' ? (value ?? []) : value;
+}
+
+function bodyOf(members: ValueRecord): ValueRecord {
+  return recordOf(
+    NAMES.flatMap(([own, theirs]) => {
+      const value = members[own] ?? null;
+      return value === null ? [] : [[theirs, value] as const];
+    }),
+  );
+}
+
+function membersOf(config: ValueRecord): ValueRecord {
+  return recordOf(
+    NAMES.flatMap(([own, theirs]) => {
+      const value = config[theirs] ?? null;
+      return value === null || (isList(value) && value.length === 0) ? [] : [[own, value] as const];
+    }),
+  );
+}
+
+/** Neither the list nor a look at one writes. Of those that the file does not declare only the names are told. */
+async function listedProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {
+  const list = await asking.get(PATH);
+  if (typeof list === 'symbol') return null;
+  const items = await itemsListed(asking, PATH, { list, key: 'meta_profiles' }, (found) =>
+    isRecord(found) && isRecord(found['config']) ? membersOf(found['config']) : null,
+  );
+  if (!lacksRoom(asking, items, LIMIT)) return items;
+  const active = asking.answer['active_meta_profile'];
+  const held = await withHolders(asking, items, 'meta profiles');
+  return held.map((item) => (item.name === active ? { ...item, isActive: true } : item));
+}

@@ -1,0 +1,153 @@
+import { asSetpointError } from '../../model/error.ts';
+import { MODEL_PART, NATIVE_SERVERS } from '../../model/field.ts';
+import { entriesOf, MCP_LISTS } from '../../model/mcp.ts';
+import { normalPath } from '../../model/path-facts.ts';
+import { isWithin, samePath, type Path } from '../../model/path.ts';
+import {
+  isEmpty,
+  isRecord,
+  recordOf,
+  valueAt,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
+import { managesEntry, managesField } from '../../plan/declared.ts';
+import type { Provable } from '../../plan/unproven.ts';
+import { settingsPlanIn } from '../../plan/settings-part.ts';
+import { SETTINGS_PATH } from '../../service/agent-server/dialect.ts';
+import { bodyToStore } from '../../service/agent-server/write.ts';
+import { nameOf } from '../../service/store-body.ts';
+import {
+  ENCRYPTED,
+  NO_VALUE,
+  trial,
+  untried,
+  type Trial,
+  type Trying,
+  type TryingPlan,
+} from './trial.ts';
+
+/** A model of the settings is no profile: the service wants a name to try it under, and stores nothing. */
+const NAME = 'settings';
+
+/** The model and the servers of the settings as they will be: what would be sent, laid over what is stored. */
+export function plannedSettings(
+  trying: TryingPlan,
+  provable: readonly Provable[],
+): Promise<Trial[]> {
+  const { write } = settingsPlanIn(trying.plan);
+  const body = write === null ? null : bodyToStore(write);
+  const sent = body !== null && 'record' in body ? body.record['agent_settings_diff'] : undefined;
+  const diff = sent ?? recordOf([]);
+  const models = provable.filter(({ kind }) => kind === 'model').map(inPart);
+  const servers = provable.filter(({ kind }) => kind === 'server').map(({ path }) => path);
+  return trialsOf(
+    trying,
+    [...models, ...sentServers(servers, valueAt(diff, ['mcp_config']))],
+    diff,
+  );
+}
+
+/** Something of the settings, and where an Agent Server has it. */
+interface Placed extends Provable {
+  readonly place: Path;
+}
+
+function inPart(about: Provable): Placed {
+  return { ...about, place: about.path };
+}
+
+/** The servers that are sent, each by the path of the change that names it; without one by its native path. */
+function sentServers(paths: readonly Path[], sent: Value | undefined): Placed[] {
+  return Object.entries(isRecord(sent) ? sent : {}).flatMap(([name, server]) => {
+    if (server === null) return [];
+    const place = [...NATIVE_SERVERS, name];
+    const path = paths.find((one) => samePath(normalPath(one), place)) ?? place;
+    return [{ kind: 'server', path, place } as const];
+  });
+}
+
+/** The same as they are. */
+export function storedSettings(trying: Trying): Promise<Trial[]> {
+  return trialsOf(trying, declaredInSettings(trying).map(inPart), recordOf([]));
+}
+
+/** What of the settings the file declares and the service has. */
+export function declaredInSettings({
+  desired,
+  settings,
+}: Pick<Trying, 'desired' | 'settings'>): Provable[] {
+  const isModel = desired.fields.some(({ field }) => isWithin(field.place, MODEL_PART));
+  const model: Provable[] = isModel ? [{ kind: 'model', path: MODEL_PART }] : [];
+  const servers = MCP_LISTS.flatMap((list) =>
+    entriesOf(valueAt(settings.values, ['mcp_config', list])).flatMap((entry): Provable[] => {
+      const name = nameOf(entry);
+      const isManaged = managesField(desired, 'mcp_config') && managesEntry(desired, list, entry);
+      return name === null || !isManaged ? [] : [serverNamed(name)];
+    }),
+  );
+  return [...model, ...servers];
+}
+
+function serverNamed(name: string): Provable {
+  return { kind: 'server', path: [...NATIVE_SERVERS, name] };
+}
+
+async function trialsOf(trying: Trying, about: readonly Placed[], diff: Value): Promise<Trial[]> {
+  if (about.length === 0) return [];
+  try {
+    const found = await trying.get(SETTINGS_PATH, ENCRYPTED);
+    const stored = typeof found === 'symbol' ? undefined : valueAt(found, ['agent_settings']);
+    const after = recordOf([['agent_settings', merged(stored ?? recordOf([]), diff)]]);
+    return about.flatMap((one) => {
+      const value = valueAt(after, one.place);
+      const record = isRecord(value) ? value : recordOf([]);
+      return one.kind === 'server'
+        ? serverTrial(trying, one, record)
+        : [model(trying, one, record)];
+    });
+  } catch (thrown) {
+    const why = asSetpointError(thrown).message.replace(/\.$/, '');
+    return about.map((one) => untried(one, why));
+  }
+}
+
+function model(trying: Trying, about: Provable, llm: ValueRecord): Trial {
+  if (isMissing(trying, MODEL_PART)) return untried(about, NO_VALUE);
+  return trial(about, 'model', () => trying.checks.model(NAME, llm));
+}
+
+/** One that is turned off is not used. A login by OAuth is not tried: the service would renew it, and the stored one may be void then. */
+function serverTrial(trying: Trying, about: Placed, server: ValueRecord): Trial[] {
+  const name = about.place.at(-1) ?? '';
+  if (server['enabled'] === false) return [];
+  if (isMissing(trying, about.place)) return [untried(about, NO_VALUE)];
+  if (valueAt(server, ['auth', 'strategy']) === 'oauth2')
+    return [untried(about, 'a try would use up its login by OAuth')];
+  const cost = isEmpty(server['command']) ? 'reach' : 'program';
+  return [trial(about, cost, () => trying.checks.server(name, server))];
+}
+
+/** Whether a reference has no value that is in a place; one in a server that is known by its address may be in any. */
+function isMissing({ desired }: Trying, place: Path): boolean {
+  return desired.missing.some(({ path }) => {
+    const [first = '', part = '', ...inside] = normalPath(path);
+    if (isWithin([first, part, ...inside], place)) return true;
+    const isServer = samePath([first, part], NATIVE_SERVERS) && isWithin(place, NATIVE_SERVERS);
+    return isServer && inside[0]?.includes('/') === true;
+  });
+}
+
+/** A record with a diff laid over it: null takes a member away. */
+function merged(before: Value, diff: Value): Value {
+  if (!isRecord(diff)) return diff;
+  const kept = isRecord(before) ? before : recordOf([]);
+  const names = new Set([...Object.keys(kept), ...Object.keys(diff)]);
+  return recordOf(
+    [...names].flatMap((name): [string, Value][] => {
+      if (!Object.hasOwn(diff, name)) return [[name, kept[name] ?? null]];
+      const value = diff[name] ?? null;
+      return value === null ? [] : [[name, merged(kept[name] ?? null, value)]];
+    }),
+  );
+}

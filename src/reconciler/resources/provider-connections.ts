@@ -1,0 +1,268 @@
+import { activeDeclared, CONNECTIONS_FORM, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
+import { itemListed, itemsDeclared, type ListedItem } from '../model/collection.ts';
+import { SetpointError } from '../model/error.ts';
+import { MODEL_PART } from '../model/field.ts';
+import { samePath } from '../model/path.ts';
+import { UnseenSecret } from '../model/secret.ts';
+import type { DesiredState } from '../model/state.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  recordOf,
+  sameValue,
+  valueAt,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+import { collection } from './collections/collection.ts';
+import {
+  removalBy,
+  type Asking,
+  type Get,
+  type ItemRequest,
+  type ItemWork,
+  type Judged,
+  type Unfit,
+  type Wires,
+} from './collections/wire.ts';
+
+const PATH = '/api/llm/provider-connections';
+const PROFILES = '/api/profiles';
+
+/** The member of an llm that names a connection, by its id. The file names it by its name, as `connection`. */
+export const CONNECTION_ID = 'provider_connection_id';
+
+/** The addresses and keys that LLM profiles share. A server knows them by ids that it makes, and takes one name twice. */
+const WIRES: Wires = {
+  'agent-server': {
+    list: listedConnections,
+    replaces: () => 'in-place',
+    describes: true,
+    limit: 64,
+    requests: requestsFor,
+    rename: renaming,
+    unfit: unfitConnections,
+  },
+};
+
+export const PROVIDER_CONNECTIONS = collection(CONNECTIONS_FORM, WIRES);
+
+async function listedConnections(asking: Asking): Promise<readonly ListedItem[] | null> {
+  const { names, declared, isExhaustive, get, unlike } = asking;
+  const json = await get(PATH);
+  if (typeof json === 'symbol') return null;
+  const entries = isList(json) ? json.map(connectionIn) : [null];
+  const items = entries.filter((item) => item !== null);
+  if (items.length < entries.length) throw unlike(PATH);
+  const twice = items.find(
+    ({ name }, index) =>
+      (isExhaustive || (names !== 'all' && names.includes(name))) && isLater(items, name, index),
+  );
+  if (twice !== undefined) throw ambiguous(twice.name);
+  if (!isExhaustive && declared.every(({ members }) => members !== null)) return items;
+  const holders = await holdersOf(asking);
+  const llm = valueAt(asking.answer, [...MODEL_PART, CONNECTION_ID]);
+  return items.map((item) => ({
+    ...item,
+    heldBy: holders.get(item.id) ?? [],
+    ...(item.id === llm ? { isActive: true } : {}),
+  }));
+}
+
+function isLater(items: readonly ListedItem[], name: string, index: number): boolean {
+  return items.findIndex((one) => one.name === name) < index;
+}
+
+function ambiguous(name: string): SetpointError {
+  return new SetpointError(
+    'unfit-for-service',
+    `This service has two provider connections named ${name}, and nothing tells which of them the file declares. Nothing was sent.`,
+    { hint: 'Rename or remove one of them on the service.' },
+  );
+}
+
+function connectionIn(entry: Value): (ListedItem & { readonly id: string }) | null {
+  if (!isRecord(entry)) return null;
+  const { id, display_name: name, provider = null, base_url: url = null } = entry;
+  if (typeof id !== 'string' || typeof name !== 'string') return null;
+  const key = entry['api_key_set'] === true ? new UnseenSecret() : null;
+  return { id, name, members: membersWith({ provider, base_url: url, api_key: key }) };
+}
+
+function membersWith(members: Readonly<Record<string, Value>>): ValueRecord {
+  return recordOf(Object.entries(members));
+}
+
+/** The LLM profiles that name each connection, by its id. */
+async function holdersOf({ get, unlike }: Asking): Promise<ReadonlyMap<string, string[]>> {
+  const json = await get(PROFILES);
+  if (typeof json === 'symbol') return new Map();
+  const profiles = isRecord(json) ? json['profiles'] : undefined;
+  if (!isList(profiles)) throw unlike(PROFILES);
+  const holders = new Map<string, string[]>();
+  for (const profile of profiles) {
+    if (!isRecord(profile)) continue;
+    const { name, [CONNECTION_ID]: id } = profile;
+    if (typeof name === 'string' && typeof id === 'string')
+      holders.set(id, [...(holders.get(id) ?? []), name]);
+  }
+  return holders;
+}
+
+/** A change sends what changes, and nothing else: what is left out stays. */
+function requestsFor({ item, changes, there }: ItemWork): readonly ItemRequest[] {
+  const { name, members } = item;
+  if (members === null)
+    return there === undefined
+      ? []
+      : [removalBy(name, { method: 'DELETE', path: placeOf(there), body: null, refusals: HELD })];
+  if (there === undefined) return [creation(name, members)];
+  const changed = changes.map(({ path: [, , member = ''] }) => member);
+  const body = recordOf(changed.map((member) => [member, sentAs(member, members[member] ?? null)]));
+  const shows = recordOf([
+    ...Object.entries(there.members),
+    ...changed.map((member) => [member, shownAs(member, members[member] ?? null)] as const),
+  ]);
+  const isOfKey = changed.includes('api_key');
+  const isRotation = isOfKey && !isEmpty(members['api_key'] ?? null);
+  return [
+    {
+      kind: isOfKey ? 'store' : 'describe',
+      name,
+      shows,
+      call: {
+        method: 'PATCH',
+        path: placeOf(there),
+        body,
+        ...(isOfKey && !isRotation ? { refusals: KEPT } : {}),
+      },
+      // That a key took the place of another no list shows.
+      isShown: ({ items }) =>
+        !isRotation && items.some((one) => one.name === name && isLike(one.members, shows)),
+    },
+  ];
+}
+
+/** Whether a list shows a connection as it is to be; of its key it shows whether there is one. */
+function isLike(members: ValueRecord, shows: ValueRecord): boolean {
+  const isSame = (name: string): boolean =>
+    name === 'api_key'
+      ? isEmpty(members[name]) === isEmpty(shows[name])
+      : sameValue(members[name] ?? null, shows[name] ?? null);
+  return Object.keys(shows).every(isSame);
+}
+
+/** Empty text takes a key away, which null does not. */
+function sentAs(member: string, value: Value): Value {
+  return member === 'api_key' && isEmpty(value) ? '' : value;
+}
+
+function shownAs(member: string, value: Value): Value {
+  return member === 'api_key' && !isEmpty(value) ? new UnseenSecret() : value;
+}
+
+/** A second one of the name is never made: what is there is read right before. */
+function creation(name: string, members: ValueRecord): ItemRequest {
+  const { provider = 'custom', base_url: url = null, api_key: key = null } = members;
+  const body = membersWith({ display_name: name, provider, base_url: url, api_key: key });
+  return {
+    kind: 'store',
+    name,
+    shows: membersWith({ provider, base_url: url, api_key: new UnseenSecret() }),
+    call: async (get) => {
+      if (await hasOne(get, name)) throw madeMeanwhile(name);
+      return { method: 'POST', path: PATH, body, refusals: FULL };
+    },
+    isShown: ({ items }) => items.some((one) => one.name === name),
+  };
+}
+
+function renaming(item: ListedItem, to: string): ItemRequest['call'] {
+  return async (get) => {
+    if (await hasOne(get, to)) throw madeMeanwhile(to);
+    return { method: 'PATCH', path: placeOf(item), body: membersWith({ display_name: to }) };
+  };
+}
+
+const HELD = { 409: 'an LLM profile or the settings of the agent still name it' };
+const KEPT = {
+  422: () => ({
+    why: 'Agent Servers from 1.58 on do not take the key of a connection away',
+    hint: 'Declare api_key as a reference, or remove the connection by null in its place.',
+  }),
+};
+const FULL = { 409: 'the service takes no more provider connections' };
+
+async function hasOne(get: Get, name: string): Promise<boolean> {
+  const json = await get(PATH);
+  const entries = typeof json !== 'symbol' && isList(json) ? json : [];
+  return entries.some((entry) => isRecord(entry) && entry['display_name'] === name);
+}
+
+/** The connections of a server: one member of each by another. */
+export async function connectionsBy(
+  get: Get,
+  key: string,
+  value: string,
+): Promise<Map<string, string>> {
+  const json = await get(PATH);
+  const entries = typeof json !== 'symbol' && isList(json) ? json.filter(isRecord) : [];
+  return new Map(
+    entries.flatMap((entry): [string, string][] => {
+      const [one, other] = [entry[key], entry[value]];
+      return typeof one === 'string' && typeof other === 'string' ? [[one, other]] : [];
+    }),
+  );
+}
+
+function madeMeanwhile(name: string): SetpointError {
+  return new SetpointError(
+    'contended',
+    `Somebody else has just made the provider connection ${name}. Nothing was written.`,
+  );
+}
+
+function placeOf({ id = '' }: ListedItem): string {
+  return `${PATH}/${encodeURIComponent(id)}`;
+}
+
+/** One without a key cannot be made, and one that something names cannot be removed. */
+function unfitConnections({ items, listing, desired, settings }: Judged): readonly Unfit[] {
+  return items.flatMap((item): Unfit[] => {
+    const there = listing.items.find(({ name }) => name === item.name);
+    if (item.members !== null)
+      return there !== undefined || !isEmpty(item.members['api_key'] ?? null)
+        ? []
+        : [{ item, why: 'has no api_key, and no service makes one without.', hint: NO_KEY }];
+    const holders = (there?.heldBy ?? [])
+      .filter((profile) => !isFreed(profile, item.name, desired))
+      .map((profile) => `the LLM profile ${profile}`);
+    const llm = valueAt(settings.answer, [...MODEL_PART, CONNECTION_ID]);
+    const isNamed = there?.id !== undefined && sameValue(llm, there.id);
+    if (isNamed && !isReplaced(item.name, desired)) holders.push('the llm of the settings');
+    if (holders.length === 0) return [];
+    const why = `cannot be removed: ${holders.join(', ')} would still name it.`;
+    return [{ item, why, hint: STILL_NAMED }];
+  });
+}
+
+const NO_KEY = 'Declare api_key as a reference, such as ${env:API_KEY}.';
+const STILL_NAMED =
+  'Declare these profiles without it, or null to remove them; the llm of the settings names another one once another profile is made active.';
+
+/** Whether a profile does not name a connection any more once the file is applied. */
+function isFreed(profile: string, connection: string, desired: DesiredState): boolean {
+  const declared = itemListed(itemsDeclared(desired, LLM_PROFILES_FORM), profile);
+  if (declared === undefined) return desired.exhaustive?.has(LLM_PROFILES_FORM.block) === true;
+  return declared.members?.['connection'] !== connection;
+}
+
+/** Whether the file puts another llm in the place of that of the settings. */
+function isReplaced(connection: string, desired: DesiredState): boolean {
+  const place = [...MODEL_PART, CONNECTION_ID];
+  if (desired.fields.some(({ field, value }) => samePath(field.path, place) && value === null))
+    return true;
+  const named = activeDeclared(desired, 'llm_profile');
+  return named !== null && isFreed(named, connection, desired);
+}

@@ -1,0 +1,765 @@
+/** What a service keeps by name, pulled into the file that declares it: after it a plan changes nothing, and every other byte stays. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { pull, type PullRequest } from '../../../src/reconciler/operations/pull.ts';
+import { pullEach } from '../../../src/reconciler/operations/pull-each.ts';
+import { pulledText } from '../../../src/reconciler/render/pulled-text.ts';
+import { startFronted, type Fronted } from '../../fixture/before-service.ts';
+import { folderWith } from '../../fixture/command.ts';
+import { describeEach, itEach } from '../../fixture/long.ts';
+import { quickClock } from '../../fixture/settings.ts';
+
+const KEY = 'canary-server-key';
+const ENV = {
+  KEY,
+  JIRA: 'canary-jira',
+  DB: 'canary-db',
+  TEAM: 'canary-team',
+  MAIN: 'canary-main',
+  CHEAP: 'canary-cheap',
+  HUB: 'canary-good-github',
+  LAB: 'canary-good-gitlab',
+};
+const STYLE = { color: false, width: null, verbose: true };
+type Dialect = 'settings-v0' | 'app-server' | 'agent-server';
+
+/** Tokens that the products at these hosts confirm contain the text. */
+const PRODUCTS = [
+  { product: 'github', accepts: 'good-github' },
+  { product: 'gitlab', host: 'git.example.com', accepts: 'good-gitlab' },
+  { product: 'gitlab', host: 'git2.example.com', accepts: 'good-gitlab' },
+] as const;
+
+let front: Fronted;
+let folder: ReturnType<typeof folderWith>;
+afterEach(async () => {
+  await front.close();
+  folder.remove();
+});
+
+async function service(dialect: Dialect): Promise<void> {
+  folder = folderWith({});
+  const data = join(folder.path, 'store.json');
+  front = await startFronted({ dialect, apiKey: KEY, data, gitProviders: PRODUCTS });
+}
+
+const HEAD = (): string => `version: 1
+server: { url: "${front.url}", api_key: "\${env:KEY}" }
+`;
+
+/** Writes the file, applies it, and has somebody else write to the service. */
+async function given(blocks: string, ...requests: readonly Asked[]): Promise<void> {
+  const file = join(folder.path, 'settings.yaml');
+  writeFileSync(file, HEAD() + blocks);
+  const { environments } = await apply({
+    file,
+    env: ENV,
+    clock: quickClock(),
+    allow: ['empty-store', 'run-code'],
+  });
+  expect(environments).toMatchObject([{ error: null }]);
+  await ask(...requests);
+}
+
+type Asked = readonly [method: string, path: string, body?: unknown];
+
+async function ask(...requests: readonly Asked[]): Promise<Record<string, unknown>[]> {
+  const answers: Record<string, unknown>[] = [];
+  for (const [method, path, body] of requests) {
+    const { status, body: answer } = await front.ask(method, path, body);
+    expect([path, status < 300 ? 'done' : answer]).toEqual([path, 'done']);
+    answers.push(answer as Record<string, unknown>);
+  }
+  return answers;
+}
+
+/** The lines that went and that came, and what is reported. A plan of the result changes nothing but what is reported; a second pull nothing at all. */
+async function pulled(more: Partial<PullRequest> = {}) {
+  const file = join(folder.path, 'settings.yaml');
+  const before = readFileSync(file, 'utf8');
+  front.seen.length = 0;
+  const asked = { file, env: ENV, clock: quickClock() };
+  const document = await pull({ ...asked, ...more });
+  const [environment] = document.environments;
+  expect(environment).toMatchObject({ error: null });
+  expect(front.writes()).toEqual([]);
+  const text = readFileSync(file, 'utf8');
+  const shown = pulledText(document, STYLE);
+  expect(text + shown + JSON.stringify(document)).not.toContain('canary');
+  const planned = await plan(asked);
+  const said = environment?.left.map(({ path }) => path.join('.')) ?? [];
+  expect(planned.environments).toMatchObject([{ error: null }]);
+  for (const { path } of planned.environments[0]?.changes ?? [])
+    expect(said).toContain(path.join('.'));
+  const again = await pull(asked);
+  expect(again.files).toMatchObject([{ status: 'unchanged' }]);
+  const [old, now] = [before.split('\n'), text.split('\n')];
+  return {
+    difference: [
+      ...old.filter((line) => !now.includes(line)).map((line) => `-${line}`),
+      ...now.filter((line) => !old.includes(line)).map((line) => `+${line}`),
+    ],
+    pulled: environment?.pulled.map(({ path, action }) => `${action} ${path.join('.')}`) ?? [],
+    left: environment?.left.map(({ path, reason }) => `${path.join('.')}: ${reason}`) ?? [],
+    variables: environment?.variables.map(({ name }) => name) ?? [],
+    shown,
+    text,
+  };
+}
+
+const SECRETS = {
+  'settings-v0': '/api/secrets',
+  'app-server': '/api/v1/secrets',
+  'agent-server': '/api/settings/secrets',
+} as const;
+
+const DIALECTS = ['settings-v0', 'app-server', 'agent-server'] as const;
+const LATER = ['app-server', 'agent-server'] as const;
+const GIT = ['settings-v0', 'app-server'] as const;
+
+function isOften(dialect: string): boolean {
+  return dialect !== 'app-server';
+}
+
+describeEach(DIALECTS, isOften)('secrets: %s', (dialect) => {
+  const path = SECRETS[dialect];
+  const storing = dialect === 'agent-server' ? 'PUT' : 'POST';
+  const described = async (name: string, value: string, description: string): Promise<Asked> =>
+    dialect === 'agent-server'
+      ? ['PUT', path, { name, value, description }]
+      : ['PUT', `${path}/${name}`, { name, description }];
+
+  it('takes descriptions, removals and what came again, and keeps the rest', async () => {
+    await service(dialect);
+    await given(`settings: { language: en }
+secrets: # of the team
+  # the issue tracker
+  JIRA: \${env:JIRA}
+  # the database,
+  # read only
+  DB: # by name
+    value: \${env:DB} # rotated
+    description: 'read replica' # of 2026
+  GONE: null # somebody else's
+`);
+    await ask(
+      ['DELETE', `${path}/JIRA`],
+      await described('DB', 'canary-db', 'write # replica'),
+      [storing, path, { name: 'GONE', value: 'canary-gone' }],
+      [storing, path, { name: 'OTHER', value: 'canary-other', description: 'theirs' }],
+    );
+    const first = await pulled();
+    expect(first.difference).toEqual([
+      '-  # the issue tracker',
+      '-  JIRA: ${env:JIRA}',
+      "-    description: 'read replica' # of 2026",
+      "-  GONE: null # somebody else's",
+      "+    description: 'write # replica' # of 2026",
+      "+  GONE: ${env:GONE} # somebody else's",
+    ]);
+    expect(first.pulled).toEqual([
+      'remove secrets.JIRA',
+      'change secrets.DB.description',
+      'add secrets.GONE',
+    ]);
+    expect(first.variables).toEqual(['GONE']);
+    const { difference } = await pulled({ adopt: ['secrets.OTHER'] });
+    expect(difference).toEqual([
+      '+  OTHER:',
+      '+    value: ${env:OTHER}',
+      '+    description: theirs',
+    ]);
+  });
+});
+
+describe('profiles of an Agent Server', () => {
+  const FILE = `settings: { language: en }
+provider_connections:
+  team: { provider: anthropic, api_key: "\${env:TEAM}", base_url: "https://llm.example.com" }
+llm_profiles:
+  # the one for work
+  main:
+    model: anthropic/claude-sonnet-4-5 # the model
+    connection: team
+  cheap:
+    model: openai/gpt-5-mini
+    api_key: \${env:CHEAP}
+    temperature: 0.2 # cool
+meta_profiles:
+  router:
+    classifier: cheap
+    classes:
+      - { description: pictures, model: main } # big
+agent_profiles:
+  reviewer:
+    llm_profile: main
+    secrets: []
+    persona: You review.
+active:
+  llm_profile: main # the one
+  agent_profile: reviewer
+  meta_profile: router
+`;
+
+  it('takes what somebody changed, member by member', async () => {
+    await service('agent-server');
+    await given(FILE);
+    const list = await front.ask('GET', '/api/llm/provider-connections');
+    const [{ id }] = JSON.parse(list.body as string) as [{ id: string }];
+    await ask(
+      ['PATCH', `/api/llm/provider-connections/${id}`, { base_url: null }],
+      [
+        'POST',
+        '/api/profiles/cheap',
+        { llm: { model: 'openai/gpt-5-nano', top_p: 0.5, api_key: 'canary-x' } },
+      ],
+      ['POST', '/api/profiles/made', { llm: { model: 'openai/gpt-5', api_key: 'canary-made' } }],
+      [
+        'POST',
+        '/api/meta-profiles/router',
+        { classifier_model: 'cheap', classes: [{ description: 'all else', model: 'cheap' }] },
+      ],
+      [
+        'POST',
+        '/api/agent-profiles/reviewer',
+        { llm_profile_ref: 'cheap', system_message_suffix: 'Be kind.' },
+      ],
+      ['POST', '/api/agent-profiles/other', { llm_profile_ref: 'made' }],
+      ['POST', '/api/profiles/made/activate', {}],
+    );
+    const [other] = await ask(['GET', '/api/agent-profiles/other']);
+    const agent = (other as { profile: { id: string } }).profile.id;
+    await ask(['POST', `/api/agent-profiles/${agent}/activate`, {}]);
+    const first = await pulled();
+    expect(first.difference).toEqual([
+      '-  team: { provider: anthropic, api_key: "${env:TEAM}", base_url: "https://llm.example.com" }',
+      '-    model: openai/gpt-5-mini',
+      '-    temperature: 0.2 # cool',
+      '-      - { description: pictures, model: main } # big',
+      '-    llm_profile: main',
+      '-    secrets: []',
+      '-    persona: You review.',
+      '-  llm_profile: main # the one',
+      '-  agent_profile: reviewer',
+      '+  team: { provider: anthropic, api_key: "${env:TEAM}", base_url: null }',
+      '+    model: openai/gpt-5-nano',
+      '+    top_p: 0.5',
+      '+      - description: all else',
+      '+        model: cheap',
+      '+    llm_profile: cheap',
+      '+    system_message_suffix: Be kind.',
+      '+  llm_profile: made # the one',
+      '+  agent_profile: other',
+    ]);
+    // The agents still work with the router of before.
+    const copied =
+      'active.meta_profile: the settings have another copy of it; an apply makes it active again';
+    expect([first.left, first.variables]).toEqual([[copied], []]);
+    const second = await pulled({ adopt: 'all' });
+    expect(second.difference).toEqual([
+      '+  made:',
+      '+    model: openai/gpt-5',
+      '+    api_key: ${env:MADE_API_KEY}',
+      '+  other:',
+      '+    llm_profile: made',
+    ]);
+    expect([second.left, second.variables]).toEqual([[copied], ['MADE_API_KEY']]);
+  });
+});
+
+const RECORD = {
+  'settings-v0': '/api/settings',
+  'app-server': '/api/v1/settings',
+  'agent-server': '/api/settings',
+} as const;
+
+/** Somebody takes out one server, changes one, and adds one. */
+function servers(dialect: Dialect): Asked {
+  const files = { command: 'npx', args: ['-y', 'server-fs', '/data'] };
+  const other = { url: 'https://other.example.com/mcp' };
+  if (dialect === 'agent-server') {
+    const mcp_config = { files, other, tracker: null };
+    return ['PATCH', RECORD[dialect], { agent_settings_diff: { mcp_config } }];
+  }
+  const lists = {
+    sse_servers: [],
+    stdio_servers: [{ name: 'files', ...files }],
+    shttp_servers: [other],
+  };
+  const body =
+    dialect === 'settings-v0'
+      ? { language: 'en', mcp_config: lists }
+      : { agent_settings_diff: { mcp_config: { files, other } } };
+  return ['POST', RECORD[dialect], body];
+}
+
+describe.each(['settings-v0', 'app-server', 'agent-server'] as const)(
+  'mcp servers: %s',
+  (dialect) => {
+    const DECLARED = `# who looks
+  tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "\${env:JIRA}" } }
+  # files
+  files: # local
+    command: npx # by npm
+    args: [-y, server-fs]
+`;
+
+    it('by name in a block of their own', async () => {
+      await service(dialect);
+      await given(`settings: { language: en }\nmcp_servers:\n  ${DECLARED}`);
+      await ask(servers(dialect));
+      const { difference, left } = await pulled();
+      expect(difference).toEqual([
+        '-  # who looks',
+        '-  tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "${env:JIRA}" } }',
+        '-    args: [-y, server-fs]',
+        '+    args: [-y, server-fs, /data]',
+      ]);
+      expect(left).toEqual([]);
+      if (dialect === 'settings-v0') return;
+      const more = await pulled({ adopt: ['mcp_servers.other'] });
+      expect(more.difference).toEqual(['+  other:', '+    url: https://other.example.com/mcp']);
+    });
+
+    // Its remote servers have no names there.
+    if (dialect === 'settings-v0') return;
+
+    it('by name in the settings', async () => {
+      await service(dialect);
+      const indented = DECLARED.replaceAll('\n  ', '\n      ');
+      await given(
+        `settings:\n  language: en\n  agent_settings:\n    mcp_config:\n      ${indented}`,
+      );
+      await ask(servers(dialect));
+      const { difference, left } = await pulled();
+      expect(difference).toEqual([
+        '-      # who looks',
+        '-      tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "${env:JIRA}" } }',
+        '-        args: [-y, server-fs]',
+        '+        args: [-y, server-fs, /data]',
+        '+      other:',
+        '+        url: https://other.example.com/mcp',
+      ]);
+      expect(left).toEqual([]);
+    });
+  },
+);
+
+describeEach(LATER, (dialect) => dialect === 'agent-server')(
+  'lists in the settings: %s',
+  (dialect) => {
+    const lists = {
+      registered_marketplaces: [
+        { name: 'new', source: 'github:example/new', ref: 'v1' },
+        { name: 'team', source: 'github:example/skills2', auto_load: false },
+      ],
+      disabled_skills: ['b', 'c'],
+    };
+    const changed: Asked =
+      dialect === 'app-server'
+        ? ['POST', RECORD[dialect], lists]
+        : ['PATCH', RECORD[dialect], { agent_settings_diff: { agent_context: lists } }];
+
+    it('marketplaces and disabled skills in blocks of their own', async () => {
+      await service(dialect);
+      await given(`settings: { language: en }
+marketplaces:
+  team: { source: "github:example/skills", auto_load: true } # ours
+  # theirs
+  old: { source: "github:example/old" }
+disabled_skills: [a, b] # slow
+`);
+      await ask(changed);
+      const { difference, left } = await pulled();
+      expect(difference).toEqual([
+        '-  team: { source: "github:example/skills", auto_load: true } # ours',
+        '-  # theirs',
+        '-  old: { source: "github:example/old" }',
+        '-disabled_skills: [a, b] # slow',
+        '+  team: { source: "github:example/skills2" } # ours',
+        '+  new:',
+        '+    source: github:example/new',
+        '+    ref: v1',
+        '+disabled_skills: [b, c] # slow',
+      ]);
+      expect(left).toEqual([]);
+    });
+
+    it('marketplaces and disabled skills in the settings', async () => {
+      await service(dialect);
+      const holder = dialect === 'app-server' ? '' : '\n  agent_settings:\n    agent_context:';
+      const indent = dialect === 'app-server' ? '  ' : '      ';
+      await given(`settings:
+  language: en${holder}
+${indent}registered_marketplaces: [{ name: team, source: "github:example/skills" }]
+${indent}disabled_skills: [a, b] # slow
+`);
+      await ask(changed);
+      const { pulled: done, left, text } = await pulled();
+      expect(done).toHaveLength(2);
+      expect(left).toEqual([]);
+      expect(text).toContain(`${indent}disabled_skills: [b, c] # slow`);
+    });
+  },
+);
+
+describeEach(GIT, (dialect) => dialect === 'app-server')('git providers: %s', (dialect) => {
+  const write =
+    dialect === 'app-server' ? '/api/v1/secrets/git-providers' : '/api/add-git-providers';
+  const theirs: Asked = [
+    'POST',
+    write,
+    {
+      provider_tokens: {
+        gitlab: { token: 'canary-good-gitlab', host: 'git2.example.com' },
+        github: { token: '' },
+      },
+    },
+  ];
+
+  it('takes hosts and removals, and what it is to have besides', async () => {
+    await service(dialect);
+    await given(`settings: { language: en }
+git_providers:
+  # theirs
+  gitlab: { token: "\${env:LAB}", host: git.example.com } # one
+`);
+    await ask(theirs);
+    const moved = await pulled();
+    expect(moved.difference).toEqual([
+      '-  gitlab: { token: "${env:LAB}", host: git.example.com } # one',
+      '+  gitlab: { token: "${env:LAB}", host: git2.example.com } # one',
+    ]);
+    await ask(['POST', write, { provider_tokens: { github: { token: 'canary-good-github' } } }]);
+    const { difference, variables } = await pulled({ adopt: ['git_providers'] });
+    expect(difference).toEqual([
+      '-  # theirs',
+      '-  gitlab: { token: "${env:LAB}", host: git2.example.com } # one',
+      '+  github:',
+      '+    token: ${env:SETPOINT_GITHUB_TOKEN}',
+    ]);
+    expect(variables).toEqual(['SETPOINT_GITHUB_TOKEN']);
+  });
+
+  it('edits them where the specification has them', async () => {
+    await service(dialect);
+    await given(`settings:
+  language: en
+  secrets_store:
+    provider_tokens:
+      gitlab: { token: "\${env:LAB}", host: git.example.com }
+    custom_secrets:
+      JIRA: \${env:JIRA} # tracker
+      DB: \${env:DB}
+`);
+    const others = { name: 'OTHER', value: 'canary-other' };
+    await ask(theirs, ['DELETE', `${SECRETS[dialect]}/JIRA`], ['POST', SECRETS[dialect], others]);
+    const { difference } = await pulled({ adopt: ['secrets.OTHER'] });
+    expect(difference).toEqual([
+      '-      gitlab: { token: "${env:LAB}", host: git.example.com }',
+      '-      JIRA: ${env:JIRA} # tracker',
+      '+      gitlab: { token: "${env:LAB}", host: git2.example.com }',
+      '+      OTHER: ${env:OTHER}',
+    ]);
+  });
+});
+
+describe('profiles of an app-server', () => {
+  const PROFILES = '/api/v1/settings/profiles';
+  const FILE = `llm_profiles:
+  main: { model: openai/gpt-5, api_key: "\${env:MAIN}", base_url: "https://llm.example.com/v1" }
+  cheap:
+    model: openai/gpt-5-mini
+    base_url: https://llm.example.com/v1
+    temperature: 0.2
+`;
+  const changes: readonly Asked[] = [
+    [
+      'POST',
+      `${PROFILES}/cheap`,
+      { llm: { model: 'openai/gpt-5-nano', base_url: 'https://llm.example.com/v1' } },
+    ],
+    ['POST', `${PROFILES}/cheap/activate`, {}],
+  ];
+  const MEMBERS = [
+    '-    model: openai/gpt-5-mini',
+    '-    temperature: 0.2',
+    '+    model: openai/gpt-5-nano',
+  ];
+
+  it('takes members and what is active', async () => {
+    await service('app-server');
+    await given(`settings: { language: en }\n${FILE}active: { llm_profile: main }\n`);
+    await ask(...changes);
+    const { difference, left } = await pulled();
+    expect(difference.toSorted()).toEqual(
+      [...MEMBERS, '-active: { llm_profile: main }', '+active: { llm_profile: cheap }'].toSorted(),
+    );
+    expect(left).toEqual([]);
+  });
+
+  it('takes what is active where the settings point to it, and that nothing is', async () => {
+    await service('app-server');
+    await given(`settings:\n  language: en\n  active_profile: main # now\n${FILE}`);
+    await ask(...changes);
+    const { difference } = await pulled();
+    expect(difference.toSorted()).toEqual(
+      [...MEMBERS, '-  active_profile: main # now', '+  active_profile: cheap # now'].toSorted(),
+    );
+    // A store of the active profile makes it inactive.
+    await ask(changes[0] ?? ['GET', PROFILES]);
+    const gone = await pulled();
+    expect(gone.difference).toEqual(['-  active_profile: cheap # now']);
+  });
+});
+
+/** A place without random letters, which could be those of a secret. */
+const SOURCES = join(tmpdir(), 'setpoint-pulled-sources');
+
+itEach(['skills', 'plugins'] as const, (kind) => kind === 'plugins')(
+  '%s of an Agent Server',
+  async (kind) => {
+    await service('agent-server');
+    onTestFinished(() => rmSync(SOURCES, { recursive: true, force: true }));
+    const source = (name: string): string => {
+      const path = join(SOURCES, kind, name);
+      const file = join(path, kind === 'skills' ? 'SKILL.md' : '.plugin/plugin.json');
+      mkdirSync(dirname(file), { recursive: true });
+      const skill = `---\nname: ${name}\ndescription: x\n---\nX.\n`;
+      writeFileSync(file, kind === 'skills' ? skill : JSON.stringify({ name, description: 'x' }));
+      return path;
+    };
+    await given(`${kind}:
+  one: { source: "${source('one')}" } # first
+  two: { source: "${source('two')}", enabled: false } # second
+`);
+    await ask(
+      ['DELETE', `/api/${kind}/installed/one`],
+      ['PATCH', `/api/${kind}/installed/two`, { enabled: true }],
+      ['POST', `/api/${kind}/install`, { source: source('three') }],
+    );
+    const { difference, left } = await pulled({ adopt: [kind] });
+    const at = (name: string): string => join(SOURCES, kind, name);
+    expect(difference).toEqual([
+      `-  one: { source: "${at('one')}" } # first`,
+      `-  two: { source: "${at('two')}", enabled: false } # second`,
+      `+  two: { source: "${at('two')}" } # second`,
+      '+  three:',
+      `+    source: ${at('three')}`,
+    ]);
+    expect(left).toEqual([]);
+  },
+);
+
+it('takes by itself what the file would remove because it names all that there may be', async () => {
+  await service('app-server');
+  await given(`settings: { language: en }
+secrets:
+  JIRA: \${env:JIRA}
+collections: { secrets: { others: remove } }
+`);
+  await ask(['POST', SECRETS['app-server'], { name: 'OTHER', value: 'canary-other' }]);
+  const { difference, pulled: done } = await pulled();
+  expect(difference).toEqual(['+  OTHER: ${env:OTHER}']);
+  expect(done).toEqual(['add secrets.OTHER']);
+});
+
+/** Files of one environment that is pulled, and of another that is not. */
+async function layered(files: Readonly<Record<string, string>>) {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
+  const before = process.cwd();
+  process.chdir(folder.path);
+  onTestFinished(() => {
+    process.chdir(before);
+  });
+  const asked = { file: 'settings.yaml', env: ENV, clock: quickClock(), targets: ['a'] };
+  const { environments } = await pull(asked);
+  expect(environments).toMatchObject([{ error: null, left: [] }]);
+  const planned = await plan(asked);
+  expect(planned.environments).toMatchObject([{ error: null, changes: [] }]);
+  return (name: string): string => readFileSync(join(folder.path, name), 'utf8');
+}
+
+const ENVIRONMENTS = (a: string): string => `environments:
+  a:
+    server: { url: "${front.url}", api_key: "\${env:KEY}" }
+${a}  b:
+    server: { url: "http://127.0.0.1:9" }
+`;
+
+it('writes what another environment still needs into the own block of the one that is pulled', async () => {
+  await service('app-server');
+  await given(
+    'settings: { language: en }\nsecrets:\n  DB: { value: "${env:DB}", description: one }\n',
+  );
+  const read = await layered({
+    'settings.yaml': `version: 1
+secrets:
+  # needed by b
+  JIRA: \${env:JIRA}
+  DB: { value: "\${env:DB}", description: two }
+${ENVIRONMENTS('')}`,
+  });
+  expect(read('settings.yaml')).toBe(`version: 1
+secrets:
+  # needed by b
+  JIRA: \${env:JIRA}
+  DB: { value: "\${env:DB}", description: two }
+${ENVIRONMENTS(`    secrets:
+      JIRA: null
+      DB:
+        value: \${env:DB}
+        description: one
+`)}`);
+});
+
+it('clears what a base declares beside a connection, and takes an active profile that would be removed', async () => {
+  await service('agent-server');
+  await given(`settings: { language: en }
+provider_connections:
+  team: { provider: openai, api_key: "\${env:TEAM}" }
+llm_profiles:
+  main: { model: openai/gpt-5 }
+  cheap: { model: openai/gpt-5, connection: team }
+active: { llm_profile: main }
+`);
+  const read = await layered({
+    'settings.yaml': `version: 1
+llm_profiles:
+  cheap: { model: openai/gpt-5, base_url: "https://a.example.com/v1", api_key: "\${env:CHEAP}" }
+collections: { llm_profiles: { others: remove } }
+${ENVIRONMENTS('')}`,
+  });
+  expect(read('settings.yaml')).toContain(`    llm_profiles:
+      cheap:
+        api_key: null
+        base_url: null
+        connection: team
+      main:
+        model: openai/gpt-5
+`);
+});
+
+it('edits a base where every environment that reads it is to have the same', async () => {
+  await service('app-server');
+  await given('settings: { language: en }\nllm_profiles:\n  main: { model: openai/gpt-5 }\n');
+  const read = await layered({
+    'base.yaml': `version: 1
+llm_profiles:
+  main:
+    model: openai/gpt-5-mini # old
+    temperature: 0.5
+  # gone
+  cheap: { model: openai/gpt-5-nano }
+`,
+    'settings.yaml': `version: 1
+extends: base.yaml
+environments:
+  a:
+    server: { url: "${front.url}", api_key: "\${env:KEY}" }
+    llm_profiles: { cheap: { temperature: 1 } } # a's
+`,
+  });
+  expect(read('base.yaml')).toBe(
+    'version: 1\nllm_profiles:\n  main:\n    model: openai/gpt-5 # old\n',
+  );
+  expect(read('settings.yaml')).toContain("    llm_profiles: {} # a's\n");
+});
+
+it('is what a pull request about drift holds, without what is not applied yet', async () => {
+  await service('app-server');
+  await given(`settings: { language: en }
+secrets:
+  JIRA: \${env:JIRA}
+  DB: \${env:DB}
+`);
+  const secrets = SECRETS['app-server'];
+  await ask(['DELETE', `${secrets}/JIRA`], ['DELETE', `${secrets}/DB`]);
+  const file = join(folder.path, 'settings.yaml');
+  const asked = { file, env: ENV, clock: quickClock() };
+  const { environments: plans } = await plan(asked);
+  const texts: string[] = [];
+  const { environments } = await pullEach({
+    ...asked,
+    plans,
+    pulled: new Map([['default', [['secrets', 'DB']]]]),
+    onFiles: (_, files) => texts.push(...files.map(({ text }) => text)),
+  });
+  expect(environments).toMatchObject([
+    {
+      pulled: [{ action: 'remove', path: ['secrets', 'JIRA'] }],
+      left: [{ path: ['secrets', 'DB'], reason: 'edited in the file, and not applied yet' }],
+    },
+  ]);
+  expect(texts).toEqual([readFileSync(file, 'utf8').replace('  JIRA: ${env:JIRA}\n', '')]);
+});
+
+it('keeps a new name that the service does not have yet, and pulls the rest of the item', async () => {
+  await service('app-server');
+  const llm = 'model: openai/gpt-5, base_url: "https://llm.example.com"';
+  await given(
+    `settings: { language: en }\nllm_profiles:\n  main: { ${llm} }\nactive: { llm_profile: main }\n`,
+  );
+  const file = join(folder.path, 'settings.yaml');
+  writeFileSync(
+    file,
+    `${HEAD()}settings: { language: en }
+llm_profiles:
+  prod: { ${llm.replace('gpt-5', 'gpt-5-mini')} }
+active: { llm_profile: prod }
+moved: [{ from: llm_profiles.main, to: llm_profiles.prod }]
+`,
+  );
+  const { difference, left } = await pulled();
+  expect(difference).toEqual([
+    `-  prod: { ${llm.replace('gpt-5', 'gpt-5-mini')} }`,
+    `+  prod: { ${llm} }`,
+  ]);
+  expect(left).toEqual([
+    'llm_profiles.prod: renamed in the file, and not applied yet',
+    'active.llm_profile: names what is renamed in the file, and that is not applied yet',
+  ]);
+});
+
+it('refuses to adopt what the service does not have, and names what it has', async () => {
+  await service('app-server');
+  await given('settings: { language: en }\n');
+  await ask(['POST', SECRETS['app-server'], { name: 'OTHER', value: 'canary-other' }]);
+  const file = join(folder.path, 'settings.yaml');
+  const asked = { file, env: ENV, clock: quickClock(), adopt: ['secrets.OTHERS'] };
+  await expect(pull(asked)).rejects.toMatchObject({
+    code: 'usage',
+    hint: expect.stringContaining('secrets.OTHER'),
+  });
+});
+
+it('keeps what a new service lacks: nothing was removed from it', async () => {
+  await service('app-server');
+  const file = join(folder.path, 'settings.yaml');
+  writeFileSync(file, `${HEAD()}secrets:\n  JIRA: \${env:JIRA}\n`);
+  const { difference, left } = await pulled();
+  expect(difference).toEqual([]);
+  expect(left).toEqual(['secrets.JIRA: nothing is stored on the service yet']);
+});
+
+it('says which collections the service does not have', async () => {
+  await service('settings-v0');
+  await given('settings: { language: en }\n');
+  const file = join(folder.path, 'settings.yaml');
+  writeFileSync(
+    file,
+    `${HEAD()}settings: { language: en }\nllm_profiles:\n  main: { model: openai/gpt-5 }\n`,
+  );
+  const { environments } = await pull({ file, env: ENV, clock: quickClock() });
+  expect(environments).toMatchObject([
+    {
+      pulled: [],
+      left: [{ path: ['llm_profiles'], reason: 'the service has none of these' }],
+      error: null,
+    },
+  ]);
+});

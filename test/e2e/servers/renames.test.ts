@@ -1,0 +1,420 @@
+/** Items that have another name than before, on each service that renames them: what belongs to them goes along. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { EnvironmentOutcome } from '../../../src/reconciler/model/outcome.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { startFronted, type Fronted } from '../../fixture/before-service.ts';
+import { folderWith } from '../../fixture/command.ts';
+import { describeEach, itEach } from '../../fixture/long.ts';
+import { quickClock } from '../../fixture/settings.ts';
+
+const CANARY = 'canary-of-a-rename';
+const ENV = { K1: `${CANARY}-1`, K2: `${CANARY}-2`, SETPOINT_STATE_KEY: 'state' };
+
+let folder: ReturnType<typeof folderWith>;
+let front: Fronted;
+afterEach(async () => {
+  await front.close();
+  folder.remove();
+});
+
+type Dialect = 'settings-v0' | 'app-server' | 'agent-server';
+
+/** A collection of a service. `item`: one of it; `altered`: the same with another member. */
+interface Case {
+  readonly dialect: Dialect;
+  readonly block: string;
+  readonly item: string;
+  readonly altered: string;
+  /** The request that renames `one` into `two`; # stands for an id. */
+  readonly request: string;
+  /** A file beside that another client has changed, for the service to have it under the new name. */
+  readonly theirs: readonly [method: string, path: string, body: unknown];
+  readonly taken: 400 | 409;
+}
+
+const LLM = '{ model: openai/gpt-5, base_url: "https://llm.example.com", api_key: "${env:K1}" }';
+const LLM_ALTERED = LLM.replace('gpt-5', 'gpt-5.1');
+const SECRET = '{ value: "${env:K1}", description: ours }';
+const SECRET_ALTERED = SECRET.replace('ours', 'theirs');
+
+const CASES: readonly Case[] = [
+  {
+    dialect: 'settings-v0',
+    block: 'secrets',
+    item: SECRET,
+    altered: SECRET_ALTERED,
+    request: 'PUT /api/secrets/one',
+    theirs: ['POST', '/api/secrets', { name: 'two', value: 'theirs' }],
+    taken: 400,
+  },
+  {
+    dialect: 'app-server',
+    block: 'secrets',
+    item: SECRET,
+    altered: SECRET_ALTERED,
+    request: 'PUT /api/v1/secrets/one',
+    theirs: ['POST', '/api/v1/secrets', { name: 'two', value: 'theirs' }],
+    taken: 400,
+  },
+  {
+    dialect: 'app-server',
+    block: 'llm_profiles',
+    item: LLM,
+    altered: LLM_ALTERED,
+    request: 'POST /api/v1/settings/profiles/one/rename',
+    theirs: ['POST', '/api/v1/settings/profiles/two', { llm: { model: 'openai/theirs' } }],
+    taken: 409,
+  },
+  {
+    dialect: 'agent-server',
+    block: 'llm_profiles',
+    item: LLM,
+    altered: LLM_ALTERED,
+    request: 'POST /api/profiles/one/rename',
+    theirs: ['POST', '/api/profiles/two', { llm: { model: 'openai/theirs' } }],
+    taken: 409,
+  },
+  {
+    dialect: 'agent-server',
+    block: 'agent_profiles',
+    item: '{ llm_profile: x, persona: Reviews. }',
+    altered: '{ llm_profile: x, persona: Writes. }',
+    request: 'POST /api/agent-profiles/one/rename',
+    theirs: ['POST', '/api/agent-profiles/two', { llm_profile_ref: 'y' }],
+    taken: 409,
+  },
+  {
+    dialect: 'agent-server',
+    block: 'provider_connections',
+    item: '{ provider: openai, api_key: "${env:K1}" }',
+    altered: '{ provider: anthropic, api_key: "${env:K1}" }',
+    request: 'PATCH /api/llm/provider-connections/#',
+    theirs: ['POST', '/api/llm/provider-connections', { display_name: 'two', api_key: 'theirs' }],
+    taken: 409,
+  },
+];
+
+const KEYED = CASES.filter(({ item }) => item.includes('K1'));
+
+function asked(blocks: string, env: Readonly<Record<string, string>> = {}) {
+  const text = `version: 1\nserver: { url: "${front.url}" }\nsettings: { language: en }\n${blocks}\n`;
+  const file = join(folder.path, 'settings.yaml');
+  return { text, file, env: { ...ENV, ...env }, clock: quickClock() };
+}
+
+function declaring({ block }: Case, item: string, name = 'two'): string {
+  return `${block}: { ${name}: ${item} }\n`;
+}
+
+function moved({ block }: Case): string {
+  return `moved: [{ from: ${block}.one, to: "${block}[two]" }]\n`;
+}
+
+/** The service has the item under its former name. */
+async function begin(one: Case): Promise<void> {
+  const { dialect } = one;
+  folder = folderWith({});
+  front = await startFronted({ dialect, apiKey: 'k', data: join(folder.path, 'store.json') });
+  const [environment] = (
+    await apply({ ...asked(declaring(one, one.item, 'one')), allow: ['empty-store'] })
+  ).environments;
+  expect(environment?.error).toBeNull();
+  front.seen.length = 0;
+}
+
+function sent(): string[] {
+  return front.seen
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method, path }) => `${method} ${path.replace(/[0-9a-f]{32}$/, '#')}`);
+}
+
+async function applied(
+  blocks: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<EnvironmentOutcome> {
+  front.seen.length = 0;
+  const document = await apply(asked(blocks, env));
+  expect(JSON.stringify(document)).not.toContain(CANARY);
+  const [environment] = document.environments;
+  if (environment === undefined) throw new Error('no environment');
+  return environment;
+}
+
+/** What a plan would change; it ends without an error. */
+async function changes(blocks: string): Promise<string[]> {
+  const document = await plan(asked(blocks));
+  expect(JSON.stringify(document)).not.toContain(CANARY);
+  const [environment] = document.environments;
+  expect(environment?.error).toBeNull();
+  expect(environment?.unknown).toEqual([]);
+  return (environment?.changes ?? []).map(({ action, path }) => `${action} ${path.join('.')}`);
+}
+
+/** One that is renamed by its name, one by its id, and one that others name. */
+function isOften({ dialect, block }: Case): boolean {
+  return dialect === 'agent-server' ? block !== 'agent_profiles' : dialect === 'settings-v0';
+}
+
+describeEach(CASES, isOften)('$block of $dialect', (one) => {
+  const { block, item, altered, request } = one;
+
+  it('is renamed by one request, and nothing is left to do, with the entry and without it', async () => {
+    await begin(one);
+    const file = declaring(one, item) + moved(one);
+    expect(await changes(file)).toEqual([`rename ${block}.two`]);
+    expect(sent()).toEqual([]);
+    const end = await applied(file);
+    expect(end).toMatchObject({ status: 'applied', error: null });
+    expect(end.changes).toMatchObject([{ action: 'rename', result: 'verified' }]);
+    expect(sent()).toEqual([request]);
+    expect(await changes(file)).toEqual([]);
+    expect(await changes(declaring(one, item))).toEqual([]);
+    expect(readFileSync(join(folder.path, 'store.json'), 'utf8')).not.toContain('"one"');
+  });
+
+  it('is renamed first and changed then', async () => {
+    await begin(one);
+    const file = declaring(one, altered) + moved(one);
+    expect(await changes(file)).toEqual([
+      `rename ${block}.two`,
+      expect.stringContaining(`change ${block}.two.`),
+    ]);
+    const end = await applied(file);
+    expect(end.error).toBeNull();
+    expect(end.changes.map(({ result }) => result)).toEqual(['verified', 'verified']);
+    expect(sent()[0]).toBe(request);
+    expect(sent()).toHaveLength(2);
+    expect(await changes(file)).toEqual([]);
+  });
+
+  it('is created where the service has neither', async () => {
+    await begin(one);
+    await applied(`${block}: { one: null }\n`);
+    const file = declaring(one, item) + moved(one);
+    expect(await changes(file)).toEqual([`set ${block}.two`]);
+    expect((await applied(file)).error).toBeNull();
+    expect(await changes(file)).toEqual([]);
+  });
+
+  it('is refused where the service has both, before anything is sent', async () => {
+    await begin(one);
+    await front.ask(...one.theirs);
+    const file = declaring(one, item) + moved(one);
+    const { error } = await applied(file);
+    expect(error).toMatchObject({ code: 'unfit-for-service' });
+    expect(error?.message).toContain(`moved names ${block}.one to ${block}.two (`);
+    expect(error?.message).toContain('settings.yaml:5');
+    expect(sent()).toEqual([]);
+  });
+
+  it('is not removed with the others, although the file does not name it', async () => {
+    await begin(one);
+    const others = `collections: { ${block}: { others: remove } }\n`;
+    expect(await changes(declaring(one, item) + moved(one) + others)).toEqual([
+      `rename ${block}.two`,
+    ]);
+  });
+
+  it('is not written over what took the name right before', async () => {
+    await begin(one);
+    const file = declaring(one, item) + moved(one);
+    let isTaken = false;
+    front.before = async ({ method }) => {
+      const isLast = method !== 'GET' || (block === 'provider_connections' && gets() === 3);
+      if (isTaken || !isLast) return;
+      isTaken = true;
+      await front.ask(...one.theirs);
+    };
+    const end = await applied(file);
+    expect(isTaken).toBe(true);
+    expect(end.changes).toMatchObject([{ action: 'rename', result: 'not-sent' }]);
+    expect(end.error?.message).toMatch(/one named two already|of that name|just made/);
+    front.before = async () => {};
+    expect((await applied(file)).error).toMatchObject({ code: 'unfit-for-service' });
+  });
+
+  it('is not done because somebody has made one of the name since the plan', async () => {
+    await begin(one);
+    const file = declaring(one, item) + moved(one);
+    const alike = {
+      ...asked(file),
+      text: asked(file).text.replace('language: en', 'language: de'),
+    };
+    let isFirst = true;
+    front.before = async ({ method }) => {
+      if (method === 'GET' || !isFirst) return;
+      isFirst = false;
+      await front.ask(...one.theirs);
+    };
+    const [end] = (await apply(alike)).environments;
+    expect(end?.error?.message).toContain('this service has both');
+    expect(end?.changes.map(({ result }) => result)).toEqual(['verified', 'not-sent']);
+    expect(sent()).toHaveLength(1);
+  });
+
+  itEach(['502 before', '502 after', 'cut after', '404 before'] as const, (_, index) => index > 1)(
+    'ends as it should although the request was answered with %s',
+    async (answer) => {
+      await begin(one);
+      const file = declaring(one, item) + moved(one);
+      let isFirst = true;
+      front.instead = async ({ method, path, body }) => {
+        if (method === 'GET' || !isFirst) return null;
+        isFirst = false;
+        if (answer.endsWith('after')) await front.ask(method, path, JSON.parse(body));
+        return { status: Number.parseInt(answer, 10) || 504, body: { detail: 'x' } };
+      };
+      const end = await applied(file);
+      const [change] = end.changes;
+      if (answer === '404 before') expect(change?.result).toBe('not-sent');
+      else expect(change?.result).toBe('verified');
+      front.instead = () => null;
+      expect((await applied(file)).error).toBeNull();
+      expect(await changes(file)).toEqual([]);
+    },
+  );
+});
+
+function gets(): number {
+  return front.seen.filter(
+    ({ method, path }) => method === 'GET' && path === '/api/llm/provider-connections',
+  ).length;
+}
+
+describeEach(KEYED, isOften)('a key of $block of $dialect', (one) => {
+  it('goes along with what is known of it, and is replaced where the file has another', async () => {
+    await begin(one);
+    const file = declaring(one, one.item) + moved(one);
+    const path = one.block === 'secrets' ? 'secrets.two' : `${one.block}.two.api_key`;
+    const rotated = await plan(asked(file, { K1: ENV.K2 }));
+    expect(rotated.environments[0]?.changes).toMatchObject([
+      { action: 'rename' },
+      { action: 'rotate', path: path.split('.') },
+    ]);
+    await applied(file);
+    expect((await plan(asked(file))).environments[0]).toMatchObject({ changes: [], unknown: [] });
+    expect((await plan(asked(file, { K1: ENV.K2 }))).environments[0]?.changes).toMatchObject([
+      { action: 'rotate' },
+    ]);
+    const kept = readFileSync(join(folder.path, '.setpoint', 'fingerprints.json'), 'utf8');
+    expect(kept).not.toContain('"one"');
+  });
+
+  it('is replaced by the next run if this one ends right after the rename', async () => {
+    await begin(one);
+    const file = declaring(one, one.item) + moved(one);
+    let writes = 0;
+    front.instead = ({ method }) => {
+      if (method === 'GET') return null;
+      writes += 1;
+      return writes > 1 ? { status: 403, body: {} } : null;
+    };
+    const end = await applied(file, { K1: ENV.K2 });
+    expect(end.status).toBe('partial');
+    expect(end.changes.map(({ result }) => result)).toEqual(['verified', 'not-sent']);
+    front.instead = () => null;
+    const [next] = (await plan(asked(file, { K1: ENV.K2 }))).environments;
+    expect(next?.changes).toMatchObject([{ action: 'rotate' }]);
+    expect((await applied(file, { K1: ENV.K2 })).error).toBeNull();
+  });
+});
+
+describe('what names an item', () => {
+  const file = (llm: string, agent: string, connection: string) =>
+    [
+      `provider_connections: { ${connection}: { provider: openai, api_key: "\${env:K1}" } }`,
+      `llm_profiles: { ${llm}: { model: openai/gpt-5, connection: ${connection} } }`,
+      `meta_profiles: { router: { classifier: ${llm}, classes: [{ description: all, model: ${llm} }] } }`,
+      `agent_profiles: { ${agent}: { llm_profile: ${llm}, persona: Reviews. } }`,
+      `active: { llm_profile: ${llm}, agent_profile: ${agent} }\n`,
+    ].join('\n');
+  const MOVES = [
+    '{ from: llm_profiles.main, to: llm_profiles.prod }',
+    '{ from: agent_profiles.reviewer, to: agent_profiles.critic }',
+    '{ from: provider_connections.team, to: provider_connections.crew }',
+  ];
+
+  async function start(dialect: Dialect, blocks: string): Promise<void> {
+    folder = folderWith({});
+    front = await startFronted({ dialect, apiKey: 'k', data: join(folder.path, 'store.json') });
+    const [environment] = (await apply({ ...asked(blocks), allow: ['empty-store'] })).environments;
+    expect(environment?.error).toBeNull();
+  }
+
+  it('goes along on an Agent Server, or is written after it', async () => {
+    await start('agent-server', file('main', 'reviewer', 'team'));
+    const { body: before } = await front.ask('GET', '/api/agent-profiles/reviewer');
+    const renamed = `${file('prod', 'critic', 'crew')}moved: [${MOVES.join(', ')}]\n`;
+    expect(await changes(renamed)).toEqual([
+      'rename provider_connections.crew',
+      'rename llm_profiles.prod',
+      'change meta_profiles.router.classifier',
+      'change meta_profiles.router.classes',
+      'rename agent_profiles.critic',
+    ]);
+    expect((await applied(renamed)).error).toBeNull();
+    expect(sent()).toEqual([
+      'PATCH /api/llm/provider-connections/#',
+      'POST /api/profiles/main/rename',
+      'POST /api/meta-profiles/router',
+      'POST /api/agent-profiles/reviewer/rename',
+    ]);
+    expect(await changes(renamed)).toEqual([]);
+    const { body } = await front.ask('GET', '/api/agent-profiles/critic');
+    const { profile } = before as { readonly profile: object };
+    expect(body).toMatchObject({
+      profile: { ...profile, name: 'critic', llm_profile_ref: 'prod' },
+    });
+  });
+
+  const pointed = (name: string, model: string) =>
+    `llm_profiles: { ${name}: { model: openai/${model}, api_key: "\${env:K1}" } }\nactive: { llm_profile: ${name} }\n`;
+
+  it('goes along on an app-server', async () => {
+    await start('app-server', pointed('main', 'gpt-5'));
+    const renamed = `${pointed('prod', 'gpt-5')}moved: [${MOVES[0]}]\n`;
+    expect(await changes(renamed)).toEqual(['rename llm_profiles.prod']);
+    expect((await applied(renamed)).error).toBeNull();
+    expect(sent()).toEqual(['POST /api/v1/settings/profiles/main/rename']);
+    expect(await changes(renamed)).toEqual([]);
+  });
+
+  it('is activated again where the profile changes besides its name', async () => {
+    await start('app-server', pointed('main', 'gpt-5'));
+    const renamed = `${pointed('prod', 'gpt-5.1')}moved: [${MOVES[0]}]\n`;
+    expect((await applied(renamed)).error).toBeNull();
+    expect(sent().at(-1)).toBe('POST /api/v1/settings/profiles/prod/activate');
+    expect(await changes(renamed)).toEqual([]);
+  });
+});
+
+it('an Agent Server renames no secret: that is said, with the place and what to do', async () => {
+  folder = folderWith({});
+  const data = join(folder.path, 'store.json');
+  front = await startFronted({ dialect: 'agent-server', apiKey: 'k', data });
+  await apply({ ...asked('secrets: { one: "${env:K1}" }'), allow: ['empty-store'] });
+  const moves = 'moved: [{ from: secrets.one, to: secrets.two }]\n';
+  const { error } = await applied(`secrets: { two: "\${env:K1}" }\n${moves}`);
+  expect(error?.message).toContain('this service has no request that renames custom secrets');
+  expect(error?.message).toContain('settings.yaml:5');
+  expect(error?.hint).toContain('secrets.one as null');
+  expect(sent()).toEqual([]);
+  expect((await applied('secrets: { one: null, two: "${env:K1}" }')).error).toBeNull();
+});
+
+it('a value that waits since an interrupted rotation is renamed with its secret', async () => {
+  const [one] = CASES;
+  if (one === undefined) return;
+  await begin(one);
+  await front.ask('POST', '/api/secrets', { name: 'one__next', value: ENV.K2 });
+  const file = declaring(one, one.item) + moved(one);
+  expect(await changes(file)).toEqual(['rename secrets.two', 'rotate secrets.two']);
+  expect((await applied(file)).error).toBeNull();
+  expect(sent().slice(0, 2)).toEqual(['PUT /api/secrets/one__next', 'PUT /api/secrets/one']);
+  expect(await changes(file)).toEqual([]);
+  const { body } = await front.ask('GET', '/api/secrets');
+  expect(body).toEqual({ custom_secrets: [{ name: 'two', description: 'ours' }] });
+});
