@@ -183,11 +183,13 @@ describe('a page of hostile strings', () => {
         expect(texts(ofClass('name'))).toEqual(
           [key, unread].map((one) => visible(formatPath([one]))),
         );
-        expect(whole(tree)).toEqual([before, after].map((one) => visible(JSON.stringify(one))));
+        // Two equal values say nothing: the reason stands alone.
+        const values = before === after ? [] : [before, after];
+        expect(whole(tree)).toEqual(values.map((one) => visible(JSON.stringify(one))));
         expect(texts(named('dd')).slice(0, 2)).toEqual([visible(commit), visible(actor)]);
         expect(texts(named('li')).at(-1)).toBe(visible(formatPath([unmanaged])));
       }),
-      { numRuns },
+      { numRuns, examples: [[Array<string>(16).fill('same')]] },
     );
   });
 
