@@ -1,11 +1,18 @@
-import { describeEach } from '../../fixture/long.ts';
+import { describe } from 'vitest';
+import { LONG } from '../../fixture/long.ts';
 import { startEmbedded } from '../../fixture/loop/embedded.ts';
 import { describeGitLoop, GIT_PROVIDERS } from '../../fixture/loop/git-loop.ts';
+import { isKill } from '../../fixture/loop/kill.ts';
 
-const DIALECTS = ['settings-v0', 'app-server'] as const;
-
-describeEach(DIALECTS, (dialect) => dialect === 'app-server')('%s', (dialect) =>
-  describeGitLoop('git providers of the embedded service', () =>
-    startEmbedded(dialect, GIT_PROVIDERS),
-  ),
+describeGitLoop(
+  'app-server, git providers of the embedded service, nothing killed',
+  () => startEmbedded('app-server', GIT_PROVIDERS),
+  isKill,
 );
+
+describe('with kills', LONG, () => {
+  for (const dialect of ['settings-v0', 'app-server'] as const)
+    describeGitLoop(`${dialect}, git providers of the embedded service`, () =>
+      startEmbedded(dialect, GIT_PROVIDERS),
+    );
+});
