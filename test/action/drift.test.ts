@@ -106,7 +106,7 @@ it('counts what could not be compared in an output of its own, and with strict a
     {
       name: 'notice',
       message:
-        '1 value could not be compared: llm_api_key\napply --rotate llm_api_key writes it again; SETPOINT_STATE_KEY remembers it.',
+        '1 value could not be compared: llm_api_key\napply with the input rotate: llm_api_key writes it again; SETPOINT_STATE_KEY remembers it.',
     },
   ]);
   const strict = await on.step({ inputs: { ...DRIFT, strict: 'true' }, env });

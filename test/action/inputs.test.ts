@@ -201,3 +201,26 @@ it('action.yml names the inputs that are read, and the outputs that are set', as
   expect(new Set(Object.keys(outputs))).toEqual(new Set(Object.keys(action.outputs)));
   expect(action.runs).toEqual({ using: 'node24', main: 'dist/action/index.cjs' });
 });
+
+it('the ways to have a secret written or compared name inputs, wherever a step says them', async () => {
+  on.commit({
+    'settings.yaml': settingsFor(
+      on.store.url,
+      '  llm_api_key: ${env:LLM}\n  search_api_key: ${env:SEARCH}\n  sandbox_api_key: null\n  language: en',
+    ),
+  });
+  on.store.stored = { ...on.store.stored, llm_api_key: 'sk-stored', search_api_key: 'sk-stored' };
+  const env = { LLM: 'sk-of-the-test', SEARCH: 'sk-of-the-test' };
+  for (const command of ['plan', 'drift', 'apply']) {
+    const { log, commands, summary } = await on.step({ inputs: { command }, env });
+    expect(log).toContain('2 stored secrets cannot be compared (the summary lists them)');
+    const said = [log, summary, ...commands.map(({ message }) => message)].join('\n');
+    expect(said).toContain('apply with the input rotate: PATH writes one again');
+    expect(said).not.toContain('--rotate');
+    expect(summary).toContain('`search_api_key`: set; cannot tell');
+  }
+  const missing = await on.step({ inputs: { command: 'plan' }, env: { LLM: env.LLM } });
+  const said = [missing.log, missing.summary, ...missing.commands.map(({ message }) => message)];
+  expect(said.join('\n')).toContain('the input without: search_api_key leaves it.');
+  expect(said.join('\n')).not.toContain('--without');
+});

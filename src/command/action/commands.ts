@@ -35,7 +35,7 @@ import {
 } from '../../reconciler/render/section-text.ts';
 import { PLAIN } from '../../reconciler/render/text.ts';
 import { hintsInInputs, type Inputs } from './inputs.ts';
-import { errorLog, inert, LONGEST_SUMMARY } from './report.ts';
+import { errorLog, inert, LOG, LONGEST_SUMMARY } from './report.ts';
 import { readForPulls } from './pull-drift.ts';
 import { hasDrifted, type StepResult, type StepContext } from './result.ts';
 import { outcomeAtRoot, planAtRoot, validationAtRoot } from './workspace-paths.ts';
@@ -97,7 +97,7 @@ async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResul
         proofs.some(({ status }) => status === 'fails') ? ERRORS['check-failed'].exit : 0,
       ),
     ]),
-    text: planText(document, PLAIN) + errorLog(environments),
+    text: planText(document, LOG) + errorLog(environments),
     annotations: planAnnotations(planAtRoot(document)),
     summary: planMarkdown(document, LONGEST_SUMMARY),
     comments: [...comments, failureComment(null, inputs.environments ?? [], setting.commit)],
@@ -121,7 +121,7 @@ async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     abandon: setting.abandon,
     // In the log before anything is written.
     onPlan: async (environment) => {
-      process.stdout.write(inert(previewText(environment, PLAIN)));
+      process.stdout.write(inert(previewText(environment, LOG)));
     },
   });
   if (!setting.signal.aborted) await saveSnapshot(inputs, options);
@@ -133,7 +133,7 @@ async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResu
   );
   return {
     code: worstExitCode(environments.map(({ error }) => exitCodeOf(error))),
-    text: outcomeText(document, PLAIN) + errorLog(environments),
+    text: outcomeText(document, LOG) + errorLog(environments),
     annotations: outcomeAnnotations(outcomeAtRoot(document)),
     summary: outcomeMarkdown(document, LONGEST_SUMMARY),
     comments,
@@ -158,7 +158,7 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
         hasDrifted(one) || (inputs.strict && one.unknown.length > 0) ? 2 : exitCodeOf(one.error),
       ),
     ),
-    text: planText(document, PLAIN, 'drift') + errorLog(environments),
+    text: planText(document, LOG, 'drift') + errorLog(environments),
     annotations: driftAnnotations(planAtRoot(document)),
     summary: driftMarkdown(document, LONGEST_SUMMARY),
     comments: [],

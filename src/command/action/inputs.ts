@@ -164,7 +164,7 @@ interface Hinting {
   readonly refusals: readonly Refusal[];
 }
 
-/** A document for readers of a step: the hints of its errors and refusals name inputs in place of flags. */
+/** A document for readers of a step: the hints of its errors and refusals, and the ways, name inputs in place of flags. */
 export function hintsInInputs<E extends Hinting, D extends { readonly environments: readonly E[] }>(
   document: D & { readonly environments: readonly E[] },
 ): D {
@@ -174,6 +174,7 @@ export function hintsInInputs<E extends Hinting, D extends { readonly environmen
       ...environment,
       error: error === null ? null : hintInInputs(error),
       refusals: refusals.map(hintInInputs),
+      inputs: true,
     };
   });
   return { ...document, environments };

@@ -17,6 +17,8 @@ export interface Ways {
   readonly remembers: boolean;
   /** Values that an apply wants and that are missing here: what `--without` takes for each, and the reference. */
   readonly missing: readonly Missing[];
+  /** Whether they are read by people whose run has inputs in place of flags: those of the GitHub Action. */
+  readonly inputs: boolean;
 }
 
 interface Missing {
@@ -24,17 +26,25 @@ interface Missing {
   readonly ref: string;
 }
 
-export const NO_WAYS: Ways = { stored: [], compares: false, remembers: false, missing: [] };
+export const NO_WAYS: Ways = {
+  stored: [],
+  compares: false,
+  remembers: false,
+  missing: [],
+  inputs: false,
+};
 
 /** What of a plan or an outcome is told of it. */
 export type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
   Partial<Pick<EnvironmentPlan, 'observed_at'>> & {
     readonly changes: readonly Pick<OutcomeChange, 'path'>[];
+    /** See `Ways`. In no document that is saved. */
+    readonly inputs?: boolean;
   };
 
 /** What a snapshot hides may be compared with the service itself, and a secret that is written with its change needs no other way. */
 export function waysOf(found: Uncompared): Ways {
-  const { unknown, changes, observed_at: at = null } = found;
+  const { unknown, changes, observed_at: at = null, inputs = false } = found;
   if (unknown.length === 0 || at !== null) return NO_WAYS;
   const stored = unknown.filter(
     ({ kind, path }) => kind === 'stored' && !changes.some((change) => isWithin(path, change.path)),
@@ -50,6 +60,7 @@ export function waysOf(found: Uncompared): Ways {
         kind === 'missing' ? [{ path: formatPath(leftWhole(path)), ref: ref ?? '' }] : [],
       ),
     ),
+    inputs,
   };
 }
 
@@ -67,6 +78,7 @@ export function bothWays(one: Ways, other: Ways): Ways {
     compares: one.compares || other.compares,
     remembers: one.remembers || other.remembers,
     missing: fewMissing([...one.missing, ...other.missing]),
+    inputs: one.inputs || other.inputs,
   };
 }
 
@@ -76,24 +88,19 @@ export function waysOfAll(environments: readonly Uncompared[]): Ways {
 }
 
 /** The ways in sentences, each short enough for a line. Empty if nothing needs any. */
-export function waysSentences(
-  { stored, compares, remembers, missing }: Ways,
-  wording: 'plan' | 'drift' | 'apply',
-): string[] {
+export function waysSentences(ways: Ways, wording: 'plan' | 'drift' | 'apply'): string[] {
   return [
-    ...(stored.length === 0 ? [] : storedSentences(stored, compares, remembers)),
-    ...(missing.length === 0 || wording !== 'plan' ? [] : [missingSentence(missing)]),
+    ...(ways.stored.length === 0 ? [] : storedSentences(ways)),
+    ...(ways.missing.length === 0 || wording !== 'plan' ? [] : [missingSentence(ways)]),
   ];
 }
 
-function storedSentences(
-  [path = '', ...others]: readonly string[],
-  compares: boolean,
-  remembers: boolean,
-): string[] {
+function storedSentences({ stored, compares, remembers, inputs }: Ways): string[] {
+  const [path = '', ...others] = stored;
   const isOne = others.length === 0;
   const it = isOne ? 'it' : 'them';
-  const rotate = `apply --rotate ${isOne ? shortPath(path) : 'PATH'} writes ${isOne ? 'it' : 'one'} again`;
+  const flag = inputs ? 'apply with the input rotate:' : 'apply --rotate';
+  const rotate = `${flag} ${isOne ? shortPath(path) : 'PATH'} writes ${isOne ? 'it' : 'one'} again`;
   const compared = `server.compare_secrets compares ${it}`;
   const remembered = `SETPOINT_STATE_KEY remembers ${it}`;
   if (!compares) return [`${rotate}; ${remembered}.`];
@@ -104,12 +111,13 @@ function storedSentences(
   ];
 }
 
-function missingSentence([first, ...others]: readonly Missing[]): string {
+function missingSentence({ missing: [first, ...others], inputs }: Ways): string {
+  const flag = inputs ? 'the input without:' : '--without';
   if (first === undefined || others.length > 0)
-    return 'apply needs the values that are missing here; --without PATH leaves one as it is.';
+    return `apply needs the values that are missing here; ${flag} PATH leaves one as it is.`;
   const path = shortPath(first.path);
   const what = path === 'PATH' ? first.ref : `${first.ref} for ${path}`;
-  return `apply needs ${what}; --without ${path} leaves it.`;
+  return `apply needs ${what}; ${flag} ${path} leaves it.`;
 }
 
 /** A path that would make a line too long is named above it. */

@@ -5,7 +5,7 @@ import { MASK } from '../model/secret.ts';
 import { sameValue, type Json } from '../model/value.ts';
 import { structuredPatch } from 'diff';
 import { stringify } from 'yaml';
-import { type Paint, paint, type Style, visible } from './text.ts';
+import { elsewhere, type Paint, paint, type Style, visible } from './text.ts';
 
 /** `plan` words a change as what an apply would do; `drift` as what was found, and names the two sides of each difference. */
 export type Voice = 'plan' | 'drift';
@@ -205,7 +205,7 @@ export function nestedDiff(before: Json, after: Json, style: Style): string[] {
   if (style.verbose || lines.length <= FOLD_AFTER) return lines;
   return [
     ...lines.slice(0, FOLD_AFTER),
-    `… ${lines.length - FOLD_AFTER} more lines; -v shows them`,
+    `… ${lines.length - FOLD_AFTER} more lines; ${elsewhere(style)} shows them`,
   ];
 }
 

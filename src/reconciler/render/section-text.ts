@@ -23,7 +23,7 @@ import { outcomeSection, planSection, PROOF_LABELS, type Section } from './secti
 import { isLeftOut } from './summary.ts';
 import { mergedText, summaryText, waysText } from './summary-text.ts';
 import { counted } from '../model/wording.ts';
-import { paint, type Style, visible } from './text.ts';
+import { elsewhere, paint, type Style, visible } from './text.ts';
 import {
   NOTHING_TO_CHECK,
   refusalSentence,
@@ -99,7 +99,7 @@ export function endedText(environment: EnvironmentOutcome, total: number, style:
 
 /** What would refuse an apply comes last, so that it is not missed. */
 function sectionText(section: Section, style: Style): string {
-  const { seen, changes, remaining, unknown, warnings, refusals } = section;
+  const { command, seen, changes, remaining, unknown, warnings, refusals } = section;
   const lines = [
     heading(section, style) + (seen === null ? '' : paint(style, 'dim', `  ${visible(seen)}`)),
   ];
@@ -110,7 +110,8 @@ function sectionText(section: Section, style: Style): string {
       `      expected ${inlineValue(expected, style)}`,
       `      found    ${inlineValue(actual, style)}`,
     ]),
-    ...unknownLines(unknown, style),
+    // The plan of an apply has shown them.
+    ...(command === 'apply' && changes.length > 0 ? [] : unknownLines(unknown, style)),
     ...warnings.map((warning) => warningText(warning, style)),
     ...proofLines(section, style),
     ...unmanagedText(section, style),
@@ -236,7 +237,7 @@ function unknownLines(unknown: readonly Unknown[], style: Style): string[] {
   if (style.verbose || stored.length < 2) return unknown.map((one) => unknownText(one, style));
   const mark = paint(style, 'cyan', '?');
   return [
-    `  ${mark} ${counted(stored.length, 'stored secret')} cannot be compared (-v lists them)`,
+    `  ${mark} ${counted(stored.length, 'stored secret')} cannot be compared (${elsewhere(style)} lists them)`,
     ...unknown.filter((one) => !stored.includes(one)).map((one) => unknownText(one, style)),
   ];
 }

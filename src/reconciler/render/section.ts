@@ -130,7 +130,7 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
     remaining,
     warnings: groupedWarnings(newWarnings(environment)),
     changes: changes.map((change) => shownChange(change, 'plan', resultLabel(change, status))),
-    unknown: changes.length === 0 ? unknown : [],
+    unknown,
     ways: waysOf(environment),
     // The plan has shown them.
     proofs: null,

@@ -13,7 +13,7 @@ import {
 import { verdictLabel } from './section.ts';
 import { changeCount } from '../model/summary.ts';
 import { type Wording } from './change.ts';
-import { paint, type Style, visible } from './text.ts';
+import { elsewhere, paint, type Style, visible } from './text.ts';
 import { waysSentences, type Ways } from '../model/ways.ts';
 
 const LONGEST_NAME = 32;
@@ -88,7 +88,7 @@ function attentionLines({ attention, more }: AnySummary, wording: Wording, style
   const waiting = attention.slice(started.length).map(({ name }) => visible(name));
   const left = waiting.length > 0 ? 0 : more;
   const rest = started.length - listed.length + left;
-  const hint = style.verbose ? '' : `; -v lists ${left === 0 ? 'them' : 'more'}`;
+  const hint = style.verbose ? '' : `; ${elsewhere(style)} lists ${left === 0 ? 'them' : 'more'}`;
   if (rest > 0) lines.push(paint(style, 'dim', `  and ${grouped(rest)} more${hint}`));
   if (waiting.length > 0) lines.push(notStartedLine(waiting, more, style));
   return lines;

@@ -6,12 +6,19 @@ export interface Style {
   readonly width: number | null;
   /** Long values and the list of unmanaged fields are shown in full. */
   readonly verbose: boolean;
+  /** What has what is left out here, for readers who cannot pass `-v`. */
+  readonly elsewhere?: string;
 }
 
 /** Text without colours, of any width, long values shortened. */
 export const PLAIN: Style = { color: false, width: null, verbose: false };
 /** The same, with nothing shortened. */
 export const WHOLE: Style = { ...PLAIN, verbose: true };
+
+/** What has what a text leaves out. */
+export function elsewhere(style: Style): string {
+  return style.elsewhere ?? '-v';
+}
 
 export type Paint = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan';
 
