@@ -98,7 +98,7 @@ export const FLAGS = {
     value: 'path',
     repeatable: true,
     about:
-      'leave a setting, mcp entry or item as it is in this run; its value is not needed; repeatable',
+      'leave a setting, mcp entry, item or member of one as it is in this run; its value is not needed; repeatable',
     completion: 'secrets',
   },
   '--allow': {

@@ -78,6 +78,8 @@ export interface DesiredItem extends DeclaredItem {
   readonly members: ValueRecord | null;
   /** Whether the file does not name it, and it is to be removed because the file names all that there may be. */
   readonly isOther?: true;
+  /** The members that this run leaves as the service has them, although the file declares them: they are not among `members`. */
+  readonly left?: readonly string[];
   /** What it was called before; absent if the file does not say that it had another name. */
   readonly former?: FormerName;
 }

@@ -70,6 +70,8 @@ export interface Left {
   readonly ref: string | null;
   /** The names that an item of a collection may have on the service. */
   readonly names: readonly string[];
+  /** The mcp entry or item that it is a member of; absent if it is all of one. */
+  readonly of?: Path;
 }
 
 /** What the file of one environment declares. Only managed fields are in it, in the order of the specification. */

@@ -11,12 +11,11 @@ import {
   samePath,
   type Path,
 } from '../model/path.ts';
-import type { DesiredState, Left } from '../model/state.ts';
+import type { DesiredState } from '../model/state.ts';
 import { MOST_SHARDS, type Shard } from '../model/shard.ts';
 import { choicesHint, didYouMean, namesListed } from '../model/wording.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
 import { isRotatedField, referencesIn, type Rotation } from '../plan/declared.ts';
-import { leavableItems } from '../plan/leave.ts';
 import { pathsOf } from '../plan/plan-mcp-list.ts';
 
 /** An age such as 90m, 24h or 7d, in milliseconds. `named` is the flag or input, for the usage error. */
@@ -81,63 +80,6 @@ export function parseRotation(
   });
 }
 
-/** What a run leaves of what an environment declares. A path that the environment does not declare leaves nothing of it. */
-export function leftIn(without: readonly string[], desired: DesiredState): readonly Left[] {
-  const declared = leavableIn(desired);
-  return without.flatMap((given): Left[] => {
-    const path = parsePath(given) ?? [given];
-    const named = declared.find((one) => isNamed(path, { ...one, holds: null }));
-    if (named === undefined) return [];
-    const { path: own, names } = named;
-    return [{ path: own, given, ref: named.ref, names }];
-  });
-}
-
-/** Throws a usage error for a path of `--without` that no environment declares. */
-export function checkWithout(
-  without: readonly string[] | undefined,
-  desired: Iterable<DesiredState>,
-): void {
-  if (without === undefined) return;
-  const states = [...desired];
-  const unknown = without.find((given) =>
-    states.every(({ left = [] }) => left.every((one) => one.given !== given)),
-  );
-  if (unknown === undefined || states.length === 0) return;
-  const path = parsePath(unknown) ?? [unknown];
-  const around = states
-    .flatMap(leavableIn)
-    .find((one) => [one.path, ...one.others].some((outer) => isWithin(path, outer)));
-  if (around !== undefined) {
-    const whole = formatPath(around.path);
-    throw usageError(
-      `--without ${unknown}: it is part of ${whole}, which is written as one.`,
-      `--without ${whole} leaves all of it as it is.`,
-    );
-  }
-  const paths = states.flatMap(leavableIn).map((one) => formatPath(one.path));
-  throw usageError(
-    `--without takes the path of something that the file declares: a setting, an mcp entry, or an item such as secrets.NAME.`,
-    didYouMean(unknown, paths) ||
-      `Available: ${namesListed([...new Set(paths)].slice(0, MOST_PATHS))}.`,
-  );
-}
-
-const MOST_PATHS = 12;
-
-interface Leavable
-  extends Pick<DeclaredItem, 'path' | 'others' | 'isEntry'>, Pick<Left, 'names' | 'ref'> {}
-
-function leavableIn(state: DesiredState): Leavable[] {
-  const items = leavableItems(state).map((one): Leavable => {
-    const [block = '', name] = one.path;
-    const item = state.items.get(block)?.find((each) => 'name' in each && each.name === name);
-    const ref = referencesIn((item?.values ?? []).map(({ value }) => value));
-    return { ...one, ref, others: [], isEntry: false };
-  });
-  return [...settingsIn(state).map((one) => ({ ...one, names: [] })), ...items];
-}
-
 /** A path of an entry as plans know it: the name that a block gives it is the file's alone. */
 function entryPath(path: Path, { path: own }: DeclaredItem): Path {
   return path[0] === 'mcp_servers' ? [...own, ...path.slice(2)] : path;
@@ -159,7 +101,7 @@ function rotationHint(text: string, path: Path, declared: readonly DeclaredItem[
 }
 
 /** A field, mcp entry or item of a collection that a file declares. */
-interface DeclaredItem {
+export interface DeclaredItem {
   readonly path: Path;
   /** Other paths of the same. */
   readonly others: readonly Path[];
@@ -170,7 +112,7 @@ interface DeclaredItem {
   readonly ref: string | null;
 }
 
-function isNamed(path: Path, { path: own, others, holds }: DeclaredItem): boolean {
+export function isNamed(path: Path, { path: own, others, holds }: DeclaredItem): boolean {
   return [own, ...others].some(
     (one) =>
       samePath(path, one) ||
@@ -192,7 +134,7 @@ function declaredIn(state: DesiredState): DeclaredItem[] {
 }
 
 /** The settings among it. */
-function settingsIn(state: DesiredState): DeclaredItem[] {
+export function settingsIn(state: DesiredState): DeclaredItem[] {
   const all = state.fields.flatMap(({ field, value, block }): DeclaredItem[] => {
     if (field.name !== 'mcp_config') {
       const isRotatable = isRotatedField(field, value);

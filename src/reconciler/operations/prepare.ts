@@ -24,7 +24,7 @@ import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
 import { leaving } from '../plan/leave.ts';
 import { askSecrets } from './ask-secrets.ts';
-import { leftIn } from './flag-values.ts';
+import { leftIn } from './leavable.ts';
 import type { Options, PlanRequest } from './options.ts';
 import { referenceError } from './reference-error.ts';
 import { Resolved, sourceFor, type Running } from './redacting.ts';

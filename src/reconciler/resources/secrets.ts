@@ -83,10 +83,10 @@ function requestsFor(
   const next = secondName(name);
   const waiting = waitingFor(name, listing);
   const leftOver = waiting === undefined ? [] : [removing(next, storing)];
-  const value = members?.['value'] ?? null;
-  if (value === null)
+  if (members === null)
     return [...(there === undefined ? [] : [removing(name, storing)]), ...leftOver];
-  const said = descriptionIn(members ?? {}) ?? descriptionIn((there ?? waiting)?.members ?? {});
+  const value = members['value'] ?? null;
+  const said = descriptionIn(members) ?? descriptionIn((there ?? waiting)?.members ?? {});
   const description = said ?? '';
   const isDescribed = changes.every(({ path }) => path.length > 2);
   if (isDescribed && describes)

@@ -16,13 +16,14 @@ const LIST = `  mcp_config: { shttp_servers: [${ENTRY}] }\n`;
 const MAP = `  agent_settings: { mcp_config: { a: { url: "${URL}", auth: { strategy: bearer, value: "\${env:A}" } } } }\n`;
 const NAMED = `mcp_servers: { a: { url: "${URL}", auth: { strategy: bearer, value: "\${env:A}" } } }\n`;
 const SECRET = 'secrets: { ONE: "${env:A}", TWO: "${env:B}" }\n';
+const TOLD = 'secrets: { ONE: { value: "${env:A}", description: LANG }, TWO: "${env:B}" }\n';
 const OTHERS = `${SECRET}collections: { secrets: { others: remove } }\n`;
 const PROFILE = 'llm_profiles: { fast: { model: openai/gpt-5, api_key: "${env:A}" } }\n';
 const CONNECTION = 'provider_connections: { main: { provider: openai, api_key: "${env:A}" } }\n';
 const PROVIDER = 'git_providers: { github: { token: "${env:A}" } }\n';
 
 /** A service that has what a file declares, with the value, and commands on the file without it. */
-async function withoutValue(dialect: EmulatorDialect, declared: string) {
+async function withoutValue(dialect: EmulatorDialect, all: string) {
   const fronted = await startFronted({
     dialect,
     gitProviders: [{ product: 'github', accepts: 'CANARY' }],
@@ -32,6 +33,7 @@ async function withoutValue(dialect: EmulatorDialect, declared: string) {
   onTestFinished(() => folder.remove());
   const file = (language: string): void => {
     const settings = `settings:\n  language: ${language}\n`;
+    const declared = all.replaceAll('LANG', language);
     const head = `version: 1\nserver: { url: "${fronted.url}" }\n${settings}`;
     writeFileSync(join(folder.path, 'settings.yaml'), head + declared);
   };
@@ -67,6 +69,18 @@ describe.each([
   ['agent-server', 'a connection', CONNECTION, 'provider_connections.main'],
   ['settings-v0', 'a git provider', PROVIDER, 'git_providers.github'],
   ['app-server', 'a git provider', PROVIDER, 'git_providers.github'],
+  ['settings-v0', 'the key of an entry', LIST, `mcp_config.shttp_servers[${URL}].api_key`],
+  ['app-server', 'the key of an entry', LIST, `mcp_config.shttp_servers[${URL}].api_key`],
+  ['agent-server', 'the key of an entry', LIST, `mcp_config.shttp_servers[${URL}].api_key`],
+  ['agent-server', 'the key of a server of a map', MAP, 'agent_settings.mcp_config.a.auth.value'],
+  ['agent-server', 'the key of a server by name', NAMED, 'mcp_servers.a.auth.value'],
+  ['settings-v0', 'the value of a secret', TOLD, 'secrets.ONE.value'],
+  ['app-server', 'the value of a secret', TOLD, 'secrets.ONE.value'],
+  ['app-server', 'the key of an LLM profile', PROFILE, 'llm_profiles.fast.api_key'],
+  ['agent-server', 'the key of an LLM profile', PROFILE, 'llm_profiles.fast.api_key'],
+  ['agent-server', 'the key of a connection', CONNECTION, 'provider_connections.main.api_key'],
+  ['settings-v0', 'a token', PROVIDER, 'git_providers.github.token'],
+  ['app-server', 'a token', PROVIDER, 'git_providers.github.token'],
 ] as const)('a missing value on %s: %s', (dialect, _, declared, path) => {
   it('is a choice: an apply says so, and leaves it alone if it is told to', async () => {
     const { run } = await withoutValue(dialect, declared);
@@ -105,10 +119,59 @@ it('what a write would clear, a part of an entry, and what nobody declares are r
   const cleared = await run(['plan', '--without', 'sandbox_api_key']);
   expect(cleared.code).toBe(3);
   expect(cleared.stderr).toContain('clears it when a write leaves it out');
-  const part = await run(['plan', '--without', `mcp_config.shttp_servers[${URL}].api_key`]);
+  const part = await run(['plan', '--without', `mcp_config.shttp_servers[${URL}].url`]);
   expect(part.code).toBe(3);
-  expect(part.stderr).toContain(`--without mcp_config.shttp_servers[${URL}] leaves all of it`);
+  expect(part.stderr).toContain(
+    `--without mcp_config.shttp_servers[${URL}] leaves all of it as it is. Of its members it takes api_key.`,
+  );
   const nobody = await run(['apply', '--yes', '--without', 'languge']);
   expect(nobody.code).toBe(3);
   expect(nobody.stderr).toContain('Did you mean language?');
+});
+
+describe('a member that is left', () => {
+  const PROFILE_OF = (model: string) =>
+    `llm_profiles: { fast: { model: ${model}LANG, api_key: "\${env:A}" } }\n`;
+  it.each([
+    ['app-server', PROFILE_OF('openai/gpt-')],
+    ['agent-server', PROFILE_OF('openai/gpt-')],
+  ] as const)('stays on %s while the rest of its profile is written', async (dialect, declared) => {
+    const { run } = await withoutValue(dialect, declared);
+    const applied = await run(['apply', '--yes', '--without', 'llm_profiles.fast.api_key']);
+    expect(applied).toMatchObject({ code: 0, stderr: '' });
+    expect(applied.stdout).toContain('? llm_profiles.fast.api_key: left as it is (--without)');
+    expect(applied.stdout).toContain('✓ llm_profiles.fast.model: verified');
+    const shown = await run(['get', 'llm_profiles', '-o', 'json'], { A: CANARY });
+    expect(shown.stdout).toContain('openai/gpt-de');
+    expect(shown.stdout).toMatch(/"api_key": "[^"]+"/);
+  });
+
+  it.each([
+    ['agent-server', TOLD, 'secrets.ONE.value', '--without secrets.ONE leaves all of it as it is.'],
+    ['agent-server', PROFILE, 'llm_profiles.fast.model', 'Of its members it takes api_key.'],
+  ] as const)(
+    'on %s is refused where a write would lose it',
+    async (dialect, declared, path, hint) => {
+      const { run } = await withoutValue(dialect, declared);
+      const refused = await run(['apply', '--yes', '--without', path]);
+      expect(refused.code).toBe(3);
+      expect(refused.stderr).toContain(hint);
+    },
+  );
+
+  it.each([
+    ['app-server', PROFILE, 'llm_profiles.slow.api_key', 'llm_profiles.slow'],
+    ['agent-server', CONNECTION, 'provider_connections.slow.api_key', 'provider_connections.slow'],
+    ['agent-server', LIST, `mcp_config.shttp_servers[${URL}].api_key`, 'mcp_config'],
+  ] as const)('on %s is refused of what is not there', async (dialect, declared, path, whole) => {
+    const { run, folder } = await withoutValue(dialect, declared);
+    const file = join(folder.path, 'settings.yaml');
+    const text = readFileSync(file, 'utf8').replace('fast:', 'slow:').replace('main:', 'slow:');
+    writeFileSync(file, text.replaceAll('a.example.com', 'b.example.com'));
+    const given = path.replaceAll('a.example.com', 'b.example.com');
+    const refused = await run(['apply', '--yes', '--without', given]);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain(`--without ${whole}`);
+    expect(refused.stderr).toContain('leaves all of it as it is.');
+  });
 });

@@ -1,14 +1,29 @@
 import type { CollectionForm, DesiredItem, ListedItem } from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
 import { formatPath, type Path } from '../../model/path.ts';
-import type { Asking, Judged, Wire } from './wire.ts';
+import type { Asking, Judged, Unfit, Wire } from './wire.ts';
 
 /* What a server would refuse of a plan, and what makes room on one that takes no more items. */
 
 /** Nothing is sent of a plan of which the server would refuse a part. */
 export function throwIfUnfit(form: CollectionForm, wire: Wire | undefined, judged: Judged): void {
-  const [one] = wire?.unfit?.(judged) ?? [];
+  const [one] = [...unkept(form, judged), ...(wire?.unfit?.(judged) ?? [])];
   if (one !== undefined) throw unfit(form, one.item, one.why, one.hint);
+}
+
+/** What a run is to leave of an item, and a write would not keep. */
+function unkept(form: CollectionForm, { items, listing }: Judged): readonly Unfit[] {
+  return items.flatMap((item): Unfit[] => {
+    const { name, left = [] } = item;
+    if (left.length === 0) return [];
+    const members = left.join(', ');
+    const hint = `--without ${formatPath([form.block, name])} leaves all of it as it is.`;
+    if (listing.items.every((one) => one.name !== name))
+      return [{ item, why: `is not on this service, and is not made without ${members}.`, hint }];
+    if (left.some((member) => form.isSecret([member])) && !listing.describes)
+      return [{ item, why: `is only written whole by this service, with ${members}.`, hint }];
+    return [];
+  });
 }
 
 /**

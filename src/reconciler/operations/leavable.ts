@@ -1,0 +1,117 @@
+import { COLLECTION_FORMS } from '../model/collection-forms.ts';
+import { isSecretHolder, itemsDeclared, memberPath } from '../model/collection.ts';
+import { usageError } from '../model/error.ts';
+import { identityMember } from '../model/mcp.ts';
+import { formatPath, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
+import type { DesiredState, Left } from '../model/state.ts';
+import { didYouMean, namesListed } from '../model/wording.ts';
+import { referencesIn } from '../plan/declared.ts';
+import { leavableItems, pathedDeclared } from '../plan/leave.ts';
+import { isNamed, settingsIn, type DeclaredItem } from './flag-values.ts';
+
+/** What a run leaves of what an environment declares. A path that the environment does not declare leaves nothing of it. */
+export function leftIn(without: readonly string[], desired: DesiredState): readonly Left[] {
+  const declared = leavableIn(desired);
+  return without.flatMap((given): Left[] => {
+    const path = parsePath(given) ?? [given];
+    const named = declared.find((one) => isNamed(path, { ...one, holds: null }));
+    if (named === undefined) return [];
+    const { path: own, names, ref, of } = named;
+    return [{ path: own, given, ref, names, ...(of === undefined ? {} : { of }) }];
+  });
+}
+
+/** Throws a usage error for a path of `--without` that no environment declares. */
+export function checkWithout(
+  without: readonly string[] | undefined,
+  desired: Iterable<DesiredState>,
+): void {
+  if (without === undefined) return;
+  const states = [...desired];
+  const unknown = without.find((given) =>
+    states.every(({ left = [] }) => left.every((one) => one.given !== given)),
+  );
+  if (unknown === undefined || states.length === 0) return;
+  const path = parsePath(unknown) ?? [unknown];
+  const leavable = states.flatMap(leavableIn);
+  const around = leavable
+    .filter((one) => [one.path, ...one.others].some((outer) => isWithin(path, outer)))
+    .toSorted((one, other) => other.path.length - one.path.length);
+  const [whole] = around;
+  if (whole !== undefined) {
+    const name = formatPath(whole.path);
+    const members = leavable
+      .filter(({ of }) => of !== undefined && samePath(of, whole.path))
+      .map((one) => one.path.at(-1) ?? '');
+    const others =
+      members.length === 0
+        ? ''
+        : ` Of its members it takes ${namesListed([...new Set(members)].toSorted())}.`;
+    throw usageError(
+      `--without ${unknown}: it is part of ${name}, which is written as one.`,
+      `--without ${name} leaves all of it as it is.${others}`,
+    );
+  }
+  const paths = leavable.map((one) => formatPath(one.path));
+  throw usageError(
+    `--without takes the path of something that the file declares: a setting, an mcp entry, an item such as secrets.NAME, or a member of one.`,
+    didYouMean(unknown, paths) ||
+      `Available: ${namesListed([...new Set(paths)].slice(0, MOST_PATHS))}.`,
+  );
+}
+
+const MOST_PATHS = 12;
+
+interface Leavable
+  extends Pick<DeclaredItem, 'path' | 'others' | 'isEntry'>, Pick<Left, 'names' | 'ref' | 'of'> {}
+
+function leavableIn(state: DesiredState): Leavable[] {
+  return [
+    ...settingsIn(state).map((one) => ({ ...one, names: [] })),
+    ...leavableItems(state).map((one): Leavable => {
+      const [block = '', name] = one.path;
+      const item = state.items.get(block)?.find((each) => 'name' in each && each.name === name);
+      const ref = referencesIn((item?.values ?? []).map(({ value }) => value));
+      return { ...one, ref, others: [], isEntry: false };
+    }),
+    ...entryMembers(state),
+    ...itemMembers(state),
+  ];
+}
+
+/** The members of mcp entries, but for what an entry is known by. */
+function entryMembers(state: DesiredState): Leavable[] {
+  const entries = settingsIn(state).filter(({ isEntry }) => isEntry);
+  return pathedDeclared(state).flatMap(({ list, entry, path }) => {
+    const whole = entries.find((one) => samePath(one.path, path));
+    if (whole === undefined) return [];
+    const known = new Set(['name', identityMember(list)]);
+    return Object.entries(entry).flatMap(([name, value]): Leavable[] => {
+      if (known.has(name)) return [];
+      // The native map has a key in the entry's way to authenticate.
+      const names = name === 'api_key' ? [[name], ['auth', 'value']] : [[name]];
+      const [own = [], ...others] = [path, ...whole.others].flatMap((place) =>
+        names.map((inner) => [...place, ...inner]),
+      );
+      const ref = referencesIn(value);
+      return [{ path: own, others, isEntry: false, names: [], ref, of: path }];
+    });
+  });
+}
+
+/** The members of items that stay when a write does not carry them: of an item that is declared whole, its secrets. */
+function itemMembers(state: DesiredState): Leavable[] {
+  return COLLECTION_FORMS.flatMap((form) =>
+    itemsDeclared(state, form).flatMap(({ name: item, members }) => {
+      const named = Object.entries(members ?? {});
+      const isAll = named.length === 1 && form.main !== undefined && named[0]?.[0] === form.main;
+      if (isAll) return [];
+      return named.flatMap(([name, value]): Leavable[] => {
+        if (form.isWhole && !isSecretHolder(form, name, value)) return [];
+        const of = memberPath(form, item, []);
+        const path: Path = [...of, name];
+        return [{ path, others: [], isEntry: false, names: [], ref: referencesIn(value), of }];
+      });
+    }),
+  );
+}
