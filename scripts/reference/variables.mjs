@@ -59,6 +59,14 @@ const GROUPS = [
         'The key of the [fingerprints](../secrets.md#fingerprints) of written secrets. Without it none are kept.',
       ],
       ['SESSION_API_KEY', 'serve: the key that the embedded service requires, as --api-key.'],
+      [
+        'SETPOINT_WATCH_TOKEN',
+        'watch --listen, status --server: the token of [the page](../guides/watch-page.md#who-may-read). No settings file can read it.',
+      ],
+      [
+        'SETPOINT_WATCH_TOKEN_FILE',
+        'In its place the path of a file with the token, which watch reads again when it changes. No settings file can read it.',
+      ],
       ['GITHUB_TOKEN', 'comment: the token to comment with. No settings file can read it.'],
     ],
   ],

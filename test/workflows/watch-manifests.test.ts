@@ -79,11 +79,14 @@ describe('the pods', () => {
   it('do not let a settings file read the token of their service account, nor the one of the page', () => {
     const variables = container?.env?.find(({ name }) => name === 'SETPOINT_ALLOWED_VARIABLES');
     const held = (container?.env ?? []).filter(({ valueFrom }) => valueFrom !== undefined);
-    expect(held).toMatchObject([{ name: 'SETPOINT_WATCH_TOKEN' }]);
+    expect(held).toEqual([]);
     expect(variables?.value).toBe('SETPOINT_API_KEY');
     const folders = container?.env?.find(({ name }) => name === 'SETPOINT_ALLOWED_FILES')?.value;
     const secrets = container?.volumeMounts?.find(({ name }) => name === 'secrets')?.mountPath;
     expect(folders).toBe(secrets);
+    const token = container?.env?.find(({ name }) => name === 'SETPOINT_WATCH_TOKEN_FILE')?.value;
+    expect(token).toMatch(/^\/run\/secrets\/page\//);
+    expect(token).not.toContain(`${folders}/`);
     expect('/run/secrets/kubernetes.io/serviceaccount/token').not.toContain(`${folders}/`);
     const settings = readText('examples/kubernetes/fleet.yaml');
     const files = [...settings.matchAll(/\$\{file:([^}]+)\}/g)].map(([, path = '']) => path);

@@ -17,11 +17,13 @@ export interface Refused {
 }
 
 const ANYBODY: Visitor = { kind: 'anybody', session: null };
-const TOOL: Visitor = { kind: 'tool', session: null };
 
 /** Who may read, and who may act. */
 export class Access {
   readonly #options: ListenOptions;
+  #token: Secret | null;
+  /** Whoever has sent the token of now. */
+  #tool: Visitor = { kind: 'tool', session: null };
   readonly #clock: Clock;
   readonly #throttle = new Throttle();
   readonly sessions = new Sessions();
@@ -32,13 +34,14 @@ export class Access {
 
   constructor(options: ListenOptions, clock: Clock) {
     this.#options = options;
+    this.#token = options.token;
     this.#clock = clock;
     this.readingTakesLogin = !isLoopback(inUrl(options.host)) || options.publicOrigin !== null;
     this.isSecure = options.tls !== null || options.publicOrigin !== null;
   }
 
   get canLogIn(): boolean {
-    return this.#options.token !== null;
+    return this.#token !== null;
   }
 
   get canAct(): boolean {
@@ -69,7 +72,7 @@ export class Access {
   visitor(request: IncomingMessage): Visitor | Refused {
     const { authorization = '', cookie = '' } = request.headers;
     const bearer = /^Bearer(?: +(.*))?$/i.exec(authorization);
-    if (bearer !== null && this.canLogIn) return this.tried(bearer[1] ?? '', request) ?? TOOL;
+    if (bearer !== null && this.canLogIn) return this.tried(bearer[1] ?? '', request) ?? this.#tool;
     const begin = `${this.#cookieOf(request)}=`;
     const id = cookie
       .split(/; */)
@@ -80,13 +83,22 @@ export class Access {
   }
 
   /** Whether a visitor may still have what it asked for: a session may have ended since. */
-  isStill({ session }: Visitor): boolean {
-    return session === null || this.sessions.find(session.id, this.#clock.now()) !== null;
+  isStill(visitor: Visitor): boolean {
+    const { kind, session } = visitor;
+    if (session === null) return kind === 'anybody' || visitor === this.#tool;
+    return this.sessions.find(session.id, this.#clock.now()) !== null;
+  }
+
+  /** Takes another token. What the one before has let in ends: it may be in wrong hands. */
+  take(token: Secret): void {
+    this.#token = token;
+    this.#tool = { kind: 'tool', session: null };
+    this.sessions.endAll();
   }
 
   /** Null if a text is the token, whatever else was tried; only failures are throttled. */
   tried(text: string, request: IncomingMessage): Refused | null {
-    if (this.#options.token !== null && isToken(this.#options.token, text)) return null;
+    if (this.#token !== null && isToken(this.#token, text)) return null;
     const wait = this.#throttle.failed(this.#addressOf(request), this.#clock.monotonic());
     return { kind: 'refused', wait };
   }
@@ -168,6 +180,10 @@ export class Sessions {
 
   end(id: string): void {
     this.#sessions.delete(id);
+  }
+
+  endAll(): void {
+    this.#sessions.clear();
   }
 }
 

@@ -62,7 +62,7 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
     const said =
       wait > 0
         ? `Too many wrong tokens. Try again in ${wait} s.`
-        : 'This is not the token. Check SETPOINT_WATCH_TOKEN of the controller.';
+        : 'This is not the token. Check SETPOINT_WATCH_TOKEN, or its file, of the controller.';
     const parts = { title: 'Log in', main: loginHtml(next, said) };
     return pageAnswer(served, call, parts, wait > 0 ? 429 : 401);
   });

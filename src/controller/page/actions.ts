@@ -143,7 +143,7 @@ ${said === null ? null : markup`<p class="box bad said" role="alert">${said}</p>
 <input type="hidden" name="next" value="${next}">
 <p><label for="token">Token</label>
 <input id="token" name="token" type="password" required autocomplete="current-password" autofocus></p>
-<p class="soft">It is the value of SETPOINT_WATCH_TOKEN that the controller was started with.</p>
+<p class="soft">It is the one in SETPOINT_WATCH_TOKEN, or in the file of SETPOINT_WATCH_TOKEN_FILE, of the controller.</p>
 <p><button>Log in</button></p>
 </form>
 </section>

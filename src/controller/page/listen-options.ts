@@ -27,17 +27,33 @@ export interface ListenFlags {
   readonly allowActions?: boolean | undefined;
 }
 
-export const TOKEN_VARIABLE = 'SETPOINT_WATCH_TOKEN';
+const TOKEN_VARIABLE = 'SETPOINT_WATCH_TOKEN';
+const TOKEN_FILE_VARIABLE = 'SETPOINT_WATCH_TOKEN_FILE';
 const SHORTEST_TOKEN = 20;
 
+/** Reads a file of which `what` is in it; throws a SetpointError. */
+export type ReadCredential = (path: string, what: 'PEM' | 'token') => string;
+
+/** The files that hold the page's certificate with its key, and its token; empty for what is in none. */
+export function credentialFiles(
+  { tlsCert, tlsKey }: ListenFlags,
+  env: Variables,
+): { readonly certificate: readonly string[]; readonly token: readonly string[] } {
+  const file = env[TOKEN_FILE_VARIABLE] ?? '';
+  return {
+    certificate: tlsCert === undefined || tlsKey === undefined ? [] : [tlsCert, tlsKey],
+    token: file === '' ? [] : [file],
+  };
+}
+
 /**
- * The options that flags and variables ask for; null without --listen. `readText` reads a file. Throws a usage error for what would let
+ * The options that flags and variables ask for; null without --listen. Throws a usage error for what would let
  * somebody in who should not be: off loopback the page takes a token, and TLS or a proxy that has it.
  */
 export function listenOptions(
   flags: ListenFlags,
   env: Variables,
-  readText: (path: string) => string,
+  read: ReadCredential,
 ): ListenOptions | null {
   const { listen, allowActions = false } = flags;
   if (listen === undefined) {
@@ -45,9 +61,9 @@ export function listenOptions(
     return null;
   }
   const { host, port } = addressOf(listen);
-  const token = watchToken(env);
+  const token = watchToken(env, read);
   const publicOrigin = publicOriginOf(flags.publicUrl);
-  const tls = tlsOf(flags, readText);
+  const tls = pageCertificate(flags, read);
   const isNear = isLoopback(host.includes(':') ? `[${host}]` : host);
   if (token === null && allowActions)
     throw usageError('--allow-actions needs a token.', SET_A_TOKEN);
@@ -66,7 +82,7 @@ export function listenOptions(
   return { host, port, publicOrigin, token, tls, allowActions };
 }
 
-const SET_A_TOKEN = `Set ${TOKEN_VARIABLE} to ${SHORTEST_TOKEN} random characters or more.`;
+const SET_A_TOKEN = `Set ${TOKEN_VARIABLE} to ${SHORTEST_TOKEN} random characters or more, or ${TOKEN_FILE_VARIABLE} to a file with them.`;
 
 function requireListen(flags: ListenFlags): void {
   const others = {
@@ -93,15 +109,24 @@ function addressOf(listen: string): { readonly host: string; readonly port: numb
 }
 
 /** The token of the page, for who serves it and who asks it; null without one. Throws a usage error if it cannot be one. */
-export function watchToken(env: Variables): Secret | null {
-  const text = env[TOKEN_VARIABLE] ?? '';
-  if (text === '') return null;
+export function watchToken(env: Variables, read: ReadCredential): Secret | null {
+  const file = env[TOKEN_FILE_VARIABLE] ?? '';
+  const given = env[TOKEN_VARIABLE] ?? '';
+  if (file !== '' && given !== '')
+    throw usageError(
+      `${TOKEN_VARIABLE} and ${TOKEN_FILE_VARIABLE} are both set.`,
+      'Unset one of them: a file is read again when it changes.',
+    );
+  // Editors and shells end a file with a line break.
+  const text = file === '' ? given : read(file, 'token').replace(/\r?\n$/, '');
+  if (text === '' && file === '') return null;
+  const place = file === '' ? TOKEN_VARIABLE : file;
   if (text.length < SHORTEST_TOKEN || !/^[!-~]+$/.test(text))
     throw usageError(
-      `The token in ${TOKEN_VARIABLE} is too short, or has blanks or other characters than ASCII in it.`,
-      `${SET_A_TOKEN} openssl rand -hex 32 makes one.`,
+      `The token in ${place} is too short, or has blanks or other characters than ASCII in it.`,
+      `It takes ${SHORTEST_TOKEN} random characters or more: openssl rand -hex 32 makes them.`,
     );
-  return new Secret(text, `\${env:${TOKEN_VARIABLE}}`);
+  return new Secret(text, file === '' ? `\${env:${TOKEN_VARIABLE}}` : `\${file:${file}}`);
 }
 
 function publicOriginOf(text: string | undefined): string | null {
@@ -114,9 +139,10 @@ function publicOriginOf(text: string | undefined): string | null {
   );
 }
 
-function tlsOf(
+/** The certificate and the key of the page; null without. */
+export function pageCertificate(
   { tlsCert, tlsKey }: ListenFlags,
-  readText: (path: string) => string,
+  read: ReadCredential,
 ): ListenOptions['tls'] {
   if (tlsCert === undefined && tlsKey === undefined) return null;
   if (tlsCert === undefined || tlsKey === undefined)
@@ -124,5 +150,5 @@ function tlsOf(
       '--tls-cert and --tls-key go together.',
       'Name the PEM file of the certificate and the PEM file of its key.',
     );
-  return { cert: readText(tlsCert), key: new Secret(readText(tlsKey)) };
+  return { cert: read(tlsCert, 'PEM'), key: new Secret(read(tlsKey, 'PEM')) };
 }

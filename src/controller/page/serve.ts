@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { getRequestListener } from '@hono/node-server';
 import {
   asSetpointError,
@@ -9,15 +10,21 @@ import {
   usageError,
 } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
+import type { Secret } from '../../reconciler/model/secret.ts';
 import type { Watching } from '../watch/watching.ts';
 import { Access, inUrl } from './access.ts';
 import type { Served } from './answers.ts';
+import { Credentials, type CredentialKind, type CredentialSource } from './credentials.ts';
 import type { ListenOptions } from './listen-options.ts';
 import { routes } from './routes.ts';
 import { Streams } from './streams.ts';
 
 export interface PageOptions extends ListenOptions, Pick<Served, 'metrics' | 'failed'> {
   readonly clock: Clock;
+  /** Where credentials are read again; null if they stay as they are. */
+  readonly source?: CredentialSource | null | undefined;
+  /** Told that another certificate or token is in use. */
+  readonly taken?: ((kind: CredentialKind) => void) | undefined;
   /** Other bounds of time, in milliseconds, than those of BOUNDS. */
   readonly bounds?: Partial<Bounds> | undefined;
 }
@@ -29,7 +36,8 @@ export interface PageServer {
   close(): Promise<void>;
 }
 
-type Bounds = typeof BOUNDS & { readonly silence: number };
+/** `look` is the time between two looks at the credentials. */
+type Bounds = typeof BOUNDS & { readonly silence: number; readonly look: number };
 
 const BOUNDS: Pick<
   ServerOptions,
@@ -52,9 +60,11 @@ const CLOSE_WITHIN = 1000;
 
 /** Serves the page of a controller, its health and its metrics. Throws a usage error if it cannot listen. */
 export async function servePage(watching: Watching, options: PageOptions): Promise<PageServer> {
-  const { clock, host, port, tls, metrics, failed, bounds = {} } = options;
+  const { clock, host, port, tls, metrics, failed } = options;
+  const { look, ...bounds } = options.bounds ?? {};
   const boot = randomBytes(9).toString('base64url');
   const streams = new Streams(watching, boot, (thrown) => failed(asSetpointError(thrown)));
+  const access = new Access(options, clock);
   const app = routes({
     watching,
     clock,
@@ -62,7 +72,7 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
     boot,
     metrics,
     failed,
-    access: new Access(options, clock),
+    access,
   });
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
@@ -71,10 +81,12 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
     const server = serverOf(tls, listener, { ...BOUNDS, silence: SILENCE, ...bounds });
     await listening(server, host, port);
     const address = server.address();
+    const credentials = followed(server, look);
     const bound = typeof address === 'object' && address !== null ? address.port : port;
     return {
       url: `${tls === null ? 'http' : 'https'}://${inUrl(host)}:${bound}`,
       close: async () => {
+        credentials?.close();
         streams.close();
         await closed(server);
       },
@@ -83,12 +95,32 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
     streams.close();
     throw thrown;
   }
+
+  function followed(server: Server, every: number | undefined): Credentials | null {
+    const { source = null, taken = () => {} } = options;
+    if (source === null) return null;
+    const user = {
+      takeCertificate: (certificate: Certificate) => {
+        if (server instanceof TlsServer) server.setSecureContext(usable(certificate));
+      },
+      takeToken: (token: Secret) => {
+        access.take(token);
+        streams.review();
+      },
+      problem: (kind: CredentialKind, problem: SetpointError | null) =>
+        watching.conditions.set('page', problem?.message ?? null, kind),
+      taken,
+    };
+    return new Credentials(options, source, user, every);
+  }
 }
+
+type Certificate = NonNullable<ListenOptions['tls']>;
 
 function serverOf(
   tls: ListenOptions['tls'],
   listener: RequestListener,
-  { silence, ...bounds }: Bounds,
+  { silence, ...bounds }: Omit<Bounds, 'look'>,
 ): Server {
   const server = tls === null ? createServer(bounds, listener) : tlsServer(tls, listener, bounds);
   server.maxConnections = MOST_CONNECTIONS;
@@ -97,15 +129,22 @@ function serverOf(
 }
 
 function tlsServer(
-  { key, cert }: NonNullable<ListenOptions['tls']>,
+  certificate: Certificate,
   listener: RequestListener,
   bounds: ServerOptions,
 ): Server {
+  return createTlsServer({ ...bounds, ...usable(certificate) }, listener);
+}
+
+/** What TLS takes. Throws if the certificate and the key cannot be used together, which OpenSSL does not mind if they are of two kinds. */
+function usable({ key, cert }: Certificate): SecureContextOptions {
+  const text = String(key.reveal());
+  const context = { key: text, cert, minVersion: 'TLSv1.2' } as const;
   try {
-    return createTlsServer(
-      { ...bounds, key: String(key.reveal()), cert, minVersion: 'TLSv1.2' },
-      listener,
-    );
+    const isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(text));
+    if (!isPair) throw new Error('the key is another one');
+    createSecureContext(context);
+    return context;
   } catch (cause) {
     throw new SetpointError(
       'usage',

@@ -89,7 +89,9 @@ function documentOf(answer: WireAnswer, origin: string, hasToken: boolean): Watc
     throw new SetpointError(
       'unauthorized',
       hasToken ? `${place} refuses the token.` : `${place} takes a token.`,
-      { hint: 'Set SETPOINT_WATCH_TOKEN to the token that the controller was started with.' },
+      {
+        hint: 'Set SETPOINT_WATCH_TOKEN, or SETPOINT_WATCH_TOKEN_FILE, to the token of the controller.',
+      },
     );
   if (status === 429)
     throw new SetpointError('rate-limited', `${place} was sent too many wrong tokens.`);

@@ -95,6 +95,7 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
       : `${problem} Nothing is healed until it is known who is suspended; what was known stays in force.`,
   files: keptFiles,
   git: keptFiles,
+  page: (problem, part) => `${problem} The page goes on with the ${part} that it had.`,
   receiver: (problem) => problem,
 };
 
@@ -117,5 +118,6 @@ const OVER: Readonly<Record<ConditionKind, (receiver: string) => string>> = {
   suspensions: () => 'The suspensions can be read again.',
   files: () => 'The settings files can be used again.',
   git: () => 'The settings files can be used again.',
+  page: () => 'The certificate and the token of the page can be read again.',
   receiver: (name) => `The receiver ${name} takes notices again.`,
 };

@@ -14,7 +14,7 @@ const NONE: ReadonlySet<string> = new Set();
  * The values of references: variables from `env`, files from the folders that SETPOINT_ALLOWED_FILES lists (comma-separated;
  * default: /run/secrets). A file must be regular, at most 64 KiB of UTF-8, and lie in such a folder once its links are
  * resolved; one trailing newline is dropped. What the platform gives a container as its own identity lies under /run/secrets, too, and is
- * read only if its own folder is listed. `secrets` has what secret commands gave. What is `unanswered`, files and folders whose disk does not answer, is not asked for.
+ * read only if its own folder is listed; the token of a controller's page never. `secrets` has what secret commands gave. What is `unanswered`, files and folders whose disk does not answer, is not asked for.
  */
 export function referenceSource(
   env: Variables,
@@ -37,7 +37,7 @@ export function referenceSource(
 
 /** What is looked at besides a file itself whenever one is read. */
 export function lookedAtBesides(env: Variables): readonly string[] {
-  return [...foldersIn(env), ...IDENTITY_FILES.flatMap((name) => env[name] ?? [])];
+  return [...foldersIn(env), ...[...IDENTITY_FILES, PAGE_TOKEN].flatMap((name) => env[name] ?? [])];
 }
 
 function foldersIn(env: Variables): readonly string[] {
@@ -75,6 +75,8 @@ function readSecretFile(
       problem: `${name} lies outside the folders of SETPOINT_ALLOWED_FILES (${listed.join(', ')})`,
     };
   }
+  if (known(env[PAGE_TOKEN] ?? '') === real)
+    return { problem: `${name} is the token of the page, which no settings file can read` };
   const own = platformFolder(real, (variable) => known(env[variable] ?? ''));
   if (own !== null && !allowing.some((folder) => folder === own || isUnder(folder, own))) {
     return {
@@ -107,6 +109,9 @@ const IDENTITY_FILES = [
   'ALIBABA_CLOUD_OIDC_TOKEN_FILE',
   'GOOGLE_APPLICATION_CREDENTIALS',
 ];
+
+/** The variable that names the file of the token with which people act on a controller's page. */
+const PAGE_TOKEN = 'SETPOINT_WATCH_TOKEN_FILE';
 
 /** The folder of the platform's own that a file lies in; null if it lies in none. */
 function platformFolder(real: string, pathIn: (variable: string) => string | null): string | null {

@@ -255,6 +255,7 @@ export const CONDITION_KINDS = [
   'suspensions',
   'files',
   'git',
+  'page',
   'receiver',
 ] as const;
 

@@ -15,6 +15,22 @@ function machine(...paths: readonly string[]): (path: string) => string {
   return (path) => join(root, path);
 }
 
+it('a file reference never reads the token of the page, by whatever way', () => {
+  const at = machine('run/secrets/page/token', 'run/secrets/other');
+  symlinkSync(at('run/secrets/page/token'), at('run/secrets/link'));
+  for (const named of ['run/secrets/page/token', 'run/secrets/link']) {
+    const source = referenceSource({
+      SETPOINT_WATCH_TOKEN_FILE: at(named),
+      SETPOINT_ALLOWED_FILES: `${at('run/secrets')},${at('run/secrets/page')}`,
+    });
+    for (const way of ['run/secrets/page/token', 'run/secrets/link'])
+      expect(source.file(at(way))).toEqual({
+        problem: `the file ${at(way)} is the token of the page, which no settings file can read`,
+      });
+    expect(source.file(at('run/secrets/other'))).toEqual({ text: 'text of run/secrets/other' });
+  }
+});
+
 describe('a file reference does not read what the platform gives a container for itself', () => {
   it.each([
     'run/secrets/kubernetes.io/serviceaccount/token',

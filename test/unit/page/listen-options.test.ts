@@ -7,6 +7,8 @@ const WITH_TOKEN = { SETPOINT_WATCH_TOKEN: TOKEN };
 
 const options = (flags: ListenFlags, env: Readonly<Record<string, string>> = {}) =>
   listenOptions(flags, env, (path) => `text of ${path}`);
+const withFile = (text: string, env: Readonly<Record<string, string>> = {}) =>
+  listenOptions({ listen: '8080' }, { SETPOINT_WATCH_TOKEN_FILE: 'its/file', ...env }, () => text);
 
 function refusal(flags: ListenFlags, env: Readonly<Record<string, string>> = {}): string {
   try {
@@ -103,4 +105,18 @@ it('neither the token nor the key has a form as text', () => {
   const made = options({ listen: '8080', tlsCert: 'c', tlsKey: 'k' }, WITH_TOKEN);
   expect(JSON.stringify(made)).not.toContain(TOKEN);
   expect(JSON.stringify(made)).not.toContain('text of k');
+});
+
+describe('a token in a file', () => {
+  it.each(['', '\n', '\r\n'])('may end with %j', (end) => {
+    expect(withFile(TOKEN + end)?.token?.sameAs(TOKEN)).toBe(true);
+  });
+
+  it.each(['', 'short', `${TOKEN} y`, `${TOKEN}\n\n`, `\n${TOKEN}`])('is not %j', (text) => {
+    expect(() => withFile(text)).toThrow('its/file is too short, or has blanks');
+  });
+
+  it('is not given twice', () => {
+    expect(() => withFile(TOKEN, WITH_TOKEN)).toThrow('are both set');
+  });
 });

@@ -17,6 +17,7 @@ import type { Flags } from '../command-table.ts';
 import { DEFAULT_DATA, environmentsNamed, timeoutOf } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
+import { credentialText } from '../watch-page.ts';
 
 /** How long the page may take, in milliseconds. */
 const TIMEOUT = 30_000;
@@ -65,7 +66,7 @@ async function fromPage(flags: Flags<'status'>, { env, signal }: Io): Promise<Wa
   const { askPage } = await import('../../../controller/watch/ask-page.ts');
   return askPage({
     url: flags.server ?? '',
-    token: watchToken(env),
+    token: watchToken(env, credentialText),
     env,
     timeout: timeoutOf(flags, env) ?? TIMEOUT,
     signal,

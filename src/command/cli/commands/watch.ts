@@ -2,8 +2,6 @@ import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
 import { readSaved } from '../../../reconciler/operations/saved-document.ts';
 import { join } from 'node:path';
 import { DiskAnswers } from '../../../reconciler/host/disk-answers.ts';
-import { readText } from '../../../reconciler/host/read-text.ts';
-import { listenOptions } from '../../../controller/page/listen-options.ts';
 import type { Controller } from '../../../controller/watch/controller.ts';
 import { openBranch } from '../../../reconciler/host/git-branch.ts';
 import type { Notices } from '../../../controller/watch/notices/notices.ts';
@@ -34,6 +32,7 @@ import { afterFirstRound, watchesEntry } from '../../../controller/watch/telemet
 import type { ControllerNote } from '../../../controller/watch/conditions.ts';
 import type { ReadEnd } from '../../../controller/watch/watching.ts';
 import type { FlagValues } from '../flag-table.ts';
+import { pageFor } from '../watch-page.ts';
 
 /** `setpoint watch`: reads every environment again and again until a signal stops it. */
 export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<number> {
@@ -73,7 +72,12 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
     const now = (): number => SYSTEM_CLOCK.now();
     afterFirstRound(controller, now, (entry, name) => log.say('found', entry, name));
     const teller = notices?.(controller) ?? null;
-    const page = await pageFor(flags, controller, teller, request.env, log.note);
+    const page = await pageFor(flags, controller, {
+      notices: teller?.counts ?? null,
+      env: request.env,
+      disks,
+      note: log.note,
+    });
     const told = new AbortController();
     const telling = teller?.run(told.signal);
     try {
@@ -99,45 +103,6 @@ async function noticesFor(
   const { noticesFrom } = await import('../watch-notices.ts');
   const made = await noticesFrom(notify, env, SYSTEM_CLOCK);
   return (controller) => made({ watching: controller, journal: controller.notices, report });
-}
-
-/** The page of --listen, with metrics and health; null without it. */
-async function pageFor(
-  flags: Flags<'watch'>,
-  controller: Controller,
-  notices: Notices | null,
-  env: Io['env'],
-  note: WatchLog['note'],
-): Promise<{ close(): Promise<void> } | null> {
-  const options = listenOptions(flags, env, pemText);
-  if (options === null) return null;
-  const { servePage } = await import('../../../controller/page/serve.ts');
-  const { metricsOf } = await import('../../../controller/watch/telemetry/metrics.ts');
-  const metrics = metricsOf(controller, {
-    perEnvironment: flags.environmentMetrics !== false,
-    notices: notices?.counts ?? null,
-  });
-  const page = await servePage(controller, {
-    ...options,
-    clock: SYSTEM_CLOCK,
-    metrics: () => metrics.text(),
-    failed: ({ message }) => note({ severity: 'warning', message: `The page: ${message}` }),
-  });
-  note({ severity: 'info', message: `The page is at ${page.url}` });
-  return {
-    close: async () => {
-      await page.close();
-      metrics.close();
-    },
-  };
-}
-
-const LARGEST_PEM = 1024 * 1024;
-
-function pemText(path: string): string {
-  const read = readText(path, LARGEST_PEM);
-  if ('text' in read) return read.text;
-  throw usageError(`${path} is not a PEM file.`);
 }
 
 /** The branch of --git; undefined without it. */
