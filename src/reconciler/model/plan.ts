@@ -29,6 +29,8 @@ export interface Change<V = Value> {
   readonly source: Source | null;
   /** What has changed since the file was last applied; absent if that is not known. */
   readonly class?: ChangeClass;
+  /** That nothing differs here: the other changes of the plan make it necessary. It has no class, and is no drift. */
+  readonly consequence?: true;
 }
 
 /** The reason of a change to null after which the service has its default again. */
@@ -153,6 +155,19 @@ export interface PartPlan<Work = unknown> extends Compared {
  * can execute: a part for each resource, in the order of writing.
  */
 export type Plan = readonly PartPlan[];
+
+/** A plan as a look for drift tells it: what only follows from other changes is no difference. */
+export function differencesOf(environment: EnvironmentPlan): EnvironmentPlan {
+  const { changes, digests } = environment;
+  const differs = changes.map(({ consequence }) => consequence !== true);
+  if (!differs.includes(false)) return environment;
+  const kept = <T>(all: readonly T[]): T[] => all.filter((_, index) => differs[index] === true);
+  return {
+    ...environment,
+    changes: kept(changes),
+    digests: digests === null ? null : { ...digests, changes: kept(digests.changes) },
+  };
+}
 
 /** Every change of a plan in the order in which they are made. */
 export function changesOf(plan: Plan): Change[] {

@@ -114,7 +114,8 @@ export function planVerdict(
   if (status === 'error') return error?.code === SKIPPED ? 'not-started' : 'error';
   if (refusals.length > 0) return 'refused';
   if (status === 'in-sync') return strict && unknown.length > 0 ? 'unknown' : 'in-sync';
-  const waits = changes.length > 0 && changes.every((change) => change.class === 'pending');
+  const differing = changes.filter(({ consequence }) => consequence !== true);
+  const waits = differing.length > 0 && differing.every((change) => change.class === 'pending');
   return waits ? 'pending' : 'differs';
 }
 

@@ -102,6 +102,8 @@ export interface PlanRequest extends Options, Checking {
   readonly allow?: readonly string[] | undefined;
   /** Whether the document gets digests, without which a saved plan approves nothing. Default: true. */
   readonly digests?: boolean | undefined;
+  /** Whether changes that only follow from others are left out: for a look that makes none of them. */
+  readonly differences?: boolean | undefined;
   /** Whether what could not be compared counts: an environment in which all else is as declared is `unknown` then. */
   readonly strict?: boolean | undefined;
   /** Receives the state of the sandboxes that are waited for, by the environment's name. */

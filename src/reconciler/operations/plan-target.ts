@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
-import type { EnvironmentPlan, Warning } from '../model/plan.ts';
+import { differencesOf, type EnvironmentPlan, type Warning } from '../model/plan.ts';
 import type { Digests, FingerprintStore, ReferenceSource } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -161,7 +161,8 @@ export async function planTarget(
   return observeTarget<EnvironmentPlan>(prepared, request, {
     open: async (open) => {
       const input = await planInput(prepared, open, request, planning);
-      return plannedPart(input, about, warnings, sealing, onPlanned);
+      const part = await plannedPart(input, about, warnings, sealing, onPlanned);
+      return request.differences === true ? differencesOf(part) : part;
     },
     failed: (error) => failedEnvironment(about, error, warnings),
   });

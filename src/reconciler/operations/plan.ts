@@ -25,9 +25,9 @@ export function plan(request: PlanRequest): Promise<PlanDocument> {
 
 /** A plan whose changes are read as drift: differences that somebody made behind the file's back, or edits not applied yet. */
 export async function drift(
-  options: Omit<PlanRequest, 'snapshot' | 'rotate' | 'allow' | 'without'>,
+  options: Omit<PlanRequest, 'snapshot' | 'rotate' | 'allow' | 'without' | 'differences'>,
 ): Promise<PlanDocument> {
-  return plan(options);
+  return plan({ ...options, differences: true });
 }
 
 /** The same plan, handed on in parts: each environment as soon as it and those before it are planned. */

@@ -80,8 +80,9 @@ export function planLoaded(
     const { agreement, digests } = sharing;
     const address = await addressDigest(one, digests);
     let agreed: LoadedPlan['agreed'] = null;
+    const looking = { ...run, differences: true };
     const plan = await run.tracer.environment('plan', target.name, () =>
-      planTarget(one, run, planningAfter(sharing, run), null, (planned) => {
+      planTarget(one, looking, planningAfter(sharing, run), null, (planned) => {
         const compared = { ...planned, desired: one.desired, address };
         agreed = () => ({ address, agreement: agreementAfter(compared, agreement, digests) });
       }),

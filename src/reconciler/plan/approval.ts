@@ -30,8 +30,8 @@ const MOST_CHANGES = 20;
 /**
  * A saved plan is an approval, not an instruction: nothing in it is ever sent. It covers a new plan if it has every change of
  * it: the same action, the same values before and after, and the same digest of what the file declares, which covers masked
- * literals, and a secret by its path and reference. A forged one can only cause a refusal, or approve what the committed file
- * declares anyway.
+ * literals, and a secret by its path and reference. What follows from the changes of a plan is covered with them. A forged one can only
+ * cause a refusal, or approve what the committed file declares anyway.
  */
 export function notCovered(
   plan: Plan,
@@ -40,7 +40,7 @@ export function notCovered(
 ): SetpointError | null {
   const isApproved = among(digestedChanges(approved.part));
   const missing = plannedChanges(plan, desired, approved)
-    .filter((change) => !isApproved(change))
+    .filter((one) => one.change.consequence !== true && !isApproved(one))
     .map(({ change }) => change);
   if (missing.length === 0) return null;
   const changes = missing.length === 1 ? 'a change' : `${missing.length} changes`;
@@ -55,7 +55,7 @@ export function notCovered(
 export function alreadyMade(plan: Plan, desired: DesiredState, approved: Approved): Warning[] {
   const isPlanned = among(plannedChanges(plan, desired, approved));
   return digestedChanges(approved.part)
-    .filter((change) => !isPlanned(change))
+    .filter((one) => one.change.consequence !== true && !isPlanned(one))
     .map(({ change }) => ({
       code: 'already-made',
       message: `${changeName(change)}: ${whyNot(change)}.`,

@@ -64,6 +64,7 @@ export function classedBy(
 ): Plan {
   const profile = changesOf(plan).find(({ path }) => samePath(path, ACTIVE_PROFILE));
   const classed = (change: Change, resource: Resource): Change => {
+    if (change.consequence === true) return change;
     // What a profile brings has changed where the profile has.
     const cause = change.reason === BROUGHT ? (profile ?? change) : change;
     const found = change.action === 'rotate' ? 'pending' : classOf(cause, resource);

@@ -118,6 +118,7 @@ function comparedValues(change: Change<Json>): ShownValues {
       file: { words: calledBy(after) },
       service: { words: calledBy(before) },
     };
+  if (!sensitive && after !== null && sameValue(before, after)) return { kind: 'none' };
   if (!sensitive) {
     const service = before === null && action === 'set' ? { words: 'not set' } : { value: before };
     const file = reason === RESET ? { words: 'null, for the default' } : { value: after };

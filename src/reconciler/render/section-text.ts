@@ -207,6 +207,7 @@ function foundLines(shown: ShownChange, style: Style): string[] {
     ];
   }
   const { before, after, ref } = change;
+  if (values.kind === 'none') return [`${head}: ${visible(reason)}${refText(ref, style)}`];
   const lines = [
     paint(style, 'red', `--- ${ON_THE_SERVICE}${before === null ? ': none' : ''}`),
     paint(style, 'green', `+++ ${IN_THE_FILE}${after === null ? ': none' : ''}`),

@@ -54,8 +54,8 @@ const WIRES: Wires = {
     describes: true,
     requests: (work) => [request(work, callOf(work))],
     follows: profilesOf,
-    again: (item, earlier, desired, fingerprints) =>
-      changedBeneath(item, earlier, desired) ?? keyChanged(item, desired, fingerprints),
+    again: changedBeneath,
+    outdated: keyChanged,
     takesAlong: keyTaken,
   },
 };

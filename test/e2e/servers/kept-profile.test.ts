@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Fronted, startFronted } from '../../fixture/before-service.ts';
 import { setpoint } from '../../fixture/command-here.ts';
@@ -48,6 +50,18 @@ interface Ended {
     readonly expected: unknown;
     readonly actual: unknown;
   }[];
+}
+
+/** A plan, or what drift found. */
+interface Found {
+  readonly environments: readonly [
+    {
+      readonly changes: readonly { readonly class?: string; readonly consequence?: true }[];
+      readonly digests: { readonly changes: readonly string[] };
+      readonly warnings: readonly { readonly code: string }[];
+    },
+  ];
+  readonly summary: { readonly environments: Readonly<Record<string, number>> };
 }
 
 function ended(stdout: string) {
@@ -199,6 +213,58 @@ describe('an active LLM profile beside a write on app-server', () => {
       ]);
       expect(fronted.writes()).toHaveLength(1);
       expect(await active(fronted)).toBe(null);
+      expect(await run('plan', '--exit-code')).toMatchObject({ code: 0 });
+    },
+  );
+});
+
+describe('an activation that only follows from other changes', () => {
+  const WITH_PROFILE = [
+    'llm_profiles: { main: { model: openai/gpt-5, temperature: 0.5 } }',
+    'active: { llm_profile: main }',
+    '',
+  ].join('\n');
+
+  it.each([
+    ['app-server', 'language: en', 'language: fr'],
+    ['app-server', 'temperature: 0.5', 'temperature: 0.6'],
+    ['agent-server', 'temperature: 0.5', 'temperature: 0.6'],
+  ] as const)(
+    'is in the plan, and neither drift nor a pending edit (%s, %s to %s)',
+    async (dialect, from, to) => {
+      const fronted = await startFronted({ dialect });
+      onTestFinished(() => fronted.close());
+      const before = `version: 1\nserver: { url: "${fronted.url}" }\nsettings: { language: en }\n${WITH_PROFILE}`;
+      const folder = folderWith({ 'base.yaml': before, 'settings.yaml': before.replace(from, to) });
+      onTestFinished(() => folder.remove());
+      const run = async (...args: string[]) => setpoint(args, { cwd: folder.path });
+      expect(await run('apply', '-f', 'base.yaml', '--yes')).toMatchObject({ code: 0 });
+
+      const changesOf = async (...args: string[]) => {
+        const { stdout } = await run(...args, '--base', 'base.yaml', '-o', 'json');
+        const { environments, summary } = JSON.parse(stdout) as Found;
+        const [{ changes, digests, warnings }] = environments;
+        return { changes, digests, summary, codes: warnings.map(({ code }) => code) };
+      };
+      const planned = await changesOf('plan');
+      expect(planned.changes.map(({ class: of, consequence }) => [of, consequence])).toEqual([
+        ['pending', undefined],
+        [undefined, true],
+      ]);
+      expect(planned.summary.environments).toMatchObject({ total: 1, pending: 1 });
+      expect(planned.codes).not.toContain('guard');
+
+      const found = await changesOf('drift');
+      expect(found.changes.map(({ class: of }) => of)).toEqual(['pending']);
+      expect(found.digests.changes).toHaveLength(1);
+      const drift = await run('drift', '--base', 'base.yaml', '--fail-on', 'drift');
+      expect([drift.code, drift.stdout]).toEqual([0, expect.stringContaining('1 pending edit.')]);
+      expect(drift.stdout).not.toContain('active.llm_profile');
+
+      // What was approved without it is approved with it.
+      const { stdout } = await run('drift', '-o', 'json');
+      await writeFile(join(folder.path, 'seen.json'), stdout);
+      expect(await run('apply', 'seen.json', '--yes')).toMatchObject({ code: 0 });
       expect(await run('plan', '--exit-code')).toMatchObject({ code: 0 });
     },
   );

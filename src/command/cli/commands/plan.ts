@@ -99,7 +99,7 @@ export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<n
 function planned(
   flags: PlanFlags,
   io: Io,
-  { mode, strict }: PlanRun,
+  { voice, mode, strict }: PlanRun,
   parts: PlanParts,
 ): Promise<PlanTail> {
   // What is tried is sent the keys of the file: to its own address, as by an apply.
@@ -121,6 +121,7 @@ function planned(
     maxAge: age,
     maxFailures,
     check: flags.check,
+    differences: voice === 'drift',
     onChecks: checksView(io, flags.quiet === true),
     onProgress: (name, waiting) => {
       // A log gets the plan alone: cron mails whatever else is printed.

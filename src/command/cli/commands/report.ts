@@ -5,7 +5,8 @@ import {
   worstExitCode,
 } from '../../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../../reconciler/model/outcome.ts';
-import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
+import { differencesOf, type EnvironmentPlan } from '../../../reconciler/model/plan.ts';
+import { recounted } from '../../../reconciler/model/summary.ts';
 import { report, type Reported } from '../../../reconciler/operations/report.ts';
 import type { Voice } from '../../../reconciler/render/change.ts';
 import { endedText, environmentText } from '../../../reconciler/render/section-text.ts';
@@ -29,7 +30,11 @@ export async function reportCommand(
   try {
     const voice = flags.drift === true ? 'drift' : 'plan';
     const reporter = reporterFor(flags, io, reportRenderers(voice));
-    const document = await report(files);
+    const merged = await report(files);
+    const document =
+      merged.kind === 'plan' && voice === 'drift'
+        ? recounted({ ...merged, environments: merged.environments.map(differencesOf) })
+        : merged;
     if (document.kind === 'outcome' && (flags.drift === true || exitsWithResult(flags)))
       throw usageError('These are outcomes; --drift and --exit-code are for plans.');
     const strict = document.kind === 'plan' && document.strict === true;

@@ -121,12 +121,11 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
           unmanaged: part.unmanaged.filter(([, one = '']) => !left.has(one)),
           warnings: [...part.warnings, ...own, ...warnings],
         };
-        return withAgain(
-          form,
-          told,
-          judged,
-          (item) => wire?.again?.(item, earlier, input.desired, input.fingerprints) ?? null,
-        );
+        return withAgain(form, told, judged, (item) => {
+          const again = wire?.again?.(item, earlier, input.desired) ?? null;
+          const outdated = wire?.outdated?.(item, input.desired, input.fingerprints) ?? null;
+          return again === null ? { reason: outdated } : { reason: again, consequence: true };
+        });
       };
     },
     lists: {
@@ -195,17 +194,20 @@ function withAgain(
   form: CollectionForm,
   part: CollectionPart,
   { items }: Judged,
-  why: (item: DesiredItem) => string | null,
+  why: (item: DesiredItem) => { readonly reason: string | null; readonly consequence?: true },
 ): CollectionPart {
   const changed = new Set(part.changes.map(itemOf));
   const again = items.flatMap((item): Change[] => {
     const { name, members, source } = item;
-    const reason = members === null || changed.has(name) ? null : why(item);
-    if (members === null || reason === null) return [];
+    if (members === null || changed.has(name)) return [];
+    const { reason, ...marked } = why(item);
+    if (reason === null) return [];
     const value = wholeOf(form, members);
     const path = [form.block, name];
     const same = { before: value, after: value, sensitive: false, ref: null };
-    return [{ resource: form.resource, path, action: 'change', ...same, reason, source }];
+    return [
+      { resource: form.resource, path, action: 'change', ...same, reason, source, ...marked },
+    ];
   });
   return { ...part, changes: [...part.changes, ...again], work: again.map(({ path }) => path) };
 }

@@ -34,10 +34,11 @@ export interface Wire extends Pick<Listing, 'describes' | 'whole'> {
   readonly keeps?: (item: ListedItem, judged: Judged) => boolean;
   /** What a look at all that a server has changes on it, in a sentence; absent if nothing does. */
   readonly listWrites?: string;
-  /** Why an item is written again although it is as declared, given what the plan changes before; null if it is not. */
-  readonly again?: (
+  /** Why an item is written again although it is as declared, because of what the plan changes before; null if it is not. */
+  readonly again?: (item: DesiredItem, earlier: Plan, desired: DesiredState) => string | null;
+  /** Why an item is written again although it is as declared, by what was last written; null if it is not. */
+  readonly outdated?: (
     item: DesiredItem,
-    earlier: Plan,
     desired: DesiredState,
     fingerprints: Fingerprints,
   ) => string | null;
