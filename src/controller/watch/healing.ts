@@ -1,8 +1,13 @@
 import { ACTIVE_FORM, COLLECTION_FORMS } from '../../reconciler/model/collection-forms.ts';
-import { formatPath } from '../../reconciler/model/path.ts';
+import { formatPath, type Path } from '../../reconciler/model/path.ts';
 import { ERRORS, type ErrorCode } from '../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
-import { removesOther, type Change, type ErrorReport } from '../../reconciler/model/plan.ts';
+import {
+  NAMED_NULL,
+  removesOther,
+  type Change,
+  type ErrorReport,
+} from '../../reconciler/model/plan.ts';
 import type {
   Heal,
   HealFailed,
@@ -11,7 +16,7 @@ import type {
   PutBack,
   WatchState,
 } from '../../reconciler/model/watch.ts';
-import type { Json } from '../../reconciler/model/value.ts';
+import { isList, isRecord, type Json } from '../../reconciler/model/value.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 import { counted } from '../../reconciler/model/wording.ts';
 import { ageText } from '../../reconciler/render/change.ts';
@@ -40,21 +45,46 @@ export function whyMustNotHeal(
   if (!isHealable(state.found)) return no('nothing is to be healed');
   if (state.stopped !== null) return no('healing stopped');
   if (!isInAnyWindow(windows, now)) return no(`window closed until ${nextOpening(windows, now)}`);
-  const removed = state.settings.removes ? undefined : state.plan?.changes.find(removesItem);
-  if (removed !== undefined)
-    return no(`it would remove ${formatPath(removed.path)}, which watch.remove does not allow`);
+  const kept = keptItem(state);
+  if (kept !== null) return no(keptWords(kept));
   if (!repeated) return { words: 'one read only: the next one confirms it', again: true };
   return null;
 }
 
-/** Whether a change removes what a service keeps by name. A pointer that is cleared removes nothing. */
-function removesItem(change: Change<Json>): boolean {
-  const { resource, action } = change;
-  return (
-    removesOther(change) ||
-    (action === 'remove' &&
-      COLLECTION_FORMS.some((form) => form.resource === resource && form !== ACTIVE_FORM))
+/** What healing would remove of what a service keeps by name, and `watch.remove` does not let it; null if there is none. */
+export function keptItem({
+  settings,
+  plan,
+  found,
+}: Pick<WatchState, 'settings' | 'plan' | 'found'>): Path | null {
+  if (settings.removes || settings.mode === 'detect' || !isHealable(found)) return null;
+  return (plan?.changes ?? []).flatMap(removedItems)[0] ?? null;
+}
+
+export function keptWords(item: Path): string {
+  return `it would remove ${formatPath(item)}, which watch.remove does not allow`;
+}
+
+/** What a change removes of what a service keeps by name. A pointer that is cleared removes nothing. */
+function removedItems(change: Change<Json>): readonly Path[] {
+  const { resource, action, path, before, after, reason } = change;
+  if (resource === 'settings' && NAMED_LISTS.has(path.at(-1) ?? '')) {
+    const left = new Set(namesIn(after));
+    return namesIn(before).flatMap((name) => (left.has(name) ? [] : [[...path, name]]));
+  }
+  if (action !== 'remove') return [];
+  const isItem = COLLECTION_FORMS.some(
+    (form) => form.resource === resource && form !== ACTIVE_FORM,
   );
+  return isItem || reason === NAMED_NULL || removesOther(change) ? [path] : [];
+}
+
+/** Lists in the settings, one change each, that hold what `marketplaces` and `disabled_skills` name. */
+const NAMED_LISTS: ReadonlySet<string> = new Set(['registered_marketplaces', 'disabled_skills']);
+
+function namesIn(list: Json): readonly string[] {
+  const names = isList(list) ? list.map((one) => (isRecord(one) ? one['name'] : one)) : [];
+  return names.filter((name) => typeof name === 'string');
 }
 
 function no(words: string): NotHealed {

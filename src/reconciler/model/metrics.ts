@@ -1,7 +1,3 @@
-import { countActions, type ActionCounts } from './action.ts';
-import { CONDITION_KINDS, type Condition, type WatchSettings, type WatchState } from './watch.ts';
-import { WATCH_STATUSES, type WatchStatus } from './verdict.ts';
-
 /** A metric as it is documented. No label holds an origin, a path or a value. */
 export interface Metric {
   readonly type: 'gauge' | 'counter' | 'histogram';
@@ -59,6 +55,11 @@ export const TARGET_METRICS = {
   setpoint_target_healing_stopped: {
     type: 'gauge',
     help: '1 if healing has stopped because something else writes the same values, until somebody resumes it; 0 if not.',
+    labels: ['environment'],
+  },
+  setpoint_target_heal_would_remove: {
+    type: 'gauge',
+    help: '1 if it is not healed because that would remove something by name, which watch.remove does not allow; 0 if not.',
     labels: ['environment'],
   },
   setpoint_target_heal_failures: {
@@ -162,117 +163,3 @@ export const WATCH_METRICS = {
 } as const satisfies Readonly<Record<string, Metric>>;
 
 export type TargetMetric = keyof typeof TARGET_METRICS;
-
-/** One line of a metric. */
-export interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-/** What the metrics need of an environment: its state, of which a run knows less than a controller and keeps no plan. */
-export interface Measured
-  extends
-    Pick<WatchState, 'name' | 'status' | 'dialect' | 'release' | 'lastRead' | 'lastInSync'>,
-    Partial<
-      Pick<WatchState, 'failures' | 'lastApply' | 'nextRead' | 'stopped' | 'healFailed' | 'heldBy'>
-    > {
-  readonly settings: Pick<WatchSettings, 'mode'>;
-  readonly differences: Differences;
-}
-
-/** How many changes and unknown values a read found; `unknown` is null if nothing was compared. */
-export interface Differences {
-  readonly changes: Readonly<Partial<ActionCounts>>;
-  readonly unknown: number | null;
-}
-
-/** Those that the last read of a state found. */
-export function differencesOf({ plan, found }: Pick<WatchState, 'plan' | 'found'>): Differences {
-  if (plan !== null) return { changes: countActions(plan.changes), unknown: plan.unknown.length };
-  return { changes: {}, unknown: found === 'in-sync' ? 0 : null };
-}
-
-/** The lines of one metric about one environment. */
-export function targetSamples(metric: TargetMetric, measured: Measured): readonly Sample[] {
-  const environment = measured.name;
-  switch (metric) {
-    case 'setpoint_target_info': {
-      const { dialect, release, settings } = measured;
-      const labels = { dialect: dialect ?? '', server_version: release ?? '', mode: settings.mode };
-      return [{ labels: { environment, ...labels }, value: 1 }];
-    }
-    case 'setpoint_target_status':
-      return WATCH_STATUSES.map((status) => ({
-        labels: { environment, status: statusLabel(status) },
-        value: Number(status === measured.status),
-      }));
-    case 'setpoint_target_changes':
-      return Object.entries(measured.differences.changes)
-        .filter(([, count]) => count > 0)
-        .map(([action, value]) => ({ labels: { environment, action }, value }));
-    case 'setpoint_target_unknowns':
-      return single(environment, measured.differences.unknown);
-    case 'setpoint_target_failures':
-      return single(environment, measured.failures);
-    case 'setpoint_target_last_look_timestamp_seconds':
-      return single(environment, seconds(measured.lastRead));
-    case 'setpoint_target_last_in_sync_timestamp_seconds':
-      return single(environment, seconds(measured.lastInSync));
-    case 'setpoint_target_last_apply_timestamp_seconds':
-      return single(environment, seconds(measured.lastApply));
-    case 'setpoint_target_next_look_timestamp_seconds':
-      return single(environment, seconds(measured.nextRead));
-    case 'setpoint_target_healing_stopped':
-      return single(environment, flag(measured.stopped));
-    case 'setpoint_target_heal_failures': {
-      const { healFailed } = measured;
-      return single(environment, healFailed === null ? 0 : healFailed?.count);
-    }
-    case 'setpoint_leader':
-      return single(environment, flag(measured.heldBy, false));
-  }
-}
-
-/** The lines of `setpoint_targets`: every status, also those that no environment has. */
-export function statusSamples(statuses: readonly WatchStatus[]): readonly Sample[] {
-  return WATCH_STATUSES.map((status) => ({
-    labels: { status: statusLabel(status) },
-    value: statuses.filter((one) => one === status).length,
-  }));
-}
-
-/** The lines of `setpoint_controller_problem`: every kind, and every receiver. */
-export function problemSamples(
-  conditions: readonly Condition[],
-  receivers: readonly string[],
-): readonly Sample[] {
-  const kinds = CONDITION_KINDS.filter((kind) => kind !== 'receiver');
-  return [
-    ...kinds.map((kind) => ({
-      labels: { kind },
-      value: Number(conditions.some((one) => one.kind === kind)),
-    })),
-    ...receivers.map((receiver) => ({
-      labels: { kind: 'receiver', receiver },
-      value: Number(conditions.some((one) => one.receiver === receiver)),
-    })),
-  ];
-}
-
-/** A status as a label has it: `in_sync`. */
-function statusLabel(status: WatchStatus): string {
-  return status.replaceAll('-', '_');
-}
-
-function single(environment: string, value: number | null | undefined): readonly Sample[] {
-  return value === null || value === undefined ? [] : [{ labels: { environment }, value }];
-}
-
-/** Whether something is there, or is not if `there` is false; undefined if that is not known. */
-function flag(value: object | string | null | undefined, there = true): number | undefined {
-  return value === undefined ? undefined : Number((value !== null) === there);
-}
-
-function seconds(at: string | null | undefined): number | null {
-  return at === null || at === undefined ? null : Date.parse(at) / 1000;
-}

@@ -1461,7 +1461,7 @@ export interface Watch {
    */
   strict?: boolean;
   /**
-   * Whether healing may remove items by name: secrets, git providers, provider connections, profiles, skills and plugins, whether the file says null or others: remove, and mcp servers where it says others: remove. Without it, an environment in which one is to be removed is reported and not healed.
+   * Whether healing may remove what the service keeps by name, such as secrets, profiles, mcp servers, marketplaces and disabled skills: whether the file says null, leaves a name out of a list, or says others: remove. Without it, an environment in which one is to be removed is reported and not healed.
    */
   remove?: boolean;
 }

@@ -1,13 +1,10 @@
 import {
   statusSamples,
-  TARGET_METRICS,
   targetSamples,
-  TOTAL_METRICS,
   type Measured,
-  type Metric,
   type Sample,
-  type TargetMetric,
-} from '../model/metrics.ts';
+} from '../model/metric-samples.ts';
+import { TARGET_METRICS, TOTAL_METRICS, type Metric, type TargetMetric } from '../model/metrics.ts';
 import type { EnvironmentPlan, PlanHead } from '../model/plan.ts';
 import { changeCount, planAttention } from '../model/summary.ts';
 import { watchStatusOf, type WatchStatus } from '../model/verdict.ts';

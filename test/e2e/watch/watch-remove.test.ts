@@ -1,9 +1,19 @@
 /** A controller and what a service keeps by name: it removes none of it unless the file says so. */
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
+import type { WatchState } from '../../../src/reconciler/model/watch.ts';
+import { watchedReport } from '../../../src/controller/page/api.ts';
+import type { Controller } from '../../../src/controller/watch/controller.ts';
+import { contentOf } from '../../../src/controller/watch/notices/message.ts';
+import { whyNotHealed } from '../../../src/controller/watch/reasons.ts';
+import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';
+import { GIT_HOSTS, ITEM_ENV, SAMPLES_HERE, type SampleItem } from '../../fixture/every-collection.ts';
+import { itEach } from '../../fixture/long.ts';
 import { MINUTE, settingsFile, startWatching, watchFolder } from '../../fixture/watch-world.ts';
 
 const SECRETS = '/api/secrets';
@@ -95,4 +105,86 @@ it('others: the guard that is on refuses, whatever watch says', async () => {
   const watch = '{ mode: heal, interval: 5m, remove: true }';
   const refused = { status: 'refused', names: ['THEIRS'], writes: 0 };
   expect(await watched(watch, OTHERS)).toMatchObject(refused);
+});
+
+/** Has a service store an item, then watches it with a file that removes the item. Gives the state, why it is not healed, and what was written. */
+async function removing(dialect: DialectName, { declared, removed }: SampleItem, watch: string) {
+  const kept = folderWith({});
+  const front = await startFronted({
+    dialect,
+    apiKey: 'a-key',
+    data: join(kept.path, 'store.json'),
+    ...(GIT_HOSTS === undefined ? {} : { gitProviders: GIT_HOSTS }),
+  });
+  const head = `version: 1\nserver: { url: "${front.url}" }\nsettings: { language: en }\n`;
+  const file = join(kept.path, 'before.yaml');
+  const before = { text: head + declared(kept.path), file, env: ITEM_ENV, allow: ['empty-store'] };
+  expect((await apply(before)).environments[0]).toMatchObject({ error: null });
+  const writes = front.writes().length;
+  const folder = watchFolder();
+  settingsFile(folder, `${head}watch: ${watch}\n${removed}\n`);
+  const world = startWatching({ folder });
+  try {
+    await world.pass(30 * MINUTE);
+    const state = world.state();
+    const now = world.clock.now();
+    const said = {
+      status: state.status,
+      why: whyNotHealed(state, [], now),
+      reported: watchedReport(state, [], now).not_healed,
+      told: toldOf(state),
+      measured: await measured(world.controller),
+    };
+    return { ...said, writes: front.writes().length - writes };
+  } finally {
+    await world.stop();
+    await front.close();
+    kept.remove();
+  }
+}
+
+/** What a receiver is told of its healing, as JSON and in words. */
+function toldOf(state: WatchState) {
+  const due = { state, event: 'opened', digest: state.digest, end: null } as const;
+  const { message, notices } = contentOf([due], null);
+  const [notice] = notices() as readonly { readonly healing: { readonly message: string } | null }[];
+  return { healing: notice?.healing?.message ?? null, details: message().items[0]?.details ?? [] };
+}
+
+async function measured(controller: Controller): Promise<string | undefined> {
+  const metrics = metricsOf(controller, { perEnvironment: true });
+  const { text } = await metrics.text();
+  metrics.close();
+  return /^setpoint_target_heal_would_remove\{.*\} (\d)$/m.exec(text)?.[1];
+}
+
+function isOften(dialect: DialectName, { block }: SampleItem): boolean {
+  return block === 'mcp_servers' || block === 'marketplaces' || dialect === 'agent-server';
+}
+
+describe('what a file removes of each collection', () => {
+  const cases = SAMPLES_HERE;
+  const isShort = ([, dialect, sample]: (typeof cases)[number]) => isOften(dialect, sample);
+
+  itEach(cases, isShort)(
+    '%s: not removed without watch.remove, and the state says so',
+    async (_, dialect, sample) => {
+      const item = sample.planned?.[dialect] ?? `${sample.block}.${sample.name}`;
+      const why = `it would remove ${item}, which watch.remove does not allow`;
+      const { told, ...found } = await removing(dialect, sample, '{ mode: heal, interval: 5m }');
+      expect(found).toEqual({ status: 'drift', why, reported: why, measured: '1', writes: 0 });
+      expect(told).toMatchObject({ healing: why });
+      expect(told.details[0]).toBe(`not healed: ${why}`);
+    },
+  );
+
+  itEach(cases, ([, dialect]) => dialect === 'agent-server')(
+    '%s: removed with watch.remove',
+    async (_, dialect, sample) => {
+      const watch = '{ mode: heal, interval: 5m, remove: true }';
+      const found = await removing(dialect, sample, watch);
+      expect(found).toMatchObject({ status: 'in-sync', why: null, measured: '0' });
+      expect(found.writes).toBeGreaterThan(0);
+    },
+  );
 });

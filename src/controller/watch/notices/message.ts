@@ -4,6 +4,7 @@ import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts'
 import { verdictGravity, type WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { shownChange } from '../../../reconciler/render/change.ts';
 import { notCompared } from '../../../reconciler/render/wording.ts';
+import { keptItem, keptWords } from '../healing.ts';
 import { stateDigest, type Due } from './decide.ts';
 import type { End } from './told.ts';
 
@@ -181,7 +182,8 @@ function detailsOf({ event, state }: Due): string[] {
     .map(({ name, reason }) => `${name}: ${reason}`);
   const unknown = plan.unknown.map(({ path, reason }) => `${formatPath(path)}: ${reason}`);
   const refused = rules.length === 0 ? [] : [`refused by ${rules.join(', ')}`];
-  const why = WHY[event]?.(state) ?? [];
+  const kept = keptItem(state);
+  const why = WHY[event]?.(state) ?? (kept === null ? [] : [`not healed: ${keptWords(kept)}`]);
   return [...why.map(shortened), ...refused, ...bounded([...paths, ...unknown])];
 }
 
@@ -242,8 +244,13 @@ function jsonNotice(due: Due, page: string | null): unknown {
 }
 
 /** What is wrong with healing it; null if nothing is. */
-function healingProblem({ stopped, healFailed }: WatchState): unknown {
+function healingProblem(state: WatchState): unknown {
+  const { stopped, healFailed } = state;
   if (stopped !== null) return { code: 'stopped', path: stopped.path, message: stopped.reason };
-  if (healFailed === null) return null;
-  return { code: healFailed.code, path: null, message: healFailed.message };
+  if (healFailed !== null)
+    return { code: healFailed.code, path: null, message: healFailed.message };
+  const kept = keptItem(state);
+  return kept === null
+    ? null
+    : { code: 'would-remove', path: formatPath(kept), message: keptWords(kept) };
 }

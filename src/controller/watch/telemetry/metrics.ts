@@ -4,18 +4,21 @@ import {
   differencesOf,
   problemSamples,
   statusSamples,
-  TARGET_METRICS,
   targetSamples,
+  type Measured,
+  type Sample,
+} from '../../../reconciler/model/metric-samples.ts';
+import {
+  TARGET_METRICS,
   TOTAL_METRICS,
   WATCH_METRICS,
-  type Measured,
   type Metric,
-  type Sample,
   type TargetMetric,
 } from '../../../reconciler/model/metrics.ts';
 import { metricText, sampleLines } from '../../../reconciler/render/prometheus.ts';
 import { VERSION } from '../../../reconciler/model/version.ts';
 import type { WatchState } from '../../../reconciler/model/watch.ts';
+import { keptItem } from '../healing.ts';
 import { count } from './counters.ts';
 import type { NoticeCounts } from './counts.ts';
 import type { Watching } from '../watching.ts';
@@ -63,9 +66,11 @@ const AT_ONCE = 500;
 
 /** What is measured of each environment, as it is when it is asked for. Thousands have some ten lines each: others wait for a few at a time. */
 async function* targetTexts(watching: Pick<Watching, 'states'>): AsyncGenerator<string> {
-  const all = watching
-    .states()
-    .map((state): Measured => ({ ...state, differences: differencesOf(state) }));
+  const all = watching.states().map((state): Measured => ({
+    ...state,
+    differences: differencesOf(state),
+    keptItem: keptItem(state),
+  }));
   for (const [name, metric] of Object.entries(TARGET_METRICS)) {
     yield metricText(name, metric, []);
     for (let from = 0; from < all.length; from += AT_ONCE) {
