@@ -18,6 +18,7 @@ import { moveFindings } from './blocks/moved.ts';
 import { declaredBeside, incompleteNamed, NAMED_SETTINGS } from './named-settings.ts';
 import {
   isNull,
+  itemsIn,
   locate,
   member,
   nodeAt,
@@ -27,7 +28,7 @@ import {
   type PlacedFinding,
 } from './node.ts';
 import { profileFindings, twoWriters } from './profiles.ts';
-import { each, incompleteItems, listed } from './incomplete-items.ts';
+import { incompleteItems, listed } from './incomplete-items.ts';
 import { mayHoldReference } from './references.ts';
 
 /* What shows in a target as a whole alone, and in no block of a file: items that name each other. */
@@ -105,10 +106,10 @@ interface Mention {
 function mentionsIn(blocks: Blocks): readonly Mention[] {
   const { llm_profiles: llms, meta_profiles: metas, agent_profiles: agents, active } = blocks;
   return [
-    ...each(llms).flatMap((one) =>
+    ...itemsIn(llms).flatMap((one) =>
       mention('connection', one, LLM_PROFILES_FORM.block, 'connection'),
     ),
-    ...each(metas).flatMap((one) => [
+    ...itemsIn(metas).flatMap((one) => [
       ...mention('LLM profile', one, META_PROFILES_FORM.block, 'classifier'),
       ...listed(one.node, 'classes').map((entry, index): Mention => ({
         kind: 'LLM profile',
@@ -116,7 +117,7 @@ function mentionsIn(blocks: Blocks): readonly Mention[] {
         path: [META_PROFILES_FORM.block, one.key, 'classes', String(index), 'model'],
       })),
     ]),
-    ...each(agents).flatMap((one) => [
+    ...itemsIn(agents).flatMap((one) => [
       ...mention('LLM profile', one, AGENT_PROFILES_FORM.block, 'llm_profile'),
       ...mention('meta profile', one, AGENT_PROFILES_FORM.block, 'meta_profile'),
       ...mentions('mcp server', one, 'mcp_servers'),
@@ -196,7 +197,7 @@ function declaredOf(kind: Kind, blocks: Blocks): ReadonlyMap<string, boolean> | 
 
 function namesIn(block: Node | undefined): ReadonlyMap<string, boolean> | null {
   if (block?.kind !== 'map') return null;
-  return new Map(each(block).map(({ key, node }) => [key, isNull(node)]));
+  return new Map(itemsIn(block).map(({ key, node }) => [key, isNull(node)]));
 }
 
 /** The names of mcp servers in the settings; null if there are none, or one has no name, so that the server gives it one. */

@@ -6,26 +6,30 @@ import {
   SKILLS_FORM,
 } from '../model/collection-forms.ts';
 import type { Blocks } from './blocks.ts';
-import { isNull, member, textOf, type Member, type Node, type PlacedFinding } from './node.ts';
+import {
+  isNull,
+  itemsIn,
+  member,
+  textOf,
+  type Member,
+  type Node,
+  type PlacedFinding,
+} from './node.ts';
 
 /** What items of a target lack, or have that does not go together. An environment may add what a base leaves out. */
 export function incompleteItems(blocks: Blocks): PlacedFinding[] {
   return [
-    ...each(blocks.skills).flatMap((one) => sourceless(one, SKILLS_FORM.block)),
-    ...each(blocks.plugins).flatMap((one) => sourceless(one, PLUGINS_FORM.block)),
-    ...each(blocks.provider_connections).flatMap(keylessConnection),
-    ...each(blocks.meta_profiles).flatMap(incompleteMetaProfile),
-    ...each(blocks.agent_profiles).flatMap(incompleteAgentProfile),
+    ...itemsIn(blocks.skills).flatMap((one) => sourceless(one, SKILLS_FORM.block)),
+    ...itemsIn(blocks.plugins).flatMap((one) => sourceless(one, PLUGINS_FORM.block)),
+    ...itemsIn(blocks.provider_connections).flatMap(keylessConnection),
+    ...itemsIn(blocks.meta_profiles).flatMap(incompleteMetaProfile),
+    ...itemsIn(blocks.agent_profiles).flatMap(incompleteAgentProfile),
   ];
 }
 
 export function listed(node: Node, name: string): readonly Node[] {
   const list = member(node, name);
   return list?.kind === 'list' ? list.items : [];
-}
-
-export function each(block: Node | undefined): readonly Member[] {
-  return block?.kind === 'map' ? [...block.members.values()] : [];
 }
 
 function findingOf(

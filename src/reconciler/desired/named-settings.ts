@@ -8,6 +8,7 @@ import type { Blocks } from './blocks.ts';
 import { resolvedAt } from './native.ts';
 import {
   isNull,
+  itemsIn,
   locate,
   member,
   memberAt,
@@ -87,7 +88,7 @@ const BLOCKS: readonly (readonly [NamedSettings['name'], Resolve])[] = [
 
 function servers(node: Node, source: ReferenceSource): DesiredField {
   const field = fieldNamed('mcp_config') ?? unnamedField(['mcp_config'], false);
-  const declared = membersOf(node).filter((one) => !isNull(one.node));
+  const declared = itemsIn(node).filter((one) => !isNull(one.node));
   const named = node.kind === 'map' ? { ...node, members: keyed(declared) } : node;
   const value = resolveServers(named, source);
   return {
@@ -96,7 +97,7 @@ function servers(node: Node, source: ReferenceSource): DesiredField {
     source: (inner = []) => placeOf(serverSource(named, value, inner)),
     block: {
       name: 'mcp_servers',
-      removed: membersOf(node)
+      removed: itemsIn(node)
         .filter((one) => isNull(one.node))
         .map(({ key }) => key),
     },
@@ -105,10 +106,10 @@ function servers(node: Node, source: ReferenceSource): DesiredField {
 
 function marketplaces(node: Node, source: ReferenceSource): DesiredField {
   const path = [MARKETPLACES_FIELD];
-  const declared = membersOf(node).filter((one) => !isNull(one.node));
+  const declared = itemsIn(node).filter((one) => !isNull(one.node));
   const value = declared.map((one, index): Value => {
     const at = [...path, String(index)];
-    const inner = membersOf(one.node).map(
+    const inner = itemsIn(one.node).map(
       ({ key, node: own }) => [key, resolvedAt([...at, key], own, source)] as const,
     );
     return recordOf([['name', one.key], ...inner]);
@@ -129,10 +130,6 @@ function disabledSkills(node: Node, source: ReferenceSource): DesiredField {
     source: (inner = []) => placeOf(nodeAt(node, inner) ?? node),
     block: { name: 'disabled_skills', removed: [] },
   };
-}
-
-function membersOf(node: Node | undefined): readonly Member[] {
-  return node?.kind === 'map' ? [...node.members.values()] : [];
 }
 
 function keyed(members: readonly Member[]): MapNode['members'] {
@@ -187,12 +184,12 @@ function twice(at: Pick<PlacedFinding, 'file' | 'at'>, path: Path, elsewhere: st
 /** What no server can have of an item: how a server is reached, where a marketplace is. */
 export function incompleteNamed({ mcp_servers: servers, marketplaces: places }: Blocks) {
   return [
-    ...membersOf(servers).flatMap((one) =>
+    ...itemsIn(servers).flatMap((one) =>
       isNull(one.node) || ['url', 'command'].some((key) => isSet(member(one.node, key)))
         ? []
         : [lacking(one, 'mcp_servers', 'url or command', 'Add url, or command for a program.')],
     ),
-    ...membersOf(places).flatMap((one) =>
+    ...itemsIn(places).flatMap((one) =>
       isNull(one.node) || isSet(member(one.node, 'source'))
         ? []
         : [lacking(one, 'marketplaces', 'source', 'Add source: github:owner/repo.')],

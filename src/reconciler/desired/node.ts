@@ -61,6 +61,11 @@ export function isNull(node: Node | undefined): boolean {
   return node?.kind === 'scalar' && node.value === null;
 }
 
+/** The members of a map, of a block those that it names; none of anything else. */
+export function itemsIn(node: Node | undefined): readonly Member[] {
+  return node?.kind === 'map' ? [...node.members.values()] : [];
+}
+
 /** The node that keys and list positions lead to, if there is one. */
 export function nodeAt(root: Node | undefined, path: readonly string[]): Node | undefined {
   let node: Node | undefined = root;

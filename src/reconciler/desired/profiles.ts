@@ -2,7 +2,7 @@ import { ACTIVE_FORM, LLM_PROFILES_FORM, META_PROFILES_FORM } from '../model/col
 import type { DesiredItem } from '../model/collection.ts';
 import { ACTIVE_PROFILE, fieldsWithin, MODEL_PART } from '../model/field.ts';
 import { faultsIn, inWords } from '../model/json-schema.ts';
-import { formatPath, samePath, type Path } from '../model/path.ts';
+import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import { isShowable } from '../model/secret-words.ts';
 import type { DeclaredItem, DesiredField } from '../model/state.ts';
 import { recordOf } from '../model/value.ts';
@@ -10,6 +10,7 @@ import { didYouMean } from '../model/wording.ts';
 import type { Blocks } from './blocks.ts';
 import {
   isNull,
+  itemsIn,
   member,
   memberAt,
   plainValue,
@@ -35,6 +36,34 @@ const POINTERS: readonly Pointer[] = [
   { kind: 'llm_profile', path: ACTIVE_PROFILE, block: LLM_PROFILES_FORM.block },
   { kind: 'meta_profile', path: ['active_meta_profile'], block: META_PROFILES_FORM.block },
 ];
+
+/** What the settings have of a profile because it was made active, by the kind of profile. Making none active writes the pointers alone. */
+const ACTIVATION: Readonly<
+  Record<string, { readonly pointers: readonly Path[]; readonly copies: readonly Path[] }>
+> = {
+  llm_profile: {
+    pointers: [ACTIVE_PROFILE],
+    copies: [MODEL_PART, ...fieldsWithin(MODEL_PART).map(({ path }) => path)],
+  },
+  meta_profile: {
+    pointers: [
+      ['active_meta_profile'],
+      ['agent_settings', 'active_meta_profile'],
+      ['agent_settings', 'enable_classify_and_switch_llm_tool'],
+    ],
+    copies: [['agent_settings', 'meta_profile']],
+  },
+  agent_profile: { pointers: [['active_agent_profile_id']], copies: [] },
+};
+
+/** Whether a path of the settings is written by what is active of these kinds, and by nothing else. */
+export function copiedBy(kinds: readonly string[]): (path: Path) => boolean {
+  const written = kinds.flatMap((kind) => {
+    const { pointers = [], copies = [] } = ACTIVATION[kind] ?? {};
+    return [...pointers, ...copies];
+  });
+  return (path) => written.some((own) => isWithin(path, own));
+}
 
 /**
  * What a target declares item by item, and field by field, with a pointer of the settings in its place: beside the profiles that it names, it
@@ -106,13 +135,8 @@ function writtenBy(
   { key, node }: Member,
   settings: MapNode,
 ): { readonly path: Path; readonly member: Member }[] {
-  const pointer = POINTERS.find(({ kind }) => kind === key);
-  const isNone = node.kind === 'scalar' && node.value === null;
-  const ofModel =
-    key === 'llm_profile' && !isNone
-      ? [MODEL_PART, ...fieldsWithin(MODEL_PART).map(({ path }) => path)]
-      : [];
-  return [...(pointer === undefined ? [] : [pointer.path]), ...ofModel].flatMap((path) => {
+  const { pointers = [], copies = [] } = ACTIVATION[key] ?? {};
+  return [...pointers, ...(isNull(node) ? [] : copies)].flatMap((path) => {
     const found = memberAt(settings, path);
     return found === null ? [] : [{ path, member: found }];
   });
@@ -120,7 +144,7 @@ function writtenBy(
 
 /** Members of LLM profiles that no llm of a server has, or not in that form, and those that a connection brings. */
 export function profileFindings(profiles: Node | undefined): PlacedFinding[] {
-  const all = profiles?.kind === 'map' ? [...profiles.members.values()] : [];
+  const all = itemsIn(profiles);
   return all.flatMap(({ key, node }) =>
     node.kind === 'map'
       ? [...node.members.values()].flatMap((one) => memberFindings(key, node, one))

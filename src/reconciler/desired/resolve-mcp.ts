@@ -3,7 +3,7 @@ import { declaredLists, declaredEntry } from '../model/mcp-map.ts';
 import { samePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { isRecord, recordOf, type Value } from '../model/value.ts';
-import { isNull, nodeAt, type Node, member, textOf } from './node.ts';
+import { itemsIn, isNull, nodeAt, type Node, member, textOf } from './node.ts';
 import { bareUrl, isSensitiveAddress } from '../model/address.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { Identity, Secret } from '../model/secret.ts';
@@ -118,7 +118,7 @@ function resolveArgs(node: Node, line: string | undefined, source: ReferenceSour
 }
 
 function resolveEnv(node: Node, line: string | undefined, source: ReferenceSource): Value {
-  const members = node.kind === 'map' ? [...node.members.values()] : [];
+  const members = itemsIn(node);
   const pairs =
     line === undefined
       ? members.flatMap(({ key, node: value }) =>

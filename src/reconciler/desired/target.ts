@@ -7,6 +7,7 @@ import { checkFile } from './check-file.ts';
 import { changesCrossings, crossFindings } from './cross-check.ts';
 import { declaredTwice } from './native.ts';
 import {
+  itemsIn,
   member,
   overlay,
   textOf,
@@ -148,7 +149,7 @@ function targetsOf(
       ],
     };
   }
-  const all = environments.kind === 'map' ? [...environments.members.values()] : [];
+  const all = itemsIn(environments);
   const targetOf = ({ key, node }: Member): Target => {
     const own = blocksOf(node);
     const merged = eachBlock(({ name, overlay: lay = overlay }) => lay(blocks[name], own[name]));

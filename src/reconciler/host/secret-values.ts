@@ -32,9 +32,9 @@ export class SecretValues {
     await Promise.all(wanted.flatMap((one) => this.#asked.get(secretName(one)) ?? []));
   }
 
-  /** What was found. */
-  of(secret: SecretPath): Found {
-    return this.#found.get(secretName(secret)) ?? NOT_ASKED;
+  /** What was found; undefined if it was not asked for. */
+  of(secret: SecretPath): Found | undefined {
+    return this.#found.get(secretName(secret));
   }
 
   #start(secrets: readonly SecretPath[], signal: AbortSignal | undefined): void {
@@ -69,8 +69,6 @@ export class SecretValues {
     }
   }
 }
-
-const NOT_ASKED = { problem: 'its secret command was not run' };
 
 function grouped(secrets: readonly SecretPath[]): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();

@@ -42,6 +42,11 @@ export function effectOf(action: Action): Effect {
   return VERBS[action].effect;
 }
 
+/** Whether it gives an item another name, and is none of its values. */
+export function isRename({ action }: { readonly action: Action }): boolean {
+  return action === 'rename';
+}
+
 /** `started`; null if a change of this kind is told by its reason. */
 export function participleOf(action: Action): string | null {
   const verb: Verb = VERBS[action];

@@ -74,8 +74,8 @@ export interface ReferenceSource {
   variable(name: string): string | undefined;
   /** The text of a file, one trailing newline dropped, or why it may not be read. */
   file(path: string): { readonly text: string } | { readonly problem: string };
-  /** What a secret command gave, or why there is nothing. A source without it asks none. */
-  secret?(secret: SecretPath): { readonly text: string } | { readonly problem: string };
+  /** What a secret command gave, or why there is nothing; undefined if it was not asked. A source without it asks none. */
+  secret?(secret: SecretPath): { readonly text: string } | { readonly problem: string } | undefined;
 }
 
 /**

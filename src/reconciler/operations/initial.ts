@@ -15,7 +15,7 @@ import { prepareTargets, shownOrigin } from './prepare.ts';
 import { sourceFor, withVariables, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
-import { copiedBy } from '../pull/copies.ts';
+import { copiedBy } from '../desired/profiles.ts';
 import { firstCollections } from '../pull/first-collections.ts';
 import { initialText, keyVariable, withEnvironment } from '../pull/first-files.ts';
 import { NO_COLLECTIONS } from '../pull/listed.ts';

@@ -2,7 +2,7 @@ import { isCollectionBlock } from '../model/collection-forms.ts';
 import { formatPath, isWithin } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isNeverReported, leftWhole } from '../model/without.ts';
-import { counted } from '../model/wording.ts';
+import { namesListed } from '../model/wording.ts';
 import { leavableItems } from '../plan/leave.ts';
 
 /** How many names a sentence has. */
@@ -38,15 +38,11 @@ export class WantedValues {
     const it = wanting.length === 1 ? 'it' : 'them';
     const needs = wanting.length === 1 ? 'needs' : 'need';
     const others =
-      this.#others.size === 0 ? '' : `; ${names([...this.#others])} can be written without`;
+      this.#others.size === 0
+        ? ''
+        : `; ${namesListed([...this.#others], MOST_NAMES)} can be written without`;
     const flags = wanting.slice(0, MOST_NAMES).map((path) => `--without ${path}`);
     const always = this.#inBlocks ? `take ${it} out of the file` : `list ${it} under unmanaged`;
-    return `Only ${names(wanting)} ${needs} ${it}${others}. In this run ${flags.join(' ')} leaves ${it} alone; ${always} to leave ${it} alone always.`;
+    return `Only ${namesListed(wanting, MOST_NAMES)} ${needs} ${it}${others}. In this run ${flags.join(' ')} leaves ${it} alone; ${always} to leave ${it} alone always.`;
   }
-}
-
-function names(all: readonly string[]): string {
-  const more = all.length - MOST_NAMES;
-  const shown = all.slice(0, MOST_NAMES).join(', ');
-  return more > 0 ? `${shown} and ${counted(more, 'other')}` : shown;
 }

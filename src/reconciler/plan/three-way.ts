@@ -1,3 +1,4 @@
+import { isRename } from '../model/action.ts';
 import { isMcpList } from '../model/mcp.ts';
 import { ACTIVE_PROFILE, fieldPathOf } from '../model/field.ts';
 import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
@@ -198,7 +199,7 @@ export function classSinceFile(desired: DesiredState, base: DesiredState): ItemC
 
 /** What the item of a change was called before. That it gets another name is no matter of what it was then. */
 function formerNames(items: Items, desired: DesiredState, change: Change): readonly string[] {
-  const former = change.action === 'rename' ? undefined : items.former?.(desired);
+  const former = isRename(change) ? undefined : items.former?.(desired);
   const name = former?.get(items.of(change));
   return name === undefined ? [] : [name];
 }

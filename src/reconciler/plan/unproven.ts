@@ -1,4 +1,4 @@
-import { effectOf } from '../model/action.ts';
+import { effectOf, isRename } from '../model/action.ts';
 import {
   ACTIVE_FORM,
   AGENT_PROFILES_FORM,
@@ -24,7 +24,7 @@ export interface Provable {
 export function provableIn(plan: Plan): readonly Provable[] {
   const found = plan.flatMap((part) =>
     part.changes
-      .filter(({ action }) => effectOf(action) !== 'drop' && action !== 'rename')
+      .filter((change) => effectOf(change.action) !== 'drop' && !isRename(change))
       .flatMap((change) => ofChange(part, change)),
   );
   return [...new Map(found.map((one) => [pathKey(one.path), one])).values()];

@@ -1,3 +1,4 @@
+import { isRename } from '../model/action.ts';
 import {
   ACTIVE_FORM,
   AGENT_PROFILES_FORM,
@@ -13,7 +14,7 @@ export type FormerNames = ReadonlySet<Value>;
 
 export function formerNamesIn(read: readonly ReadCollection[], desired: DesiredState): FormerNames {
   const planned = read.flatMap((one) => one.plan(desired).changes);
-  return new Set(planned.flatMap(({ action, before }) => (action === 'rename' ? [before] : [])));
+  return new Set(planned.filter(isRename).map(({ before }) => before));
 }
 
 /** Blocks whose items name items of others. */

@@ -1,3 +1,4 @@
+import { isRename } from '../model/action.ts';
 import { nodeAt, plainValue, type Node } from '../desired/node.ts';
 import { pointerPlace } from '../desired/profiles.ts';
 import type { BlockName } from '../desired/blocks.ts';
@@ -125,7 +126,7 @@ function pulledChange(change: Change, pulling: Pulling): Pulled {
   const there = itemThere(name, pulling);
   const kept = reasonAt(path, rules.excluded);
   if (kept !== undefined) return leaving(path, kept, ref);
-  if (change.action === 'rename') return leaving(path, REASONS.renamed, ref);
+  if (isRename(change)) return leaving(path, REASONS.renamed, ref);
   if (namesFormer(change.before, one.form.block, pulling.formerNames))
     return leaving(path, REASONS.namesRenamed, ref);
   if (there?.outdated !== undefined && change.reason === there.outdated)

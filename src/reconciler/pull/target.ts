@@ -17,7 +17,7 @@ import { planValue } from '../plan/plan-value.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { comparableState, declaredValues, type ComparableState } from './comparison.ts';
 import { adopted, pulledFields, undeclaredLists } from './fields.ts';
-import { copiedBy } from './copies.ts';
+import { copiedBy } from '../desired/profiles.ts';
 import { pulledItems, type PulledItems } from './items.ts';
 import type { CompareEntry, Pulled, PullRules } from './mcp.ts';
 import {

@@ -1,4 +1,4 @@
-import { effectOf, participleOf, startedId, type Effect } from '../model/action.ts';
+import { effectOf, isRename, participleOf, startedId, type Effect } from '../model/action.ts';
 import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
 import { RESET, type Change, changeName, isById } from '../model/plan.ts';
 import { MASK } from '../model/secret.ts';
@@ -89,8 +89,8 @@ function foundReason(reason: string): string {
 }
 
 function plannedValues(change: Change<Json>): ShownValues {
-  const { action, before, after, sensitive } = change;
-  if (isById(change) || action === 'rename') return { kind: 'none' };
+  const { before, after, sensitive } = change;
+  if (isById(change) || isRename(change)) return { kind: 'none' };
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
   const isSame = after !== null && sameValue(before, after);
   if (isSame || (sensitive && !isOpen(after))) return { kind: 'none' };
@@ -112,7 +112,7 @@ function comparedValues(change: Change<Json>): ShownValues {
   const { action, before, after, sensitive, ref, reason } = change;
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
   if (isById(change)) return { kind: 'sides', file: stateOf(after), service: stateOf(before) };
-  if (action === 'rename')
+  if (isRename(change))
     return {
       kind: 'sides',
       file: { words: calledBy(after) },

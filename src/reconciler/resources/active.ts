@@ -1,3 +1,4 @@
+import { isRename } from '../model/action.ts';
 import {
   ACTIVE_FORM,
   AGENT_PROFILES_FORM,
@@ -19,7 +20,6 @@ import {
 } from '../model/value.ts';
 import { isCopied, keyChanged, keyTaken, OUTDATED } from './active-copy.ts';
 import { collection } from './collections/collection.ts';
-import { isRename } from './collections/renames.ts';
 import { AGENTS_PATH } from './holders.ts';
 import {
   ABSENT,

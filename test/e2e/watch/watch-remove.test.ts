@@ -12,7 +12,12 @@ import { whyNotHealed } from '../../../src/controller/watch/reasons.ts';
 import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';
-import { GIT_HOSTS, ITEM_ENV, SAMPLES_HERE, type SampleItem } from '../../fixture/every-collection.ts';
+import {
+  GIT_HOSTS,
+  ITEM_ENV,
+  SAMPLES_HERE,
+  type SampleItem,
+} from '../../fixture/every-collection.ts';
 import { itEach } from '../../fixture/long.ts';
 import { MINUTE, settingsFile, startWatching, watchFolder } from '../../fixture/watch-world.ts';
 
@@ -147,7 +152,9 @@ async function removing(dialect: DialectName, { declared, removed }: SampleItem,
 function toldOf(state: WatchState) {
   const due = { state, event: 'opened', digest: state.digest, end: null } as const;
   const { message, notices } = contentOf([due], null);
-  const [notice] = notices() as readonly { readonly healing: { readonly message: string } | null }[];
+  const [notice] = notices() as readonly {
+    readonly healing: { readonly message: string } | null;
+  }[];
   return { healing: notice?.healing?.message ?? null, details: message().items[0]?.details ?? [] };
 }
 

@@ -1,3 +1,4 @@
+import { isRename } from '../../model/action.ts';
 import {
   secondName,
   waitingFor,
@@ -75,10 +76,6 @@ export function renameOf({ resource, block }: CollectionForm, { item, former }: 
     reason: `renamed from ${former.name}`,
     source: former.source,
   };
-}
-
-export function isRename({ action }: Pick<Change, 'action'>): boolean {
-  return action === 'rename';
 }
 
 /** A list as it is once the service has followed what is renamed earlier: some members name items of other collections. */

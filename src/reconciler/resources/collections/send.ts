@@ -1,3 +1,4 @@
+import { isRename } from '../../model/action.ts';
 import {
   memberPath,
   secretLeaves,
@@ -19,7 +20,7 @@ import type { ReconcileInput } from '../../reconcile/contract.ts';
 import { interruption, unlessAbandoned, retryPause } from '../../reconcile/work.ts';
 import type { CollectionKind, ItemAnswer } from './port.ts';
 import { lastOf } from './plan-members.ts';
-import { isRename, namesRenamed, renamingsIn } from './renames.ts';
+import { namesRenamed, renamingsIn } from './renames.ts';
 import { renameBy, type ItemRequest, type Wire } from './wire.ts';
 
 /** What a write of a collection works with. */

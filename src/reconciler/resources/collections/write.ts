@@ -1,3 +1,4 @@
+import { isRename } from '../../model/action.ts';
 import { effectOf } from '../../model/action.ts';
 import {
   ownNames,
@@ -13,7 +14,7 @@ import { partWarnings, type Change, type PartPlan, type Warning } from '../../mo
 import { masked } from '../../model/value.ts';
 import { type ResourceEnd } from '../../reconcile/contract.ts';
 import { interruption, inPart, sameResult, untouched } from '../../reconcile/work.ts';
-import { afterRenames, isRename, throwIfNotRenamed } from './renames.ts';
+import { afterRenames, throwIfNotRenamed } from './renames.ts';
 import {
   itemOf,
   listedUntil,
@@ -76,8 +77,9 @@ function neededItems(approved: PartPlan, now: PartPlan): readonly (readonly Chan
 }
 
 function turnOf({ room = [] }: PartPlan, [change]: readonly Change[]): number {
-  if (change?.action === 'rename') return -2;
-  if (change?.action !== 'remove') return 0;
+  if (change === undefined) return 0;
+  if (isRename(change)) return -2;
+  if (change.action !== 'remove') return 0;
   return room.some((first) => samePath(first, change.path)) ? -1 : 1;
 }
 

@@ -1,3 +1,4 @@
+import { isRename } from '../../model/action.ts';
 import {
   activeDeclared,
   AGENT_PROFILES_FORM,
@@ -147,8 +148,7 @@ async function tryDraft(trying: TryingPlan, item: DesiredItem): Promise<Tried> {
   const changes = plan
     .flatMap((part) => part.changes)
     .filter(({ path }) => path[0] === LLM_PROFILES_FORM.block && path[1] === item.name);
-  const isRenamed = changes.some(({ action }) => action === 'rename');
-  const name = isRenamed ? (item.former?.name ?? item.name) : item.name;
+  const name = changes.some(isRename) ? (item.former?.name ?? item.name) : item.name;
   const found = await get(pathOf(name));
   const there = typeof found === 'symbol' ? undefined : { name, members: {} };
   const listing = { items: [], replaces: 'in-place', describes: true } as const;
