@@ -65,6 +65,7 @@ const LOOPS = {
   'LLM profiles': 'LLM profiles',
   'profiles and connections': 'connections, agent profiles and meta profiles',
   'skills and plugins': 'skills and plugins',
+  others: 'what a server has and the file does not name',
 };
 
 const TITLES = { 'openhands-ai': 'Server', 'openhands-agent-server': 'Agent Server' };
