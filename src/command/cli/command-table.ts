@@ -1,4 +1,4 @@
-import { OBSERVABLE } from '../../reconciler/model/observed.ts';
+import { OBSERVABLE, PROFILES } from '../../reconciler/model/observed.ts';
 import {
   ALL_FORMATS,
   APPLYING,
@@ -119,9 +119,8 @@ export const COMMANDS = {
     exits: CONNECTED,
   },
   get: {
-    argument: { form: '<what>', completion: { words: OBSERVABLE, list: true } },
-    summary:
-      'Show what the service is and has, masked: server, settings, sandboxes, specs, conversations, secrets',
+    argument: { form: '<what>', completion: { words: [...OBSERVABLE, PROFILES], list: true } },
+    summary: `Show what the service is and has, masked: ${OBSERVABLE.join(', ')}; ${PROFILES} are those of each kind`,
     example: 'setpoint get sandboxes,conversations -e staging',
     flags: [...STARTED, ...REPORTING],
     about: NOT_VERBOSE,

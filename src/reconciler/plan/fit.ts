@@ -175,7 +175,7 @@ export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect
   if (!isRecord(config) || isUnmanaged(unmanaged, ['mcp_config'])) return [];
   return MCP_LISTS.flatMap((list) =>
     entriesOf(config[list]).flatMap((entry) => {
-      const path = ['mcp_config', list, identityOf(list, entry).shown];
+      const path = pathOf(list, entry, isNamed);
       if (isUnmanagedEntry(unmanaged, list, entry)) return [];
       const judged = isNamed ? withoutOwnForm(entry, dialect) : entry;
       return Object.entries(judged).flatMap(
@@ -183,6 +183,14 @@ export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect
       );
     }),
   );
+}
+
+/** The path of a declared entry as the file has it. */
+function pathOf(list: McpList, entry: ValueRecord, isNamed: boolean): Path {
+  const { name } = entry;
+  return isNamed && typeof name === 'string'
+    ? ['mcp_servers', name]
+    : ['mcp_config', list, identityOf(list, entry).shown];
 }
 
 /** An entry without what the lists of earlier servers say in their own way: how it is reached, and that it has a key. */

@@ -42,6 +42,20 @@ const accepts = new Ajv2020({ strict: false }).compile(
   ) as object,
 );
 
+describe('get profiles', () => {
+  it('shows those of each kind', async () => {
+    const agents = await startEmulator({ dialect: 'agent-server' });
+    const { code, stdout } = await run('get', 'profiles', '--server', agents.url, '-o', 'json');
+    await agents.close();
+    const { resources, environments } = JSON.parse(stdout) as ObservedDocument;
+    expect(code).toBe(0);
+    expect(resources).toEqual(['meta_profiles', 'agent_profiles', 'llm_profiles']);
+    expect(environments).toMatchObject([
+      { meta_profiles: [], agent_profiles: expect.any(Array), llm_profiles: [] },
+    ]);
+  });
+});
+
 describe('get server', () => {
   it('shows what the service speaks, its release and what it can hold', async () => {
     const { code, stdout } = await run('get', 'server');

@@ -24,7 +24,7 @@ const env = { KEY: SECRET };
 
 /** Whether `npm test` has a case in this spelling; the spellings take turns, and the dialects begin with different ones. */
 function isTurn({ dialect, spelling }: (typeof BOTH)[number], index: number): boolean {
-  return (LATER.indexOf(dialect) + SPELLINGS.indexOf(spelling) + index) % 2 === 0;
+  return (LATER.indexOf(dialect) + SPELLINGS.indexOf(spelling) + index) % SPELLINGS.length === 0;
 }
 
 const isNone = (way: JsonRecord | null) => way === null || way['strategy'] === 'none';
@@ -37,7 +37,7 @@ describe.each(BOTH)('how a server authenticates on $dialect, in $spelling', (giv
     Object.keys(WAYS).map((to) => [from, to] as const),
   );
 
-  // Each once as what it was and as what it becomes, in one of the two spellings, and what stays as it is.
+  // Each once as what it was and as what it becomes, in one of the spellings, and what stays as it is.
   const ways = Object.keys(WAYS);
   const isShort = ([from, to]: readonly [string, string]): boolean =>
     (ways.indexOf(to) === (ways.indexOf(from) + 1) % ways.length &&
@@ -143,7 +143,7 @@ describe.each(BOTH)('the header Authorization on $dialect, in $spelling', (given
       const error = {
         code: 'unfit-for-service',
         message: expect.stringContaining(
-          'headers.Authorization is kept as auth there: declare auth with the strategy bearer or header instead.',
+          `${spelling === 'block' ? 'mcp_servers.one' : 'mcp_config.shttp_servers[https://mcp.example.com/mcp]'}.headers.Authorization is kept as auth there: declare auth with the strategy bearer or header instead.`,
         ),
       };
       expect([planned, applied]).toMatchObject([{ error }, { error }]);

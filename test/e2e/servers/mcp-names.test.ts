@@ -77,6 +77,16 @@ describe.each(BOTH)('two servers at one address on $dialect, in $spelling', (giv
     });
     const asked = declaring(service, { one: { url: URL } }, spelling);
     const { environments } = await apply(asked);
+    // The block leaves alone what it does not name, and an app-server takes all servers in one write.
+    if (spelling === 'block') {
+      const stays = { 'x/y': { ...TWO['x/y'], headers } };
+      expect(await service.servers()).toMatchObject(stays);
+      if (dialect === 'app-server') {
+        expect(environments[0]).toMatchObject({ status: 'refused' });
+        expect(environments[0]?.error?.message).toContain('(rule lose-unreadable)');
+      } else expect(environments[0]).toMatchObject({ status: 'applied', error: null });
+      return;
+    }
     expect(environments[0]).toMatchObject({ status: 'applied', error: null, remaining: [] });
     const after = await service.servers();
     expect(Object.keys(after)).toEqual(['one']);

@@ -1,5 +1,10 @@
 import { usageError } from '../../../reconciler/model/error.ts';
-import { OBSERVABLE, type Resource } from '../../../reconciler/model/observed.ts';
+import {
+  OBSERVABLE,
+  observableAt,
+  PROFILES,
+  type Resource,
+} from '../../../reconciler/model/observed.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
 import { get } from '../../../reconciler/operations/get.ts';
 import { observedText } from '../../../reconciler/render/observed-text.ts';
@@ -13,7 +18,7 @@ import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 /** `setpoint get WHAT`: what each service has, masked. */
 export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promise<number> {
   try {
-    const resources = [...new Set(what.split(',').map(resourceNamed))];
+    const resources = [...new Set(what.split(',').flatMap(resourcesNamed))];
     const reporter = reporterFor(flags, io);
     const options = optionsFrom(flags, io, 'reads');
     const progress = progressView(io);
@@ -29,11 +34,11 @@ export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promis
   }
 }
 
-function resourceNamed(text: string): Resource {
-  const resource = OBSERVABLE.find((known) => known === text.trim());
-  if (resource !== undefined) return resource;
+function resourcesNamed(text: string): readonly Resource[] {
+  const resources = observableAt(text.trim());
+  if (resources.length > 0) return resources;
   throw usageError(
     `get does not know ${visible(JSON.stringify(text.trim()))}.`,
-    choicesHint(text, OBSERVABLE),
+    choicesHint(text, [...OBSERVABLE, PROFILES]),
   );
 }
