@@ -81,6 +81,26 @@ describe('what is tried', () => {
   const script = (name: string) =>
     `{ command: "${process.execPath}", args: ["${join(folder.path, name)}"], env: { TOKEN: "\${env:BAD}" } }`;
 
+  it('is wanted by the guard unproven: nothing that nobody has tried is written', async () => {
+    const settings = 'settings: { llm_model: openai/gpt-x }\nguards: { unproven: true }';
+    const profiles = `guards: { unproven: true }\nllm_profiles: { ${profile('guarded', 'GOOD')} }`;
+    const isAgent = release.dialect === 'agent-server';
+    const blocks = isAgent ? profiles : settings;
+    const outcome = async (options: object, text = blocks) =>
+      (await apply({ ...asked(text), allow: ['empty-store'], ...options })).environments[0];
+    const refusals = [{ rule: 'unproven' }];
+    expect(await outcome({})).toMatchObject({ status: 'refused', refusals });
+    const bad = isAgent ? profiles.replace('GOOD', 'BAD') : settings;
+    expect(await outcome({ check: true }, bad)).toMatchObject({ status: 'refused', refusals });
+    const approved = await plan({ ...asked(blocks), check: true });
+    expect(await outcome({ approved })).toMatchObject(
+      isAgent ? { status: 'applied' } : { status: 'refused', refusals },
+    );
+    if (isAgent) return;
+    const lifted = { allow: ['empty-store', 'unproven'] };
+    expect(await outcome(lifted)).toMatchObject({ status: 'applied', allowed: ['unproven'] });
+  });
+
   it('is told as it is, and nothing of it is stored or shown', async () => {
     if (release.dialect !== 'agent-server') {
       const request = asked('settings: { llm_model: openai/gpt-x }');
