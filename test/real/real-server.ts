@@ -44,6 +44,8 @@ export interface RealServer extends LoopServer {
 interface Beginning {
   /** The text of a config.toml in the folder where it starts. */
   readonly config?: string;
+  /** Whether its sandboxes are to start on any machine: see awake.py. */
+  readonly isAwake?: boolean;
   /** Variables of its own at every start. */
   readonly variables?: Readonly<Record<string, string>>;
   /** Another server, which has stopped: this one goes on with its store and at its address, and leaves the store to it. */
@@ -54,7 +56,7 @@ interface Beginning {
 export async function startRealServer(
   release: Release,
   venv: string,
-  { config, variables: own = {}, after }: Beginning = {},
+  { config, variables: own = {}, after, isAwake = false }: Beginning = {},
 ): Promise<RealServer> {
   const folder = mkdtempSync(join(tmpdir(), 'setpoint-real-'));
   const store = after?.store ?? join(folder, 'store');
@@ -106,7 +108,7 @@ export async function startRealServer(
       mkdirSync(cwd, { recursive: true });
       if (config !== undefined) writeFileSync(join(cwd, 'config.toml'), config);
       const log = openSync(join(folder, 'log'), 'a');
-      running = spawn(join(venv, 'bin/python'), argumentsOf(release, port), {
+      running = spawn(join(venv, 'bin/python'), argumentsOf(release, port, isAwake), {
         cwd,
         env: { ...environmentOf(release, venv, store, url), ...own, ...variables },
         stdio: ['ignore', log, log],
@@ -142,8 +144,10 @@ function filesIn(store: string): Readonly<Record<string, string>> {
   return Object.fromEntries(files.map(([name, path]) => [name, readFileSync(path, 'latin1')]));
 }
 
-function argumentsOf({ server }: Release, port: number): readonly string[] {
+function argumentsOf({ server }: Release, port: number, isAwake: boolean): readonly string[] {
   const address = ['--host', '127.0.0.1', '--port', String(port)];
+  if (isAwake && server === 'openhands-ai')
+    return ['-m', 'uvicorn', '--app-dir', import.meta.dirname, 'awake:app', ...address];
   return server === 'openhands-ai'
     ? ['-m', 'uvicorn', 'openhands.server.listen:app', ...address]
     : ['-m', 'openhands.agent_server', ...address];
