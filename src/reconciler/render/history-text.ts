@@ -5,6 +5,8 @@ import type { HistoryDocument, NoticeEvent, StateEvent, WriteEvent } from '../mo
 import { counted, namesListed } from '../model/wording.ts';
 import { changePaths, historyRows, type HistoryRow, type ShownRecord } from './history-rows.ts';
 import { calledBy, inlineValue } from './change.ts';
+import { liftedProofs } from './section.ts';
+import { proofText } from './section-text.ts';
 import { paint, type Style, visible } from './text.ts';
 import { notCompared } from './wording.ts';
 
@@ -119,7 +121,11 @@ function writeLines(event: WriteEvent, path: Path | null, style: Style): string[
         (change) =>
           `${visible(formatPath(change.path))}: ${serviceHas(change, style)} → ${fileHas(change, style)} (${change.result})`,
       ),
+    ...(liftedProofs(outcome) ?? [])
+      .filter((proof) => isAbout(proof.path, path))
+      .map((proof) => proofText(proof, style).trimStart()),
     ...unknownLines(outcome.unknown, path),
+    ...(outcome.allowed.length === 0 ? [] : [`lifted by --allow: ${outcome.allowed.join(', ')}`]),
     ...(outcome.error === null ? [] : [visible(outcome.error.message)]),
   ];
 }

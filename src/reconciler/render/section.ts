@@ -132,12 +132,20 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
     changes: changes.map((change) => shownChange(change, 'plan', resultLabel(change, status))),
     unknown,
     ways: waysOf(environment),
-    // The plan has shown them.
-    proofs: null,
+    proofs: liftedProofs(environment),
     unmanaged: [],
     unlisted: null,
     requests: environment,
   };
+}
+
+/** What was seen not to work and was written all the same; null if there is none. The plan has shown the others. */
+export function liftedProofs({
+  allowed,
+  proofs = [],
+}: EnvironmentOutcome): readonly Proof[] | null {
+  const failed = proofs.filter(({ status }) => status === 'fails');
+  return allowed.includes('unproven') && failed.length > 0 ? failed : null;
 }
 
 /** The error, unless the refusals that are listed are the error. */

@@ -433,6 +433,34 @@ describe('the command', () => {
     expect(stdout + stderr).not.toContain('canary');
   });
 
+  it('apply --check --allow unproven: what failed is in the outcome of each format, the report and the history', async () => {
+    await service();
+    const told = 'llm_profiles.wrong does not work: the provider refuses the key';
+    asked(`llm_profiles: { ${profile('wrong', 'BAD')}, ${profile('main', 'GOOD')} }`);
+    expect((await run('plan', '--check', '--out', 'plan.json')).code).toBe(1);
+    const lifted = ['--allow', 'unproven', '--yes'];
+    const applied = await run('apply', 'plan.json', ...lifted, '--journal', 'data');
+    expect(applied.code).toBe(0);
+    // Once by the plan, once by what was done.
+    expect(applied.stdout.split(`✗ ${told}`)).toHaveLength(3);
+    expect(applied.stdout.split('llm_profiles.main works')).toHaveLength(2);
+    const history = await run('history', '--data', 'data');
+    expect(history.stderr).toBe('');
+    expect(history.stdout).toContain(`✗ ${told}`);
+    expect(history.stdout).toContain('lifted by --allow: unproven');
+    const other = await run('history', 'llm_profiles.main', '--data', 'data');
+    expect(other.stdout).not.toContain(told);
+    await front.ask('DELETE', '/api/profiles/wrong');
+    const again = await run('apply', '--check', ...lifted, '-o', 'json');
+    writeFileSync(join(folder.path, 'outcome.json'), again.stdout);
+    for (const format of ['text', 'markdown', 'html', 'json'] as const) {
+      const { stdout, stderr, code } = await run('report', 'outcome.json', '-o', format);
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toContain('the provider refuses the key');
+      expect(stdout + history.stdout + applied.stdout).not.toContain('canary');
+    }
+  });
+
   it('doctor --live: exits 1 if something does not work; it needs a file', async () => {
     await service();
     const bare = await run('doctor', '--live', '--server', front.url);

@@ -51,6 +51,7 @@ function bodyBlocks(section: Section): CommentBlock[] {
       remainingList(section),
       warningAlert(section),
       resultTable(section),
+      proofList(section),
       unknownList(section),
       waysLine(section),
       `${prose(sentenceText(sentence))}\n\n`,
