@@ -1,3 +1,4 @@
+import { inactiveWarnings } from './inactive-profile.ts';
 import { type PlanTerms, settingsPlanIn } from './settings-part.ts';
 import type { Refusal } from '../model/guard.ts';
 import { samePath } from '../model/path.ts';
@@ -59,6 +60,7 @@ export function planEnvironment<O extends ObservedState | null>(
     refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));
   const warnings = [
     ...ofLaterRelease(observed),
+    ...inactiveWarnings(desired, observed),
     ...unknownNames(desired, plan),
     ...warningsOf(plan).filter((warning) => !isRefused(warning)),
     ...guardWarnings(guarded, allowed),

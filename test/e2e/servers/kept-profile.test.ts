@@ -23,8 +23,8 @@ async function service(llm: object = BARE): Promise<Fronted> {
   return fronted;
 }
 
-function runs(url: string, settings: string) {
-  const text = `version: 1\nserver:\n  url: ${url}\n  api_key: "\${env:KEY}"\nsettings: { ${settings} }\n`;
+function runs(url: string, settings: string, blocks = '') {
+  const text = `version: 1\nserver:\n  url: ${url}\n  api_key: "\${env:KEY}"\nsettings: { ${settings} }\n${blocks}\n`;
   const folder = folderWith({ 'settings.yaml': text });
   onTestFinished(() => folder.remove());
   return (...args: string[]) =>
@@ -268,4 +268,35 @@ describe('an activation that only follows from other changes', () => {
       expect(await run('plan', '--exit-code')).toMatchObject({ code: 0 });
     },
   );
+});
+
+describe('a run that was killed between a store and the activation after it', () => {
+  const plan = async (url: string, settings: string, blocks = '') =>
+    (await runs(url, settings, blocks)('plan')).stdout;
+
+  it('is followed by one that names the profile whose llm the settings have, until active names one', async () => {
+    const fronted = await service();
+    expect((await fronted.ask('POST', SETTINGS, { language: 'de' })).status).toBe(200);
+    expect(await active(fronted)).toBeNull();
+    const told = await plan(fronted.url, 'language: de');
+    expect(told).toContain('No LLM profile is active, although the settings have the llm of main:');
+    expect(told).not.toContain('CANARY');
+    const declared = 'active: { llm_profile: main }';
+    expect(await plan(fronted.url, 'language: de', declared)).not.toContain('No LLM profile');
+    const mended = await runs(fronted.url, 'language: de', declared)('apply', '--yes');
+    expect([mended.code, await active(fronted)]).toEqual([0, 'main']);
+    expect(await plan(fronted.url, 'language: de')).not.toContain('No LLM profile');
+  });
+
+  it('is followed by one that says that it cannot know, where the profile has changed', async () => {
+    const fronted = await service(ADDRESSED);
+    const changed = { ...ADDRESSED, temperature: 0.9, api_key: null };
+    expect((await fronted.ask('POST', `${PROFILES}/main`, { llm: changed })).status).toBe(201);
+    expect(await active(fronted)).toBeNull();
+    const ours = `llm_profiles: { main: { model: ${BARE.model}, temperature: 0.9, base_url: "${ADDRESSED.base_url}" } }`;
+    const told = await plan(fronted.url, 'language: en', ours);
+    expect(told).toContain('nothing here tells whether one was. Declare active.llm_profile');
+    expect(told).toContain('No changes.');
+    expect(await plan(fronted.url, 'language: en')).not.toContain('No LLM profile');
+  });
 });
