@@ -69,7 +69,7 @@ export function namedSettings(
 }
 
 /** A block that names nothing, in the place of the one that says that all else goes. */
-function noneOf(collections: Node | undefined): Node | undefined {
+export function noneOf(collections: Node | undefined): Node | undefined {
   return collections?.kind === 'map' ? { ...collections, members: new Map() } : undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { Node } from '../desired/node.ts';
+import { noneOf } from '../desired/named-settings.ts';
 import type { Target } from '../desired/target.ts';
 import { entriesOf, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
@@ -45,7 +46,8 @@ export function pulledNamed(
     const changes = rules.changes.filter(({ path }) => isOfNamed(path, [declared]));
     const [change] = changes;
     const name = declared.block?.name;
-    const node = name === undefined ? undefined : target[name];
+    // A file that names none declares all of them where it says that others go.
+    const node = name === undefined ? undefined : (target[name] ?? noneOf(target.collections));
     if (change === undefined || node === undefined) return NOTHING_PULLED;
     const config = observed.values['mcp_config'] ?? null;
     if (name === 'mcp_servers')
