@@ -190,6 +190,45 @@ describeEach(CASES, isOften)('$block of $dialect', (one) => {
     expect(await changes(file)).toEqual([]);
   });
 
+  it('is approved by a saved plan, and nothing beside it is', async () => {
+    await begin(one);
+    const file = declaring(one, item) + moved(one);
+    const saved = await plan(asked(file));
+    const beyond = (
+      await apply({ ...asked(declaring(one, altered) + moved(one)), approved: saved })
+    ).environments[0];
+    expect(beyond?.error).toMatchObject({ code: 'not-covered' });
+    expect(sent()).toEqual([]);
+    const [end] = (await apply({ ...asked(file), approved: saved })).environments;
+    expect(end).toMatchObject({ status: 'applied', error: null });
+    expect(end?.changes).toMatchObject([{ action: 'rename', result: 'verified' }]);
+    expect(sent()).toEqual([request]);
+    const [again] = (await apply({ ...asked(file), approved: saved })).environments;
+    expect(again).toMatchObject({ error: null, changes: [] });
+    expect(again?.warnings).toMatchObject([{ code: 'already-made' }]);
+  });
+
+  it('is not called done by a list that lags, and the next run ends it', async () => {
+    await begin(one);
+    const file = declaring(one, item) + moved(one);
+    // What the service answers to a GET stays as it was before the first write.
+    const old = new Map<string, Parameters<Fronted['changed']>[1]>();
+    let isOld = true;
+    front.changed = ({ path }, reply) => {
+      if (isOld && sent().length === 0) old.set(path, reply);
+      return isOld ? (old.get(path) ?? reply) : reply;
+    };
+    const end = await applied(file);
+    expect(end.changes.map(({ action }) => action)).toEqual(['rename']);
+    expect(end.changes[0]?.result).not.toBe('verified');
+    expect(sent().filter((one) => !one.endsWith('/activate'))).toEqual([request]);
+    isOld = false;
+    expect((await applied(file)).error).toBeNull();
+    expect(sent()).toEqual([]);
+    expect(await changes(file)).toEqual([]);
+    expect(readFileSync(join(folder.path, 'store.json'), 'utf8')).not.toContain('"one"');
+  });
+
   it('is created where the service has neither', async () => {
     await begin(one);
     await applied(`${block}: { one: null }\n`);
