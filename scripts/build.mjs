@@ -130,6 +130,8 @@ const findDaily = {
         const info = this.getModuleInfo(id);
         if (info === null) throw new Error(`${id} is not part of the command.`);
         if (chunkOf.has(id)) continue;
+        if (!id.includes('node_modules') && /^export (let|var) /m.test(info.code))
+          throw new Error(`${id} exports what may change: see withPlainExports.`);
         chunkOf.set(id, chunk);
         open.push(...info.importedIds.filter((imported) => this.getModuleInfo(imported) !== null));
       }
@@ -186,13 +188,39 @@ function withHelpers(code) {
   );
 }
 
+const GETTER =
+  /Object\.defineProperty\(exports,"([\w$]+)",\{enumerable:!0,get:function\(\)\{return ?([^{}]*)\}\}\)(?=[,;])/g;
+
+/**
+ * A chunk whose exports are plain members. The bundler makes them getters: hundreds of functions more, and V8 copies the list of all for
+ * each. A member that is read too early is missing instead of refused, so that none may be: the exports are the end of the chunk, what it
+ * requires before it runs is complete by then, and `findDaily` refuses an export that may change.
+ */
+function withPlainExports(code, name) {
+  const end = code.search(GETTER);
+  const plain = code
+    .slice(end)
+    .replaceAll(GETTER, (_, member, value) => `exports.${member}=${value}`);
+  const head = code.slice(0, code.indexOf('function '));
+  const required = [...head.matchAll(/require\("\.\/(.*?)"\)/g)].map(([, chunk]) => chunk);
+  const daily = Object.keys(DAILY);
+  const complete = [helpers, ...daily.slice(0, daily.indexOf(name)).map((one) => `${one}.cjs`)];
+  if (
+    !/^(exports\.[\w$]+=(`[^`]*`|[\w$]+)[,;])+\s*$/.test(plain) ||
+    required.some((chunk) => !complete.includes(chunk))
+  )
+    throw new Error(`The exports of ${name} are not its end, or it requires what is not complete.`);
+  return code.slice(0, end) + plain;
+}
+
 // A file of ASCII alone is read and compiled sooner: a byte is a character.
 for (const name of readdirSync(dist, { recursive: true })) {
   const path = join(dist, name);
   if (!name.endsWith('.cjs')) continue;
   const escape = (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const code = readFileSync(path, 'utf8');
-  const text = basename(name, '.cjs') in DAILY ? withHelpers(code) : code;
+  const chunk = basename(name, '.cjs');
+  const text = chunk in DAILY ? withHelpers(withPlainExports(code, chunk)) : code;
   writeFileSync(path, text.replaceAll(/[^\0-\x7f]/g, escape));
 }
 
