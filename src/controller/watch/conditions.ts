@@ -17,7 +17,7 @@ export const NONE_YET = 'none yet';
 /** Kinds with which nothing can be recorded, or nobody can be told of what is found. */
 const SILENCING: ReadonlySet<ConditionKind> = new Set(['journal', 'locks']);
 
-interface Held {
+interface HeldCondition {
   readonly condition: Condition;
   readonly silences: boolean;
   /** The messages that were logged since it began: one that comes again is not logged again. */
@@ -29,7 +29,7 @@ export class Conditions {
   readonly #now: () => number;
   readonly #report: (note: ControllerNote) => void;
   readonly #receivers = new Set<string>();
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, HeldCondition>();
 
   constructor(now: () => number, report: (note: ControllerNote) => void) {
     this.#now = now;

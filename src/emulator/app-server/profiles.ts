@@ -43,12 +43,12 @@ export async function listProfiles(kind: AppServerKind, call: Call): Promise<Ans
   if (!call.authorized) return unauthorized;
   const record = (await readRecord(kind, call)) ?? {};
   const profiles = Object.entries(profilesOf(record)).flatMap(([name, profile]) =>
-    isJsonObject(profile) ? [listedProfile(name, profile)] : [],
+    isJsonObject(profile) ? [profileInList(name, profile)] : [],
   );
   return json(200, { profiles, active_profile: activeOf(record) });
 }
 
-function listedProfile(name: string, profile: JsonObject): JsonObject {
+function profileInList(name: string, profile: JsonObject): JsonObject {
   return {
     name,
     model: memberOf(profile, 'model') ?? null,

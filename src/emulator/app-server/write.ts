@@ -140,7 +140,7 @@ function patchedAgent(kind: AppServerKind, loaded: JsonObject, body: JsonObject)
   const servers = memberOf(merged, 'mcp_config');
   const rewritten =
     servers === undefined ? merged : { ...merged, mcp_config: rewrittenServers(servers) };
-  const refusals = unfit(kind, rewritten);
+  const refusals = refusedByClasses(kind, rewritten);
   const named = refusals.length > 0 ? withoutModel(rewritten) : rewritten;
   const verdict = fit(readingOf(kind), nodeOf(kind, 'agent_settings'), named, []);
   const whole = allOf([verdict, ...refusals]);
@@ -154,7 +154,7 @@ function withoutModel(agent: JsonObject): JsonObject {
 }
 
 /** What the classes of the server refuse although each of its members fits. */
-function unfit(kind: AppServerKind, agent: JsonObject): readonly Verdict[] {
+function refusedByClasses(kind: AppServerKind, agent: JsonObject): readonly Verdict[] {
   const name = memberOf(agent, 'agent_kind') ?? 'openhands';
   const at = typeof name === 'string' ? name : '';
   const llm = memberOf(agent, 'llm') ?? null;

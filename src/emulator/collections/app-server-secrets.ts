@@ -5,7 +5,7 @@ import type { StoreContents } from '../store/store-document.ts';
 import type { StoredSecret } from '../store/store-document.ts';
 import { badValue, type Location, type Verdict } from '../rules.ts';
 import { integerRule, textRule } from '../rules.ts';
-import type { Asked, Collection } from './collection.ts';
+import type { AskedByPath, Collection } from './collection.ts';
 import {
   bodyOf,
   changeSecret,
@@ -71,7 +71,7 @@ function nameRule(value: Json, at: Location): Verdict {
 }
 
 /** The secrets after the one that `page_id` names, or from the first if it is not there. Source: contract "secrets: pages". */
-function page({ secrets = [] }: StoreContents, { query, pageSize }: Asked): Answer {
+function page({ secrets = [] }: StoreContents, { query, pageSize }: AskedByPath): Answer {
   const limit = limitOf(query);
   if (typeof limit !== 'number') return limit;
   const part = (query.getAll('name__contains').at(-1) ?? '').toLowerCase();

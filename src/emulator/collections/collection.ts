@@ -18,12 +18,12 @@ export interface CollectionRequest {
   /** What the body must be, an object. A request without this has none. */
   readonly takes?: Rule;
   /** What it makes of the store, and its answer. */
-  readonly does: (before: StoreContents, asked: Asked) => Updated<Answer>;
+  readonly does: (before: StoreContents, asked: AskedByPath) => Updated<Answer>;
   /** The answer if the store cannot be read or written. Default: a crash. */
   readonly failed?: Answer;
 }
 
-export interface Asked {
+export interface AskedByPath {
   /** The name in the path. */
   readonly id: string;
   readonly query: URLSearchParams;

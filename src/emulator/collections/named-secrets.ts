@@ -5,7 +5,7 @@ import type { Updated } from '../store/store.ts';
 import type { StoredSecret } from '../store/store-document.ts';
 import { checkObject, type Member, type Rule } from '../rules.ts';
 import { nullable, textRule } from '../rules.ts';
-import type { Asked } from './collection.ts';
+import type { AskedByPath } from './collection.ts';
 
 export function secretNamed({ secrets }: StoreContents, name: string): StoredSecret | undefined {
   return secrets?.find((one) => one.name === name);
@@ -78,7 +78,7 @@ const deleted = json(200, { message: 'Secret deleted successfully' });
  */
 export function changeSecret(
   before: StoreContents,
-  { id, body }: Asked,
+  { id, body }: AskedByPath,
   refusals: Refusals,
 ): Updated<Answer> {
   const found = secretNamed(before, id);
@@ -96,7 +96,7 @@ export function changeSecret(
  */
 export function deleteSecret(
   before: StoreContents,
-  { id }: Asked,
+  { id }: AskedByPath,
   refusals: Refusals,
 ): Updated<Answer> {
   if (before.secrets === undefined) return unchangedStore(before, deleted);

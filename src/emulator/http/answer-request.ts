@@ -22,7 +22,7 @@ export async function answerRequest(request: IncomingMessage, door: Door): Promi
   if (body === undefined) return detail(413, 'Content Too Large');
   const { path, query } = targetParts(request.url ?? '');
   const route = routeOf(routes, path, method);
-  if (route === undefined) return notFound(path, query, routes);
+  if (route === undefined) return noRoute(path, query, routes);
   const handler = Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
   if (handler === undefined) return notAllowed(route.methods);
   return handler({
@@ -76,7 +76,7 @@ function targetParts(target: string): { readonly path: string; readonly query: s
 }
 
 /** A slash at the end is redirected away. Source: contract "secrets: an empty name cannot be deleted". */
-function notFound(path: string, query: string, routes: Routes): Answer {
+function noRoute(path: string, query: string, routes: Routes): Answer {
   const bare = path.replace(/\/$/, '');
   if (bare !== path && routeOf(routes, bare, '') !== undefined)
     return { kind: 'redirect', to: query === '' ? bare : `${bare}?${query}` };

@@ -162,7 +162,7 @@ function watcher(seen: Watched): (part: Lexeme) => void {
   const { open } = seen;
   return ({ lexeme, at, scalar }) => {
     if (scalar) return;
-    const finding = findingOf(lexeme);
+    const finding = lexemeFinding(lexeme);
     if (finding !== null) seen.found.push([at, finding]);
     switch (lexeme[0]) {
       case '"':
@@ -193,7 +193,7 @@ const TOO_DEEP: Finding = {
   hint: 'No setting is nested like this. Check the brackets and the indentation.',
 };
 
-function findingOf(lexeme: string): Finding | null {
+function lexemeFinding(lexeme: string): Finding | null {
   switch (lexeme[0]) {
     case '!':
       return {

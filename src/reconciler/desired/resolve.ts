@@ -44,7 +44,7 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
   const unmanaged = ofBlock(target, 'unmanaged', UNMANAGED, unmanagedOf);
   const resolved: DesiredField[] = [];
   const missing: MissingReference[] = [];
-  const add = ({ path, node }: Place, resolve: () => DesiredField): void => {
+  const add = ({ path, node }: NodeAt, resolve: () => DesiredField): void => {
     keep(node, nodeAt(shared.settings, path) === node, resolve);
   };
   const keep = (node: Node, isShared: boolean, resolve: () => DesiredField): void => {
@@ -85,7 +85,7 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
   };
 }
 
-interface Place {
+interface NodeAt {
   /** Under `settings`. */
   readonly path: Path;
   readonly node: Node;
@@ -143,7 +143,7 @@ function holdsReference(node: Node): boolean {
 
 function resolvedField(
   field: SpecifiedField,
-  { path, node }: Place,
+  { path, node }: NodeAt,
   source: ReferenceSource,
 ): DesiredField {
   if (isServersPlace(path)) {

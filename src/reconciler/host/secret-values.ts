@@ -39,7 +39,7 @@ export class SecretValues {
 
   #start(secrets: readonly SecretPath[], signal: AbortSignal | undefined): void {
     this.#commands ??= secretCommands(this.#env);
-    const turns = new Turns();
+    const turns = new StartOrder();
     for (const [name, paths] of grouped(secrets)) {
       const command = this.#commands.get(name);
       const set = (path: string, found: Promise<Found>): void => {
@@ -78,7 +78,7 @@ function grouped(secrets: readonly SecretPath[]): ReadonlyMap<string, readonly s
 }
 
 /** Starts a few things at a time, in their order. */
-class Turns {
+class StartOrder {
   readonly #waiting: (() => void)[] = [];
   #free = AT_A_TIME;
 

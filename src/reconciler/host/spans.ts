@@ -149,7 +149,7 @@ function inTask<T>(
   environment: string,
   more: Attributes,
   work: () => Promise<T>,
-  ended: (value: T) => End,
+  ended: (value: T) => SpanEnd,
 ): Promise<T> {
   const attributes: Attributes = {
     'cicd.pipeline.task.name': name,
@@ -163,7 +163,7 @@ function inTask<T>(
 }
 
 /** How something ended: by a code of an error, or null if it went well. */
-interface End {
+interface SpanEnd {
   readonly code: string | null;
   readonly attributes?: Attributes;
 }
@@ -173,11 +173,11 @@ async function inSpan<T>(
   around: Context,
   resultName: 'cicd.pipeline.result' | 'cicd.pipeline.task.run.result',
   work: () => Promise<T>,
-  ended: (value: T) => End,
+  ended: (value: T) => SpanEnd,
 ): Promise<T> {
   const span = told(start);
   if (span === undefined) return work();
-  const end = ({ code, attributes = {} }: End): void => {
+  const end = ({ code, attributes = {} }: SpanEnd): void => {
     const result = resultOf(code);
     span.setAttributes({ ...attributes, [resultName]: result });
     if (FAILED.includes(result)) {

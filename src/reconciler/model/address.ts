@@ -124,7 +124,7 @@ function mayHold(text: string): boolean {
 function maskedWord(word: string): string {
   const scheme = word.search(SCHEME);
   const start = scheme === -1 ? (/^[('[{]*/.exec(word)?.[0].length ?? 0) : scheme;
-  const end = endOf(word);
+  const end = wordEnd(word);
   const address = word.slice(start, end);
   if (scheme === -1 && !isSensitiveUrl(address)) return word;
   const { prefix, userinfo, body, tail } = addressParts(address);
@@ -140,7 +140,7 @@ function isMasked(part: string): boolean {
 }
 
 /** Where a word ends that punctuation follows; the brackets of a mask belong to the word. */
-function endOf(word: string): number {
+function wordEnd(word: string): number {
   let end = word.length;
   while (end > 0 && ENDINGS.has(word.charAt(end - 1)) && !word.endsWith(MASK, end)) end -= 1;
   return end;

@@ -180,10 +180,10 @@ export function lockedNodes(
 ): readonly SchemaNode[] {
   return releases
     .filter((one) => dialect === null || one.dialect === dialect)
-    .flatMap(({ members }) => members.flatMap((member) => nodeOf(member, path)));
+    .flatMap(({ members }) => members.flatMap((member) => schemaNodesOf(member, path)));
 }
 
-function nodeOf(member: LockedMember, path: Path): SchemaNode[] {
+function schemaNodesOf(member: LockedMember, path: Path): SchemaNode[] {
   if (samePath(member.path, path)) return [ownNode(member)];
   if (isWithin(path, member.path))
     return member.type === 'object' || member.type === 'array' ? [{}] : [];

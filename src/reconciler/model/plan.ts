@@ -117,7 +117,7 @@ export interface SettingsWrite {
 }
 
 /** What is found of a resource by comparing what is declared of it with what the service has. */
-interface Compared {
+interface Comparison {
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
@@ -130,7 +130,7 @@ interface Compared {
 }
 
 /** The plan of the settings. `write` is null if there is nothing to write. */
-export interface SettingsPlan extends Compared {
+export interface SettingsPlan extends Comparison {
   readonly write: SettingsWrite | null;
 }
 
@@ -140,7 +140,7 @@ export interface Unmet extends Warning {
 }
 
 /** The plan of what a file declares of one resource. `work` is what the resource itself makes the changes from. */
-export interface PartPlan<Work = unknown> extends Compared {
+export interface PartPlan<Work = unknown> extends Comparison {
   readonly resource: Resource;
   readonly unmet: readonly Unmet[];
   /** Addresses that move to another host although a stored secret that stays is sent there. */

@@ -132,7 +132,8 @@ function memberPart(record: JsonRecord, name: string, member: Json, redactor: Re
   if (name !== 'path' || !isList(member)) return part(member, name, redactor);
   // A person wrote the path of an explanation; outside of the settings it leads to what only the file has.
   if (record['kind'] === 'explanation' && record['part'] !== 'settings') return member;
-  return typeof record['resource'] === 'string' && isById({ resource: record['resource'] })
+  const noun = record['resource'];
+  return typeof noun === 'string' && isById({ resource: noun })
     ? idPath(member, redactor)
     : pathPart(member, redactor);
 }

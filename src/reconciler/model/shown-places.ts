@@ -105,10 +105,10 @@ function marketplace(list: string): string[] {
   return under(`${list}.*`, ['name', 'source', 'ref', 'repo_path', 'auto_load.*']);
 }
 
-const PLACES = placed(LISTED);
-const PROSE_PLACES = placed(PROSE);
+const PLACES = asPaths(LISTED);
+const PROSE_PLACES = asPaths(PROSE);
 
-function placed(list: readonly string[]): readonly Path[] {
+function asPaths(list: readonly string[]): readonly Path[] {
   return list.map((at) => at.split('.'));
 }
 

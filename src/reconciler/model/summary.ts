@@ -149,7 +149,7 @@ function isOutcome(document: object): document is OutcomeDocument {
   return 'kind' in document && document.kind === 'outcome';
 }
 
-interface Judged {
+interface Weighed {
   readonly name: string;
   readonly unknown: readonly unknown[];
   readonly warnings: readonly unknown[];
@@ -163,7 +163,7 @@ interface Classed {
 }
 
 function attentionOf<V extends Verdict>(
-  { name, unknown, warnings, refusals, error }: Judged,
+  { name, unknown, warnings, refusals, error }: Weighed,
   verdict: V,
   changes: readonly Classed[],
 ): Attention<V> {

@@ -152,7 +152,7 @@ export function settingsIn(state: DesiredState): DeclaredItem[] {
           ...pathsOf(list, segments[index] ?? '', entry),
           ...(block === undefined ? [] : callNames(list, entry).map((name) => [block.name, name])),
         ];
-        const holds = secretsIn(entry).length === 0 ? null : secretsOf(entry);
+        const holds = secretsIn(entry).length === 0 ? null : secretPathsOf(entry);
         return [{ path, others, isEntry: true, holds, ref: referencesIn(entry) }];
       });
     });
@@ -160,7 +160,7 @@ export function settingsIn(state: DesiredState): DeclaredItem[] {
   return all.filter(({ path }) => !isUnmanaged(state.unmanaged, path));
 }
 
-function secretsOf(entry: ValueRecord): Path[] {
+function secretPathsOf(entry: ValueRecord): Path[] {
   return Object.entries(entry).flatMap(([name, value]) => {
     if (secretsIn(value).length === 0) return [];
     // The native map has a key in the entry's way to authenticate.

@@ -34,12 +34,12 @@ export function writtenDeep(
     const items = value.map((item, index) =>
       writtenDeep(item, placeUnder(place, String(index)), value[index - 1] ?? ''),
     );
-    return joined(items, (written) => written);
+    return joinedWritten(items, (written) => written);
   }
   if (isRecord(value)) {
     const keys = Object.keys(value);
     const members = keys.map((key) => writtenDeep(value[key] ?? null, placeUnder(place, key)));
-    return joined(members, (written) =>
+    return joinedWritten(members, (written) =>
       Object.fromEntries(written.map((member, index) => [keys[index] ?? '', member])),
     );
   }
@@ -67,7 +67,7 @@ export function placeUnder(place: WrittenPlace, key: string): WrittenPlace {
   };
 }
 
-function joined(
+function joinedWritten(
   parts: readonly (WrittenValue | null)[],
   join: (values: readonly Json[]) => Json,
 ): WrittenValue | null {

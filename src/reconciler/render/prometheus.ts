@@ -21,11 +21,11 @@ export interface MetricsOfPlans {
  * it refuses. They have the names and the labels that a controller gives them.
  */
 export function metricsOfPlans(): MetricsOfPlans {
-  const plans: Kept[] = [];
+  const plans: KeptRead[] = [];
   return {
     add: (environment) => plans.push(kept(environment)),
     *text({ tool: { version }, created_at: at, strict = false }) {
-      const statusOf = (plan: Kept): WatchStatus => (strict ? plan.strictly : plan.status);
+      const statusOf = (plan: KeptRead): WatchStatus => (strict ? plan.strictly : plan.status);
       const total = TOTAL_METRICS;
       const build = { labels: { version }, value: 1 };
       yield metricText('setpoint_build_info', total.setpoint_build_info, [build]);
@@ -47,12 +47,12 @@ export function metricsOfPlans(): MetricsOfPlans {
   };
 }
 
-interface Kept extends Omit<Measured, 'lastRead' | 'lastInSync'> {
+interface KeptRead extends Omit<Measured, 'lastRead' | 'lastInSync'> {
   /** Its status if what could not be compared counts. */
   readonly strictly: WatchStatus;
 }
 
-function kept(environment: EnvironmentPlan): Kept {
+function kept(environment: EnvironmentPlan): KeptRead {
   const { name, status, dialect, release } = environment;
   const attention = planAttention(environment);
   const changes = changeCount(attention) > 0 ? attention.changes : {};
@@ -67,7 +67,7 @@ function kept(environment: EnvironmentPlan): Kept {
   };
 }
 
-function lookedAt(plan: Kept, at: string): Measured {
+function lookedAt(plan: KeptRead, at: string): Measured {
   const { status } = plan;
   return {
     ...plan,

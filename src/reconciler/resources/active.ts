@@ -84,10 +84,10 @@ async function activeInProfiles({ get, unlike }: Asking): Promise<readonly Liste
   if (json === LACKING) return null;
   if (json === ABSENT) return [];
   if (!isRecord(json)) throw unlike(V1_PROFILES);
-  return itemOf('llm_profile', json['active_profile']);
+  return activeItem('llm_profile', json['active_profile']);
 }
 
-function itemOf(name: string, active: Value | undefined): ListedItem[] {
+function activeItem(name: string, active: Value | undefined): ListedItem[] {
   return typeof active === 'string' && active !== ''
     ? [{ name, members: recordOf([[ACTIVE_FORM.main, active]]) }]
     : [];
@@ -110,9 +110,9 @@ async function activeInPointers({
       ? await nameOfId(get, id, namesWanted(desired, wanted))
       : null;
   const items = [
-    ...itemOf('llm_profile', settings['active_profile']),
-    ...itemOf('meta_profile', settings['active_meta_profile']),
-    ...itemOf('agent_profile', named ?? id),
+    ...activeItem('llm_profile', settings['active_profile']),
+    ...activeItem('meta_profile', settings['active_meta_profile']),
+    ...activeItem('agent_profile', named ?? id),
   ];
   const told: ListedItem[] = [];
   for (const item of items) {
@@ -221,14 +221,14 @@ function changedBeneath(item: DesiredItem, earlier: Plan, desired: DesiredState)
     return 'changed by this plan, will be activated again';
   if (item.name !== 'llm_profile') return null;
   const declared = itemNamed(desired, LLM_PROFILES_FORM, nameOf(item));
-  const connection: Value = memberOf(declared?.members, 'connection');
+  const connection: Value = orNull(declared?.members, 'connection');
   const isTouched = changesIn(earlier, CONNECTIONS_FORM.block).some(
     (path) => path[1] === connection,
   );
   return isTouched ? 'its connection changes, will be activated again' : null;
 }
 
-function memberOf(members: ValueRecord | null | undefined, name: string): Value {
+function orNull(members: ValueRecord | null | undefined, name: string): Value {
   return members?.[name] ?? null;
 }
 

@@ -24,7 +24,7 @@ const WIRES: Wires = {
     list: listedProfiles,
     replaces: () => 'in-place',
     describes: true,
-    whole: wholeMember,
+    whole: wholeAgentMember,
     requests: (work) => wholeRequests(work, AGENTS_PATH, agentProfileBody),
     rename: (item, to) => renamingAt(AGENTS_PATH, item, to),
     follows: (_, member) => (member === 'llm_profile' ? LLM_PROFILES_FORM.block : undefined),
@@ -102,7 +102,7 @@ const VERIFICATION: ValueRecord = recordOf([
 ]);
 
 /** A member with what it leaves out. The order of names does not count. */
-function wholeMember(name: string, given: Value): Value {
+function wholeAgentMember(name: string, given: Value): Value {
   const value = given ?? DEFAULTS[name] ?? null;
   switch (name) {
     case 'condenser':
@@ -155,7 +155,7 @@ function membersOf(profile: ValueRecord): ValueRecord {
   return recordOf(
     Object.keys(DEFAULTS).flatMap((name) => {
       const value = profile[THEIRS[name] ?? name] ?? null;
-      const isDefault = sameValue(wholeMember(name, value), wholeMember(name, null));
+      const isDefault = sameValue(wholeAgentMember(name, value), wholeAgentMember(name, null));
       return isDefault ? [] : [[name, value] as const];
     }),
   );

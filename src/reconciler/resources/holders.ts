@@ -32,7 +32,7 @@ export async function withHolders(
     ? await read(
         asking,
         META_PROFILES,
-        await namesIn(asking, META_PROFILES, 'meta_profiles'),
+        await readNames(asking, META_PROFILES, 'meta_profiles'),
         'config',
       )
     : [];
@@ -59,11 +59,11 @@ async function agentNames(asking: Asking): Promise<readonly string[]> {
   const declared = itemsDeclared(asking.desired, AGENT_PROFILES_FORM).map(({ name }) => name);
   const listed = isEmpty(asking.answer[ACTIVE_AGENT])
     ? []
-    : await namesIn(asking, AGENTS_PATH, 'profiles');
+    : await readNames(asking, AGENTS_PATH, 'profiles');
   return [...new Set([...listed, ...declared, AGENT_DEFAULT])];
 }
 
-async function namesIn({ get, unlike }: Asking, path: string, key: string): Promise<string[]> {
+async function readNames({ get, unlike }: Asking, path: string, key: string): Promise<string[]> {
   const json = await get(path);
   if (typeof json === 'symbol') return [];
   const entries = isRecord(json) ? json[key] : undefined;

@@ -41,7 +41,7 @@ const WIRES: Wires = {
     describes: true,
     limit: 64,
     requests: requestsFor,
-    rename: renaming,
+    rename: renameCall,
     unfit: unfitConnections,
   },
 };
@@ -178,7 +178,7 @@ function creation(name: string, members: ValueRecord): ItemRequest {
   };
 }
 
-function renaming(item: ListedItem, to: string): ItemRequest['call'] {
+function renameCall(item: ListedItem, to: string): ItemRequest['call'] {
   return async (get) => {
     if (await hasOne(get, to)) throw madeMeanwhile(to);
     return { method: 'PATCH', path: placeOf(item), body: membersWith({ display_name: to }) };

@@ -183,10 +183,13 @@ function pageOf(json: Value, key: string): ItemPage | null {
   const list = isRecord(json) ? json[key] : undefined;
   if (!isRecord(json) || !isList(list)) return null;
   const next = json['next_page_id'];
-  return { items: list.map(listed), next: typeof next === 'string' && next !== '' ? next : null };
+  return {
+    items: list.map(listedSecret),
+    next: typeof next === 'string' && next !== '' ? next : null,
+  };
 }
 
-function listed(item: Value): ListedItem | null {
+function listedSecret(item: Value): ListedItem | null {
   if (!isRecord(item) || typeof item['name'] !== 'string') return null;
   const { name, description } = item;
   const members = recordOf([['description', typeof description === 'string' ? description : '']]);

@@ -103,24 +103,24 @@ export function keysThatDoNotFollow(
 ): PlacedFinding[] {
   const url = above?.kind === 'map' ? above.members.get('url') : undefined;
   if (url === undefined || textOf(url.node)?.trim().startsWith('embedded:') === true) return [];
-  return CREDENTIALS.filter((key) => isSet(below, key) && member(above, key) === undefined).map(
-    (key) => ({
-      file: url.keyFile,
-      at: url.keyAt,
-      finding: {
-        code: 'key-does-not-follow',
-        message: `The url changes here, and server.${key} of the blocks above does not follow it.`,
-        hint:
-          key === 'api_key'
-            ? 'Declare api_key beside the url: a reference, or null for none.'
-            : 'Declare headers beside the url; {} for none.',
-        path: ['environments', environment.key, 'server', 'url'],
-      },
-    }),
-  );
+  return CREDENTIALS.filter(
+    (key) => hasValueAt(below, key) && member(above, key) === undefined,
+  ).map((key) => ({
+    file: url.keyFile,
+    at: url.keyAt,
+    finding: {
+      code: 'key-does-not-follow',
+      message: `The url changes here, and server.${key} of the blocks above does not follow it.`,
+      hint:
+        key === 'api_key'
+          ? 'Declare api_key beside the url: a reference, or null for none.'
+          : 'Declare headers beside the url; {} for none.',
+      path: ['environments', environment.key, 'server', 'url'],
+    },
+  }));
 }
 
-function isSet(node: Node | undefined, key: string): boolean {
+function hasValueAt(node: Node | undefined, key: string): boolean {
   const value = member(node, key);
   return value !== undefined && !(value.kind === 'scalar' && value.value === null);
 }

@@ -46,7 +46,7 @@ export const SANDBOXES: ManagedResource = {
     },
   },
   lists: {
-    sandboxes: listOf(async (reader, signal) =>
+    sandboxes: shownList(async (reader, signal) =>
       (await reader.sandboxes(signal)).sandboxes.map(({ id, spec, status, createdAt }) => ({
         id,
         spec,
@@ -54,10 +54,10 @@ export const SANDBOXES: ManagedResource = {
         created_at: timeText(createdAt),
       })),
     ),
-    specs: listOf(async (reader, signal) =>
+    specs: shownList(async (reader, signal) =>
       (await reader.specs(signal))?.map(({ id }, index) => ({ id, default: index === 0 })),
     ),
-    conversations: listOf(async (reader, signal) =>
+    conversations: shownList(async (reader, signal) =>
       (await reader.conversations(signal))?.map(({ id, sandbox, status, createdAt }) => ({
         id,
         sandbox,
@@ -71,7 +71,7 @@ export const SANDBOXES: ManagedResource = {
 
 const ALL = '';
 
-function listOf(
+function shownList(
   read: (reader: SandboxReader, signal: AbortSignal | undefined) => Promise<unknown>,
 ): ShownList {
   return {

@@ -95,7 +95,7 @@ function remainder(change: Change, made: SettingsPlan, before: ObservedState): R
     path: change.path,
     expected: masked(change.after),
     actual: masked(change.before),
-    ...causeOf(change, made, before),
+    ...whyLeft(change, made, before),
   };
 }
 
@@ -111,7 +111,7 @@ export function unmanagedLine(entries: readonly Path[]): string {
  * Why a change is left after the write. Only what was removed can have come back, and only what was sent can have been dropped: anything
  * else was changed by somebody else. Of servers that keep what a write leaves out none adds an entry by itself.
  */
-function causeOf(
+function whyLeft(
   change: Change,
   made: SettingsPlan,
   { dialect }: ObservedState,
