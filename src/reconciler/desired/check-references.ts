@@ -68,7 +68,7 @@ function findingOf(node: ScalarNode, path: readonly string[]): Finding | null {
 }
 
 /** No encoding carries it: servers store another text in its place, or cannot answer what they have stored. */
-const HALF_PAIR = /\p{Surrogate}/u;
+const HALF_PAIR = /[\uD800-\uDFFF]/u;
 const WHOLE = 'Write the whole character, or remove the escape.';
 const HALF_A_TEXT: Finding = {
   code: 'bad-value',

@@ -257,7 +257,7 @@ function texts(value: string): string[] {
 
 /** Half of a character has no encoding. */
 function percent(value: string, encode: (text: string) => string): string {
-  return encode(value.replaceAll(/\p{Surrogate}/gu, '\uFFFD'));
+  return encode(value.replaceAll(/[\uD800-\uDFFF]/gu, '\uFFFD'));
 }
 
 function unicode(char: string): string {

@@ -29,17 +29,26 @@ export function paint(style: Style, color: Paint, text: string): string {
 // C0, DEL, C1, line and paragraph separators, every code point that Unicode displays as nothing (bidirectional controls and
 // zero-width characters among them), the braille blank, and lone surrogates; and what starts a command of a GitHub runner that
 // reads the output: `::` at the beginning of a line, `##[` anywhere in it.
-const INVISIBLE =
-  /[\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2800\uFFF9-\uFFFB\p{Default_Ignorable_Code_Point}]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]|:(?=:)(?<=^\s*:)|\[(?<=##\[)/gu;
+// Made for texts that may hold any of it: V8 takes longer to make it than a plan takes to be printed.
+function invisible(): RegExp {
+  return /[\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2800\uFFF9-\uFFFB\p{Default_Ignorable_Code_Point}]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]|:(?=:)(?<=^\s*:)|\[(?<=##\[)/gu;
+}
+
+/** Whether a text is of these characters alone, all of them visible, and starts no command of a runner. */
+function isPlain(text: string, characters: RegExp): boolean {
+  return characters.test(text) && !text.includes('::') && !text.includes('##[');
+}
 
 /** Text from a file or a service, safe for a terminal: characters that are invisible or control the terminal are escaped. */
 export function visible(text: string): string {
-  return text.replaceAll(INVISIBLE, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+  if (isPlain(text, /^[ -~]*$/)) return text;
+  return text.replaceAll(invisible(), (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** The same for JSON text, in JSON's own escapes; the line breaks between members stay. */
 export function escaped(json: string): string {
-  return json.replaceAll(INVISIBLE, (char) => (char === '\n' ? char : unicode(char)));
+  if (isPlain(json, /^[\n -~]*$/)) return json;
+  return json.replaceAll(invisible(), (char) => (char === '\n' ? char : unicode(char)));
 }
 
 function unicode(char: string): string {
