@@ -75,8 +75,8 @@ const creating: HeldRequest = {
       id,
       ...(isJsonObject(body) ? body : {}),
       api_key: key.trim() === '' || key === MASK ? null : key,
-      created_at: seconds(now),
-      updated_at: seconds(now),
+      created_at: wholeSeconds(now),
+      updated_at: wholeSeconds(now),
     };
     const answer = json(201, listedConnection(connection));
     return { held: withThing(held, HELD, id, connection), answer };
@@ -111,7 +111,7 @@ const changing: HeldRequest = {
     if (before === undefined) return notFound(sent);
     if (memberOf(changes, 'api_key') === null)
       return detail(422, 'api_key cannot be cleared; provide a new key to rotate it');
-    const after = { ...before, ...changes, updated_at: seconds(now) };
+    const after = { ...before, ...changes, updated_at: wholeSeconds(now) };
     return { held: withThing(held, HELD, sent, after), answer: json(200, listedConnection(after)) };
   },
 };
@@ -187,6 +187,6 @@ export function linkedLlm(held: Held, profile: string, llm: JsonObject): Loaded 
   return { thing: { ...llm, base_url, ...(key === null ? {} : { api_key: key }) } };
 }
 
-function seconds(now: number): bigint {
+function wholeSeconds(now: number): bigint {
   return BigInt(Math.floor(now / 1000));
 }

@@ -51,14 +51,14 @@ function ownLeaves(form: CollectionForm, members: ValueRecord): readonly Own[] {
   const untold = untoldLeaf(form, members);
   const own = [...secretLeaves(form, members), ...(untold === null ? [] : [untold])];
   const isOwn = ({ member }: Leaf): boolean => own.some((leaf) => samePath(leaf.member, member));
-  const texts = textsIn([], members).filter((leaf) => !isOwn(leaf));
+  const texts = secretsWithin([], members).filter((leaf) => !isOwn(leaf));
   return [...own, ...texts.map((leaf) => ({ ...leaf, isText: true }) as const)];
 }
 
-function textsIn(member: Path, value: Value): readonly Leaf[] {
+function secretsWithin(member: Path, value: Value): readonly Leaf[] {
   if (value instanceof Secret) return [{ member, value }];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => textsIn([...member, key], inner));
+  return Object.entries(value).flatMap(([key, inner]) => secretsWithin([...member, key], inner));
 }
 
 function membersIn(form: CollectionForm, node: Node, resolve: Resolve): ValueRecord | null {

@@ -117,10 +117,10 @@ export function declaredTwice(settings: Node | undefined): PlacedFinding[] {
   if (!hasNativeParts(settings)) return [];
   return fields()
     .filter(hasTwoNames)
-    .flatMap((field) => twice(settings, field));
+    .flatMap((field) => inBothForms(settings, field));
 }
 
-function twice(settings: MapNode, { name, place }: Field): PlacedFinding[] {
+function inBothForms(settings: MapNode, { name, place }: Field): PlacedFinding[] {
   const [own, other] = [memberAt(settings, [name]), memberAt(settings, place)];
   if (own === null || other === null) return [];
   const at = (path: Path, elsewhere: Path, member: typeof own): PlacedFinding => ({

@@ -250,7 +250,7 @@ export function writePlace(path: string, folder = '.'): string {
   const root = [process.cwd(), resolve(folder)].find((one) => isUnder(absolute, one));
   const real = realPath(absolute, path);
   if (root === undefined ? isLink(absolute) : !isUnder(real, realpathSync(root)))
-    throw notWritten(path, 'would be written through a link that leads elsewhere');
+    throw unwritable(path, 'would be written through a link that leads elsewhere');
   return real;
 }
 
@@ -259,7 +259,7 @@ function realPath(absolute: string, path: string): string {
   try {
     return realpathSync(absolute);
   } catch {
-    if (isLink(absolute)) throw notWritten(path, 'is, or lies under, a link that leads nowhere');
+    if (isLink(absolute)) throw unwritable(path, 'is, or lies under, a link that leads nowhere');
     const folder = dirname(absolute);
     return folder === absolute ? absolute : join(realPath(folder, path), basename(absolute));
   }
@@ -273,7 +273,7 @@ function isLink(path: string): boolean {
   }
 }
 
-function notWritten(path: string, why: string): SetpointError {
+function unwritable(path: string, why: string): SetpointError {
   return new SetpointError('usage', `${path} ${why}; nothing was written.`, {
     hint: 'Remove the link, or name the file that it leads to.',
   });

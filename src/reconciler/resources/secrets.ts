@@ -184,12 +184,12 @@ function pageOf(json: Value, key: string): ItemPage | null {
   if (!isRecord(json) || !isList(list)) return null;
   const next = json['next_page_id'];
   return {
-    items: list.map(listedSecret),
+    items: list.map(asListed),
     next: typeof next === 'string' && next !== '' ? next : null,
   };
 }
 
-function listedSecret(item: Value): ListedItem | null {
+function asListed(item: Value): ListedItem | null {
   if (!isRecord(item) || typeof item['name'] !== 'string') return null;
   const { name, description } = item;
   const members = recordOf([['description', typeof description === 'string' ? description : '']]);
