@@ -15,6 +15,7 @@ import {
   type EmulatorOptions,
   isEmulatorDialect,
   readKnobs,
+  type ServedOrganization,
 } from './options.ts';
 import { readServerMcp } from './settings/mcp-config.ts';
 import { settingsRoutes } from './settings/routes.ts';
@@ -53,7 +54,8 @@ export interface Emulator {
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', data, apiKey, serverMcp, allowHosts = [] } = options;
-  if (!isLoopback(host) && !apiKey) {
+  const { organization } = options;
+  if (!isLoopback(host) && !apiKey && organization === undefined) {
     throw new Error(
       `The embedded service will not listen on ${host}, which is off loopback, without an API key.`,
     );
@@ -61,10 +63,14 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const { dialect = 'settings-v0' } = options;
   if (!isEmulatorDialect(dialect))
     throw new Error(`The embedded service's dialect is not one of ${emulatorDialects.join(', ')}.`);
+  if (organization !== undefined && (dialect !== 'app-server' || data !== undefined))
+    throw new Error(
+      "The embedded service's organization is that of an app-server, and kept in memory: leave data out.",
+    );
   const knobs = readKnobs(options);
   const now = () => Math.floor((options.now ?? Date.now)());
   const secret = randomBytes(32);
-  const routes = await routesOf(dialect, apiKey);
+  const routes = await routesOf(dialect, apiKey, organization);
   const service: Service = {
     store: await openStore(data),
     serverMcp: serverMcp && readServerMcp(serverMcp),
@@ -82,14 +88,22 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 }
 
 /** Loads the paths of a dialect. `apiKey` is the service's key, with which it keeps secrets out of its store. */
-async function routesOf(dialect: EmulatorDialect, apiKey: string | undefined): Promise<Routes> {
+async function routesOf(
+  dialect: EmulatorDialect,
+  apiKey: string | undefined,
+  organization: ServedOrganization | undefined,
+): Promise<Routes> {
   if (dialect === 'agent-server') {
     const { agentServerRoutes } = await import('./agent-server/routes.ts');
     return agentServerRoutes(apiKey);
   }
   if (dialect === 'app-server') {
-    const { appServerRoutes } = await import('./app-server/routes.ts');
-    return [...appServerRoutes(apiKey), ...v1Routes, ...appServerDeletion];
+    const { appServerKind, appServerRoutes } = await import('./app-server/routes.ts');
+    const kind = appServerKind(apiKey);
+    const routes = [...appServerRoutes(kind), ...v1Routes, ...appServerDeletion];
+    if (organization === undefined) return routes;
+    const { organizationRoutes } = await import('./app-server/organization.ts');
+    return organizationRoutes(kind, routes, organization);
   }
   const vault = openVault(apiKey);
   const collections = [...settingsV0Secrets(vault), ...settingsV0GitProviders(vault)];

@@ -69,6 +69,8 @@ export async function runPage(text: string, setup: Setup): Promise<readonly Ran[
           const [child, port, url] = await serve(shell, shown.command);
           services.push(child);
           addresses.set(`http://127.0.0.1:${port}`, url);
+          // The address of all interfaces, where a page is about a service that is not on loopback.
+          addresses.set(`http://0.0.0.0:${port}`, url.replace('127.0.0.1', '0.0.0.0'));
           ran.push({ shown, exit: 0, output: outside(url) });
           continue;
         }

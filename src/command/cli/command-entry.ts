@@ -65,6 +65,8 @@ export const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbo
 
 /** How the embedded service behaves. */
 export const BEHAVIOUR = [
+  '--organization',
+  '--member',
   '--start-ms',
   '--becomes',
   '--max-running',

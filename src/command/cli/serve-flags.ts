@@ -19,6 +19,15 @@ export const SERVE_FLAGS = {
       'the settings API that it has: settings-v0, app-server or agent-server (default: settings-v0)',
     completion: 'dialects',
   },
+  '--organization': {
+    value: 'name',
+    about: 'keep the settings of the members of an organisation: of an app-server, in memory',
+  },
+  '--member': {
+    value: 'role=key',
+    repeatable: true,
+    about: 'a member by its role (owner, admin or member) and its key; repeatable',
+  },
   '--start-ms': {
     value: 'n',
     about: 'milliseconds that a sandbox is STARTING (default: 500)',

@@ -29,9 +29,13 @@ import { refusalText } from '../native/refusal-text.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import { checkedBody, writtenRecord } from './write.ts';
 
+/** What a service works with whose key is `apiKey`. */
+export function appServerKind(apiKey: string | undefined): AppServerKind {
+  return { snapshot: snapshotIn(SNAPSHOT), vault: openVault(apiKey) };
+}
+
 /** The paths of the settings, as releases 1.9 to 1.11 of the service have them. */
-export function appServerRoutes(apiKey: string | undefined): Routes {
-  const kind: AppServerKind = { snapshot: snapshotIn(SNAPSHOT), vault: openVault(apiKey) };
+export function appServerRoutes(kind: AppServerKind): Routes {
   const routes: Routes = [
     ['/alive', { GET: async () => json(200, { status: 'ok' }) }],
     ['/health', { GET: async () => json(200, 'OK') }],

@@ -8,6 +8,7 @@ export type TargetCheck =
   | 'reach'
   | 'key'
   | 'dialect'
+  | 'organization'
   | 'clock'
   | 'secrets'
   | 'sandboxes';

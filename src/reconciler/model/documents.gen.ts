@@ -15,10 +15,28 @@ export interface EnvironmentHealth {
   readonly dialect: 'settings-v0' | 'app-server' | 'agent-server' | null;
   /** The release of the service: exact if it was asked for, else as far as its answer shows it, as in "1.9 or 1.10". Null if nothing shows it. */
   readonly release: string | null;
+  readonly organization?: {
+    readonly id: string | null;
+    readonly name: string | null;
+    /** Whether it is a workspace of the key's owner alone. */
+    readonly personal: boolean;
+    /** How many members it has. */
+    readonly members: number | null;
+    /** The role of the key's owner in it. */
+    readonly role: string | null;
+    /** The key that was sent. */
+    readonly key: {
+      readonly name: string | null;
+      /** The id of its owner. */
+      readonly user: string | null;
+      /** Whether it is of this organisation for good; one that is not follows where its owner switches to. */
+      readonly bound: boolean | null;
+    };
+  };
   /** What the service tried of what it has stored (--live); absent if it was not asked to. */
   readonly proofs?: readonly Proof[];
   readonly checks: readonly {
-    readonly name: 'references' | 'policy' | 'proxy' | 'reach' | 'key' | 'dialect' | 'clock' | 'secrets' | 'sandboxes';
+    readonly name: 'references' | 'policy' | 'proxy' | 'reach' | 'key' | 'dialect' | 'organization' | 'clock' | 'secrets' | 'sandboxes';
     /** warning: it works, and is worth knowing; skipped: it could not be judged, because of another that failed. */
     readonly status: 'passed' | 'warning' | 'failed' | 'skipped';
     readonly found: string;

@@ -13,6 +13,7 @@ export const RULES = [
   'reset-agent',
   'secrets-gone',
   'remove-others',
+  'shared-key',
   'unproven',
 ] as const;
 export type Rule = (typeof RULES)[number];

@@ -1,5 +1,6 @@
 import { ACTIONS, nounOf, type Action } from './action.ts';
 import type { Refusal } from './guard.ts';
+import type { Organization } from './organization.ts';
 import { type Path, type Source, formatPath } from './path.ts';
 import type { Proof } from './proof.ts';
 import type { Resource } from './resource.ts';
@@ -83,6 +84,7 @@ const WARNINGS = {
   'not-cleared': 'planning',
   'not-kept': 'planning',
   'not-remembered': 'planning',
+  organization: 'planning',
   'sandbox-busy': 'writing',
   'sandbox-displaced': 'writing',
   'sandbox-failed': 'planning',
@@ -239,6 +241,8 @@ export interface EnvironmentPlan extends Spoken {
   readonly digests: PlanDigests | null;
   /** What the service tried of what would change; absent if it was not asked to. */
   readonly proofs?: readonly Proof[] | undefined;
+  /** The organisation that a write reaches; absent if the service has none, or was not asked. */
+  readonly organization?: Organization | undefined;
   readonly error: ErrorReport | null;
 }
 

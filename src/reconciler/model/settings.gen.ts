@@ -1422,6 +1422,10 @@ export interface Guards {
    */
   remove_others?: boolean;
   /**
+   * Refuse to write llm_api_key, search_api_key or the key of an LLM profile where every member of an organisation gets it: on a service that keeps settings for members. On unless it is turned off here.
+   */
+  shared_key?: boolean;
+  /**
    * Refuse a changed model, key of a model or mcp server that the service has not tried and found to work: apply with --check, or apply a plan that was saved with it. A service that tries nothing can prove nothing. Not turned on by protected: a check costs something.
    */
   unproven?: boolean;

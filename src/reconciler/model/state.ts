@@ -2,6 +2,7 @@ import type { Dialect, DialectName } from './dialect.ts';
 import type { Field } from './field.ts';
 import type { GuardSettings } from './guard.ts';
 import type { Path, Source } from './path.ts';
+import type { Organization } from './organization.ts';
 import type { SettingsWrite, Warning } from './plan.ts';
 import type { SchemaLock } from './native-schema.ts';
 import type { Secret } from './secret.ts';
@@ -154,6 +155,8 @@ export interface ObservedState {
   readonly pointed?: ReadonlyMap<string, Pointed>;
   /** The LLM profiles, on services that keep one active only as long as the llm is the one of it; absent if there are none. */
   readonly profiles?: LlmProfiles;
+  /** The organisation that a write reaches; absent if the service has none, or was not asked. */
+  readonly organization?: Organization;
   /** Why a write of these settings must not be sent, in words; null if it may be. Absent if any may. */
   readonly unwritable?: (write: SettingsWrite) => string | null;
   /** Whether this was read from a snapshot: what is masked there is known to the service, and a write would not lose it. */

@@ -26,6 +26,7 @@ import { RESOURCES } from '../resources/resources.ts';
 import { askedRelease, probe, type Probe } from '../service/settings.ts';
 import { proxyUse } from '../service/network.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
+import { organizationCheck } from './check-organization.ts';
 import { secretsCheck } from './check-secrets.ts';
 import { storedProofs } from './checking.ts';
 import type { Checking, Options } from './options.ts';
@@ -135,7 +136,7 @@ function isOnThisMachine({ url }: ServerSettings): boolean {
   return isEmbedded(url) || isLoopback(new URL(url).hostname);
 }
 
-type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks' | 'proofs'>;
+type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks' | 'proofs' | 'organization'>;
 
 /** What one GET of the settings shows, which release the service names, and what resources check that the file declares. */
 function checkService(prepared: Prepared, options: Running<Options & Checking>): Promise<Found> {
@@ -158,8 +159,10 @@ function checkService(prepared: Prepared, options: Running<Options & Checking>):
         return unreached(failedCheck('reach', errorReport(outcome)));
       const sends = open.connection.sendsKey;
       const spoken = await spokenIn(found, open, options.signal);
+      const shared = await organizationCheck(prepared, open, found, options.signal);
       return {
         ...spoken,
+        ...(shared.organization === null ? {} : { organization: shared.organization }),
         checks: [
           passedCheck(
             'reach',
@@ -167,6 +170,7 @@ function checkService(prepared: Prepared, options: Running<Options & Checking>):
           ),
           keyCheck(found, sends),
           dialectCheck(found, spoken.release),
+          ...shared.checks,
           clockCheck(found),
           ...(await secretsCheck(prepared, { ...open, outcome }, options)),
           ...(await Promise.all(

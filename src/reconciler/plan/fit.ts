@@ -20,6 +20,7 @@ import {
 import { namedHere } from './named-settings.ts';
 import { pointerMisfits } from './profiles.ts';
 import { lackingKind, schemaMisfits } from './fit-schema.ts';
+import { OF_ORGANIZATION, organizationName, type Organization } from '../model/organization.ts';
 import { dialectAfter } from './changed-along.ts';
 import { faultsIn, inWords } from '../model/json-schema.ts';
 import { entriesOf, identityOf, isUnmanagedEntry, MCP_LISTS, type McpList } from '../model/mcp.ts';
@@ -49,10 +50,20 @@ export function misfit(
     problems.push(...schemaMisfits(desired, observed), ...pointerMisfits(desired, observed));
   for (const { dialects, otherwise } of desired.only ?? [])
     if (!dialects.includes(dialect.name)) problems.push(otherwise);
+  const organization = observed?.organization;
+  const shared = organization === undefined ? [] : ofOrganization(desired, organization);
+  problems.push(...shared);
   if (problems.length === 0) return null;
   const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
-  return new SetpointError('unfit-for-service', message);
+  return new SetpointError(
+    'unfit-for-service',
+    message,
+    shared.length === problems.length ? { hint: SET_FOR_ALL } : {},
+  );
 }
+
+const SET_FOR_ALL =
+  'Remove it here, or list it under unmanaged; an owner or admin sets it for the organisation.';
 
 /**
  * Throws if the write of a plan must not be sent: what is wrong of it as a whole is known before. What is not known here, a reference
@@ -239,3 +250,18 @@ function isTimeout(value: Value, [least, most]: readonly [number, number]): bool
 
 /** Members that the lists of the specification have everywhere. */
 const OF_LISTS: ReadonlySet<string> = new Set(['name', 'url', 'api_key', 'command', 'args', 'env']);
+
+/** What of a file belongs to the organisation: declared for one member it would not be stored. Null asks for nothing. */
+function ofOrganization(desired: DesiredState, organization: Organization): string[] {
+  return desired.fields
+    .filter(
+      ({ field, value }) =>
+        OF_ORGANIZATION.has(field.name) &&
+        value !== null &&
+        !isUnmanaged(desired.unmanaged, field.path),
+    )
+    .map(({ field, source }) => {
+      const { file, line, column } = source();
+      return `${field.name} (${file}:${line}:${column}) belongs to ${organizationName(organization)}, and the service does not store it for a member.`;
+    });
+}

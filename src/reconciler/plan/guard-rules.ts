@@ -13,6 +13,7 @@ import { clearedSecrets, removedEntries } from './plan-secrets.ts';
 import { movedEndpoints, touchedBy } from './moved.ts';
 import { resetAgent } from './changed-along.ts';
 import { besideSettings, settingsPlanIn } from './settings-part.ts';
+import { sharedKeys } from './shared-keys.ts';
 import { unprovenIn } from './unproven.ts';
 
 /** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
@@ -52,6 +53,7 @@ const FINDINGS: Readonly<Record<Rule, (judged: GuardInput, rule: Rule) => readon
     'empty-store': lifted(({ plan, observed }) => emptyStore(plan, observed)),
     'reset-agent': lifted(({ plan, observed }) => resetAgent(settingsPlanIn(plan), observed)),
     'remove-others': lifted(({ plan }) => removedOthers(plan)),
+    'shared-key': lifted(({ plan, observed }) => sharedKeys(plan, observed)),
     'lose-unreadable': ({ plan, guards }) => losing(plan, guards),
     'secrets-gone': ({ plan, observed, guards }) => secretsGone(plan, observed, guards),
     unproven: ({ plan, guards, proofs }) => unproven(plan, guards, proofs),

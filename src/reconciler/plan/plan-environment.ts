@@ -131,6 +131,7 @@ export function environmentPlan(
     unmanaged: unmanagedOf(plan),
     digests: about.digests,
     ...(proofs === undefined ? {} : { proofs }),
+    ...(observed?.organization === undefined ? {} : { organization: observed.organization }),
     error: null,
   };
 }

@@ -9,6 +9,7 @@ import {
   isNamedWithin,
   MODEL_PART,
 } from '../model/field.ts';
+import { OF_ORGANIZATION } from '../model/organization.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
 import { shownPath } from '../model/path-facts.ts';
 import { formatPath, isUnmanaged, pathKey, pathNamed, samePath, type Path } from '../model/path.ts';
@@ -115,6 +116,7 @@ function managedFields(desired: DesiredState, observed: ObservedState) {
     (declared) =>
       (fieldNamed(declared.field.name) === undefined || dialect.fields.has(declared.field.name)) &&
       !isUnmanaged(desired.unmanaged, declared.field.path) &&
+      !(observed.organization !== undefined && OF_ORGANIZATION.has(declared.field.name)) &&
       !isNullOfOthers(declared, desired, observed),
   );
 }

@@ -99,10 +99,11 @@ export function endedText(environment: EnvironmentOutcome, total: number, style:
 
 /** What would refuse an apply comes last, so that it is not missed. */
 function sectionText(section: Section, style: Style): string {
-  const { command, seen, changes, remaining, unknown, warnings, refusals } = section;
+  const { command, organization, seen, changes, remaining, unknown, warnings, refusals } = section;
   const lines = [
     heading(section, style) + (seen === null ? '' : paint(style, 'dim', `  ${visible(seen)}`)),
   ];
+  if (organization !== null) lines.push(paint(style, 'dim', `  ${visible(organization)}`));
   const body = [
     ...changes.flatMap((change) => changeText(change, style)),
     ...remaining.flatMap(({ expected, actual, reason, ...place }) => [

@@ -1,6 +1,7 @@
 import type { Wording } from './change.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome, OutcomeDocument, Remainder } from '../model/outcome.ts';
+import { organizationText } from '../model/organization.ts';
 import { type Path, formatPath } from '../model/path.ts';
 import {
   isOfWriting,
@@ -36,6 +37,8 @@ export interface Section extends Spoken {
   readonly command: Wording;
   readonly name: string;
   readonly origin: string | null;
+  /** Which organisation a write reaches, by whose key and role; null if none is known. */
+  readonly organization: string | null;
   /** `as observed 2 h ago (TIME)`, if a snapshot took the place of the service; else null. */
   readonly seen: string | null;
   /** The environment in a few words, as a summary has it. */
@@ -82,6 +85,10 @@ export function planSection(
     origin,
     dialect: environment.dialect,
     release: environment.release,
+    organization:
+      environment.organization === undefined
+        ? null
+        : `Organisation: ${organizationText(environment.organization)}.`,
     seen: seenText(environment.observed_at, plannedAt),
     attention,
     verdict: verdictLabel(attention.verdict, voice, error),
@@ -119,6 +126,7 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
     origin,
     dialect: environment.dialect,
     release: environment.release,
+    organization: null,
     seen: null,
     attention,
     verdict: verdictLabel(attention.verdict, 'apply', error),

@@ -5,7 +5,7 @@ import type { Secret } from '../model/secret.ts';
 import type { ServerSettings } from '../model/state.ts';
 import { exchange, type Method, type WireAnswer } from './exchange.ts';
 import { mayProxy, notCertificates, proxyAddress } from './network.ts';
-import { Networks, type Turns } from './networks.ts';
+import { type KnownOrganization, Networks, type Turns } from './networks.ts';
 import { isReservedHeader } from '../model/reserved-header.ts';
 
 export type { Dispatcher };
@@ -76,6 +76,8 @@ export interface Connection {
   readonly random: () => number;
   /** When requests may be sent, if the service limits them. */
   readonly turns: Pick<Turns, 'read' | 'write'>;
+  /** What a run has asked of organisations. */
+  readonly organizations: KnownOrganization[];
   /** A request as messages name it: method, and the address as far as it may be shown. */
   place(method: Method, path: string): string;
   send(request: ConnectionRequest): Promise<WireAnswer>;
@@ -124,6 +126,7 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
     origin: server.origin,
     requests,
     turns,
+    organizations: networks.organizations,
     base,
     clock: options.clock,
     timeout,

@@ -1,6 +1,8 @@
 import { headerOf, type Method, type WireAnswer } from './exchange.ts';
 import { type NetworkSettings, openNetwork, type Sender } from './network.ts';
+import type { Organization } from '../model/organization.ts';
 import type { Clock } from '../model/ports.ts';
+import type { Secret } from '../model/secret.ts';
 import { type NotSent, type Refusal, retryAfter } from './service-error.ts';
 import { Pace, type Waiting } from './pace.ts';
 
@@ -17,6 +19,15 @@ interface Open {
   users: number;
 }
 
+/** What was found, or is being asked, of the organisation behind an address and what is sent to it. */
+export interface KnownOrganization {
+  readonly address: string;
+  readonly secrets: readonly Secret[];
+  /** When it was asked, on the clock that only goes forward. */
+  readonly at: number;
+  readonly asked: Promise<Organization | null>;
+}
+
 /** Receives the method of a request and the status of its answer; null if none came. */
 export type OnExchange = (method: Method, status: number | null) => void;
 
@@ -29,6 +40,8 @@ export class Networks {
   readonly onExchange: OnExchange | undefined;
   readonly paces = new Paces();
   readonly bodies = new RecentBodies();
+  /** What was asked of organisations. */
+  readonly organizations: KnownOrganization[] = [];
   readonly #open = new Map<string, Open>();
   #idle: Open | null = null;
 

@@ -1,5 +1,8 @@
 import type { DialectName } from '../model/dialect.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
+import { isLoopback } from '../model/address.ts';
+import type { Organization } from '../model/organization.ts';
+import type { Warning } from '../model/plan.ts';
 import type { Observer } from '../model/ports.ts';
 import type { ObservedState, SecretState } from '../model/state.ts';
 import type { Connection } from './connect.ts';
@@ -19,6 +22,8 @@ interface ObserverOptions {
   readonly reveals?: boolean;
   /** What the file declares for the pointers of the settings, by their fields: the service is asked what they name. */
   readonly pointers?: ReadonlyMap<string, string>;
+  /** Find out which organisation a write would reach, of services that may have any and are not on this machine. */
+  readonly organization?: boolean;
 }
 
 /**
@@ -29,7 +34,7 @@ interface ObserverOptions {
 export function settingsObserver(
   connection: Connection,
   limits: { deadline: number } = { ...UNLIMITED },
-  { startup = null, reveals = false, pointers }: ObserverOptions = {},
+  { startup = null, reveals = false, pointers, organization = false }: ObserverOptions = {},
 ): Observer {
   const { clock, random } = connection;
   const place = connection.place('GET', firstDialect(connection).path);
@@ -48,7 +53,9 @@ export function settingsObserver(
         ? state
         : await pointed(connection, state, pointers, ask);
     if (whole instanceof SetpointError) throw whole;
-    return reveals ? await revealedState(connection, whole, within, signal) : whole;
+    const shown = reveals ? await revealedState(connection, whole, within, signal) : whole;
+    if (!organization || !mayHaveOrganizations(connection, spoken)) return shown;
+    return withOrganization(shown, await organizationBehind(connection, within, signal));
   };
   const retry = { clock, place, random };
   const observe = retrying((signal) => once(signal, limits), retry, limits);
@@ -91,6 +98,34 @@ async function revealedState(
   if (found instanceof SetpointError) throw found;
   return found;
 }
+
+/** Whether a service may keep settings for the members of an organisation. One on this machine is not asked. */
+export function mayHaveOrganizations({ base }: Connection, spoken: DialectName): boolean {
+  return spoken === 'app-server' && !isLoopback(base.hostname);
+}
+
+/** The organisation that a key writes to; null if the service has none. Few services have one, so that the code is loaded here. */
+export async function organizationBehind(
+  connection: Connection,
+  limits: TimeLimits,
+  signal: AbortSignal | undefined,
+): Promise<Organization | null> {
+  const { knownOrganization } = await import('./organization.ts');
+  return knownOrganization(connection, askFor(connection, limits, signal));
+}
+
+function withOrganization(state: ObservedState, organization: Organization | null): ObservedState {
+  if (organization === null) return state;
+  const cautions = [...(state.cautions ?? []), { warning: PINNED, about: null }];
+  return { ...state, organization, ...(organization.personal ? {} : { cautions }) };
+}
+
+const PINNED: Warning = {
+  code: 'organization',
+  message:
+    'A save there keeps all of agent_settings and conversation_settings for this member: later defaults of the organisation do not reach them.',
+  path: [],
+};
 
 /** What reading the settings once shows of a service, whatever it answers. */
 export interface Probe {

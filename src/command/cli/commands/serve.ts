@@ -4,7 +4,13 @@ import {
   type GitProvider,
   isGitProduct,
 } from '../../../emulator/collections/git-check.ts';
-import { isServedState, servedStates } from '../../../emulator/options.ts';
+import {
+  isServedState,
+  memberRoles,
+  servedStates,
+  type ServedMember,
+  type ServedOrganization,
+} from '../../../emulator/options.ts';
 import { startEmulator, type EmulatorOptions } from '../../../emulator/start.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
 import { writePlace } from '../../../reconciler/host/write-aside.ts';
@@ -26,6 +32,7 @@ export async function serveCommand(flags: Flags<'serve'>, io: Io): Promise<numbe
       ...(apiKey === undefined || apiKey === '' ? {} : { apiKey }),
       ...(serverMcp === undefined ? {} : { serverMcp: jsonFile(serverMcp) }),
       ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
+      ...organizationFrom(flags),
       ...behaviourFrom(flags),
     }).catch((thrown: unknown) => {
       const message =
@@ -98,6 +105,23 @@ function behaviourFrom(flags: Flags<'serve'>): EmulatorOptions {
   };
 }
 
+/** The organisation that the flags give. */
+function organizationFrom({ organization: name, member }: Flags<'serve'>): {
+  readonly organization?: ServedOrganization;
+} {
+  if (name === undefined && member === undefined) return {};
+  if (name === undefined || member === undefined)
+    throw usageError('An organisation takes --organization NAME and a --member ROLE=KEY for each.');
+  return { organization: { name, members: member.map(memberIn) } };
+}
+
+function memberIn(flag: string): ServedMember {
+  const [role, key] = standInOf('--member', flag, 'a role and a key: ROLE=KEY');
+  const named = memberRoles.find((one) => one === role);
+  if (named === undefined) throw usageError(`--member takes a role of ${memberRoles.join(', ')}.`);
+  return { role: named, key };
+}
+
 /** The git provider in a text such as `github@git.example.com=good`. */
 function gitProviderIn(flag: string): GitProvider {
   const [, product, host, accepts = ''] = /^([^@=]*)(?:@([^=]+))?=(.+)$/.exec(flag) ?? [];
@@ -109,10 +133,14 @@ function gitProviderIn(flag: string): GitProvider {
 }
 
 /** What a stand-in is, and the text that it takes; an address may have the sign in it. */
-function standInOf(flag: string, text: string): readonly [string, string] {
+function standInOf(
+  flag: string,
+  text: string,
+  form = 'what works, and a text that its key contains: NAME=TEXT',
+): readonly [string, string] {
   const at = text.lastIndexOf('=');
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw usageError(`${flag} takes what works, and a text that its key contains: NAME=TEXT.`);
+  throw usageError(`${flag} takes ${form}.`);
 }
 
 function wholeNumber<Name extends string>(

@@ -52,7 +52,12 @@ export const guards: Block<'guards'> = {
 };
 
 /** Rules that are on in every file, unless their name turns them off. */
-const ALWAYS_ON: ReadonlySet<Rule> = new Set(['reset-agent', 'secrets-gone', 'remove-others']);
+const ALWAYS_ON: ReadonlySet<Rule> = new Set([
+  'reset-agent',
+  'secrets-gone',
+  'remove-others',
+  'shared-key',
+]);
 
 /** Rules that only their name turns on: what they want costs something. */
 const BY_NAME: ReadonlySet<Rule> = new Set(['unproven']);

@@ -29,9 +29,10 @@ ${about === '' ? null : softHtml(about)}${sectionBodyHtml(section)}</section>
 
 /** What a section has below its title. */
 export function sectionBodyHtml(section: Section): Markup {
-  const { command, seen, sentence, changes, unknown, remaining, proofs } = section;
+  const { command, organization, seen, sentence, changes, unknown, remaining, proofs } = section;
   return markup`<p class="sentence">${sentenceText(sentence)}</p>
 ${[
+  organization === null ? null : softHtml(organization),
   seen === null ? null : softHtml(`Against the service ${seen}.`),
   legendHtml(section),
   errorHtml(unlistedError(section)),

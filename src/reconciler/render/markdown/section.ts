@@ -72,11 +72,11 @@ function bodyBlocks(section: Section): CommentBlock[] {
   ];
 }
 
-function serviceLine({ command, name, origin, seen }: Section): string {
+function serviceLine({ command, name, origin, seen, organization }: Section): string {
   if (origin === null && seen === null) return '';
   const where = origin === null ? label(name) : codeSpan(shortened(origin, 200));
   const age = seen === null ? '' : ` ${prose(seen)}`;
-  return `${command === 'apply' ? 'To' : 'Against'} ${where}${age}.\n\n`;
+  return `${command === 'apply' ? 'To' : 'Against'} ${where}${age}.\n\n${organization === null ? '' : `${prose(organization)}\n\n`}`;
 }
 
 function refusalAlert(section: Section): CommentBlock {

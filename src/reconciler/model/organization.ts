@@ -1,0 +1,56 @@
+import type { FieldName } from './field.ts';
+import { counted } from './wording.ts';
+
+/**
+ * The organisation in which a service keeps what a key writes: of a service that has organisations. What it does not tell is null.
+ * Source: behaviour 7.
+ */
+export interface Organization {
+  readonly id: string | null;
+  readonly name: string | null;
+  /** Whether it is a workspace of the key's owner alone. */
+  readonly personal: boolean;
+  readonly members: number | null;
+  /** The role of the key's owner in it. */
+  readonly role: string | null;
+  readonly key: {
+    readonly name: string | null;
+    /** The id of its owner. */
+    readonly user: string | null;
+    /** Whether it is of this organisation for good. One that is not goes with its owner, who may switch to another. */
+    readonly bound: boolean | null;
+  };
+}
+
+/** What belongs to the organisation there: a save of a member's settings is answered as done, and does not store it. Source: behaviour 7. */
+export const OF_ORGANIZATION: ReadonlySet<string> = new Set<
+  FieldName | 'sandbox_grouping_strategy'
+>([
+  'remote_runtime_resource_factor',
+  'sandbox_base_container_image',
+  'sandbox_runtime_container_image',
+  'sandbox_grouping_strategy',
+  'max_budget_per_task',
+  'enable_proactive_conversation_starters',
+]);
+
+/** `the organisation Platform (12 members)`, `a personal workspace`. */
+export function organizationName(organization: Organization): string {
+  const { personal, name, id } = organization;
+  if (personal) return 'a personal workspace';
+  return `the organisation${name === null && id === null ? '' : ` ${sized(organization)}`}`;
+}
+
+function sized({ name, id, members }: Organization): string {
+  return `${name ?? id ?? 'not told'}${members === null ? '' : ` (${counted(members, 'member')})`}`;
+}
+
+/** Which organisation, whose key, which role: one line. */
+export function organizationText(organization: Organization): string {
+  const { personal, role, key } = organization;
+  const where = personal ? 'a personal workspace' : sized(organization);
+  const name = key.name === null ? 'key' : `key ${JSON.stringify(key.name)}`;
+  const owner = key.user === null ? ', owner not told' : ` of user ${key.user}`;
+  const bound = key.bound === false ? ', which follows where its owner switches to' : '';
+  return `${where}; ${name}${owner}${bound}; role ${role ?? 'not told'}`;
+}
