@@ -64,6 +64,17 @@ export const PLANNING = [
 export const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbose'] as const;
 
 /** How the embedded service behaves. */
+export const ABOUT_SMOKE = {
+  ...NOT_VERBOSE,
+  '--parallel': null,
+  '--wait': 'how long to wait for the conversation to start (default: 300s)',
+} as const;
+
+export const ABOUT_DOCTOR = {
+  ...NOT_VERBOSE,
+  '--force': 'with --record: replace a file that is there',
+} as const;
+
 export const BEHAVIOUR = [
   '--organization',
   '--member',

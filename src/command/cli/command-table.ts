@@ -1,5 +1,7 @@
 import { OBSERVABLE, PROFILES } from '../../reconciler/model/observed.ts';
 import {
+  ABOUT_DOCTOR,
+  ABOUT_SMOKE,
   ALL_FORMATS,
   APPLYING,
   BASIC_FORMATS,
@@ -140,8 +142,8 @@ export const COMMANDS = {
     summary:
       'Check this machine, the files and, per environment, reach, key, dialect and clock; sends only GET, unless --live is given',
     example: 'setpoint doctor -e production',
-    flags: [...ENVIRONMENTS, '--live', ...REPORTING],
-    about: NOT_VERBOSE,
+    flags: [...ENVIRONMENTS, '--live', '--record', '--force', ...REPORTING],
+    about: ABOUT_DOCTOR,
     formats: BASIC_FORMATS,
     exits: { ...CONNECTED, 0: 'no check failed' },
   },
@@ -150,11 +152,7 @@ export const COMMANDS = {
       'Start a conversation, follow it until it is ready, and remove it; costs a call to the model',
     example: 'setpoint smoke -e staging --message "Say hello."',
     flags: [...STARTED, '--message', '--yes', '--wait', ...REPORTING],
-    about: {
-      ...NOT_VERBOSE,
-      '--parallel': null,
-      '--wait': 'how long to wait for the conversation to start (default: 300s)',
-    },
+    about: ABOUT_SMOKE,
     formats: BASIC_FORMATS,
     exits: { ...CONNECTED, 1: 'failed, or not confirmed' },
   },

@@ -147,6 +147,11 @@ export const FLAGS = {
     about:
       'have each service try the models, mcp servers and agent profiles that the file declares, as stored: it calls the models and starts the programs; refused on pull requests',
   },
+  '--record': {
+    value: 'file',
+    about: 'write what the service answers about organisations to FILE, masked, to be sent to us',
+    completion: 'files',
+  },
   '--force': { about: 'edit a file that has changes git has not committed' },
   '--offline': { about: 'read no service: only the files and the schema' },
   '--message': { value: 'text', about: 'the first message of the conversation' },
