@@ -107,15 +107,15 @@ export const COMMANDS = {
     exits: { ...CONNECTED, 2: 'the service has values to pull (with --check)' },
   },
   init: {
-    summary:
-      'Write a first settings.yaml from a service, or add an environment to one; sends only GET',
-    example: 'SETPOINT_API_KEY=... setpoint init --server https://agents.example.com',
-    flags: ['--file', '--env', ...CONNECTION, ...REPORTING],
+    summary: 'Write a first settings.yaml from a service or files, or add an environment; only GET',
+    example: 'setpoint init --from ~/.openhands --from .env',
+    flags: ['--file', '--env', '--from', '--dialect', ...CONNECTION, ...REPORTING],
     about: {
       ...NOT_VERBOSE,
       '--file': 'the file to write (default: settings.yaml)',
       '--env': 'the environment to add',
-      '--server': 'the address of the service',
+      '--server': 'the address of the service; with --from it is only written into the file',
+      '--dialect': 'with --from, the kind of service (default: what services of all kinds take)',
     },
     formats: BASIC_FORMATS,
     exits: CONNECTED,

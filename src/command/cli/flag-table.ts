@@ -152,6 +152,13 @@ export const FLAGS = {
     about: 'write what the service answers about organisations to FILE, masked, to be sent to us',
     completion: 'files',
   },
+  '--from': {
+    value: 'file',
+    repeatable: true,
+    about:
+      'take what FILE has, and read no service: config.toml, settings.json, .env, compose or Helm values, mcp.json and the like, or a folder such as ~/.openhands; repeatable, the last holds',
+    completion: 'files',
+  },
   '--force': { about: 'edit a file that has changes git has not committed' },
   '--offline': { about: 'read no service: only the files and the schema' },
   '--message': { value: 'text', about: 'the first message of the conversation' },

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readSync,
   realpathSync,
+  statSync,
 } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { SetpointError, systemCode } from '../model/error.ts';
@@ -110,6 +111,11 @@ export function namesIn(folder: string): readonly string[] {
   } catch (thrown) {
     throw notReadable(folder, thrown);
   }
+}
+
+/** Whether a path leads to a folder. */
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Whether a path exists, a link that leads nowhere included. */

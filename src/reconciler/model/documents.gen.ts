@@ -187,6 +187,34 @@ export interface EffectiveDocument {
   readonly values: readonly EffectiveValue[];
 }
 
+export interface HeldValue {
+  readonly variable: string;
+  readonly file: string;
+  /** The keys that lead to it in the file. */
+  readonly place: string;
+}
+
+export interface NotTakenOver {
+  readonly file: string;
+  /** The keys that lead to it in the file. */
+  readonly place: string;
+  readonly reason: string;
+}
+
+export interface TakenFrom {
+  /** The files, in the order in which they were read: of what several say, the last holds. */
+  readonly files: readonly {
+    readonly file: string;
+    readonly form: 'toml' | 'json' | 'yaml' | 'variables';
+  }[];
+  /** How many values and items the file declares. */
+  readonly taken: number;
+  /** Where the value of each variable is now, as far as one of the files has it. */
+  readonly values: readonly HeldValue[];
+  /** What could not be taken over. */
+  readonly left: readonly NotTakenOver[];
+}
+
 /** What setpoint init prints as JSON: what it wrote. schemas/init.schema.json is its schema. */
 export interface InitDocument {
   readonly format_version: '1.0';
@@ -196,14 +224,16 @@ export interface InitDocument {
   readonly origin: string | null;
   /** What the service speaks. */
   readonly dialect: 'settings-v0' | 'app-server' | 'agent-server';
-  /** Whether the service had anything stored. */
-  readonly status: 'stored' | 'empty';
+  /** Whether the service had anything stored; unread: it was not asked. */
+  readonly status: 'stored' | 'empty' | 'unread';
   readonly files: readonly {
     readonly file: string;
     readonly status: 'created' | 'extended' | 'unchanged';
   }[];
   readonly variables: readonly NewVariable[];
   readonly left: readonly LeftAlone[];
+  /** What was read in place of a service; null if a service was. */
+  readonly from: TakenFrom | null;
 }
 
 export interface ServerField {

@@ -39,10 +39,13 @@ async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
   for (const path of [file, ...BESIDE.map((name) => join(dirname(file), name))])
     checkWritable(path);
   const { environment } = request;
+  const { from = [] } = request;
   const initial =
-    environment === undefined || (request.server !== undefined && !isThere(file))
-      ? await firstFile(file, request)
-      : await newEnvironment(environment, request);
+    from.length > 0
+      ? await (await import('./initial-from.ts')).firstFrom(file, from, request)
+      : environment === undefined || (request.server !== undefined && !isThere(file))
+        ? await firstFile(file, request)
+        : await newEnvironment(environment, request);
   const changes = changesOf(file, initial, fileLimit(request));
   await writeFiles(
     changes.filter(({ before, text }) => before !== text),
@@ -54,14 +57,15 @@ async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
     tool: TOOL,
     environment: environment ?? 'default',
     origin: initial.origin,
-    dialect: initial.observed.dialect.name,
-    status: initial.observed.stored ? 'stored' : 'empty',
+    dialect: initial.dialect,
+    status: initial.status,
     files: changes.map(({ path, before, text }) => ({
       file: path,
       status: before === null ? 'created' : before === text ? 'unchanged' : 'extended',
     })),
     variables: initial.variables,
     left: initial.left,
+    from: initial.from,
   };
 }
 

@@ -1,13 +1,20 @@
-import { dirname, join } from 'node:path';
 import { member, plainValue } from '../desired/node.ts';
 import { parseFile } from '../desired/parse.ts';
 import { type LoadedFile, readTargets, type Target } from '../desired/target.ts';
-import { isThere } from '../host/read-text.ts';
+
 import { SetpointError } from '../model/error.ts';
-import type { Dialect } from '../model/dialect.ts';
+import type { Dialect, DialectName } from '../model/dialect.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import type { ObservedState } from '../model/state.ts';
 import { type Json, masked } from '../model/value.ts';
+import {
+  checkName,
+  checkNew,
+  keyGiven,
+  notMade,
+  schemaBeside,
+  SERVICE_KEY,
+} from './initial-place.ts';
 import { InvalidSettings } from './load.ts';
 import { observeAll, withoutCopies } from './initial-collections.ts';
 import type { Options } from './options.ts';
@@ -29,6 +36,13 @@ import { isObject, type JsonObject, sameJson } from '../yaml-edit/source.ts';
 export interface InitRequest extends Omit<Options, 'targets' | 'text'> {
   /** The environment to add to an existing file. Without it, a new file is written. */
   readonly environment?: string | undefined;
+  /**
+   * Files, or folders such as `~/.openhands`, of what people had before setpoint. With them the file is made of what they hold, and no
+   * service is read: `server` is only written into it.
+   */
+  readonly from?: readonly string[] | undefined;
+  /** The kind of service that a file of `from` is for. Default: what services of every kind take. */
+  readonly dialect?: DialectName | undefined;
 }
 
 /** What an init found, before anything is written. */
@@ -37,13 +51,15 @@ export interface Initial {
   readonly before: string | null;
   readonly text: string;
   readonly origin: string | null;
-  readonly observed: ObservedState;
+  readonly dialect: DialectName;
+  /** Whether the service had anything stored; `unread`: it was not asked. */
+  readonly status: InitDocument['status'];
   /** The variables that the settings read and the file did not read before, keys first. */
   readonly variables: readonly NewVariable[];
   readonly left: InitDocument['left'];
+  /** What was read in place of a service; null if a service was. */
+  readonly from: InitDocument['from'];
 }
-
-const KEY = 'SETPOINT_API_KEY';
 
 /**
  * A first settings file: everything that its service has and that is not a default, secrets as references. With the name of an environment,
@@ -51,19 +67,14 @@ const KEY = 'SETPOINT_API_KEY';
  */
 export async function firstFile(path: string, asked: Running<InitRequest>): Promise<Initial> {
   const { environment } = asked;
-  if (environment !== undefined) checkName(environment, []);
-  if (isThere(path)) {
-    throw new SetpointError('usage', `${path} exists already, and init does not overwrite it.`, {
-      hint: 'Add an environment to it with -e NAME, name another file with -f, or use setpoint pull.',
-    });
-  }
+  checkNew(path, environment);
   const url = asked.server?.trim();
   if (url === undefined) {
     throw new SetpointError('usage', "init needs the service's address.", {
-      hint: `Run setpoint init --server URL, with ${KEY} set to a key of that service if it requires one.`,
+      hint: `Run setpoint init --server URL, with ${SERVICE_KEY} set to a key of that service if it requires one. Or take what you have: setpoint init --from FILE.`,
     });
   }
-  const variable = environment === undefined ? KEY : keyVariable(environment);
+  const variable = environment === undefined ? SERVICE_KEY : keyVariable(environment);
   const key = keyGiven(asked, variable);
   const keyed = key !== undefined;
   const request = keyed ? withVariables(asked, { ...asked.env, [variable]: key }) : asked;
@@ -98,28 +109,37 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   const adopted = withUnreported(settingsOf(edits.edited.get(target.name)), observed.dialect);
   const settings = withoutCopies(adopted, isCopy);
   const left = [...named.left, ...unread];
-  const written = initialText(
+  const written = initialText({
     server,
     settings,
-    observed.dialect,
-    { ...named, left },
+    dialect: observed.dialect,
+    collections: { ...named, left },
     isCopy,
     environment,
-    schemaBeside(path),
-  );
+    schema: schemaBeside(path),
+    origin: 'Written from what the service had.',
+    notes: [],
+  });
   if (!sameJson(settingsOf(onlyTarget({ ...file, text: written })), settings)) throw notMade();
   const own = variablesOf(edits, target.name, keyed ? variable : null);
   return {
     before: null,
     text: written,
     origin: shownOrigin(prepared),
-    observed,
+    ...statusOf(observed),
     variables: [...own.filter((one) => !isCopy(one.path)), ...variablesFor(named.references)],
     left: [
       ...(edits.pulls.get(target.name)?.left ?? []).filter((one) => !isCopy(one.path)),
       ...left,
     ],
   };
+}
+
+function statusOf({
+  dialect,
+  stored,
+}: ObservedState): Pick<Initial, 'dialect' | 'status' | 'from'> {
+  return { dialect: dialect.name, status: stored ? 'stored' : 'empty', from: null };
 }
 
 /**
@@ -131,14 +151,6 @@ function withUnreported(settings: JsonObject, { fields, writes }: Dialect): Json
   const unreported = [...fields.values()].filter(({ reads }) => reads === 'nothing');
   const nulls = unreported.map(({ name }) => [name, null] as const);
   return { ...Object.fromEntries(nulls), ...settings };
-}
-
-/** Schemas that an editor can read without the network: one that `setpoint schema` wrote, and that of an installed setpoint. */
-const SCHEMAS = ['settings.schema.json', 'node_modules/setpoint/schemas/settings.schema.json'];
-
-function schemaBeside(path: string): string | null {
-  const found = SCHEMAS.find((name) => isThere(join(dirname(path), name)));
-  return found === undefined ? null : `./${found}`;
 }
 
 function onlyTarget(file: LoadedFile): Target {
@@ -217,27 +229,10 @@ export async function newEnvironment(
     before: file.text,
     text: edits.texts.get(file.path) ?? text,
     origin: shownOrigin(prepared),
-    observed,
+    ...statusOf(observed),
     variables: variablesOf(edits, name, keyed ? variable : null),
     left: edits.pulls.get(name)?.left ?? [],
   };
-}
-
-/** The key of a service, by the variable of its own or the one that is for any; undefined if neither is set. */
-function keyGiven({ env }: Pick<InitRequest, 'env'>, variable: string): string | undefined {
-  return [env[variable], env[KEY]].find((one) => (one ?? '') !== '');
-}
-
-function checkName(name: string, targets: readonly Target[]): void {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
-    throw new SetpointError('usage', 'The name of an environment cannot have these characters.', {
-      hint: 'Use letters, digits, dots, - and _, a letter or digit first.',
-    });
-  }
-  if (targets.every((target) => target.name !== name)) return;
-  throw new SetpointError('usage', `The environment ${name} exists already.`, {
-    hint: `Import what its service has with setpoint pull -e ${name}.`,
-  });
 }
 
 function variablesOf(
@@ -253,12 +248,6 @@ function variablesOf(
 
 function variablesFor(references: readonly NewReference[]): NewVariable[] {
   return references.map(({ name, path }) => ({ name, path }));
-}
-
-function notMade(): SetpointError {
-  return new SetpointError('internal', 'No settings file could be made of what the service has.', {
-    hint: 'Please report it with what setpoint get settings shows.',
-  });
 }
 
 function notEdited(): SetpointError {

@@ -37,6 +37,29 @@ export function misfit(
   dialect: Dialect,
   observed: ObservedState | null = null,
 ): SetpointError | null {
+  const organization = observed?.organization;
+  const shared = organization === undefined ? [] : ofOrganization(desired, organization);
+  const problems = [...problemsOf(desired, dialect, observed), ...shared];
+  if (problems.length === 0) return null;
+  const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
+  return new SetpointError(
+    'unfit-for-service',
+    message,
+    shared.length === problems.length ? { hint: SET_FOR_ALL } : {},
+  );
+}
+
+/** Why a service that is observed so cannot hold what the file declares, each in a sentence. */
+export function misfitsOf(declared: DesiredState, observed: ObservedState): readonly string[] {
+  const desired = namedHere(declared, observed);
+  return problemsOf(desired, dialectAfter(desired, observed), observed);
+}
+
+function problemsOf(
+  desired: DesiredState,
+  dialect: Dialect,
+  observed: ObservedState | null,
+): readonly string[] {
   const problems: string[] = [];
   for (const declared of desired.fields) {
     if (isUnmanaged(desired.unmanaged, declared.field.path)) continue;
@@ -50,16 +73,7 @@ export function misfit(
     problems.push(...schemaMisfits(desired, observed), ...pointerMisfits(desired, observed));
   for (const { dialects, otherwise } of desired.only ?? [])
     if (!dialects.includes(dialect.name)) problems.push(otherwise);
-  const organization = observed?.organization;
-  const shared = organization === undefined ? [] : ofOrganization(desired, organization);
-  problems.push(...shared);
-  if (problems.length === 0) return null;
-  const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
-  return new SetpointError(
-    'unfit-for-service',
-    message,
-    shared.length === problems.length ? { hint: SET_FOR_ALL } : {},
-  );
+  return problems;
 }
 
 const SET_FOR_ALL =

@@ -106,21 +106,32 @@ function has(target: Target | undefined, key: string): boolean {
 
 const LAYOUT: Layout = { eol: '\n', step: 2, dash: 2, gap: 2 };
 
+/** What a first settings file says. */
+export interface FirstFile {
+  readonly server: JsonObject;
+  readonly settings: JsonObject;
+  /** What the service can do that it is for. */
+  readonly dialect: Dialect;
+  /** What is kept by name beside the settings, and what of it is left out. */
+  readonly collections: Pick<FirstCollections, 'blocks' | 'left'>;
+  /** Whether what the file makes active brings the value of a field. */
+  readonly isCopy: (path: Path) => boolean;
+  /** The environment that the service belongs to; the file has no environments without it. */
+  readonly environment: string | undefined;
+  /** Where an editor finds the schema beside the file; null if only where it is published. */
+  readonly schema: string | null;
+  /** Where what it says is from, as the first comment. */
+  readonly origin: string;
+  /** Comments at its end. */
+  readonly notes: readonly string[];
+}
+
 /**
  * The text of a first settings file: what it declares, each value under the first sentence of its description, then the fields
  * of the service that it does not manage, commented out so that each line is valid without its #; then what the service keeps by name.
- * `isCopy`: what the file makes active brings the value of a field. `environment`: the one that the service belongs to; the file has no
- * environments without it. `schema`: where an editor finds the schema beside the file; null if only where it is published.
  */
-export function initialText(
-  server: JsonObject,
-  settings: JsonObject,
-  dialect: Dialect,
-  collections: Pick<FirstCollections, 'blocks' | 'left'>,
-  isCopy: (path: Path) => boolean,
-  environment: string | undefined,
-  schema: string | null,
-): string {
+export function initialText(file: FirstFile): string {
+  const { server, settings, dialect, collections, isCopy, environment, schema } = file;
   const names: readonly string[] = fields().map(({ name }) => name);
   const declared = [...names, ...NATIVE_PARTS].filter((name) => Object.hasOwn(settings, name));
   const others = fields().filter(
@@ -132,7 +143,7 @@ export function initialText(
   });
   return [
     `# yaml-language-server: $schema=${schema ?? publishedSchema()}`,
-    '# Written from what the service had. What is absent is not managed, and never changed; null clears a field.',
+    `# ${oneLine(file.origin)} What is absent is not managed, and never changed; null clears a field.`,
     '#   setpoint plan     shows what an apply would change',
     '#   setpoint pull     imports what was changed on the service since',
     'version: 1',
@@ -146,6 +157,7 @@ export function initialText(
     ]),
     ...(rest.length === 0 ? [] : ['', '  # Not managed: remove a # to manage the field.', ...rest]),
     ...collectionLines(collections),
+    ...(file.notes.length === 0 ? [] : ['', ...file.notes.map((note) => `# ${oneLine(note)}`)]),
     '',
   ].join('\n');
 }

@@ -218,6 +218,11 @@ const ADDRESS = new RegExp(String.raw`^(?:https?|wss?)://${HOST}(?:/${SEGMENT})*
 const PACKAGE = new RegExp(
   String.raw`^(?:@${NAME}/)?${NAME}(?:/${NAME})*(?:[@:](?:latest|next|stable|main|${VERSION}))?(?:@sha256:[\da-f]{64})?$`,
 );
+/** A package of npm under the name of who publishes it: of words, so that nothing in it is made up by a machine. */
+const LONG_WORD = String.raw`[a-z]{1,24}\d{0,2}`;
+const SCOPED = new RegExp(
+  String.raw`^@${LONG_WORD}(?:[-.]${LONG_WORD})*/${LONG_WORD}(?:[-._]${LONG_WORD})*(?:@(?:latest|next|${VERSION}))?$`,
+);
 const VARIABLE = /^[A-Z]{1,12}(?:_[A-Z]{1,12})+$/;
 
 const LONGEST = 200;
@@ -246,7 +251,8 @@ function isHarmlessArgument(text: string, before: string | null): boolean {
   if (flag !== null && isSensitiveName(flag)) return false;
   if (isPlace(text)) return true;
   if (flag !== null && !flag.startsWith('--') && !PLAIN_LETTERS.test(flag)) return false;
-  return WORD.test(text) || NUMBER.test(text) || (/[^a-z]/.test(text) && PACKAGE.test(text));
+  if (WORD.test(text) || NUMBER.test(text) || SCOPED.test(text)) return true;
+  return /[^a-z]/.test(text) && PACKAGE.test(text);
 }
 
 /**

@@ -129,6 +129,6 @@ export function referenceTo(
  * Whether a text that the service shows has the form of a secret. What a schema names may be prose or an id: there, only a word of a
  * well-known form counts.
  */
-function looksSecret(text: string, schema: Path): boolean {
+export function looksSecret(text: string, schema: Path): boolean {
   return holdsSecretText(text) || (!isNamedKey(schema) && isSecretText(text));
 }

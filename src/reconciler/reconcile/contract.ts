@@ -1,4 +1,5 @@
 import type { CollectionForm, DesiredItem, Listing } from '../model/collection.ts';
+import type { DialectName } from '../model/dialect.ts';
 import type { TargetCheck } from '../model/doctor.ts';
 import type { SetpointError } from '../model/error.ts';
 import type { Refusal } from '../model/guard.ts';
@@ -121,6 +122,8 @@ export interface ManagedResource extends Resource {
 /** What a service keeps by name, for a file that is to declare it. */
 export interface NamedItems {
   readonly form: CollectionForm;
+  /** The kinds of services that have such a collection. */
+  readonly dialects: readonly DialectName[];
   /**
    * What the service has; null if it has no such collection, `untold` if it tells of it only once settings are stored. Throws a SetpointError
    * if that cannot be read or believed.

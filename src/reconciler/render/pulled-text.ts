@@ -7,10 +7,12 @@ import type {
   PullDocument,
   PulledAction,
   PulledValue,
+  TakenFrom,
 } from '../model/documents.gen.ts';
 import type { FileEdit, ShownLine } from '../model/pulled.ts';
 import { unknownText, heading } from './section-text.ts';
 import { inlineValue, isNested } from './change.ts';
+import { leftGroups } from '../model/taken.ts';
 import { showsSecrets } from '../model/ways.ts';
 import { paint, type Paint, type Style, visible } from './text.ts';
 import { unreadSentence } from './wording.ts';
@@ -93,8 +95,7 @@ function filesText(files: PullDocument['files']): string {
 
 /** What an init wrote, what it left out, and what to do next. */
 export function initText(document: InitDocument, style: Style): string {
-  const { environment, origin, status, files, variables, left } = document;
-  const names = variables.map(({ name }) => name).join(', ');
+  const { environment, origin, status, files, left, from } = document;
   const lines = [
     heading({ name: environment, origin }, style),
     '',
@@ -103,19 +104,59 @@ export function initText(document: InitDocument, style: Style): string {
       ({ path, reason }) =>
         `  ${paint(style, 'yellow', '!')} ${visible(formatPath(path))}: left out: ${visible(reason)}`,
     ),
+    ...leftGroups(from?.left ?? []).map(
+      ({ file, places, reason }) =>
+        `  ${paint(style, 'yellow', '!')} ${visible(file)}: not taken: ${visible(places)}: ${visible(reason)}`,
+    ),
     ...files
       .filter((file) => file.status !== 'unchanged')
       .map((one) => `  ${paint(style, 'green', '+')} ${visible(one.file)}: ${one.status}`),
     '',
-    ...(names === ''
-      ? ['Next: setpoint plan.']
-      : [
-          `Set these variables: ${names}`,
-          ...(variables.some(({ path }) => path[0] !== 'server') ? [noticing(document)] : []),
-          'Next: setpoint plan. Or cp .env.example .env, fill it in, and setpoint plan --dotenv .env.',
-        ]),
+    ...(from === null ? nextOf(document) : nextOfTaken(document, from)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function nextOf(document: InitDocument): readonly string[] {
+  const { variables } = document;
+  if (variables.length === 0) return ['Next: setpoint plan.'];
+  return [
+    `Set these variables: ${variables.map(({ name }) => name).join(', ')}`,
+    ...(variables.some(({ path }) => path[0] !== 'server') ? [noticing(document)] : []),
+    'Next: setpoint plan. Or cp .env.example .env, fill it in, and setpoint plan --dotenv .env.',
+  ];
+}
+
+/** The same of a file that was made of others: where the values are now. */
+function nextOfTaken({ origin, variables }: InitDocument, from: TakenFrom): readonly string[] {
+  const dotenv = from.files.find(({ form }) => form === 'variables')?.file;
+  const placeOf = new Map(from.values.map((one) => [one.variable, one]));
+  const missing = variables.filter(
+    ({ name }) => dotenv === undefined || placeOf.get(name)?.file !== dotenv,
+  );
+  const plan = dotenv === undefined ? 'setpoint plan' : `setpoint plan --dotenv ${visible(dotenv)}`;
+  const isEmbedded = origin?.startsWith('embedded:') === true;
+  return [
+    isEmbedded
+      ? 'server.url is the service inside setpoint, to try the file: write the address of yours there.'
+      : 'The service was not read: only its address is in the file.',
+    ...(missing.length === 0
+      ? []
+      : [
+          dotenv === undefined
+            ? 'Set these variables:'
+            : `Add these variables to ${visible(dotenv)}:`,
+        ]),
+    ...missing.map(({ name }) => {
+      const held = placeOf.get(name);
+      return held === undefined
+        ? `  ${name}`
+        : `  ${name}: its value is in ${visible(held.file)}: ${visible(held.place)}`;
+    }),
+    dotenv === undefined && missing.length > 0
+      ? `Next: ${plan}. Or cp .env.example .env, fill it in, and setpoint plan --dotenv .env.`
+      : `Next: ${plan}.`,
+  ];
 }
 
 /** How plans come to notice a new value of a secret, by what the service is. */

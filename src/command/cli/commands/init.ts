@@ -1,4 +1,6 @@
+import { EMBEDDED_DIALECTS, type EmbeddedDialect } from '../../../reconciler/model/address.ts';
 import { usageError } from '../../../reconciler/model/error.ts';
+import { choicesHint } from '../../../reconciler/model/wording.ts';
 import { init } from '../../../reconciler/operations/init.ts';
 import { initText } from '../../../reconciler/render/pulled-text.ts';
 import type { Flags } from '../command-table.ts';
@@ -6,16 +8,34 @@ import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-/** `setpoint init --server URL`: writes a first settings file; with `-e NAME`, adds an environment to an existing one. */
+/** `setpoint init --server URL`, or `--from FILE`: writes a first settings file; with `-e NAME`, adds an environment to an existing one. */
 export async function initCommand(flags: Flags<'init'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
     const { targets, ...options } = optionsFrom({ ...flags, env: flags.env ?? [] }, io, 'reads');
     if (targets !== undefined && targets.length > 1)
       throw usageError('init adds one environment at a time.', 'Name one with -e.');
-    const document = await init({ ...options, environment: targets?.[0] });
+    const dialect = dialectOf(flags);
+    const document = await init({
+      ...options,
+      environment: targets?.[0],
+      from: flags.from,
+      dialect,
+    });
     return await reporter.data(document, (style) => initText(document, style));
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+function dialectOf({ dialect, from }: Flags<'init'>): EmbeddedDialect | undefined {
+  if (dialect === undefined) return undefined;
+  if (from === undefined)
+    throw usageError(
+      '--dialect goes with --from.',
+      'Of a service that is read, setpoint finds it out.',
+    );
+  const known = EMBEDDED_DIALECTS.find((one) => one === dialect);
+  if (known !== undefined) return known;
+  throw usageError('--dialect takes a kind of service.', choicesHint(dialect, EMBEDDED_DIALECTS));
 }

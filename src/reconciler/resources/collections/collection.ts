@@ -5,6 +5,7 @@ import {
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
+import type { DialectName } from '../../model/dialect.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { Path } from '../../model/path.ts';
 import type { Change, PartPlan, Unknown, Warning } from '../../model/plan.ts';
@@ -144,6 +145,7 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
     },
     named: {
       form,
+      dialects: Object.keys(wires) as DialectName[],
       list: async (reader, settings, asked, signal) =>
         shownListing(wires, settings) ?? (await reader(kind.reader).list(settings, asked, signal)),
       plan: (desired, listing, settings) => {

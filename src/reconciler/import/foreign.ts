@@ -1,0 +1,80 @@
+/** A text that names variables, as a settings file writes it: `https://${env:HOST}/mcp`. */
+export class Template {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A text that a variable has: if a file must not hold it, it refers to that variable. */
+export class Variable {
+  readonly name: string;
+  readonly text: string;
+
+  constructor(name: string, text: string) {
+    this.name = name;
+    this.text = text;
+  }
+}
+
+/** A value of a file that is not setpoint's. */
+export type Foreign =
+  | null
+  | boolean
+  | number
+  | string
+  | Template
+  | Variable
+  | readonly Foreign[]
+  | ForeignRecord;
+
+/** Without a prototype, so that `__proto__` is a key like any other. */
+export interface ForeignRecord {
+  readonly [key: string]: Foreign;
+}
+
+export function isForeignRecord(value: Foreign | undefined): value is ForeignRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isText(value);
+}
+
+export function isForeignList(value: Foreign | undefined): value is readonly Foreign[] {
+  return Array.isArray(value);
+}
+
+/** Whether a value is text, with references or without. */
+export function isText(value: Foreign | undefined): value is string | Template | Variable {
+  return typeof value === 'string' || value instanceof Template || value instanceof Variable;
+}
+
+export function textOf(value: string | Template | Variable): string {
+  return typeof value === 'string' ? value : value.text;
+}
+
+export function foreignRecord(entries: Iterable<readonly [string, Foreign]>): ForeignRecord {
+  const record: Record<string, Foreign> = Object.fromEntries(entries);
+  Object.setPrototypeOf(record, null);
+  return record;
+}
+
+/** Whether there is nothing to take: templates of such files list everything, empty. */
+export function isNothing(value: Foreign | undefined): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  if (value instanceof Variable) return value.text === '';
+  if (isForeignList(value)) return value.length === 0;
+  return isForeignRecord(value) && Object.keys(value).length === 0;
+}
+
+/** Every text of a value, with the keys that lead to it. */
+export function* textsOf(
+  value: Foreign,
+  path: readonly string[] = [],
+): Generator<readonly [path: readonly string[], text: string]> {
+  if (typeof value === 'string') yield [path, value];
+  else if (typeof value === 'number') yield [path, String(value)];
+  else if (value instanceof Variable) yield [path, value.text];
+  else if (value instanceof Template) yield [path, value.text];
+  else if (isForeignList(value)) for (const one of value) yield* textsOf(one, path);
+  else if (isForeignRecord(value))
+    for (const [key, one] of Object.entries(value)) yield* textsOf(one, [...path, key]);
+}

@@ -1,0 +1,171 @@
+import { isNamedKey, settingsNodes } from '../desired/schema-lookup.ts';
+import {
+  fieldAtNative,
+  fieldNamed,
+  MODEL_PART,
+  NATIVE_PARTS,
+  NATIVE_SERVERS,
+} from '../model/field.ts';
+import { defaultOf, isPart } from '../model/native-schema.ts';
+import { samePath, type Path } from '../model/path.ts';
+import { sameValue, type Value } from '../model/value.ts';
+import {
+  type Foreign,
+  type ForeignRecord,
+  foreignRecord,
+  isForeignList,
+  isForeignRecord,
+  isNothing,
+} from './foreign.ts';
+import { type Gathering, NOT_TAKEN } from './findings.ts';
+import { isOfModel, isSection, settingAt } from './sections.ts';
+import { findLists, findServers } from './servers.ts';
+
+/** Finds the settings in the sections of a config.toml. */
+export function findSections(config: ForeignRecord, found: Gathering): void {
+  for (const [section, value] of Object.entries(config)) {
+    const at = [section];
+    if (section === 'mcp' && isForeignRecord(value)) findLists(value, at, found);
+    else if (section === 'mcp_servers') continue;
+    else if (!isSection(section) || !isForeignRecord(value)) found.leave(at, NOT_TAKEN.other);
+    else {
+      for (const [member, one] of Object.entries(value)) {
+        if (isNothing(one)) continue;
+        const to = settingAt(section, member);
+        if (to !== null) found.take(['settings', ...to], one, [...at, member]);
+        else if (section === 'llm' && isForeignRecord(one)) findModel(value, member, one, found);
+        else found.leave([...at, member], NOT_TAKEN.other);
+      }
+    }
+  }
+}
+
+/** A named model: what its section leaves out, it has from the section of all models. */
+function findModel(all: ForeignRecord, name: string, own: ForeignRecord, found: Gathering): void {
+  const at = ['llm', name];
+  const members = Object.entries({ ...scalarsOf(all), ...scalarsOf(own) });
+  const known = members.filter(([member, one]) => isOfModel(member) && !isNothing(one));
+  for (const member of Object.keys(own))
+    if (!isOfModel(member)) found.leave([...at, member], NOT_TAKEN.other);
+  found.take(['llm_profiles', name], foreignRecord(known), at);
+}
+
+function scalarsOf(record: ForeignRecord): ForeignRecord {
+  return foreignRecord(
+    Object.entries(record).filter(([, one]) => !isForeignRecord(one) && !isForeignList(one)),
+  );
+}
+
+/** Whether a file holds the settings of a service, as it keeps or answers them. */
+export function isSettings(value: ForeignRecord): boolean {
+  const keys = Object.keys(value);
+  return (
+    keys.some((key) => key.startsWith('llm_') && fieldNamed(key) !== undefined) ||
+    keys.some((key) => key === 'agent_settings' || key === 'conversation_settings') ||
+    keys.filter((key) => fieldNamed(key) !== undefined).length >= 3
+  );
+}
+
+/** Finds the settings in what a service keeps or answers: fields, native parts, and mcp servers in either form. */
+export function findSettings(settings: ForeignRecord, found: Gathering): void {
+  for (const [key, value] of Object.entries(settings)) {
+    const at = [key];
+    if (isNothing(value) || OF_RECORD.has(key)) continue;
+    if (key === 'mcp_config') findConfig(value, at, found);
+    else if (key === 'secrets_store' && isForeignRecord(value)) findSecrets(value, at, found);
+    else if (fieldNamed(key) !== undefined) found.take(['settings', key], value, at);
+    else if (NATIVE_PARTS.has(key)) findNative([key], value, at, found);
+    else found.leave(at, NOT_TAKEN.other);
+  }
+}
+
+/** Members that say something of the answer or the record itself, or are found by themselves. */
+const OF_RECORD: ReadonlySet<string> = new Set([
+  'schema_version',
+  'user_version',
+  'llm_api_key_set',
+  'llm_api_key_is_set',
+  'search_api_key_set',
+  'sandbox_api_key_set',
+  'provider_tokens_set',
+  'v1_enabled',
+  'custom_secrets',
+  'provider_tokens',
+]);
+
+/** What a model is called in reports of its use. */
+const USAGE: Path = [...MODEL_PART, 'usage_id'];
+
+/** Finds the agent that OpenHands CLI keeps: its parts are those of the agent settings. */
+export function findAgent(agent: ForeignRecord, found: Gathering): void {
+  for (const [key, value] of Object.entries(agent))
+    if (key !== 'kind') findNative(['agent_settings', key], value, [key], found);
+}
+
+/** Finds what differs from its default in a native part. */
+function findNative(path: Path, value: Foreign, at: Path, found: Gathering): void {
+  if (isNothing(value) || samePath(path, USAGE)) return;
+  if (samePath(path, NATIVE_SERVERS)) {
+    findConfig(value, at, found);
+    return;
+  }
+  const field = fieldAtNative(path);
+  const nodes = settingsNodes(path);
+  if (field !== undefined) found.take(['settings', field.name], value, at);
+  else if (nodes.length === 0) found.leave(at, NOT_TAKEN.other);
+  else if (isForeignRecord(value) && isPart(nodes))
+    for (const [key, one] of Object.entries(value))
+      findNative([...path, key], one, [...at, key], found);
+  else if (isNamedKey(path) && sameValue(value as Value, defaultOf(nodes))) return;
+  else found.take(['settings', ...path], value, at);
+}
+
+function findConfig(value: Foreign, at: Path, found: Gathering): void {
+  if (!isForeignRecord(value)) found.leave(at, NOT_TAKEN.shape);
+  else if (['sse_servers', 'stdio_servers', 'shttp_servers'].some((list) => list in value))
+    findLists(value, at, found);
+  else
+    findServers(
+      value['mcpServers'] ?? value,
+      'mcpServers' in value ? [...at, 'mcpServers'] : at,
+      found,
+    );
+}
+
+/** Finds what a secrets.json keeps: custom secrets, and tokens of git providers. */
+export function findSecrets(kept: ForeignRecord, at: Path, found: Gathering): void {
+  const { custom_secrets: secrets, provider_tokens: tokens } = kept;
+  for (const [name, value] of entriesIn(secrets)) {
+    const text = isForeignRecord(value) ? (value['secret'] ?? value['value']) : value;
+    const description = isForeignRecord(value) ? value['description'] : null;
+    const place = [...at, 'custom_secrets', name];
+    if (isNothing(text)) found.leave(place, 'empty');
+    else
+      found.take(
+        ['secrets', name],
+        foreignRecord([
+          ['value', text ?? null],
+          ['description', description ?? null],
+        ]),
+        place,
+      );
+  }
+  for (const [name, value] of entriesIn(tokens)) {
+    const place = [...at, 'provider_tokens', name];
+    const { token = null, host = null } = isForeignRecord(value) ? value : { token: value };
+    if (isNothing(token)) found.leave(place, 'empty');
+    else
+      found.take(
+        ['git_providers', name],
+        foreignRecord([
+          ['token', token],
+          ['host', host],
+        ]),
+        place,
+      );
+  }
+}
+
+function entriesIn(value: Foreign | undefined): readonly (readonly [string, Foreign])[] {
+  return isForeignRecord(value) ? Object.entries(value) : [];
+}

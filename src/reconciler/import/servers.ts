@@ -1,0 +1,241 @@
+import type { Path } from '../model/path.ts';
+import {
+  type Foreign,
+  type ForeignRecord,
+  foreignRecord,
+  isForeignList,
+  isForeignRecord,
+  isNothing,
+  isText,
+  Template,
+  textOf,
+} from './foreign.ts';
+import { type Gathering, NOT_TAKEN } from './findings.ts';
+
+/** Finds mcp servers in the three lists of the specification. */
+export function findLists(config: ForeignRecord, at: Path, found: Gathering): void {
+  const taken = new Set<string>();
+  for (const [list, value] of Object.entries(config)) {
+    const transport = Object.hasOwn(LISTS, list) ? LISTS[list] : undefined;
+    if (transport === undefined || !isForeignList(value)) {
+      if (!isNothing(value)) found.leave([...at, list], NOT_TAKEN.other);
+      continue;
+    }
+    for (const [index, entry] of value.entries()) {
+      const server: ForeignRecord = isForeignRecord(entry)
+        ? entry
+        : foreignRecord([['url', entry]]);
+      const name = freeName(nameIn(server, transport), taken);
+      taken.add(name);
+      findServer(
+        name,
+        foreignRecord([...Object.entries(server), ['transport', transport]]),
+        [...at, list, String(index)],
+        found,
+      );
+    }
+  }
+}
+
+const LISTS: Readonly<Record<string, string>> = {
+  sse_servers: 'sse',
+  stdio_servers: 'stdio',
+  shttp_servers: 'http',
+};
+
+/** The name that an entry has, or gets: that of its host. */
+function nameIn({ name, url }: ForeignRecord, transport: string): string {
+  if (typeof name === 'string' && name.trim() !== '') return name.trim();
+  const address = typeof url === 'string' ? url : '';
+  const host = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/:?#]+)/i.exec(address)?.[1] ?? transport;
+  return host.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || transport;
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name;
+  let number = 2;
+  while (taken.has(`${name}-${number}`)) number += 1;
+  return `${name}-${number}`;
+}
+
+/** Finds mcp servers in a map by their names. */
+export function findServers(servers: Foreign, at: Path, found: Gathering): void {
+  if (isForeignList(servers)) {
+    for (const [index, one] of servers.entries()) {
+      const place = [...at, String(index)];
+      if (isForeignRecord(one)) findServer(nameIn(one, 'server'), one, place, found);
+      else found.leave(place, NOT_TAKEN.shape);
+    }
+    return;
+  }
+  if (!isForeignRecord(servers)) return;
+  for (const [name, server] of Object.entries(servers)) {
+    if (isForeignRecord(server)) findServer(name.trim(), server, [...at, name], found);
+    else found.leave([...at, name], NOT_TAKEN.shape);
+  }
+}
+
+/** Whether a map has mcp servers: each has a command or an address. */
+export function isServers(value: Foreign | undefined): value is ForeignRecord {
+  if (!isForeignRecord(value)) return false;
+  const servers = Object.values(value);
+  return (
+    servers.length > 0 &&
+    servers.every(
+      (one) => isForeignRecord(one) && [...ADDRESSES, 'command'].some((key) => key in one),
+    )
+  );
+}
+
+const ADDRESSES = ['url', 'serverUrl', 'httpUrl'] as const;
+
+/** Members that say nothing of how a server is reached. */
+const SILENT: ReadonlySet<string> = new Set(['name', 'id', 'disabled', 'enabled']);
+const READ: ReadonlySet<string> = new Set([
+  ...SILENT,
+  ...ADDRESSES,
+  'command',
+  'args',
+  'env',
+  'environment',
+  'env_vars',
+  'type',
+  'transport',
+  'headers',
+  'http_headers',
+  'env_http_headers',
+  'bearer_token_env_var',
+  'api_key',
+  'auth',
+  'cwd',
+  'description',
+  'timeout',
+  'sse_read_timeout',
+  'keep_alive',
+]);
+
+const TRANSPORTS: Readonly<Record<string, string>> = {
+  sse: 'sse',
+  http: 'http',
+  'streamable-http': 'http',
+  streamableHttp: 'http',
+  streamable_http: 'http',
+  shttp: 'http',
+};
+
+function findServer(name: string, server: ForeignRecord, at: Path, found: Gathering): void {
+  if (server['disabled'] === true || server['enabled'] === false) {
+    found.leave(at, NOT_TAKEN.off);
+    return;
+  }
+  const [command, words] = commandOf(server);
+  const url = ADDRESSES.map((key) => server[key]).find((one) => !isNothing(one));
+  if (isNothing(command) && !isText(url)) {
+    found.leave(at, NOT_TAKEN.shape);
+    return;
+  }
+  const way = server['transport'] ?? server['type'];
+  const transport =
+    typeof way === 'string' && Object.hasOwn(TRANSPORTS, way) ? TRANSPORTS[way] : undefined;
+  const args = isForeignList(server['args']) ? server['args'] : [];
+  const isProgram = isNothing(url);
+  // A path that ends in sse says by itself how it is reached; no other does.
+  const isSaid = transport === 'sse' || /\/sse(?:[/?&]|$)/.test(isText(url) ? textOf(url) : '');
+  const members: [string, Foreign | undefined][] = [
+    ['url', url],
+    ['transport', isProgram || !isSaid ? undefined : 'httpUrl' in server ? 'http' : transport],
+    ['command', isProgram ? command : undefined],
+    ['args', isProgram ? [...words, ...args] : undefined],
+    ['env', isProgram ? environmentOf(server) : undefined],
+    ...(isProgram ? [] : credentialsOf(server)),
+    ...OTHERS.map((key): [string, Foreign | undefined] => [key, server[key]]),
+  ];
+  found.leaveOthers(server, READ, at, NOT_TAKEN.other);
+  const known = members.flatMap(([key, one]) =>
+    one === undefined || isNothing(one) ? [] : [[key, one] as const],
+  );
+  found.take(['mcp_servers', name], foreignRecord(known), at);
+}
+
+/** Members that the settings call by the same name. */
+const OTHERS = ['cwd', 'description', 'timeout', 'sse_read_timeout', 'keep_alive'] as const;
+
+/** The program, and the words that some write behind it in one list. */
+function commandOf({ command }: ForeignRecord): readonly [Foreign, readonly Foreign[]] {
+  if (!isForeignList(command)) return [command ?? null, []];
+  const [first = null, ...rest] = command;
+  return [first, rest];
+}
+
+/** The variables of a program; those that only have a name are passed on. */
+function environmentOf({ env, environment, env_vars: passed }: ForeignRecord): Foreign {
+  const own = [env, environment].find(isForeignRecord);
+  const names = (isForeignList(passed) ? passed : []).filter((one) => typeof one === 'string');
+  return foreignRecord([
+    ...names.map((name) => [name, new Template(`\${env:${name}}`)] as const),
+    ...Object.entries(own ?? {}).map(([name, one]) => [name, asText(one)] as const),
+  ]);
+}
+
+function asText(value: Foreign): Foreign {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
+
+/** How a server is shown who calls: as it is written, but for a bearer token, which settings of every kind have by that name. */
+function credentialsOf(server: ForeignRecord): [string, Foreign][] {
+  const {
+    headers,
+    http_headers: others,
+    env_http_headers: named,
+    bearer_token_env_var: token,
+  } = server;
+  const all: (readonly [string, Foreign])[] = [
+    ...Object.entries(isForeignRecord(headers) ? headers : {}),
+    ...Object.entries(isForeignRecord(others) ? others : {}),
+    ...Object.entries(isForeignRecord(named) ? named : {}).flatMap(([header, name]) =>
+      typeof name === 'string' ? [[header, new Template(`\${env:${name}}`)] as const] : [],
+    ),
+  ];
+  const auth = server['auth'];
+  if (isForeignRecord(auth))
+    return [
+      ['auth', auth],
+      ['headers', foreignRecord(all)],
+    ];
+  const key = server['api_key'];
+  if (!isNothing(key))
+    return [
+      ['auth', authOf('api_key', key ?? null)],
+      ['headers', foreignRecord(all)],
+    ];
+  if (typeof token === 'string')
+    return [
+      ['auth', authOf('bearer', new Template(`\${env:${token}}`))],
+      ['headers', foreignRecord(all)],
+    ];
+  const bearer = all.flatMap(([header, value]) => {
+    const inner = header.toLowerCase() === 'authorization' ? bearerIn(value) : null;
+    return inner === null ? [] : [{ header, inner }];
+  });
+  const [first] = bearer;
+  if (first === undefined) return [['headers', foreignRecord(all)]];
+  return [
+    ['auth', authOf('bearer', first.inner)],
+    ['headers', foreignRecord(all.filter(([header]) => header !== first.header))],
+  ];
+}
+
+function authOf(strategy: 'api_key' | 'bearer', value: Foreign): ForeignRecord {
+  return foreignRecord([
+    ['strategy', strategy],
+    ['value', value],
+  ]);
+}
+
+/** The token of `Bearer …`; null if it is another scheme. */
+function bearerIn(value: Foreign): Foreign | null {
+  const text = isText(value) ? textOf(value) : '';
+  const token = /^bearer\s+(\S.*)$/is.exec(text)?.[1];
+  if (token === undefined) return null;
+  return value instanceof Template ? new Template(token) : token;
+}

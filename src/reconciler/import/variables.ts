@@ -1,0 +1,125 @@
+import type { Path } from '../model/path.ts';
+import {
+  type Foreign,
+  type ForeignRecord,
+  foreignRecord,
+  isForeignList,
+  isForeignRecord,
+  isText,
+  Template,
+  Variable,
+} from './foreign.ts';
+import { type Gathering, NOT_TAKEN } from './findings.ts';
+import { SECTIONS, type Section, settingAt } from './sections.ts';
+
+/** Variables of the process: where it listens and stores, what it is built of. */
+const OF_PROCESS =
+  /^(?:OH|OPENHANDS|AGENT_SERVER|WORKSPACE|FILE_STORE|RUNTIME|SANDBOX|SETPOINT|LITE_?LLM|DOCKER|LOG|DEBUG|UVICORN|JWT)(?:_|$)/;
+
+/** Variables that hold a key of the server. */
+const KEY_OF_SERVER = /^(?:OH_)?SESSION_API_KEYS?(?:_0)?$/;
+
+/** Other names that variables of a section go by. */
+const ALSO: Readonly<Record<string, Path>> = {
+  CONFIRMATION_MODE: ['confirmation_mode'],
+  SECURITY_ANALYZER: ['security_analyzer'],
+  LITELLM_DEFAULT_MODEL: ['llm_model'],
+  SANDBOX_CONTAINER_IMAGE: ['sandbox_base_container_image'],
+};
+
+/** Finds the settings among the variables of an environment. */
+export function findVariables(variables: ForeignRecord, at: Path, found: Gathering): void {
+  for (const [name, value] of Object.entries(variables)) {
+    const to = settingOf(name);
+    if (to !== null) found.take(['settings', ...to], value, [...at, name]);
+    else if (KEY_OF_SERVER.test(name)) found.leave([...at, name], NOT_TAKEN.key);
+    else found.leave([...at, name], OF_PROCESS.test(name) ? NOT_TAKEN.process : NOT_TAKEN.other);
+  }
+}
+
+/** Where the settings have what a variable says; null if they do not have it. */
+function settingOf(name: string): Path | null {
+  const sections = Object.entries(SECTIONS) as [Section, string][];
+  for (const [section, prefix] of sections) {
+    const member = name.slice(prefix.length).toLowerCase();
+    const to =
+      name.startsWith(prefix) && name === name.toUpperCase() ? settingAt(section, member) : null;
+    if (to !== null) return to;
+  }
+  return Object.hasOwn(ALSO, name) ? (ALSO[name] ?? null) : null;
+}
+
+/** Keys under which compose files, Helm values and manifests have environments. */
+const ENVIRONMENTS: ReadonlySet<string> = new Set([
+  'env',
+  'environment',
+  'extraEnv',
+  'extraEnvVars',
+  'envVars',
+]);
+
+/** An environment in a file, with what leads to it. */
+export interface Environment {
+  readonly at: Path;
+  readonly variables: ForeignRecord;
+}
+
+/** Every environment of a file: maps, lists of `NAME=value`, and lists of names with values. */
+export function* environmentsIn(value: Foreign, at: Path = []): Generator<Environment> {
+  if (isForeignList(value)) {
+    for (const [index, one] of value.entries())
+      yield* environmentsIn(one, [...at, nameOf(one) ?? String(index)]);
+    return;
+  }
+  if (!isForeignRecord(value)) return;
+  for (const [key, one] of Object.entries(value)) {
+    const variables = ENVIRONMENTS.has(key) ? variablesIn(one) : null;
+    if (variables === null) yield* environmentsIn(one, [...at, key]);
+    else yield { at: [...at, key], variables };
+  }
+}
+
+function nameOf(value: Foreign): string | null {
+  const name = isForeignRecord(value) ? value['name'] : undefined;
+  return typeof name === 'string' && name !== '' ? name : null;
+}
+
+/** The variables of a map or list; null if it is no environment. */
+function variablesIn(value: Foreign): ForeignRecord | null {
+  if (isForeignRecord(value)) {
+    const entries = Object.entries(value);
+    const isPlain = entries.every(([name, one]) => isName(name) && !isForeignList(one));
+    if (!isPlain) return null;
+    return foreignRecord(entries.map(([name, one]) => [name, variableOf(name, one)] as const));
+  }
+  if (!isForeignList(value)) return null;
+  const entries = value.map(entryOf);
+  const known = entries.flatMap((entry) => (entry === null ? [] : [entry]));
+  return known.length < entries.length ? null : foreignRecord(known);
+}
+
+function isName(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name);
+}
+
+/** `NAME=value`, `NAME` alone, or a map with a name and a value, or with where that comes from. */
+function entryOf(value: Foreign): readonly [string, Foreign] | null {
+  if (typeof value === 'string') {
+    const [, name = '', rest] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(value) ?? [];
+    return name === '' ? null : [name, variableOf(name, rest ?? null)];
+  }
+  const name = nameOf(value);
+  if (name === null || !isName(name) || !isForeignRecord(value)) return null;
+  return [name, 'value' in value ? variableOf(name, value['value'] ?? null) : passed(name)];
+}
+
+/** The value of a variable. One without a value comes from outside, as one from a Secret does. */
+function variableOf(name: string, value: Foreign): Foreign {
+  if (value === null || isForeignRecord(value)) return passed(name);
+  if (isText(value)) return typeof value === 'string' ? new Variable(name, value) : value;
+  return new Variable(name, isForeignList(value) ? '' : String(value));
+}
+
+function passed(name: string): Template {
+  return new Template(`\${env:${name}}`);
+}

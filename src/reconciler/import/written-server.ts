@@ -1,0 +1,195 @@
+import { addressParts } from '../model/address.ts';
+import { NATIVE_SERVERS } from '../model/field.ts';
+import { holdsSecretText, isSensitiveName, sourceHoldsSecret } from '../model/secret-words.ts';
+import type { Json } from '../model/value.ts';
+import { variableName } from '../pull/placeholder.ts';
+import {
+  isHarmlessValue,
+  openPart,
+  type ProgramText,
+  writtenArgument,
+  writtenHeader,
+  writtenVariable,
+} from '../pull/program-text.ts';
+import { escapedReferences, isHidden } from '../pull/writable.ts';
+import {
+  type Foreign,
+  type ForeignRecord,
+  isForeignList,
+  isForeignRecord,
+  isText,
+  Template,
+  textOf,
+  type Variable,
+} from './foreign.ts';
+import {
+  isOpenName,
+  referenceFor,
+  wholeReference,
+  withoutReferences,
+  writtenValue,
+  type Writing,
+} from './written.ts';
+
+/** An mcp server as a file writes it by its name. Undefined if something of it may hold a secret where a file takes no reference. */
+export function writtenServer(
+  name: string,
+  server: ForeignRecord,
+  writing: Writing,
+): { readonly [member: string]: Json } | undefined {
+  const members: [string, Json][] = [];
+  for (const [member, value] of Object.entries(server)) {
+    const written = writtenMember(name, member, value, writing);
+    if (written === undefined) return undefined;
+    members.push([member, written]);
+  }
+  return Object.fromEntries(members);
+}
+
+function writtenMember(
+  owner: string,
+  member: string,
+  value: Foreign,
+  writing: Writing,
+): Json | undefined {
+  switch (member) {
+    case 'url':
+      return isText(value) ? writtenAddress(owner, value, writing) : undefined;
+    case 'command':
+      return isText(value) && isOpen(value, writing) ? asWritten(value) : undefined;
+    case 'args':
+      return isForeignList(value) ? writtenArguments(owner, value, writing) : undefined;
+    case 'env':
+    case 'headers':
+      return isForeignRecord(value) ? writtenTexts(owner, member, value, writing) : undefined;
+    default: {
+      const names = [variableName(owner, member === 'auth' ? credentialOf(value) : member)];
+      const schema = [...NATIVE_SERVERS, owner, member];
+      return member === 'auth' && isForeignRecord(value)
+        ? writtenAuth(value, { schema, names }, writing)
+        : writtenValue(value, { schema, names }, writing);
+    }
+  }
+}
+
+function credentialOf(value: Foreign): string {
+  return isForeignRecord(value) && value['strategy'] === 'bearer' ? 'TOKEN' : 'API_KEY';
+}
+
+/** How it is shown who calls: the one value of a strategy is named after the server alone. */
+function writtenAuth(
+  auth: ForeignRecord,
+  place: { readonly schema: readonly string[]; readonly names: readonly string[] },
+  writing: Writing,
+): Json | undefined {
+  const { value, ...others } = auth;
+  const rest = writtenValue(others, place, writing);
+  if (rest === undefined || value === undefined || !isText(value)) return rest;
+  const reference = referenceFor(value, place.names, writing);
+  return { ...(rest as Record<string, Json>), value: reference };
+}
+
+/** What of a text is written as it is, and no more. */
+function isOpen(value: string | Template | Variable, { hidden }: Writing): boolean {
+  const text = value instanceof Template ? withoutReferences(value) : textOf(value);
+  return !holdsSecretText(text) && !isHidden(text, hidden);
+}
+
+function asWritten(value: string | Template | Variable): string {
+  return value instanceof Template ? value.text : escapedReferences(textOf(value));
+}
+
+/** An address: with a secret in it, or what may be one in its path, all of it is a reference. */
+function writtenAddress(
+  owner: string,
+  value: string | Template | Variable,
+  writing: Writing,
+): string {
+  const text = value instanceof Template ? withoutReferences(value) : textOf(value);
+  const { userinfo, tail } = addressParts(text);
+  // `?key=` before a reference says only what the reference is for.
+  const isNamed =
+    value instanceof Template &&
+    /^:?$/.test(userinfo) &&
+    /^(?:\?(?:[\w.-]+=(?:&|$))*)?$/.test(tail);
+  const rest = isNamed ? text.slice(0, text.length - tail.length) : text;
+  const hides = sourceHoldsSecret(rest) || isHidden(text, writing.hidden);
+  return hides ? referenceFor(value, [variableName(owner, 'url')], writing) : asWritten(value);
+}
+
+function writtenArguments(
+  owner: string,
+  args: readonly Foreign[],
+  writing: Writing,
+): Json | undefined {
+  const texts = args.map((one) =>
+    isText(one) ? textOf(one) : one === null ? '' : String(one as number),
+  );
+  const values = args.map((one, index) => (isText(one) ? one : (texts[index] ?? '')));
+  if (args.some((one) => isForeignList(one) || isForeignRecord(one))) return undefined;
+  return values.map((value, index) => {
+    const written = writtenArgument(owner, texts, index, writing.hidden);
+    if (!(value instanceof Template)) return withReference(textOf(value), written, writing);
+    const before = index === 0 ? null : (texts[index - 1] ?? null);
+    const isOpenText =
+      BEFORE_REFERENCE.test(value.text) ||
+      openPart(withoutReferences(value, 'ref'), before) === null;
+    return isOpenText && !isHidden(value.text, writing.hidden)
+      ? value.text
+      : referenceFor(
+          value,
+          written?.names ?? [variableName(owner, 'ARG', String(index + 1))],
+          writing,
+        );
+  });
+}
+
+/** One reference, behind what says what it is for: a flag, the name of a variable or a header. */
+const BEFORE_REFERENCE =
+  /^(?:--?[A-Za-z][\w-]{0,40}=|[A-Z][A-Z0-9_]{0,60}=|[A-Za-z][A-Za-z-]{0,40}:\s*(?:(?:Bearer|Basic|Token)\s+)?)?\$\{env:[A-Za-z_]\w*\}$/;
+
+function writtenTexts(
+  owner: string,
+  member: 'env' | 'headers',
+  texts: ForeignRecord,
+  writing: Writing,
+): Json | undefined {
+  const written: [string, Json][] = [];
+  for (const [name, value] of Object.entries(texts)) {
+    if (!isText(value) || !isOpenName(name, writing)) return undefined;
+    const text = textOf(value);
+    const program =
+      member === 'env'
+        ? writtenVariable(owner, name, text, writing.hidden)
+        : writtenHeader(owner, name);
+    if (!(value instanceof Template)) {
+      const isReference = member === 'headers' || program?.names !== null;
+      written.push([
+        name,
+        isReference
+          ? referenceFor(value, program?.names ?? [name], writing)
+          : escapedReferences(text),
+      ]);
+      continue;
+    }
+    const whole = wholeReference(value);
+    const isSecret = member === 'headers' || isSensitiveName(name);
+    const isOpenText = !isSecret && isHarmlessValue(name, withoutReferences(value, 'ref').trim());
+    written.push([
+      name,
+      isOpenText && !isHidden(text, writing.hidden)
+        ? text
+        : (whole ?? referenceFor(value, program?.names ?? [name], writing)),
+    ]);
+  }
+  return Object.fromEntries(written);
+}
+
+/** An argument as the file writes it: the part that it may hold, and the rest as a reference. */
+function withReference(text: string, written: ProgramText | null, { names }: Writing): string {
+  if (written === null || written.names === null) return escapedReferences(text);
+  const marked = written.written.indexOf('${env:\u0001');
+  const open = written.written.slice(0, marked);
+  const rest = text.slice(open.replaceAll('$${', '${').length);
+  return open + names.referenceTo(rest, written.names);
+}

@@ -1,0 +1,152 @@
+import { isForbiddenVariable, parseTemplate, type Reference } from '../desired/references.ts';
+import { isNamedKey, settingsNodes, takesText } from '../desired/schema-lookup.ts';
+import { isSecretPlace } from '../model/native-schema.ts';
+import { factsAt } from '../model/path-facts.ts';
+import type { Path } from '../model/path.ts';
+import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
+import type { Secret } from '../model/secret.ts';
+import type { Json } from '../model/value.ts';
+import { isHarmlessValue } from '../pull/program-text.ts';
+import { escapedReferences, isHidden } from '../pull/writable.ts';
+import { looksSecret } from '../pull/written-deep.ts';
+import {
+  type Foreign,
+  isForeignList,
+  isForeignRecord,
+  isText,
+  textOf,
+  Template,
+  Variable,
+} from './foreign.ts';
+import type { Names } from './names.ts';
+
+/** What everything is written with. */
+export interface Writing {
+  readonly names: Names;
+  /** What is known to be a secret, wherever it is: no file holds one of these texts. */
+  readonly hidden: readonly Secret[];
+}
+
+/** A place of a settings file. */
+export interface Place {
+  /** What the schema has there, under `settings`. */
+  readonly schema: Path;
+  /** Names for the variable of a reference, the preferred one first. */
+  readonly names: readonly string[];
+}
+
+/** A value as a file writes it: what is a secret, or may be one, as a reference. Undefined if the name of something in it may hold one. */
+export function writtenValue(value: Foreign, place: Place, writing: Writing): Json | undefined {
+  if (isText(value)) return writtenText(value, place, writing);
+  if (typeof value === 'number')
+    return isSecretAt(place.schema) || isHidden(value, writing.hidden)
+      ? writing.names.referenceTo(String(value), place.names)
+      : value;
+  if (isForeignList(value)) {
+    const items = value.map((one, index) =>
+      writtenValue(one, under(place, String(index)), writing),
+    );
+    return items.some((one) => one === undefined) ? undefined : (items as Json[]);
+  }
+  if (!isForeignRecord(value)) return value;
+  const members: [string, Json][] = [];
+  for (const [key, one] of Object.entries(value)) {
+    const written = isOpenName(key, writing)
+      ? writtenValue(one, under(place, key), writing)
+      : undefined;
+    if (written === undefined) return undefined;
+    members.push([key, written]);
+  }
+  return Object.fromEntries(members);
+}
+
+function under({ schema, names }: Place, key: string): Place {
+  const part = key.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
+  return { schema: [...schema, key], names: names.map((name) => `${name}_${part}`) };
+}
+
+/** Whether a name may be written and shown. */
+export function isOpenName(name: string, { hidden }: Pick<Writing, 'hidden'>): boolean {
+  return !isSecretText(name) && !isHidden(name, hidden);
+}
+
+/** A text at a place: at that of a secret, and where it looks like one, a reference. */
+export function writtenText(
+  value: string | Template | Variable,
+  place: Place,
+  writing: Writing,
+): Json {
+  const nodes = settingsNodes(place.schema);
+  const isSecret = isSecretAt(place.schema);
+  const { names } = writing;
+  if (value instanceof Template) {
+    const whole = wholeReference(value);
+    if (isSecret) return whole ?? names.referenceTo(value.text, place.names);
+    const isOpen = !mayBeSecret(withoutReferences(value, 'ref'), place.schema);
+    return isOpen && !isHidden(value.text, writing.hidden)
+      ? value.text
+      : (whole ?? names.referenceTo(value.text, place.names));
+  }
+  const text = textOf(value);
+  const typed = isSecret || takesText(nodes) ? text : typedOf(text);
+  const mustHide = isSecret || isHidden(text, writing.hidden) || mayBeSecret(text, place.schema);
+  if (mustHide) return referenceFor(value, place.names, writing);
+  return typeof typed === 'string' ? escapedReferences(typed) : typed;
+}
+
+/** Whether a value is a secret by its place: by the schema, or by the name of a key or header that the schema does not know. */
+function isSecretAt(schema: Path): boolean {
+  if (isSecretPlace(settingsNodes(schema)) || factsAt(schema).secret) return true;
+  return schema.some(
+    (key, index) =>
+      !isNamedKey(schema.slice(0, index + 1)) &&
+      (isSensitiveName(key) || /headers?$/i.test(schema[index - 1] ?? '')),
+  );
+}
+
+/** Whether a text may be a secret: what no schema names is open only in a few harmless forms. */
+function mayBeSecret(text: string, schema: Path): boolean {
+  if (text === '') return false;
+  const key = schema.findLast((one) => !/^\d+$/.test(one)) ?? '';
+  const isKnown = isNamedKey(schema.slice(0, schema.lastIndexOf(key) + 1));
+  return looksSecret(text, schema) || (!isKnown && !isHarmlessValue(key, text));
+}
+
+/** The reference for a text: to the variable that has it, if one does. */
+export function referenceFor(
+  value: string | Template | Variable,
+  names: readonly string[],
+  writing: Writing,
+): string {
+  if (value instanceof Template)
+    return wholeReference(value) ?? writing.names.referenceTo(value.text, names);
+  if (value instanceof Variable && !isForbiddenVariable(value.name)) return `\${env:${value.name}}`;
+  return writing.names.referenceTo(textOf(value), names);
+}
+
+/** A number or truth value that a text spells; else the text. */
+function typedOf(text: string): Json {
+  if (/^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+  return /^-?\d{1,15}(?:\.\d{1,6})?$/.test(text) ? Number(text) : text;
+}
+
+/** The only reference of a template that is nothing else, without what stands in for it. Null if it is more. */
+export function wholeReference({ text }: Template): string | null {
+  const parts = parseTemplate(text);
+  if (!Array.isArray(parts) || parts.length !== 1) return null;
+  const [part] = parts as readonly (string | Reference)[];
+  return typeof part === 'object' && part.kind === 'env' ? `\${env:${part.name}}` : null;
+}
+
+/** A template with a word in place of each reference, and what stands in for one: what of it is written as it is. */
+export function withoutReferences({ text }: Template, word = ''): string {
+  const parts = parseTemplate(text);
+  if (!Array.isArray(parts)) return text;
+  return (parts as readonly (string | Reference)[])
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      const fallback = part.kind === 'env' ? part.fallback : null;
+      return fallback === null ? word : ` ${fallback} `;
+    })
+    .join('');
+}

@@ -1,0 +1,161 @@
+import { resolveSettings } from '../desired/resolve.ts';
+import { NOT_TAKEN } from '../import/findings.ts';
+import { blocksOf, type Unit } from '../import/units.ts';
+import type { DialectName } from '../model/dialect.ts';
+import { MODEL_PART } from '../model/field.ts';
+import { nativeNodes } from '../model/native-schema.ts';
+import { isWithin } from '../model/path.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import type { ObservedState } from '../model/state.ts';
+import { misfitsOf } from '../plan/fit.ts';
+import { declaredAlone } from '../pull/writable.ts';
+import { RESOURCES } from '../resources/resources.ts';
+import { isObject } from '../yaml-edit/source.ts';
+
+/** Units that a settings file for a kind of service can declare together, and those that it cannot. */
+export interface Fitting {
+  readonly fitting: readonly Unit[];
+  readonly left: readonly {
+    readonly unit: Unit;
+    readonly member: string | null;
+    readonly reason: string;
+  }[];
+}
+
+/**
+ * Tries units as a file would declare them: what is refused is left out, of servers and models only the members that are. What one of
+ * `others` takes is left out with the way to have it.
+ */
+export function fittingUnits(
+  units: readonly Unit[],
+  service: ObservedState,
+  others: readonly ObservedState[],
+): Fitting {
+  const left: Fitting['left'][number][] = [];
+  const kept = units.flatMap((unit) => {
+    const { unit: lean, dropped } = withoutLacking(unit, service);
+    left.push(...dropped.map(([member, reason]) => ({ unit, member, reason })));
+    return [lean];
+  });
+  const { fitting, refused } = splitFitting(kept, service);
+  for (const { unit, reason } of refused) {
+    const takers = others.filter((other) => problemOf([unit], other) === null);
+    const names = takers.map(({ dialect }) => dialect.name).join(' or ');
+    const way = `not every kind of service has it; --dialect ${names} takes it`;
+    left.push({ unit, member: null, reason: takers.length === 0 ? reason : way });
+  }
+  return { fitting, left };
+}
+
+interface Refused {
+  readonly unit: Unit;
+  readonly reason: string;
+}
+
+/** Halves what does not fit until it is one: a file of thousands with one that does not fit is tried a few times. */
+function splitFitting(
+  units: readonly Unit[],
+  service: ObservedState,
+): { readonly fitting: readonly Unit[]; readonly refused: readonly Refused[] } {
+  const problem = problemOf(units, service);
+  const [only] = units;
+  if (problem === null || only === undefined) return { fitting: units, refused: [] };
+  if (units.length === 1) return { fitting: [], refused: [{ unit: only, reason: problem.reason }] };
+  const half = Math.ceil(units.length / 2);
+  const [first, second] = [units.slice(0, half), units.slice(half)].map((part) =>
+    splitFitting(part, service),
+  );
+  const refused = [...(first?.refused ?? []), ...(second?.refused ?? [])];
+  let fitting = [...(first?.fitting ?? []), ...(second?.fitting ?? [])];
+  for (;;) {
+    const clash = problemOf(fitting, service);
+    if (clash === null) return { fitting, refused };
+    const at = fitting.findLast(({ to }) => isWithin(clash.path, to)) ?? fitting.at(-1);
+    if (at === undefined) return { fitting, refused };
+    fitting = fitting.filter((one) => one !== at);
+    refused.push({ unit: at, reason: clash.reason });
+  }
+}
+
+interface Problem {
+  readonly path: readonly string[];
+  readonly reason: string;
+}
+
+/** Why a file cannot declare these together; null if it can. */
+function problemOf(units: readonly Unit[], service: ObservedState): Problem | null {
+  if (units.length === 0) return null;
+  for (const { to } of units) {
+    const lacks = lacksBlock(to[0] ?? '', service.dialect.name);
+    if (lacks !== null) return { path: to, reason: lacks };
+  }
+  const { errors, target } = declaredAlone(blocksOf(units));
+  const [error] = errors;
+  if (error !== undefined || target === undefined)
+    return {
+      path: error?.path ?? [],
+      reason: `${NOT_TAKEN.unfit}: ${sentence(error?.message ?? '')}`,
+    };
+  const [misfit] = misfitsOf(resolveSettings(target, UNSET), service);
+  if (misfit === undefined) return null;
+  return { path: [], reason: sentence(misfit.replace(/^It has/, `${service.dialect.name} has`)) };
+}
+
+function sentence(text: string): string {
+  return text.replace(/\.$/, '');
+}
+
+/** No reference has a value: it is not needed to tell whether a file is valid. */
+const UNSET: ReferenceSource = {
+  withheld: true,
+  variable: () => undefined,
+  file: () => ({ problem: 'not read' }),
+};
+
+/** Why a kind of service cannot have what a block declares; null if it can. */
+function lacksBlock(block: string, dialect: DialectName): string | null {
+  const named = RESOURCES.find((one) => one.named?.form.block === block)?.named;
+  if (named === undefined || named.dialects.includes(dialect)) return null;
+  const { noun, releases = '' } = named.form;
+  return sentence(`${dialect} has no ${noun}${releases === '' ? '' : `. ${releases}`}`);
+}
+
+/** Members of servers that say nothing of how they are reached. */
+const BESIDE: ReadonlySet<string> = new Set([
+  'cwd',
+  'description',
+  'timeout',
+  'sse_read_timeout',
+  'keep_alive',
+]);
+
+/** A unit without the members that the service, or a settings file, does not have, if it is the same without them. */
+function withoutLacking(
+  unit: Unit,
+  service: ObservedState,
+): { readonly unit: Unit; readonly dropped: readonly (readonly [string, string])[] } {
+  const [block] = unit.to;
+  const { value } = unit;
+  const isModel = block === 'llm_profiles' && service.dialect.name !== 'settings-v0';
+  if (!isObject(value) || (block !== 'mcp_servers' && !isModel)) return { unit, dropped: [] };
+  const dropped = Object.keys(value).flatMap((member): (readonly [string, string])[] => {
+    if (isModel)
+      return nativeNodes(service.dialect.name, [...MODEL_PART, member]).length > 0
+        ? []
+        : [[member, `${service.dialect.name} has no ${member} of a model`]];
+    if (!BESIDE.has(member)) return [];
+    const others = [...BESIDE].filter((one) => one !== member);
+    const alone = { ...unit, value: withoutKeys(value, others) };
+    const problem = problemOf([alone], service);
+    const isOwn =
+      problem !== null &&
+      problemOf([{ ...unit, value: withoutKeys(value, [...BESIDE]) }], service) === null;
+    return isOwn ? [[member, problem.reason]] : [];
+  });
+  const names = dropped.map(([member]) => member);
+  return { unit: { ...unit, value: withoutKeys(value, names) }, dropped };
+}
+
+function withoutKeys<T extends object>(value: T, keys: readonly string[]): T {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key))) as T;
+}

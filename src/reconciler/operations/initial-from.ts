@@ -1,0 +1,257 @@
+import { basename } from 'node:path';
+import { NOT_TAKEN, type Finding } from '../import/findings.ts';
+import {
+  type Foreign,
+  isForeignList,
+  isForeignRecord,
+  Template,
+  Variable,
+} from '../import/foreign.ts';
+import { Names } from '../import/names.ts';
+import { blocksOf, secretsIn, type Unit, unitOf } from '../import/units.ts';
+import { isOpenName, type Writing } from '../import/written.ts';
+import type { HeldValue, NotTakenOver, TakenFrom } from '../model/documents.gen.ts';
+import { SetpointError } from '../model/error.ts';
+import { urlOrigin } from '../model/address.ts';
+import { formatPath, pathKey, type Path } from '../model/path.ts';
+import type { ObservedState } from '../model/state.ts';
+import { leftGroups } from '../model/taken.ts';
+import { initialText, keyVariable } from '../pull/first-files.ts';
+import { variablesIn } from '../pull/placeholder.ts';
+import { DIALECTS } from '../service/dialects.ts';
+import { isObject, type JsonObject, sameJson } from '../yaml-edit/source.ts';
+import { readTargets } from '../desired/target.ts';
+import { fittingUnits } from './fitting.ts';
+import { type ForeignFile, foreignFiles } from './foreign-files.ts';
+import type { Initial, InitRequest } from './initial.ts';
+import { checkNew, keyGiven, notMade, schemaBeside, SERVICE_KEY } from './initial-place.ts';
+import { fileLimit } from './load.ts';
+import type { Running } from './redacting.ts';
+
+/** A finding with its file, and what a settings file declares of it. */
+interface Placed {
+  readonly file: string;
+  readonly finding: Finding;
+  readonly unit: Unit;
+}
+
+/**
+ * A first settings file of what people had before setpoint. No service is read. Secrets are references, and what is not taken over is
+ * listed. Of what several files say, the last holds.
+ */
+export async function firstFrom(
+  path: string,
+  from: readonly string[],
+  request: Running<InitRequest>,
+): Promise<Initial> {
+  const { environment, dialect } = request;
+  checkNew(path, environment);
+  const files = await foreignFiles(from, fileLimit(request));
+  const writing = writingFor(files);
+  for (const secret of writing.hidden) request.resolved.all.addSecret(secret);
+  const left: NotTakenOver[] = [];
+  const leave = (file: string, at: Path, reason: string): void => {
+    left.push({ file, place: placeShown(at, writing), reason });
+  };
+  const service = emptyService(dialect);
+  const placed = placedIn(files, writing, leave);
+  const others = dialect === undefined ? LATER.map((name) => emptyService(name)) : [];
+  const { fitting, left: unfit } = fittingUnits(
+    placed.map(({ unit }) => unit),
+    service,
+    others,
+  );
+  const placedBy = new Map(placed.map((one) => [pathKey(one.unit.to), one]));
+  for (const { unit, member, reason } of unfit) {
+    const one = placedBy.get(pathKey(unit.to));
+    if (one !== undefined)
+      leave(one.file, [...one.finding.at, ...(member === null ? [] : [member])], reason);
+  }
+  if (fitting.length === 0) throw nothingTaken(files, left);
+  const { url, server, variables: ofServer } = serverOf(request, files);
+  const variables = [...ofServer, ...fitting.flatMap((unit) => unit.variables)];
+  const read = new Set(variables.map(({ name }) => name));
+  for (const { file, form, found } of files)
+    for (const { at, reason } of found.left) {
+      const isKey = reason === NOT_TAKEN.key;
+      const isRead = (isKey || form === 'variables') && read.has(at.at(-1) ?? '');
+      if (!isRead) leave(file, at, isKey ? `${reason}; --server URL takes it` : reason);
+    }
+  const blocks = blocksOf(fitting);
+  const { settings = {}, ...named } = blocks;
+  const text = initialText({
+    server,
+    settings: isObject(settings) ? settings : {},
+    dialect: service.dialect,
+    collections: {
+      blocks: new Map(
+        Object.entries(named).flatMap(([block, items]) =>
+          isObject(items) ? [[block, items]] : [],
+        ),
+      ),
+      left: [],
+    },
+    isCopy: () => false,
+    environment,
+    schema: schemaBeside(path),
+    origin: `Written from ${files.map(({ file }) => basename(file)).join(', ')}.`,
+    notes: leftGroups(left).map(
+      ({ file, places, reason }) => `Not taken from ${basename(file)}: ${places}: ${reason}.`,
+    ),
+  });
+  requireValid(path, text);
+  return {
+    before: null,
+    text,
+    origin: urlOrigin(url),
+    dialect: service.dialect.name,
+    status: 'unread',
+    variables: variables.filter(
+      ({ name }, index) => variables.findIndex((one) => one.name === name) === index,
+    ),
+    left: [],
+    from: {
+      files: files.map(({ file, form }) => ({ file, form })),
+      taken: fitting.length,
+      values: valuesOf(
+        variables.map(({ name }) => name),
+        files,
+        placed,
+        writing,
+      ),
+      left,
+    } satisfies TakenFrom,
+  };
+}
+
+/** The names of the variables that the files have, and what in them is known to be a secret. */
+function writingFor(files: readonly ForeignFile[]): Writing {
+  const names = new Names();
+  for (const { documents } of files)
+    for (const { name, text } of documents.flatMap(variablesOf)) names.keep(name, text);
+  for (const { found } of files)
+    for (const { text } of found.taken.flatMap(({ value }) => templatesIn(value)))
+      for (const name of variablesIn(text)) names.keep(name, '');
+  return { names, hidden: secretsIn(files.flatMap(({ documents }) => documents)) };
+}
+
+function variablesOf(value: Foreign): readonly Variable[] {
+  if (value instanceof Variable) return [value];
+  if (isForeignList(value)) return value.flatMap(variablesOf);
+  return isForeignRecord(value) ? Object.values(value).flatMap(variablesOf) : [];
+}
+
+/** What of the files can be written. A later file takes the place of an earlier one. */
+function placedIn(
+  files: readonly ForeignFile[],
+  writing: Writing,
+  leave: (file: string, at: Path, reason: string) => void,
+): readonly Placed[] {
+  const placed = new Map<string, Placed>();
+  for (const { file, found } of files)
+    for (const finding of found.taken) {
+      const unit = unitOf(finding, writing);
+      if ('reason' in unit) {
+        leave(file, finding.at, unit.reason);
+        continue;
+      }
+      const key = pathKey(finding.to);
+      const former = placed.get(key);
+      const own = former?.finding.value;
+      const isReferred =
+        own instanceof Variable && variablesIn(JSON.stringify(unit.value)).has(own.name);
+      if (former !== undefined && !isReferred && !sameJson(former.unit.value, unit.value))
+        leave(former.file, former.finding.at, `${file} says something else, and comes later`);
+      placed.set(key, { file, finding, unit });
+    }
+  return [...placed.values()];
+}
+
+/** The keys that lead to a place, as they may be shown. */
+function placeShown(at: Path, writing: Writing): string {
+  const shown = at.map((key) => (isOpenName(key, writing) ? key : '(hidden)'));
+  return formatPath(shown).replaceAll(/\["(\d+)"\]/g, '[$1]');
+}
+
+/** The kinds of services that have more than every kind has. */
+const LATER = ['app-server', 'agent-server'] as const;
+
+/** A service of a kind that has nothing stored; if no kind is named, of the one whose settings every kind has. */
+function emptyService(dialect: InitRequest['dialect'] = 'settings-v0'): ObservedState {
+  return DIALECTS[dialect].saved(null);
+}
+
+/** The block of the server: the address that was given, else the embedded service, and a key if there is one. */
+function serverOf(request: Running<InitRequest>, files: readonly ForeignFile[]) {
+  const { environment, dialect } = request;
+  const url = request.server?.trim();
+  if (url === undefined) {
+    const isFirst = dialect === undefined || dialect === 'settings-v0';
+    const inside = isFirst ? 'embedded:' : `embedded:?dialect=${dialect}`;
+    return { url: inside, server: { url: inside }, variables: [] };
+  }
+  const variable = environment === undefined ? SERVICE_KEY : keyVariable(environment);
+  const ofFiles = files
+    .flatMap(({ found }) => found.left)
+    .find(({ reason }) => reason === NOT_TAKEN.key)?.at;
+  const keyName = keyGiven(request, variable) === undefined ? (ofFiles?.at(-1) ?? null) : variable;
+  const server: JsonObject = {
+    url,
+    ...(keyName === null ? {} : { api_key: `\${env:${keyName}}` }),
+    ...(dialect === undefined ? {} : { dialect }),
+  };
+  const variables = keyName === null ? [] : [{ name: keyName, path: ['server', 'api_key'] }];
+  return { url, server, variables };
+}
+
+/** Where the values of variables are now, as far as a file has them. */
+function valuesOf(
+  names: readonly string[],
+  files: readonly ForeignFile[],
+  placed: readonly Placed[],
+  writing: Writing,
+): HeldValue[] {
+  const held = new Map<string, HeldValue>();
+  const add = (variable: string, file: string, place: string): void => {
+    if (!held.has(variable)) held.set(variable, { variable, file, place });
+  };
+  for (const { file, form, documents } of files)
+    if (form === 'variables')
+      for (const { name, text } of documents.flatMap(variablesOf))
+        if (text !== '') add(name, file, name);
+  for (const { file, finding, unit } of placed) {
+    const referred = new Set(
+      templatesIn(finding.value).flatMap((one) => [...variablesIn(one.text)]),
+    );
+    for (const { name } of unit.variables)
+      if (!referred.has(name)) add(name, file, placeShown(finding.at, writing));
+  }
+  return [...new Set(names)].flatMap((name) => held.get(name) ?? []);
+}
+
+function templatesIn(value: Foreign): readonly Template[] {
+  if (value instanceof Template) return [value];
+  if (isForeignList(value)) return value.flatMap(templatesIn);
+  return isForeignRecord(value) ? Object.values(value).flatMap(templatesIn) : [];
+}
+
+/** Throws if a file with this text is not valid. */
+function requireValid(path: string, text: string): void {
+  const read = { serverGiven: false, several: false };
+  const { targets, diagnostics } = readTargets({ path, text, base: null }, read);
+  const isValid = targets.length > 0 && diagnostics.every(({ severity }) => severity !== 'error');
+  if (!isValid) throw notMade();
+}
+
+function nothingTaken(files: readonly ForeignFile[], left: readonly NotTakenOver[]): SetpointError {
+  const names = files.map(({ file }) => file).join(', ');
+  const [first] = leftGroups(left);
+  const because = first === undefined ? '' : ` (${first.places}: ${first.reason})`;
+  return new SetpointError(
+    'usage',
+    `${names} has nothing that a settings file can declare${because}.`,
+    {
+      hint: 'Give the file that has the model, its key or the mcp servers with --from.',
+    },
+  );
+}
