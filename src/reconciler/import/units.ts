@@ -5,6 +5,7 @@ import { holdsSecretText, isSecretText, isSensitiveName } from '../model/secret-
 import { Secret } from '../model/secret.ts';
 import type { Json } from '../model/value.ts';
 import { variableName } from '../pull/placeholder.ts';
+import { isHidden } from '../pull/writable.ts';
 import type { JsonObject } from '../yaml-edit/source.ts';
 import { type Finding, NOT_TAKEN } from './findings.ts';
 import { type Foreign, isForeignRecord, isText, textOf, textsOf } from './foreign.ts';
@@ -56,7 +57,8 @@ function writtenIn(
   const names = block === 'secrets' ? [variableName(name)] : [variableName(name, 'token')];
   const shown = Object.entries(others).flatMap(([member, one]): [string, Json][] => {
     const text = one !== null && isText(one) ? textOf(one) : '';
-    return text === '' || holdsSecretText(text) ? [] : [[member, text]];
+    const isOpen = text !== '' && !holdsSecretText(text) && !isHidden(text, writing.hidden);
+    return isOpen ? [[member, text]] : [];
   });
   const reference = referenceFor(secret, names, writing);
   return block === 'secrets' && shown.length === 0

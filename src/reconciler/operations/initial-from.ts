@@ -67,7 +67,6 @@ export async function firstFrom(
     if (one !== undefined)
       leave(one.file, [...one.finding.at, ...(member === null ? [] : [member])], reason);
   }
-  if (fitting.length === 0) throw nothingTaken(files, left);
   const { url, server, variables: ofServer } = serverOf(request, files);
   const variables = [...ofServer, ...fitting.flatMap((unit) => unit.variables)];
   const read = new Set(variables.map(({ name }) => name));
@@ -77,6 +76,7 @@ export async function firstFrom(
       const isRead = (isKey || form === 'variables') && read.has(at.at(-1) ?? '');
       if (!isRead) leave(file, at, isKey ? `${reason}; --server URL takes it` : reason);
     }
+  if (fitting.length === 0) throw nothingTaken(files, left);
   const blocks = blocksOf(fitting);
   const { settings = {}, ...named } = blocks;
   const text = initialText({

@@ -1,5 +1,5 @@
 /** A first settings file of what people had before setpoint: valid, applied without a further change, and without a secret of theirs. */
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { setpoint } from '../../fixture/command-here.ts';
@@ -94,4 +94,138 @@ describe('init --from, validate, apply, plan', () => {
           await emulator.close();
         }
       });
+});
+
+describe('init --from, what is refused', () => {
+  const CASES: readonly (readonly [string, Record<string, string>, string, string])[] = [
+    [
+      'TOML that ends in a string',
+      { 'config.toml': '[llm]\nmodel = "gpt"\napi_key = "sk-CANARY-open\n' },
+      'config.toml',
+      'config.toml:3:26 is not TOML.',
+    ],
+    [
+      'JSON without a comma',
+      { 'mcp.json': '{\n  "mcpServers": {"a": {"command": "x" "env": {"T": "CANARY"}}}\n}' },
+      'mcp.json',
+      'mcp.json:2:39 is not JSON.',
+    ],
+    [
+      'YAML whose quote is never closed',
+      { 'values.yaml': 'env:\n  LLM_API_KEY: "CANARY\n  LLM_MODEL: x\n' },
+      'values.yaml',
+      'values.yaml:4:1 is not YAML.',
+    ],
+    [
+      'a folder of something else',
+      { 'sub/notes.txt': 'x' },
+      'sub',
+      'sub is a folder that has none of config.toml, settings.json, agent_settings.json, secrets.json, mcp.json.',
+    ],
+    ['a file that is not there', {}, 'none.toml', 'none.toml does not exist.'],
+    [
+      'a file of no known kind',
+      { notes: 'CANARY is written here' },
+      'notes',
+      'notes is of no kind that init --from knows.',
+    ],
+    [
+      'JSON of something else',
+      { 'package.json': '{"name": "x", "scripts": {"t": "CANARY"}}' },
+      'package.json',
+      'package.json has nothing that a settings file can declare (name, scripts: no setting of the service).',
+    ],
+    [
+      'a file nested without end',
+      { 'mcp.json': `{"mcpServers": ${'{"a":'.repeat(5000)}1${'}'.repeat(5001)}` },
+      'mcp.json',
+      'mcp.json is nested deeper than 64 levels.',
+    ],
+    [
+      'aliases that multiply',
+      {
+        'docker-compose.yml': `a0: &a0 [CANARY, CANARY]\n${Array.from({ length: 20 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}, *a${at}, *a${at}]`).join('\n')}\n`,
+      },
+      'docker-compose.yml',
+      'docker-compose.yml is made of aliases that repeat too much.',
+    ],
+    [
+      'a large file',
+      { '.env': `LLM_API_KEY=${'CANARY'.repeat(200_000)}\n` },
+      '.env',
+      '.env is larger than 1048576 bytes.',
+    ],
+  ];
+  for (const [what, files, from, message] of CASES)
+    it(`${what}: a sentence with its place, and no file`, async () => {
+      const cwd = here(files);
+      const ended = await setpoint(['init', '--from', from], { cwd });
+      expect(ended.code).toBe(3);
+      expect(ended.stderr.split('\n')[0]).toBe(`setpoint: ${message}`);
+      expect(ended.stdout + ended.stderr).not.toContain('CANARY');
+      expect(existsSync(join(cwd, 'settings.yaml'))).toBe(false);
+    });
+
+  it('bytes that are no text', async () => {
+    const cwd = here();
+    writeFileSync(join(cwd, '.env'), Buffer.from([0xff, 0xfe, 0x00, 0x80]));
+    const { code, stderr } = await setpoint(['init', '--from', '.env'], { cwd });
+    expect([code, stderr.split('\n')[0]]).toEqual([3, 'setpoint: .env is not UTF-8 text.']);
+  });
+
+  it('a settings file that is there is kept', async () => {
+    const cwd = here({ '.env': 'LLM_MODEL=x\n', 'settings.yaml': 'mine' });
+    const { code, stderr } = await setpoint(['init', '--from', '.env'], { cwd });
+    expect([code, read(cwd)]).toEqual([3, 'mine']);
+    expect(stderr).toContain('settings.yaml exists already, and init does not overwrite it.');
+  });
+});
+
+describe('init --from, what it says', () => {
+  it('names the variables that a .env lacks, and where their values are', async () => {
+    const cwd = here({
+      '.env': 'LLM_MODEL=gpt\nLLM_API_KEY=CANARY-1\n',
+      'mcp.json': '{"mcpServers": {"a": {"command": "npx", "env": {"A_TOKEN": "CANARY-2"}}}}',
+    });
+    const { stdout } = await setpoint(['init', '--from', '.env', '--from', 'mcp.json'], { cwd });
+    expect(stdout).toContain(
+      'Add these variables to .env:\n  A_TOKEN: its value is in mcp.json: mcpServers.a\nNext: setpoint plan --dotenv .env.\n',
+    );
+  });
+
+  it('reads nothing of a server whose address it writes, and takes its key from the files', async () => {
+    const cwd = here({ '.env': 'LLM_MODEL=gpt\nSESSION_API_KEY=CANARY-1\n' });
+    const server = 'https://nothing.invalid';
+    const { stdout, code } = await setpoint(['init', '--from', '.env', '--server', server], {
+      cwd,
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain('The service was not read: only its address is in the file.');
+    expect(read(cwd)).toContain(
+      `url: ${server}\n  # The key that the service needs.\n  api_key: \${env:SESSION_API_KEY}`,
+    );
+  });
+
+  it('the value that a later file has is the one that holds', async () => {
+    const cwd = here({ 'a.env': 'LLM_MODEL=first\n', 'b.env': 'LLM_MODEL=second\n' });
+    const { from } = await initFrom(cwd, ['a.env', 'b.env']);
+    expect(read(cwd)).toContain('llm_model: second');
+    expect(from.left).toEqual([
+      { file: 'a.env', place: 'LLM_MODEL', reason: 'b.env says something else, and comes later' },
+    ]);
+  });
+
+  it('the names of variables do not meet: those of templates and those that are made', async () => {
+    const cwd = here({
+      'mcp.json': JSON.stringify({
+        mcpServers: {
+          a: { command: 'npx', env: { A_TOKEN: 'CANARY-1' } },
+          b: { command: 'npx', env: { B_TOKEN: '${A_TOKEN}' } },
+        },
+      }),
+    });
+    await initFrom(cwd, ['mcp.json']);
+    expect(read(cwd)).toContain('A_TOKEN: ${env:A_TOKEN_2}');
+    expect(read(cwd)).toContain('B_TOKEN: ${env:A_TOKEN}');
+  });
 });
