@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { SessionRequest } from '../../reconciler/operations/session.ts';
 import { commitOf } from '../../reconciler/host/git-program.ts';
+import { SharedSecrets } from '../../reconciler/host/shared-secrets.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { Controller } from './controller.ts';
 import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal/journal.ts';
@@ -39,12 +40,18 @@ export interface ControllerRequest extends Partial<
 
 /** A controller over a data folder; `run` starts it. It reads every 5 minutes and 8 environments at a time, and locks with files, unless told otherwise. */
 export function openController(options: ControllerRequest): Controller {
-  const { request, data, clock = SYSTEM_CLOCK, limits = JOURNAL_LIMITS } = options;
+  const { data, clock = SYSTEM_CLOCK, limits = JOURNAL_LIMITS, interval = 300_000 } = options;
+  const { env, signal } = options.request;
+  const request = {
+    sharedSecrets: new SharedSecrets(env, clock, interval, signal),
+    ...options.request,
+  };
   const source = options.source ?? filesSource(request, (path) => commitOf(path, request.env));
   return new Controller({
     ...options,
+    request,
     clock,
-    interval: options.interval ?? 300_000,
+    interval,
     parallel: options.parallel ?? 8,
     abandon: options.abandon ?? new AbortController().signal,
     report: options.report ?? (() => {}),

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ReferenceSource, Variables } from '../model/ports.ts';
 import { isUnder, readText } from './read-text.ts';
-import type { SecretValues } from './secret-values.ts';
+import type { SecretAnswers } from './secret-values.ts';
 import { parseEnv } from 'node:util';
 import { SetpointError } from '../model/error.ts';
 
@@ -19,7 +19,7 @@ const NONE: ReadonlySet<string> = new Set();
 export function referenceSource(
   env: Variables,
   unanswered = NONE,
-  secrets?: SecretValues,
+  secrets?: SecretAnswers,
 ): ReferenceSource {
   const folders = foldersIn(env);
   // The process looks each of its variables up anew, and a run asks for the same ones again and again.

@@ -4,6 +4,13 @@ import { secretCommands, type SecretCommand } from './secret-commands.ts';
 
 type Found = { readonly text: string } | { readonly problem: string };
 
+/** Asks for secrets, and has what was found. */
+export interface SecretAnswers {
+  ask(secrets: Iterable<SecretPath>, signal?: AbortSignal): Promise<void>;
+  /** Undefined if it was not asked for. */
+  of(secret: SecretPath): Found | undefined;
+}
+
 const LARGEST_SECRET = 64 * 1024;
 const LARGEST_BATCH = 1024 * 1024;
 /** Processes at a time. */
@@ -13,10 +20,11 @@ const AT_A_TIME = 4;
  * What secret commands gave in one run: each is asked once for a secret, however often it is read. Neither what a command prints nor what it
  * says when it fails is ever part of a problem.
  */
-export class SecretValues {
+export class SecretValues implements SecretAnswers {
   readonly #env: Variables;
   readonly #asked = new Map<string, Promise<unknown>>();
   readonly #found = new Map<string, Found>();
+  readonly #turns = new StartOrder();
   #commands: ReadonlyMap<string, SecretCommand> | null = null;
 
   constructor(env: Variables) {
@@ -25,7 +33,7 @@ export class SecretValues {
 
   /** Asks for those of the secrets that were not asked for yet. Throws a usage error if SETPOINT_SECRET_COMMANDS cannot be used. */
   async ask(secrets: Iterable<SecretPath>, signal?: AbortSignal): Promise<void> {
-    const wanted = [...secrets];
+    const wanted = [...new Map([...secrets].map((one) => [secretName(one), one])).values()];
     const isNew = (one: SecretPath): boolean => !this.#asked.has(secretName(one));
     const fresh = wanted.filter(isNew);
     if (fresh.length > 0) this.#start(fresh, signal);
@@ -37,11 +45,26 @@ export class SecretValues {
     return this.#found.get(secretName(secret));
   }
 
-  #start(secrets: readonly SecretPath[], signal: AbortSignal | undefined): void {
+  /** Forgets what was found of one, so that it can be asked for again. */
+  forget(secret: SecretPath): void {
+    this.#asked.delete(secretName(secret));
+    this.#found.delete(secretName(secret));
+  }
+
+  /** Whether one process gives all secrets of a command. */
+  isBatch(name: string): boolean {
+    return this.#commandNamed(name)?.protocol === 'batch';
+  }
+
+  #commandNamed(name: string): SecretCommand | undefined {
     this.#commands ??= secretCommands(this.#env);
-    const turns = new StartOrder();
+    return this.#commands.get(name);
+  }
+
+  #start(secrets: readonly SecretPath[], signal: AbortSignal | undefined): void {
+    const turns = this.#turns;
     for (const [name, paths] of grouped(secrets)) {
-      const command = this.#commands.get(name);
+      const command = this.#commandNamed(name);
       const set = (path: string, found: Promise<Found>): void => {
         const key = secretName({ command: name, path });
         this.#asked.set(

@@ -4,7 +4,8 @@ import type { ReferenceSource, Tracer } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import { Redactor, SharedValues } from '../model/redactor.ts';
 import { referenceSource } from '../host/reference-source.ts';
-import { SecretValues } from '../host/secret-values.ts';
+import { SecretValues, type SecretAnswers } from '../host/secret-values.ts';
+import type { SharedSecrets } from '../host/shared-secrets.ts';
 import { allowListeners, freeGrownMemory, runInfo, findTracer } from '../host/this-process.ts';
 import { Networks } from '../service/networks.ts';
 import type { Options } from './options.ts';
@@ -54,7 +55,7 @@ export type Running<R extends Options> = R & {
   /** Looks references up; what it finds must be noted: see sourceFor. */
   readonly references: ReferenceSource;
   /** What secret commands gave: see askSecrets. */
-  readonly secrets: SecretValues;
+  readonly secrets: SecretAnswers;
   readonly resolved: Resolved;
   readonly networks: Networks;
   readonly tracer: Tracer;
@@ -80,7 +81,7 @@ function proxyVariables(env: Options['env']): ProxyVariables {
 function lookupsIn(
   env: Options['env'],
   silent: ReadonlySet<string>,
-  secrets: SecretValues,
+  secrets: SecretAnswers,
 ): Pick<Running<Options>, 'references' | 'secrets' | 'proxy' | 'silent'> {
   const references = referenceSource(env, silent, secrets);
   return { references, secrets, proxy: proxyVariables(env), silent };
@@ -218,18 +219,18 @@ export interface Sharing {
   readonly values: SharedValues;
 }
 
-/** Runs an operation. What it throws is masked; its result is not. */
-export async function running<R extends Options, T>(
-  request: R,
-  work: (running: Running<R>) => Promise<T>,
-  sharing?: Sharing,
-): Promise<T> {
+/** Runs an operation. What it throws is masked; its result is not. `sharedSecrets` are those of a controller, for all its runs. */
+export async function running<
+  R extends Options & { readonly sharedSecrets?: SharedSecrets | undefined },
+  T,
+>(request: R, work: (running: Running<R>) => Promise<T>, sharing?: Sharing): Promise<T> {
   const resolved = new Resolved(sharing?.values);
   const networks = sharing?.networks ?? new Networks();
   try {
     allowListeners(request.signal);
     const tracer = await findTracer();
-    const lookups = lookupsIn(request.env, NONE, new SecretValues(request.env));
+    const secrets = request.sharedSecrets?.forRun() ?? new SecretValues(request.env);
+    const lookups = lookupsIn(request.env, NONE, secrets);
     return await work({ ...request, ...lookups, resolved, networks, tracer });
   } catch (thrown) {
     if (thrown instanceof SetpointError) redactError(thrown, resolved.all);

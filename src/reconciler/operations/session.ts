@@ -4,6 +4,7 @@ import { redacted } from '../model/redacted.ts';
 import type { SharedValues } from '../model/redactor.ts';
 import type { Target } from '../desired/target.ts';
 import type { Digests } from '../model/ports.ts';
+import type { SharedSecrets } from '../host/shared-secrets.ts';
 import type { AgreementWith } from '../model/agreement.ts';
 import { agreementAfter, sinceAgreement } from '../plan/agreement.ts';
 import { Networks, type OnExchange } from '../service/networks.ts';
@@ -31,6 +32,8 @@ export interface LoadedSession {
 export interface SessionRequest extends PlanRequest {
   /** Tells of files whose disk does not answer before they are read: a reference to one has no value then. Default: they are read at once. */
   readonly unanswered?: ((paths: Iterable<string>) => Promise<ReadonlySet<string>>) | undefined;
+  /** What secret commands give, for all its runs. Default: each run asks for itself. */
+  readonly sharedSecrets?: SharedSecrets | undefined;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Options } from '../../../reconciler/operations/options.ts';
 import { FollowedCommits } from '../../../controller/watch/followed-commits.ts';
 import { branchSource, type SettingsSource } from '../../../controller/watch/source.ts';
 import { keepYoungSpace, SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
+import { SharedSecrets } from '../../../reconciler/host/shared-secrets.ts';
 import { fileLocks } from '../../../controller/watch/locks/file-locks.ts';
 import { clusterHere } from '../../../controller/watch/locks/lease-api.ts';
 import { leaseLocks } from '../../../controller/watch/locks/lease-locks.ts';
@@ -41,11 +42,13 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
     const data = flags.data ?? DEFAULT_DATA;
     const named = optionsFrom(flags, io, 'writes');
     const disks = new DiskAnswers();
+    const interval = intervalOf(flags.interval);
     const request = {
       ...named,
       ...shardOptions(flags, named.env, io),
       strict: flags.strict,
       unanswered: (paths: Iterable<string>) => disks.silentOf(paths),
+      sharedSecrets: new SharedSecrets(named.env, SYSTEM_CLOCK, interval, named.signal),
     };
     const approved =
       flags.approved === undefined ? undefined : await readSaved(flags.approved, ['plan']);
@@ -56,7 +59,7 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
         source === undefined ? request : { ...request, checkout: { root: '.', state: data } },
       source,
       data,
-      interval: intervalOf(flags.interval),
+      interval,
       parallel: flags.parallel === undefined ? 8 : countOf('--parallel', flags.parallel),
       approved,
       abandon: io.abandon,
