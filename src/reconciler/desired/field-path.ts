@@ -3,7 +3,7 @@ import { member, nodeAt, type Node } from './node.ts';
 import type { Block, TextKind } from './blocks/block.ts';
 import { mayHoldReference } from './references.ts';
 import { writtenNames } from './resolve-mcp.ts';
-import { inOwnBlock } from './secrets-store.ts';
+import { blocksAt, inOwnBlock, storeOf } from './secrets-store.ts';
 import { type Expectation, expectationAt, firstSentence } from './schema-lookup.ts';
 import type { Target } from './target.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
@@ -182,6 +182,7 @@ function storeReport([block, name = '', ...rest]: readonly string[]): StoreRepor
 /** What a target declares at a path from the top of the file, its blocks merged; undefined if it declares nothing. */
 export function declaredAt(target: Target, filePath: Path): Node | undefined {
   const [block = '', ...rest] = filePath;
+  if (blocksAt(filePath) !== null) return storeOf(target);
   // Of two blocks that have this, the file has one.
   if (rest[0] === 'disabled_skills' && member(target.settings, rest[0]) === undefined)
     return nodeAt(target.disabled_skills, rest.slice(1));

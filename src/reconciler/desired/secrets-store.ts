@@ -48,6 +48,26 @@ export function spelledIn(root: Node | undefined): (path: FilePath) => FilePath 
   };
 }
 
+/** The blocks that a place of the specification stands for; null if it is no such place. */
+export function blocksAt(path: FilePath): readonly string[] | null {
+  const [block, field, ...rest] = path;
+  return block === 'settings' && field === 'secrets_store' && rest.length === 0
+    ? PLACES.map(([, name]) => name)
+    : null;
+}
+
+/** What the blocks declare together, in the words of the specification; undefined if they declare nothing. */
+export function storeOf(blocks: Partial<OwnBlocks>): Node | undefined {
+  const members = PLACES.flatMap(([key, block]): [string, Member][] => {
+    const node = blocks[block];
+    return node === undefined ? [] : [[key, { key, keyFile: node.file, keyAt: node.at, node }]];
+  });
+  const [first] = members;
+  if (first === undefined) return undefined;
+  const { file, at, reported } = first[1].node;
+  return { kind: 'map', file, at, reported, members: new Map(members) };
+}
+
 /** The blocks of a file or an environment, with what the specification spells under the settings where it belongs. */
 export function withOwnBlocks<B extends OwnBlocks>(blocks: B): B {
   const { settings } = blocks;

@@ -552,7 +552,7 @@ export type SettingsFile2 = Sandbox[];
 export type SettingsFile3 = string[];
 
 /**
- * The desired settings and sandboxes of an agent-platform service. What is absent is not managed and never changed; null clears; [] and {} are empty.
+ * The desired settings, named items and sandboxes of an OpenHands server: the app server or the Agent Server. What is absent is not managed and never changed; null clears; [] and {} are empty.
  */
 export interface SettingsFile {
   /**

@@ -1,5 +1,6 @@
 import { declaredAt, fieldPath, type FieldPath, meaningOf } from '../desired/field-path.ts';
 import { nodeOrigin } from '../desired/effective.ts';
+import { blocksAt } from '../desired/secrets-store.ts';
 import { referenceReports } from '../desired/lookup.ts';
 import { resolveServer } from '../desired/resolve.ts';
 import { unmanagedOf } from '../desired/blocks/about.ts';
@@ -142,10 +143,12 @@ function plannedAt(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
 }
 
 async function settingsAt({ path, filePath }: FieldPath, input: PlanInput): Promise<PlannedAt> {
-  const resources = RESOURCES.filter(({ block }) => block === 'settings' || block === filePath[0]);
+  const named = blocksAt(filePath);
+  const blocks = ['settings', ...(named ?? filePath.slice(0, 1))];
+  const resources = RESOURCES.filter(({ block }) => blocks.includes(block));
   const { plan, observed: settings } = await observeAndPlan({ ...input, resources });
   const isWhole = samePath(filePath, ['settings']);
-  const paths = plannedPaths(path, input.desired);
+  const paths = named?.map((block) => [block]) ?? plannedPaths(path, input.desired);
   const isAbout = (other: { readonly path: Path }): boolean =>
     isWhole || paths.some((one) => isWithin(other.path, one) || isWithin(one, other.path));
   return {

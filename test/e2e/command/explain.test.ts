@@ -361,3 +361,23 @@ describe('explain', () => {
     });
   });
 });
+
+it.each([
+  ['secrets_store', 'secrets: { ONE: "${env:LLM}" }\n'],
+  ['settings.secrets_store', 'secrets: { ONE: "${env:LLM}" }\n'],
+])('%s says what declares it, in either spelling', async (path, declared) => {
+  const file = join(folder.path, 'settings.yaml');
+  const from = readFileSync(file, 'utf8');
+  writeFileSync(file, from.replace('unmanaged: [agent]', `${declared}unmanaged: [agent]`));
+  const document = await explain({
+    env: ENV,
+    file,
+    path,
+    offline: true,
+  });
+  expect(document.meaning.description).toContain(
+    'the same as the blocks git_providers and secrets',
+  );
+  for (const { declared: found } of document.environments)
+    expect(found).toMatchObject({ value: { custom_secrets: { ONE: '${env:LLM}' } } });
+});
