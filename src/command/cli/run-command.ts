@@ -114,6 +114,7 @@ const COMMANDS_ELSEWHERE: Readonly<Record<string, string>> = {
 const WAYS_ELSEWHERE: Readonly<Record<string, string>> = {
   undo: UNDO,
   rollback: UNDO,
+  revert: UNDO,
   promote:
     'Merge the file of one environment into that of the next, then run setpoint apply -e NAME.',
 };

@@ -39,7 +39,9 @@ function unknownKey(path: readonly string[], key: string): Finding {
       ? `Did you mean ${near}?`
       : elsewhere !== undefined && inBlock(path).length === 0
         ? `Move it under ${elsewhere}.`
-        : availableAt(path, keys);
+        : inBlock(path).length > 0 && path.length > 0 && expectationAt([]).keys.includes(key)
+          ? `Move it to the top of the file, beside ${inBlock(path)[0] ?? 'settings'}.`
+          : availableAt(path, keys);
   const message = `Unknown key ${isShowable(key) ? `${key} ` : ''}${where}.`;
   return { code: 'unknown-key', message, hint };
 }

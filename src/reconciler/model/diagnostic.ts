@@ -44,6 +44,7 @@ export const DIAGNOSTICS = {
   tag: 'A YAML tag. The field determines the type.',
   'too-deep': 'More than 64 levels of nesting.',
   unreadable: 'A file that cannot be read.',
+  'unknown-command': 'A secret command that SETPOINT_SECRET_COMMANDS does not name here.',
   'unknown-key': 'A key that the schema does not have.',
   'unknown-name':
     'The name of something that the file does not declare, although it declares others of the kind.',

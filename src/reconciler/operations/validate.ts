@@ -16,6 +16,7 @@ import { filesOf, loadTargets, unreadable } from './load.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
 import { defaultFiles } from './default-files.ts';
 import { chosenTargets } from './select.ts';
+import { unknownCommands } from './unknown-commands.ts';
 
 /** Checks the files offline: schema, form of references, rules across fields. Variables are not read. */
 export async function validate(options: Options): Promise<ValidationDocument> {
@@ -27,7 +28,9 @@ export function targetsAndProblems(options: Options): Pick<Loaded, 'targets' | '
   try {
     const loaded = loadTargets(options);
     if (loaded.targets.length === 0) return loaded;
-    return { ...loaded, targets: chosenTargets(loaded.targets, options) };
+    const targets = chosenTargets(loaded.targets, options);
+    const unknown = unknownCommands(targets, options.env);
+    return { targets, diagnostics: [...loaded.diagnostics, ...unknown] };
   } catch (thrown) {
     if (!(thrown instanceof SetpointError) || thrown.code !== 'file-unreadable') throw thrown;
     const [file = DEFAULT_FILE] = [options.file ?? defaultFiles()].flat();

@@ -181,3 +181,19 @@ function recipes() {
   if (all.length !== Object.keys(called).length) throw new Error('The guide has other recipes.');
   return all;
 }
+
+it('validate warns of a command that is not named here, runs none, and says nothing without the variable', async () => {
+  const env = commands();
+  const known = await ran(['validate'], env);
+  expect([known.code, known.stderr]).toEqual([0, '']);
+  const text = SETTINGS.replace('secret:store/other/key', 'secret:stor/other/key');
+  writeFileSync(join(folder.path, 'settings.yaml'), text);
+  const warned = await ran(['validate'], env);
+  expect(warned.code).toBe(0);
+  expect(warned.stderr).toContain('warning unknown-command');
+  expect(warned.stderr).toContain(
+    'Did you mean store? If it is named where the file is applied, leave it so.',
+  );
+  expect((await ran(['validate'], {})).stderr).toBe('');
+  expect(calls()).toEqual([]);
+});

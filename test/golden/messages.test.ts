@@ -1,0 +1,206 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { run } from '../../src/command/cli/run.ts';
+import { COMMANDS } from '../../src/command/cli/command-table.ts';
+import { startEmulator } from '../../src/emulator/start.ts';
+import { folderWith } from '../fixture/command.ts';
+import { expectGolden } from './golden-file.ts';
+
+/* What a new user reads on a terminal of 80 columns, command after command, as it was typed. */
+
+const COLUMNS = 80;
+const KEY = 'sk-nobody-may-read-91';
+
+interface Story {
+  readonly files?: Readonly<Record<string, string>>;
+  /** Commands as they are typed. `NAME=VALUE` before one are its variables; `write FILE` puts the next of `writes` there. */
+  readonly typed: readonly string[];
+  readonly writes?: readonly string[];
+}
+
+const SECRETS = `version: 1
+server: { url: "embedded:" }
+settings:
+  language: en
+  llm_api_key: \${env:LLM_API_KEY}
+  search_api_key: \${env:SEARCH_API_KEY}
+  mcp_config:
+    shttp_servers:
+      - { url: "https://mcp.example.com/mcp", api_key: "\${env:LLM_API_KEY}" }
+`;
+const BOTH = 'LLM_API_KEY=KEY SEARCH_API_KEY=KEY';
+
+const SYNONYMS = ['rotate', 'undo', 'rollback', 'revert', 'promote', 'logs', 'secrets', 'export', 'diff', 'sync', 'fmt'];
+
+const STORIES: Readonly<Record<string, Story>> = {
+  'a missing value': {
+    files: { 'settings.yaml': SECRETS },
+    typed: [
+      `${BOTH} setpoint apply --yes -q`,
+      'write settings.yaml',
+      'setpoint plan',
+      'setpoint apply --yes',
+      'LLM_API_KEY=KEY setpoint plan',
+      'LLM_API_KEY=KEY setpoint apply --yes',
+      'LLM_API_KEY=KEY setpoint apply --yes --without search_api_key',
+      'LLM_API_KEY=KEY setpoint apply --yes --without serch_api_key',
+      'LLM_API_KEY=KEY setpoint apply --yes --without mcp_config.shttp_servers[https://mcp.example.com/mcp].url',
+    ],
+    writes: [SECRETS.replace('language: en', 'language: de')],
+  },
+  'stored secrets': {
+    files: { 'settings.yaml': SECRETS },
+    typed: [
+      `${BOTH} setpoint apply --yes -q`,
+      `${BOTH} setpoint plan`,
+      `${BOTH} setpoint plan -v`,
+      `${BOTH} setpoint apply --yes`,
+      `${BOTH} setpoint drift`,
+      `${BOTH} setpoint doctor`,
+      `${BOTH} setpoint apply --yes --rotate llm_api_key`,
+    ],
+  },
+  'an end of drift': {
+    files: { 'settings.yaml': 'version: 1\nserver: { url: "embedded:" }\nsettings: { language: en }\n' },
+    typed: ['setpoint apply --yes -q', 'write settings.yaml', 'setpoint drift', 'setpoint drift -q'],
+    writes: ['version: 1\nserver: { url: "embedded:" }\nsettings: { language: de }\n'],
+  },
+  'a first file': {
+    typed: [
+      'setpoint plan',
+      'setpoint init -e staging --server http://127.0.0.1:3000',
+      'setpoint plan',
+    ],
+  },
+  'a broken file of several': {
+    files: {
+      'envs/base.yaml': 'version: 1\nsettings: { language: en }\n',
+      'envs/good.yaml': 'version: 1\nextends: base.yaml\nserver: { url: "embedded:good" }\n',
+      'envs/broken.yaml': 'version: 1\nextends: base.yaml\nserver: { url: "embedded:broken" }\nsettings: { langage: de }\n',
+    },
+    typed: [
+      'setpoint validate -f envs/*.yaml',
+      'setpoint plan -f envs/*.yaml',
+      'setpoint validate -f envs/good.yaml -f envs/base.yaml',
+    ],
+  },
+  'unknown keys': {
+    files: {
+      'settings.yaml':
+        'version: 1\nserver: { url: "embedded:" }\nsettings:\n  langauge: en\n  wholly_other: 1\n  another_one: 2\n  third_thing: 3\n',
+    },
+    typed: ['setpoint validate'],
+  },
+  'a misplaced block': {
+    files: {
+      'settings.yaml':
+        'version: 1\nserver: { url: "embedded:" }\nsettings:\n  language: en\n  secrets: { A: "${env:A}" }\n  guards: { max_changes: 1 }\nlanguage: en\n',
+    },
+    typed: ['setpoint validate'],
+  },
+  'a reference that Flux has eaten': {
+    files: {
+      'settings.yaml': 'version: 1\nserver: { url: "embedded:" }\nsettings:\n  llm_api_key:\n  language: ""\n',
+    },
+    typed: ['setpoint validate', 'setpoint plan'],
+  },
+  'a secret of an unknown command': {
+    files: {
+      'settings.yaml':
+        'version: 1\nserver: { url: "embedded:" }\nsettings:\n  language: en\n  llm_api_key: ${secret:valt/llm/key}\n',
+    },
+    typed: [
+      'setpoint validate',
+      'SETPOINT_SECRET_COMMANDS={"vault":["vault","read","{}"]} setpoint validate',
+      'SETPOINT_SECRET_COMMANDS={"vault":["vault","read","{}"]} setpoint plan',
+      'setpoint plan',
+    ],
+  },
+  'words that other tools have': {
+    files: { 'settings.yaml': 'version: 1\nserver: { url: "embedded:" }\nsettings: { language: en }\n' },
+    typed: SYNONYMS.map((word) => `setpoint ${word}`),
+  },
+  help: { typed: ['setpoint', 'setpoint --help', ...Object.keys(COMMANDS).map((name) => `setpoint ${name} --help`)] },
+};
+
+describe('what a new user reads at 80 columns', () => {
+  it.each(Object.keys(STORIES))('%s', async (name) => {
+    const { files = {}, typed, writes = [] } = STORIES[name] as Story;
+    const service = await startEmulator();
+    onTestFinished(() => service.close());
+    const folder = folderWith(files);
+    onTestFinished(() => folder.remove());
+    const texts = [...writes];
+    const transcript: string[] = [];
+    for (const line of typed) {
+      const [command = '', file = ''] = line.split(' ');
+      if (command === 'write') {
+        writeFileSync(join(folder.path, file), texts.shift() ?? '');
+        continue;
+      }
+      const inside = line.replaceAll('http://127.0.0.1:3000', service.url);
+      const { code, text } = await typedHere(inside, folder.path);
+      const end = code === 0 ? '' : `  # exit ${code}`;
+      transcript.push(`$ ${line}${end}\n${text}`);
+    }
+    const shown = transcript
+      .join('\n')
+      .replaceAll(service.url, 'http://127.0.0.1:3000')
+      .replaceAll(folder.path, '/work')
+      .replace(/\b\d+(\.\d+)? ?ms\b/g, 'N ms')
+      .replace(/Node \d[\d.]*/g, 'Node 20');
+    expect(shown).not.toContain(KEY);
+    expectGolden(join('messages', `${name.replaceAll(/[^a-z]+/gi, '-')}.txt`), wrapped(shown));
+    rmSync(join(folder.path, '.setpoint'), { recursive: true, force: true });
+  });
+});
+
+/** What a command prints to a terminal: stdout, then stderr. */
+async function typedHere(line: string, cwd: string): Promise<{ code: number; text: string }> {
+  const words = line.split(' ');
+  const at = words.indexOf('setpoint');
+  const env = Object.fromEntries(
+    words.slice(0, at).map((word) => {
+      const [key = '', ...value] = word.split('=');
+      return [key, value.join('=') === 'KEY' ? KEY : value.join('=')];
+    }),
+  );
+  const before = process.cwd();
+  const out = terminal();
+  const errors = terminal();
+  process.chdir(cwd);
+  try {
+    const code = await run(words.slice(at + 1), {
+      env: { NO_COLOR: '1', PATH: '', ...env },
+      stdin: () => Readable.from([]),
+      stdout: out.stream,
+      stderr: { write: errors.stream.write },
+      signal: new AbortController().signal,
+      abandon: new AbortController().signal,
+    });
+    return { code, text: out.text() + errors.text() };
+  } finally {
+    process.chdir(before);
+  }
+}
+
+function terminal() {
+  const parts: string[] = [];
+  const write = (text: string | Uint8Array, done?: () => void): boolean => {
+    parts.push(String(text));
+    done?.();
+    return true;
+  };
+  return { stream: { isTTY: true as const, columns: COLUMNS, write }, text: () => parts.join('') };
+}
+
+/** As a terminal breaks lines that are too long. */
+function wrapped(text: string): string {
+  return text
+    .split('\n')
+    .flatMap((line) => line.match(new RegExp(`.{1,${COLUMNS}}`, 'gu')) ?? [''])
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
