@@ -52,6 +52,8 @@ export interface SettingsSource {
   load(): Promise<LoadedFiles>;
   /** Those that a controller before this one used last, if they were kept; null if there are none. */
   loadLast(): Promise<LoadedFiles | null>;
+  /** Told of the settings files in force: what is beside them stays, also of a file that is broken since. */
+  use?(paths: readonly string[]): void;
   /** Calls `changed` when the files may have changed, as far as the system tells; what it returns ends that. */
   listen(changed: () => void): () => void;
 }
@@ -140,6 +142,7 @@ export class CurrentFiles implements Files {
     this.#places = places;
     this.targets = [...targets, ...kept];
     this.declared = new Set([...declared, ...kept.map(({ name }) => name)]);
+    this.#source.use?.(this.targets.map(({ file }) => file));
     this.commit = commit;
     this.values = values;
     this.#mostValues = 2 * values.size + MOST_REPLACED;
@@ -189,6 +192,7 @@ export function branchSource(
   let current: string | null = null;
   let tip: string | null = null;
   let asked: Promise<string> | null = null;
+  let used: readonly string[] = [];
   /** When it is asked again: so long after an answer, or none, came. */
   let askAt = Number.POSITIVE_INFINITY;
   /** What the branch must continue. A commit that is named counts once: what was used since then counts later. */
@@ -204,7 +208,7 @@ export function branchSource(
     return commit;
   };
   const loadOf = async (commit: string): Promise<LoadedFiles> => {
-    const root = await branch.files(commit);
+    const root = await branch.files(commit, used);
     const named = [options.file ?? defaultFiles(root)].flat();
     const file = named.map((path) => join(root, path));
     const loaded = await loadApart({ ...options, file, checkout: { root, state } });
@@ -235,6 +239,9 @@ export function branchSource(
       // One that was named since then must come first.
       const isOver = kept === null || (from !== undefined && from !== kept.from);
       return isOver ? null : loadOf(kept.commit);
+    },
+    use: (paths) => {
+      used = paths;
     },
     listen: () => () => {},
   };

@@ -46,7 +46,7 @@ export interface GitBranch {
    * A folder with the files of a commit, complete when it is returned. Those of the two commits that were asked for last are kept.
    * Links are the files that they lead to within the commit; other links, and submodules, are left out.
    */
-  files(commit: string): Promise<string>;
+  files(commit: string, used?: readonly string[]): Promise<string>;
 }
 
 const DEFAULT_TIMEOUT = 60_000;
@@ -85,7 +85,7 @@ export async function openBranch(options: BranchOptions): Promise<GitBranch> {
       return { commit, ...(await repository.describe(commit)) };
     },
     forward: async (from, to) => repository.forward(branch, idOf(from), idOf(to)),
-    files: async (commit) => files.of(idOf(commit)),
+    files: async (commit, used) => files.of(idOf(commit), used),
   };
 }
 
@@ -131,7 +131,7 @@ class Repository {
     const ref = this.#source.kind === 'folder' ? `refs/heads/${branch}` : TIP;
     if (this.#source.kind === 'address') await this.#fetch(branch);
     const found = await this.#git(['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
-    if (found.kind === 'failed') throw this.#noBranch(branch);
+    if (found.kind === 'failed') throw this.#noBranch(branch, await this.#branches());
     return idOf(this.#done(found).toString().trim());
   }
 
@@ -261,9 +261,25 @@ class Repository {
     throw new SetpointError(failure.code, `${shown} ${failure.what}`, { hint: failure.hint });
   }
 
-  #noBranch(branch: string): SetpointError {
+  /** The branches of a folder; of an address only the one that is followed is known. */
+  async #branches(): Promise<readonly string[]> {
+    if (this.#source.kind !== 'folder') return [];
+    const found = await this.#git([
+      'for-each-ref',
+      '--count=5',
+      '--format=%(refname:short)',
+      'refs/heads',
+    ]);
+    return found.kind === 'done' ? found.output.toString().split('\n').filter(Boolean) : [];
+  }
+
+  #noBranch(branch: string, others: readonly string[] = []): SetpointError {
+    const [only] = others;
     return new SetpointError('file-unreadable', `${this.#source.shown} has no branch ${branch}.`, {
-      hint: 'Check the name; if somebody deleted the branch, push it again.',
+      hint:
+        only === undefined
+          ? 'Check the name; if somebody deleted the branch, push it again.'
+          : `It has ${others.join(', ')}: --ref ${only}. If somebody deleted ${branch}, push it again.`,
     });
   }
 

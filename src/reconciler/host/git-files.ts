@@ -42,13 +42,18 @@ export class GitFiles {
     this.#needs = needs;
   }
 
-  async of(commit: string): Promise<string> {
+  /** `used` are files in folders of other commits that are still in force: those folders stay. */
+  async of(commit: string, used: readonly string[] = []): Promise<string> {
     const folder = join(this.#folder, commit);
     if (!this.#kept.includes(commit)) await this.#write(commit, folder);
     const others = this.#kept.filter((one) => one !== commit);
-    for (const old of others.slice(0, Math.max(0, others.length + 1 - KEPT)))
+    const recent = others.slice(1 - KEPT);
+    const isUsed = (one: string): boolean =>
+      used.some((path) => path.startsWith(join(this.#folder, one, '/')));
+    const stay = others.filter((one) => recent.includes(one) || isUsed(one));
+    for (const old of others.filter((one) => !stay.includes(one)))
       rmSync(join(this.#folder, old), { recursive: true, force: true });
-    this.#kept = [...others.slice(1 - KEPT), commit];
+    this.#kept = [...stay, commit];
     return folder;
   }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { openBranch } from '../../../src/reconciler/host/git-branch.ts';
@@ -205,5 +205,42 @@ it(
     const elsewhere = (await followed(undefined, 'elsewhere')).files;
     await elsewhere.refresh();
     expect(elsewhere).toMatchObject({ commit: second, problem: null });
+  },
+);
+
+it(
+  'what a file that is broken since an earlier commit was declared with stays beside it',
+  { timeout: 60_000 },
+  async () => {
+    const one = (language: string) =>
+      `version: 1\nserver: { url: "https://one.example.com", ca_file: ca.pem }\nsettings: { ${language} }\n`;
+    const two = (language: string) =>
+      `version: 1\nserver: { url: "https://two.example.com" }\nsettings: { language: ${language} }\n`;
+    commit({ 'one.yaml': one('language: en'), 'two.yaml': two('en'), 'ca.pem': 'a certificate' });
+    const clock = new HandClock();
+    const env = { PATH: process.env['PATH'] ?? '' };
+    const into = join(folder.path, 'data/git');
+    const branch = await openBranch({ source: repository, ref: 'main', into, env });
+    const options = { file: ['one.yaml', 'two.yaml'], env };
+    const source = { branch, commits: new FollowedCommits(into) };
+    const files = new CurrentFiles(branchSource(options, source, clock, join(folder.path, 'data')));
+    await files.refresh();
+    const next = async (changed: Readonly<Record<string, string>>) => {
+      commit(changed);
+      clock.passed += 2 * MINUTE;
+      await files.refresh();
+    };
+    const oneOf = () => files.targets.find(({ name }) => name === 'one')?.file ?? '';
+    const caFile = () => readFileSync(join(dirname(oneOf()), 'ca.pem'), 'utf8');
+    await next({ 'one.yaml': one('langage: en') });
+    for (const language of ['de', 'fr', 'it', 'es']) await next({ 'two.yaml': two(language) });
+    expect(files.broken).toMatchObject([{ file: 'one.yaml', isKept: true }]);
+    expect(caFile()).toBe('a certificate');
+    await next({ 'one.yaml': one('language: de') });
+    await next({ 'two.yaml': two('en') });
+    await next({ 'two.yaml': two('de') });
+    expect([files.broken, caFile()]).toEqual([[], 'a certificate']);
+    const kept = readdirSync(into).filter((name) => name.startsWith('files-'));
+    expect(readdirSync(join(into, kept[0] ?? '')).length).toBeLessThanOrEqual(3);
   },
 );
