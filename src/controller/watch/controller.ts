@@ -13,6 +13,7 @@ import { SharedReading, type JournalReading } from './journal/journal-reader.ts'
 import { Recorder } from './recorder.ts';
 import { lockProblems } from './environment-lock.ts';
 import type { NoticeJournal } from './notices/told.ts';
+import { Outages } from './outages.ts';
 import { Pause, Upkeep } from './upkeep.ts';
 import { Fleet } from './fleet.ts';
 import { Suspensions } from './suspensions.ts';
@@ -80,6 +81,7 @@ export class Controller implements Watching {
       tell: (state, record) => this.#recorder.tell(state, record),
       keepAgreement: (name, agreed) => this.#recorder.keepAgreement(name, agreed),
       agreements: new Agreements(SHARED_AGREEMENTS),
+      outages: new Outages(),
       recall: (name) => this.#recorder.recall(name, this.#recall),
       isAsStarted: async () => this.#isRestored && (await options.journal.isOwn()),
       lookAgain: (records) => this.#suspensions.lookAgain(records),

@@ -112,6 +112,37 @@ export class EnvironmentRecords {
   }
 }
 
+/** Moves the times of heals with the clock of the machine if that is set: their age counts. */
+export class HealTimes {
+  readonly #records: EnvironmentRecords;
+  readonly #clock: Clock;
+  /** By how much the time of day was ahead of the monotonic clock when it was looked at. */
+  #ahead = 0;
+
+  constructor(records: EnvironmentRecords, clock: Clock) {
+    this.#records = records;
+    this.#clock = clock;
+    this.fit();
+  }
+
+  /** Takes that the times are those of the clock of now. */
+  fit(): void {
+    this.#ahead = this.#clock.now() - this.#clock.monotonic();
+  }
+
+  /** Throws output-failed if it cannot be written that they have moved. */
+  async move(): Promise<void> {
+    const now = this.#clock.now();
+    const ahead = now - this.#clock.monotonic();
+    const by = Math.round(ahead - this.#ahead);
+    if (Math.abs(by) < CLOCK_SET) return;
+    const { name, heals } = this.#records.state;
+    if (heals.length > 0)
+      await this.#records.now({ kind: 'clock-set', environment: name, by }, now);
+    this.#ahead = ahead;
+  }
+}
+
 /** An event as the journal has it. */
 export function recordOf(event: JournalEvent, at: number): JournalRecord {
   return { v: 1, at: new Date(at).toISOString(), ...event };

@@ -16,6 +16,9 @@ const OUTAGES: ReadonlySet<string> = new Set([
   'timed-out',
   'server-error',
 ] satisfies ErrorCode[]);
+/** The time before an outage is checked again, in milliseconds: the first time, and the longest. */
+const FIRST_CHECK = 5_000;
+const LONGEST_CHECK = 60_000;
 /** How much the time between two reads may be shorter or longer, so that environments do not move in step. */
 const JITTER = 0.1;
 
@@ -35,12 +38,22 @@ export function untilNextRead(
   code: string,
   random: number,
 ): number {
-  const longest = OUTAGES.has(code) ? LONGEST_OF_OUTAGE : LONGEST_BACK_OFF;
+  const longest = isOutage(code) ? LONGEST_OF_OUTAGE : LONGEST_BACK_OFF;
   const backedOff =
     failures === 0
       ? interval
       : Math.max(interval, Math.min(longest, interval * 2 ** Math.min(failures - 1, 20)));
   return backedOff * (1 - JITTER + 2 * JITTER * random);
+}
+
+/** Whether an error, by its code, is that of a service that may be back at any moment. */
+export function isOutage(code: string): boolean {
+  return OUTAGES.has(code);
+}
+
+/** Milliseconds until an outage is checked again, after as many checks: seconds, twice as long each time, up to a minute; a half more or less. */
+export function untilCheck(checks: number, random: number): number {
+  return Math.min(LONGEST_CHECK, FIRST_CHECK * 2 ** Math.min(checks, 20)) * (0.5 + random);
 }
 
 /** Milliseconds until the first read: spread over the interval, the first ones at once. */

@@ -18,6 +18,7 @@ import type { EnvironmentRecords } from './environment-records.ts';
 import { digestOf } from './environment-state.ts';
 import { competing, isStanding, whyMustNotHeal, refusedTooOften } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
+import { isOutage } from './schedule.ts';
 
 /** What reading and healing an environment needs. */
 export interface TurnTools {
@@ -60,14 +61,25 @@ export interface WriteTools extends TurnTools {
 export async function readEnvironment(
   { target, agreement }: DeclaredEnvironment,
   { request, networks, values, agreements, approved, signal }: TurnTools,
+  cheaply: Partial<Pick<SessionRequest, 'timeout' | 'tries'>> = {},
 ): Promise<LoadedPlan> {
   const { allow = [] } = request;
   const lifted = approved === undefined ? allow : [...allow, 'remove-others'];
   return planLoaded(
     target,
-    { ...request, allow: lifted, digests: false, signal },
+    { ...request, ...cheaply, allow: lifted, digests: false, signal },
     { networks, values: values(), agreement, digests: agreements.digestsAfter(agreement) },
   );
+}
+
+/** How long the answer to a check may take, in milliseconds. A slower service is seen by the next read. */
+const CHECK = 5_000;
+
+/** Whether a service that was down answers again, by one short request as long as it does not. */
+export async function isBack(declared: DeclaredEnvironment, tools: TurnTools): Promise<boolean> {
+  const timeout = Math.min(CHECK, tools.request.timeout ?? CHECK);
+  const { plan } = await readEnvironment(declared, tools, { timeout, tries: 1 });
+  return plan.error === null || !(isOutage(plan.error.code) || plan.error.code === 'rate-limited');
 }
 
 /** Why something was not done. */

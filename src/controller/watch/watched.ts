@@ -4,13 +4,15 @@ import type { JournalRecord, NoticeEvent, WatchState } from '../../reconciler/mo
 import { labelsOf } from '../../reconciler/desired/blocks/about.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
-import { CLOCK_SET, EnvironmentRecords, type RecordTools } from './environment-records.ts';
+import { EnvironmentRecords, HealTimes, type RecordTools } from './environment-records.ts';
 import { newlyFound } from './environment-state.ts';
 import { EnvironmentLock, whyUnusable, type LockTools } from './environment-lock.ts';
 import type { Lock } from './locks/locks.ts';
+import { NextTurn, type OutageTools } from './outages.ts';
 import { APART, CONFIRM, watchSettings, untilNextRead } from './schedule.ts';
 import {
   heal,
+  isBack,
   readEnvironment,
   writeDeclared,
   type DeclaredEnvironment,
@@ -20,7 +22,7 @@ import {
 import type { ReadEnd } from './watching.ts';
 
 /** What the turns of all environments share. */
-export interface WatchTools extends TurnTools, AgreementTools, LockTools, RecordTools {
+export interface WatchTools extends TurnTools, AgreementTools, LockTools, RecordTools, OutageTools {
   /** Milliseconds between two reads of an environment that does not say. */
   readonly interval: number;
   /** A number from 0 to 1. */
@@ -45,11 +47,10 @@ export class Watched {
   readonly #lock: EnvironmentLock;
   /** When a read of this process found first what the last one found, on the monotonic clock. */
   #foundAt: number | null = null;
-  /** By how much the time of day was ahead of the monotonic clock when it was looked at. */
-  #ahead: number;
+  readonly #healTimes: HealTimes;
   #gone = false;
   #warned: string | null = null;
-  #due: number;
+  readonly #next: NextTurn;
 
   /** `waits` is told whenever it is due at another time, or waits for its turn again. */
   constructor(
@@ -61,11 +62,11 @@ export class Watched {
   ) {
     this.name = state.name;
     this.records = new EnvironmentRecords(state, tools);
-    this.#due = due;
+    this.#next = new NextTurn(this, due, tools);
     this.#waits = waits;
     this.#target = target;
     this.#tools = tools;
-    this.#ahead = tools.clock.now() - tools.clock.monotonic();
+    this.#healTimes = new HealTimes(this.records, tools.clock);
     this.#agreement = new AgreementOf(state, tools);
     this.#lock = new EnvironmentLock(state.name, tools, (known) => this.#restored(known));
   }
@@ -74,13 +75,13 @@ export class Watched {
     return this.records.state;
   }
 
-  /** When it is read next, on the monotonic clock. */
+  /** When it has its next turn, on the monotonic clock. Set from outside, that is a read. */
   get due(): number {
-    return this.#due;
+    return this.#next.due;
   }
 
   set due(due: number) {
-    this.#due = due;
+    this.#next.due = due;
     this.#waits(this);
   }
 
@@ -97,14 +98,25 @@ export class Watched {
 
   /** Reads the environment, heals it if that is allowed, and sets when it is read next. Never throws: an error is in its state, or a warning. */
   async turn(): Promise<void> {
-    const { clock, interval, random, signal } = this.#tools;
-    let soon = false;
     this.busy = true;
+    const tools = this.#tools;
+    // What a check itself throws is met by the read, which tells it.
+    const isDown = this.#next.isCheck && !(await isBack(this.#declared(), tools).catch(() => true));
+    this.#next.after(isDown ? null : await this.#turn());
+    const { clock } = tools;
+    this.records.readNext(this.due - clock.monotonic(), clock);
+    await this.#end();
+  }
+
+  /** Reads, and heals; in how many milliseconds it is read next. */
+  async #turn(): Promise<number> {
+    const { interval, random, signal } = this.#tools;
+    let soon = false;
     try {
       const [lock, problem] = await this.#lockNow();
       const repeated = await this.#read();
       await this.#flush();
-      if (lock !== null) await this.#mindClock();
+      if (lock !== null) await this.#healTimes.move();
       if (lock !== null && !signal.aborted && !this.#gone) soon = await this.#heal(lock, repeated);
       else this.#warn(problem);
     } catch (thrown) {
@@ -113,10 +125,7 @@ export class Watched {
     const { settings, failures, plan } = this.state;
     const code = plan?.error?.code ?? '';
     const every = settings.interval ?? interval;
-    const wait = soon ? Math.min(every, CONFIRM) : untilNextRead(every, failures, code, random());
-    this.due = clock.monotonic() + wait;
-    this.records.readNext(wait, clock);
-    await this.#end();
+    return soon ? Math.min(every, CONFIRM) : untilNextRead(every, failures, code, random());
   }
 
   /** Plans now; the result is not recorded. */
@@ -165,6 +174,7 @@ export class Watched {
   /** Gives the lock up because the files no longer declare the environment; a write in flight is finished first. */
   async leave(): Promise<void> {
     this.#gone = true;
+    this.#next.leave();
     if (!this.busy) await this.#giveUp();
   }
 
@@ -181,12 +191,11 @@ export class Watched {
 
   /** Takes what the journal says by now: somebody else may have written the environment. */
   #restored(known: WatchState): void {
-    const { clock, moment } = this.#tools;
-    this.records.restore(known, moment());
+    this.records.restore(known, this.#tools.moment());
     this.#agreement.restored(this.state);
     this.#foundAt = null;
     // Whoever held the lock has moved the times of heals with the clock.
-    this.#ahead = clock.now() - clock.monotonic();
+    this.#healTimes.fit();
   }
 
   async #lockNow(): Promise<readonly [Lock | null, SetpointError | null]> {
@@ -213,6 +222,7 @@ export class Watched {
     const { commit, target } = declared;
     const event = newlyFound(this.state, plan, commit);
     records.know({ kind: 'read', at: now, plan, commit });
+    if (!this.#gone) this.#next.found(plan);
     if (event !== null) records.add(event, now);
     const other = this.#agreement.after(this.state, agreed, target, event !== null);
     if (other !== null) records.know({ kind: 'agreed', ...other });
@@ -248,7 +258,7 @@ export class Watched {
   async lookAtClock(): Promise<void> {
     if (this.busy || !this.#lock.isHolder || this.state.heals.length === 0) return;
     this.busy = true;
-    await this.#mindClock().catch(() => {});
+    await this.#healTimes.move().catch(() => {});
     await this.#end();
   }
 
@@ -259,18 +269,6 @@ export class Watched {
     const [, problem] = await this.#lockNow();
     await this.#end();
     return problem === null;
-  }
-
-  /** If the clock was set, moves the times of heals with it: their age counts. */
-  async #mindClock(): Promise<void> {
-    const { clock } = this.#tools;
-    const now = clock.now();
-    const ahead = now - clock.monotonic();
-    const by = Math.round(ahead - this.#ahead);
-    if (Math.abs(by) < CLOCK_SET) return;
-    if (this.state.heals.length > 0)
-      await this.records.now({ kind: 'clock-set', environment: this.name, by }, now);
-    this.#ahead = ahead;
   }
 
   #writeTools(lock: Lock) {

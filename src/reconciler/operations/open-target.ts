@@ -114,7 +114,7 @@ async function openTarget(
     }
   };
   const startup = startupOf(target.name, options);
-  const { tracer } = options;
+  const { tracer, tries } = options;
   const read: Reading['read'] = (what, work, time) =>
     tracer.read(what, target.name, () => (time === 'aside' ? aside(work) : work()));
   const traced = (observer: Observer): Observer => ({
@@ -122,7 +122,7 @@ async function openTarget(
   });
   const pointers = declaredPointers(desired);
   const settings = traced(
-    knowing(desired.lock, settingsObserver(connection, limits, { startup, pointers })),
+    knowing(desired.lock, settingsObserver(connection, limits, { startup, pointers, tries })),
   );
   return {
     connection,
@@ -137,6 +137,7 @@ async function openTarget(
         settingsObserver(connection, limits, {
           startup,
           pointers,
+          tries,
           reveals: server.compareSecrets,
           organization: declaresSharedKey(desired),
         }),

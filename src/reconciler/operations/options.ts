@@ -35,6 +35,8 @@ export interface Options {
   readonly server?: string | undefined;
   /** Milliseconds for one request; all requests for the settings of an environment may take four times as long. Default: 30,000. */
   readonly timeout?: number | undefined;
+  /** How often a read of the settings is sent at most if it fails. Default: four times. */
+  readonly tries?: number | undefined;
   /** A JSON Schema file that what each environment declares must fit, references as they are written. */
   readonly policy?: string | undefined;
   /** The file as it was last applied: with it, every change shows whether the file changed, the service, or both. */

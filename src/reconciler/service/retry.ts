@@ -19,6 +19,8 @@ export interface Retrying {
   readonly clock: Clock;
   readonly place: string;
   readonly random: () => number;
+  /** How often it is sent at most, if it fails otherwise than by being refused for too many requests. Default: four times. */
+  readonly tries?: number | undefined;
 }
 
 const TRIES = 4;
@@ -26,13 +28,13 @@ const FIRST_WAIT = 500;
 const LONGEST_BACKOFF = 8_000;
 
 /**
- * A request that is tried again if its error shows that this may help: four times in all, after a wait of random length (up to
+ * A request that is tried again if its error shows that this may help: four times in all unless told otherwise, after a wait of random length (up to
  * 0.5 s, then 1 s, then 2 s), or the one that Retry-After gives. One that was refused for too many requests asks for its turn
  * again (see Pace) as long as there is time. It never waits past the deadline.
  */
 export function retrying<T>(
   ask: (signal?: AbortSignal) => Promise<T>,
-  { clock, place, random }: Retrying,
+  { clock, place, random, tries: most = TRIES }: Retrying,
   limits: TimeLimits,
 ): (signal?: AbortSignal) => Promise<T> {
   return answered;
@@ -52,7 +54,7 @@ export function retrying<T>(
           continue;
         }
         if (thrown.retry === 'once') seldom += 1;
-        if (tries >= TRIES || seldom > 1) throw counted(thrown, tries);
+        if (tries >= most || seldom > 1) throw counted(thrown, tries);
         const backoff = random() * Math.min(LONGEST_BACKOFF, FIRST_WAIT * 2 ** (tries - 1));
         const wait = Math.max(backoff, thrown.retryAfter ?? 0);
         if (clock.monotonic() + wait >= limits.deadline) throw counted(thrown, tries);

@@ -24,6 +24,8 @@ interface ObserverOptions {
   readonly pointers?: ReadonlyMap<string, string>;
   /** Find out which organisation a write would reach, of services that may have any and are not on this machine. */
   readonly organization?: boolean;
+  /** How often it is asked at most. */
+  readonly tries?: number | undefined;
 }
 
 /**
@@ -34,7 +36,7 @@ interface ObserverOptions {
 export function settingsObserver(
   connection: Connection,
   limits: { deadline: number } = { ...UNLIMITED },
-  { startup = null, reveals = false, pointers, organization = false }: ObserverOptions = {},
+  { startup = null, reveals = false, pointers, tries, organization = false }: ObserverOptions = {},
 ): Observer {
   const { clock, random } = connection;
   const place = connection.place('GET', firstDialect(connection).path);
@@ -57,7 +59,7 @@ export function settingsObserver(
     if (!organization || !mayHaveOrganizations(connection, spoken)) return shown;
     return withOrganization(shown, await organizationBehind(connection, within, signal));
   };
-  const retry = { clock, place, random };
+  const retry = { clock, place, random, tries };
   const observe = retrying((signal) => once(signal, limits), retry, limits);
   return {
     observe: startup === null ? observe : throughStartup(once, observe, startup, limits, retry),

@@ -57,7 +57,7 @@ describe.runIf(INSTALLED)('an Alertmanager (skipped if it or amtool is not insta
     const plan = environment({ changes: [change()] });
     const watching = new MadeUpWatching(
       watchState({ found: 'drift', digest: 'd', plan, labels: { 'example.com/tier': 'prod' } }),
-      watchState({ name: 'down', found: 'error', digest: 'e', failures: 4 }),
+      watchState({ name: 'down', found: 'error', digest: 'e', failures: 4, since: ago(15) }),
       watchState({ name: 'fine' }),
     );
     let passed = 0;

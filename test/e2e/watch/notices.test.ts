@@ -9,7 +9,7 @@ import { httpSender } from '../../../src/controller/watch/notices/send.ts';
 import { change, environment } from '../../fixture/documents.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { receiver } from '../../fixture/receivers.ts';
-import { MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
+import { ago, MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
 
 type Answer = (response: ServerResponse, body: string, request: IncomingMessage) => void;
 
@@ -212,7 +212,7 @@ describe('a webhook', () => {
     const answers = [slackOk, slackInvalid, slackOk];
     const { url, got } = await listening(...answers);
     const watching = new MadeUpWatching(
-      watchState({ found: 'error', digest: 'e', failures: 3 }),
+      watchState({ found: 'error', digest: 'e', failures: 3, since: ago(15) }),
       watchState({ name: 'other' }),
     );
     const told = telling(watching, { receivers: [webhook('slack', url)] });
@@ -262,7 +262,7 @@ describe('a webhook', () => {
   it('gets one message for a thousand environments that fail at once, and one in a minute at most', async () => {
     const { url, got } = await listening(slackOk);
     const watching = new MadeUpWatching(
-      ...fleet(1000, { found: 'error', digest: 'e', failures: 3 }),
+      ...fleet(1000, { found: 'error', digest: 'e', failures: 3, since: ago(15) }),
     );
     const told = telling(watching, { receivers: [webhook('slack', url)] });
     await told.pass(60);
@@ -372,7 +372,7 @@ describe('an Alertmanager', () => {
     watching.put(watchState());
     await told.pass(80);
     watching.put(watchState({ found: 'error', digest: 'e', failures: 1 }));
-    await told.pass(600);
+    await told.pass(400);
     expect(fires).toEqual([true, false, false]);
   });
 

@@ -280,6 +280,64 @@ describe('a service that fails', () => {
     await store.close();
   });
 
+  it('is seen within a minute once it is back, by one cheap request at a time, and nobody is told earlier', async () => {
+    const { store, folder } = await place(DECLARED, 'detect');
+    const watch = startWatching({ folder });
+    await watch.pass(10 * MINUTE);
+    let down = true;
+    const asked: number[] = [];
+    store.intercept = (_, response) => {
+      asked.push(watch.clock.passed);
+      if (down) response.writeHead(500).end('{}');
+      return down;
+    };
+    await watch.pass(30 * MINUTE);
+    const { failures, since } = watch.state();
+    const reads = watch.reads.filter((one) => one.endsWith('server-error')).length;
+    expect(failures).toBe(reads);
+    expect(reads).toBeGreaterThan(3);
+    expect(reads).toBeLessThan(10);
+    expect(watch.clock.now() - Date.parse(since)).toBeGreaterThan(20 * MINUTE);
+    // Four tries of each read, and one of each check: one a minute, and some more at the begin.
+    expect(asked.length).toBeLessThan(reads * 4 + 40);
+    expect(asked.length).toBeGreaterThan(reads * 4 + 15);
+    down = false;
+    await watch.pass(95 * SECOND);
+    expect(watch.state()).toMatchObject({ status: 'in-sync', failures: 0 });
+    expect(recordsOf(watch.data, 'state').map(({ status }) => status)).toEqual([
+      'in-sync',
+      'error',
+      'in-sync',
+    ]);
+    await watch.stop();
+    await store.close();
+  });
+
+  it('is asked by one of the environments behind it, and all are read soon once it is back', async () => {
+    const { store, folder } = await place(DECLARED, 'detect');
+    const names = Array.from({ length: 20 }, (_, index) => `e${index}`);
+    const text = readFileSync(join(folder, 'settings.yaml'), 'utf8');
+    settingsFile(folder, `${text}environments:\n${names.map((one) => `  ${one}: {}\n`).join('')}`);
+    const watch = startWatching({ folder });
+    let down = true;
+    store.intercept = (_, response) => {
+      if (down) response.writeHead(502).end('{}');
+      return down;
+    };
+    await watch.pass(20 * MINUTE);
+    const states = () => watch.controller.states().map(({ status }) => status);
+    expect(new Set(states())).toEqual(new Set(['error']));
+    const before = store.requests.length;
+    await watch.pass(10 * MINUTE);
+    // Two reads of each, of four tries; and checks of one alone.
+    expect(store.requests.length - before).toBeLessThan(names.length * 3 * 4 + 25);
+    down = false;
+    await watch.pass(105 * SECOND);
+    expect(new Set(states())).toEqual(new Set(['in-sync']));
+    await watch.stop();
+    await store.close();
+  });
+
   it('is not asked before the time that it named, also by the next turns', async () => {
     const { store, folder } = await place(DECLARED, 'detect');
     const watch = startWatching({ folder });

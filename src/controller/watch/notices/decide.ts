@@ -16,8 +16,8 @@ export interface Due {
   readonly end: End | null;
 }
 
-/** Reads in a row that must fail before somebody is told. */
-const FAILING = 3;
+/** How long an environment cannot be read before somebody is told, in milliseconds: three intervals, or this if that is shorter. */
+const FAILING = 600_000;
 /** How long a difference that is about to be healed is told to nobody, in milliseconds. */
 const HEALED_SOON = 60_000;
 /** How old a heal may be that somebody is told of, in milliseconds: later it is history. */
@@ -164,16 +164,24 @@ function ofHealed(
 
 function ofFailing(
   receiver: Receiver,
-  { found, digest, failures, lastInSync }: WatchState,
+  state: WatchState,
   former: Episode | null,
   now: number,
   due: Make,
 ): Due[] {
+  const { found, digest, lastInSync } = state;
   if (!receiver.statuses.has('error')) return [];
   const told = former !== null && !endedUntold(receiver, former, lastInSync) ? former : null;
   if (found !== 'error') return told === null ? [] : [due('resolved', latest(told), 'failing')];
-  if (told === null) return failures >= FAILING ? [due('failing', digest)] : [];
+  if (told === null) return hasFailedLong(state, now) ? [due('failing', digest)] : [];
   return isReminded(receiver, told, now) ? [due('reminder', latest(told))] : [];
+}
+
+/** It is time that counts, not reads: how often an environment is read while it fails is no matter of who is told. */
+function hasFailedLong({ since, settings: { interval } }: WatchState, now: number): boolean {
+  const age = now - Date.parse(since);
+  // The clock was set back: it has failed for some time.
+  return age < 0 || age >= Math.min(FAILING, 3 * (interval ?? FAILING));
 }
 
 /** Whether what was told has ended since, and the receiver does not get `resolved`. */

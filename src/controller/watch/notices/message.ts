@@ -118,14 +118,14 @@ function toMinute(at: string): string {
 
 /** What follows the name of the environment. */
 export function wordsOf({ event, state, end }: Due): string {
-  const { found, failures, since } = state;
+  const { found, since } = state;
   switch (event) {
     case 'opened':
       return SENTENCES[found];
     case 'changed':
       return `${SENTENCES[found]}; the differences have changed`;
     case 'failing':
-      return `could not be read ${failures} times in a row`;
+      return `cannot be read since ${toMinute(since)}`;
     case 'reminder':
       return `${SENTENCES[found]}; the same since ${toMinute(since)}`;
     case 'healed':

@@ -7,13 +7,13 @@ import { wordsOf } from '../../../../src/controller/watch/notices/message.ts';
 import type { Receiver } from '../../../../src/controller/watch/notices/receiver.ts';
 import { ToldStates } from '../../../../src/controller/watch/notices/told.ts';
 import { receiver } from '../../../fixture/receivers.ts';
-import { WATCHED_AT, watchState } from '../../../fixture/watching.ts';
+import { ago, WATCHED_AT, watchState } from '../../../fixture/watching.ts';
 
 const MINUTE = 60_000;
 const DRIFT = watchState({ found: 'drift', digest: 'd1' });
 const OTHER = watchState({ found: 'drift', digest: 'd2' });
 const IN_SYNC = watchState();
-const FAILED = watchState({ found: 'error', digest: 'e1', failures: 3 });
+const FAILED = watchState({ found: 'error', digest: 'e1', failures: 3, since: ago(15) });
 
 /** Tells, as time goes on by a minute, and returns what was told each time. */
 function story(to: Receiver, ...states: readonly WatchState[]): string[] {
@@ -60,7 +60,7 @@ describe('a receiver is told', () => {
     ]);
   });
 
-  it('of reads that fail only after three in a row, and not that what differed is resolved', () => {
+  it('of reads that fail only once they have for a while, and not that what differed is resolved', () => {
     const once = watchState({ found: 'error', digest: 'e1', failures: 1 });
     expect(story(receiver(), DRIFT, once, FAILED, FAILED, DRIFT, IN_SYNC)).toEqual([
       'opened d1',

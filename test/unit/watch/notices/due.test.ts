@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const HEAL = { ...watchState().settings, mode: 'heal' as const };
 const DRIFT = watchState({ found: 'drift', digest: 'd1' });
 const IN_SYNC = watchState();
-const FAILED = watchState({ found: 'error', digest: 'e1', failures: 3 });
+const FAILED = watchState({ found: 'error', digest: 'e1', failures: 3, since: ago(15) });
 const iso = (at: number) => new Date(at).toISOString();
 
 type Noticed = Pick<NoticeEvent, 'event' | 'digest'> & Partial<Pick<NoticeEvent, 'result'>>;
@@ -106,9 +106,22 @@ describe('nothing is told', () => {
     expect(due(to, watchState({ found: 'not-read' }), [])).toEqual([]);
   });
 
-  it('of the first and the second read that failed', () => {
-    const failures = (count: number) => due(receiver(), { ...FAILED, failures: count }, []);
-    expect([1, 2, 3, 4].map(failures)).toEqual([[], [], ['failing e1'], ['failing e1']]);
+  it('of reads that have failed for less than ten minutes, or three intervals, however many they are', () => {
+    const { settings } = FAILED;
+    const lasting = (minutes: number, interval: number) =>
+      due(
+        receiver(),
+        { ...FAILED, failures: 50, since: ago(minutes), settings: { ...settings, interval } },
+        [],
+      );
+    for (const interval of [5 * MINUTE, 24 * 60 * MINUTE]) {
+      expect(lasting(9.9, interval)).toEqual([]);
+      expect(lasting(10, interval)).toEqual(['failing e1']);
+    }
+    expect(lasting(2.9, MINUTE)).toEqual([]);
+    expect(lasting(3, MINUTE)).toEqual(['failing e1']);
+    // The clock was set back.
+    expect(lasting(-60, MINUTE)).toEqual(['failing e1']);
   });
 
   it('to a receiver that has no reminder, however long it lasts', () => {
