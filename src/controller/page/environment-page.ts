@@ -7,9 +7,9 @@ import { commandFor, notCompared } from '../../reconciler/render/wording.ts';
 import { isHealable, whyNotHealed } from '../watch/reasons.ts';
 import type { Watching } from '../watch/watching.ts';
 import { controllerPart, partKey, partHtml, stateKey, type LiveView } from './parts.ts';
-import { commitHtml, foundPlanHtml, historyHtml, linkHtml } from './history.ts';
+import { commitHtml, foundPlanHtml, historyHtml, linkHtml, recordLink } from './history.ts';
 import { changesIn } from './listing.ts';
-import { extraLabels, stateLabel, stripHtml, unknownIn } from './state-label.ts';
+import { extraLabels, stateLabel, stripWithAxisHtml, unknownIn } from './state-label.ts';
 import { betweenText, lastingHtml, timeHtml } from './times.ts';
 
 /** The live parts of an environment's page. `records` are its latest records. */
@@ -33,7 +33,11 @@ export function environmentView(
         key: stateKey(state),
         html: () => factsHtml(state, watching.health.commits, now),
       },
-      { id: 'reads', key: partKey(state.lastRead), html: () => readsHtml(state) },
+      {
+        id: 'reads',
+        key: partKey(state.lastRead, records.length, records[0]),
+        html: () => readsHtml(state, records),
+      },
       {
         id: 'found',
         key: partKey(state.digest, state.found, state.plan),
@@ -167,11 +171,11 @@ function modeText({ mode, windows, maxHealsPerHour }: WatchState['settings']): s
   return `heal ${when}, the same path at most ${counted(maxHealsPerHour, 'time')} an hour`;
 }
 
-function readsHtml({ reads }: WatchState): Markup {
+function readsHtml({ reads }: WatchState, records: readonly JournalRecord[]): Markup {
   return markup`<section id="reads" aria-labelledby="reads-title">
 <h2 id="reads-title">Last reads</h2>
-${stripHtml(reads)}
-<p class="soft">The latest is at the right. The higher a bar, the worse; a low green one is in sync.</p>
+${stripWithAxisHtml(reads, (at) => recordLink(records, at))}
+<p class="soft">The latest is at the right; times are UTC. The higher a bar, the worse; a low green one is in sync. A bar leads to its record in the history.</p>
 </section>
 `;
 }

@@ -40,6 +40,18 @@ ${rows}</ol>
 
 const MOST_ROWS = 50;
 
+/** The id of what the history shows of a state that began at a time. */
+function recordId(at: string): string {
+  return `at-${Date.parse(at)}`;
+}
+
+/** Where the history shows how the state of a time came about; null if it does not go back so far. `records` are the latest first. */
+export function recordLink(records: readonly JournalRecord[], at: string): string | null {
+  const shown = records.slice(0, MOST_ROWS);
+  const found = shown.find((record) => record.kind === 'state' && record.at <= at);
+  return found === undefined ? null : `#${recordId(found.at)}`;
+}
+
 function noticesHtml(notices: readonly NoticeEvent[], at: string, now: number): Markup | null {
   const [first] = notices;
   if (first === undefined) return null;
@@ -52,7 +64,10 @@ function noticesHtml(notices: readonly NoticeEvent[], at: string, now: number): 
 }
 
 function recordHtml(record: ShownRecord, commits: Commits, now: number): Markup | null {
-  const at = timeHtml(record.at, now);
+  const at =
+    record.kind === 'state'
+      ? markup`<span id="${recordId(record.at)}">${timeHtml(record.at, now)}</span>`
+      : timeHtml(record.at, now);
   switch (record.kind) {
     case 'state':
       return stateHtml(record, commits, at);
@@ -167,10 +182,10 @@ ${content}</details>
 /** What a read found. Whether a difference is an edit of the file is known where its controller has seen the two equal. */
 export function foundPlanHtml(plan: EnvironmentPlan, at: string): Markup {
   const section = planSection(plan, 'drift', { created_at: at });
-  if (section.caveat === '') return sectionBodyHtml(section);
+  if (section.caveat === '') return sectionBodyHtml(section, true);
   const sentence = { ...section.sentence, rest: '' };
   return markup`<p class="soft">Edits of the file may be among the differences: some have been there since the first read.</p>
-${sectionBodyHtml({ ...section, sentence })}`;
+${sectionBodyHtml({ ...section, sentence }, true)}`;
 }
 
 /** Where a browser shows a commit, if its id is appended; null if that is not known. */

@@ -181,17 +181,17 @@ function environmentRow(state: WatchState, why: string | null, now: number): Mar
   const label = stateLabel(state);
   const reason = why ?? suspended?.reason ?? null;
   const tags = Object.entries(labels).map(([key, value]) => [
-    ' ',
     markup`<a class="tag" href="${listAddress({ text: `${key}=${value}`, state: 'usual', page: 1 })}">${key}=${value}</a>`,
+    ' ',
   ]);
   return markup`<tr id="${elementId(name)}" role="row" data-name="${name}" data-status="${label.words}">
-<th scope="row" role="rowheader"><a href="${environmentAddress(name)}">${name}</a>${origin === null && tags.length === 0 ? null : softHtml([origin, tags])}</th>
+<th scope="row" role="rowheader"><a href="${environmentAddress(name)}">${name}</a>${origin === null && tags.length === 0 ? null : softHtml([tags, origin])}</th>
 <td role="cell" data-head="State">${chipHtml(label)}${
     status === 'not-read'
       ? null
       : markup` <span class="soft since">${lastingHtml(suspended?.at ?? since, now)}</span>`
   }${extraLabels(state).map((one) => [' ', chipHtml(one)])}</td>
-${whatCell(whatDiffers(state), reason)}<td role="cell" data-head="Last reads">${stripHtml(reads)}</td>
+${whatCell(whatDiffers(state), reason)}<td role="cell" data-head="Last reads"><a href="${environmentAddress(name)}#reads" tabindex="-1">${stripHtml(reads)}</a></td>
 <td role="cell" data-head="Last read">${ageHtml(lastRead, now)}</td>
 <td role="cell" data-head="Next read">${dueHtml(nextRead, now)}</td>
 </tr>
@@ -200,7 +200,7 @@ ${whatCell(whatDiffers(state), reason)}<td role="cell" data-head="Last reads">${
 
 function whatCell(what: string, reason: string | null): Markup {
   const parts = [what, reason ?? ''].filter((part) => part !== '');
-  return markup`<td role="cell" data-head="What" title="${parts.join(' · ')}">${what}${reason === null ? null : [what === '' ? '' : ' · ', markup`<span class="soft">${reason}</span>`]}</td>
+  return markup`<td role="cell" data-head="What" title="${parts.join(' · ')}"><p>${what}${reason === null ? null : [what === '' ? '' : ' · ', markup`<span class="soft">${reason}</span>`]}</p></td>
 `;
 }
 

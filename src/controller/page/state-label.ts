@@ -5,6 +5,7 @@ import { failureWords, LABELS } from '../../reconciler/render/section.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 import { markup, markupSource, type Markup } from '../../reconciler/render/html/markup.ts';
 import type { Paint } from '../../reconciler/render/text.ts';
+import { clockText } from './times.ts';
 
 /** The state of an environment; a failure by its kind. */
 export function stateLabel({ status, plan }: Pick<WatchState, 'status' | 'plan'>): Label {
@@ -44,13 +45,65 @@ const HEIGHT = 24;
 export function stripHtml(reads: Iterable<ReadMark>): Markup {
   const marks = [...reads].slice(-MOST);
   if (marks.length === 0) return markup`<span class="soft">no reads yet</span>`;
-  return markup`<svg class="strip" viewBox="0 0 ${MOST * STEP} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${stripText(marks)}"><path class="ground" d="M0 ${HEIGHT - 1}h${MOST * STEP}"/>${runsOf(
+  return svgHtml(
     marks,
-  ).map(({ status, from, length }) => {
-    const [tone, height] = BARS[status];
-    const x = (MOST - marks.length + from) * STEP;
-    return markup`<path class="${tone}" stroke-width="${height}" d="M${x} ${HEIGHT - height / 2}h${length * STEP}"/>`;
-  })}</svg>`;
+    'img',
+    runsOf(marks).map((run) => barHtml(marks, run)),
+  );
+}
+
+/** The same with the times of its reads below, each state as a link to what the history has of it. `linkOf` is null where it has nothing. */
+export function stripWithAxisHtml(
+  reads: Iterable<ReadMark>,
+  linkOf: (at: string) => string | null,
+): Markup {
+  const marks = [...reads].slice(-MOST);
+  const [first, last] = [marks[0], marks.at(-1)];
+  if (first === undefined || last === undefined) return stripHtml(marks);
+  const bars = runsOf(marks).map((run) => {
+    const at = marks[run.from]?.at ?? '';
+    const link = linkOf(at);
+    const words = `${LABELS[run.status].words}, ${counted(run.length, 'read')} from ${clockText(at)}`;
+    const reach = markup`<rect class="reach" x="${startOf(marks, run)}" width="${run.length * STEP}" height="${HEIGHT}"/>`;
+    const bar = markup`<g><title>${words}</title>${barHtml(marks, run)}${reach}</g>`;
+    return link === null ? bar : markup`<a href="${link}" aria-label="${words}">${bar}</a>`;
+  });
+  const middle = marks.length < FEWEST_OF_THREE ? undefined : marks[marks.length >> 1];
+  const begin = marks.length < FEWEST_OF_TWO ? [] : [first];
+  const axis = [...begin, ...(middle === undefined ? [] : [middle]), last];
+  return markup`<div class="reads">${svgHtml(marks, 'group', bars)}<p class="axis">${axis.map(({ at }) => markup`<time datetime="${at}">${axisText(at, last.at)}</time>`)}</p></div>
+`;
+}
+
+/** From how many reads on there is room for the time of the first, and for one in the middle. */
+const FEWEST_OF_TWO = 30;
+const FEWEST_OF_THREE = 60;
+
+/** The time of day, with the day where that is another one than that of the last read. */
+function axisText(at: string, last: string): string {
+  const [day, time] = [at.slice(0, 10), at.slice(11, 16)];
+  return day === last.slice(0, 10) && at !== last ? time : `${day} ${time}`;
+}
+
+function svgHtml(
+  marks: readonly ReadMark[],
+  role: 'img' | 'group',
+  bars: readonly Markup[],
+): Markup {
+  // An image has room for all reads, so that those of a list can be compared; one with an axis is as wide as its reads.
+  const most = role === 'img' ? MOST : marks.length;
+  const begin = (MOST - most) * STEP;
+  const width = role === 'img' ? null : markup` width="${most * 2 * STEP}"`;
+  return markup`<svg class="strip"${width} viewBox="${begin} 0 ${most * STEP} ${HEIGHT}" preserveAspectRatio="none" role="${role}" aria-label="${stripText(marks)}"><path class="ground" d="M${begin} ${HEIGHT - 1}h${most * STEP}"/>${bars}</svg>`;
+}
+
+function startOf(marks: readonly ReadMark[], { from }: StatusSpan): number {
+  return (MOST - marks.length + from) * STEP;
+}
+
+function barHtml(marks: readonly ReadMark[], run: StatusSpan): Markup {
+  const [tone, height] = BARS[run.status];
+  return markup`<path class="${tone}" stroke-width="${height}" d="M${startOf(marks, run)} ${HEIGHT - height / 2}h${run.length * STEP}"/>`;
 }
 
 const BARS: Readonly<Record<WatchStatus, readonly [tone: string, height: number]>> = {

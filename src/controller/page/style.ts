@@ -69,7 +69,13 @@ tbody th a:hover { text-decoration-color: currentcolor; }
 tbody th .soft { font-size: .8125rem; line-height: 1.35; }
 tbody th .soft .tag { color: inherit; text-decoration: none; }
 tbody th .soft .tag:hover { text-decoration: underline; }
-td[data-head='What'] { font-size: .875rem; }
+td[data-head='What'] { font-size: .875rem; line-height: 1.4; }
+td[data-head='What'] p { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; overflow-wrap: anywhere; }
+table.differences { table-layout: fixed; margin-top: .5rem; border-top: 1px solid var(--edge); }
+.differences thead th:nth-child(n) { position: static; width: auto; background: none; padding-left: 0; }
+.differences tbody th, .differences tbody td { vertical-align: top; white-space: normal; overflow: visible; overflow-wrap: anywhere; padding: .5rem .75rem .5rem 0; }
+.differences tbody tr:hover { background: none; }
+.differences tbody th .soft { display: block; margin: .125rem 0 0; }
 .mend { margin-top: .5rem; }
 .mend code { background: var(--code); border-radius: .25rem; padding: .125rem .375rem; }
 button.copy { display: none; min-height: 1.75rem; padding: 0 .5rem; margin: 0 .25rem; font-size: .8125rem; }
@@ -84,8 +90,14 @@ td > time, td > .soft:only-child { white-space: nowrap; font-variant-numeric: ta
 .strip .bad { stroke: var(--bad-bar); }
 .strip .note { stroke: var(--note-bar); }
 .strip .plain { stroke: var(--plain-bar); }
-#reads .strip { height: 3rem; margin: .75rem 0 .5rem; max-width: 60rem; }
-#reads .strip + .soft { max-width: 60rem; }
+td > a > .strip { cursor: pointer; }
+.reads { display: inline-block; max-width: 100%; margin: .75rem 0 .25rem; }
+.reads .strip { width: auto; max-width: 100%; height: 3rem; }
+.strip .reach { fill: transparent; }
+.strip a:hover .reach, .strip a:focus-visible .reach { fill: var(--link); fill-opacity: .2; }
+.axis { display: flex; justify-content: space-between; gap: 1rem; color: var(--soft); font-size: .8125rem; font-variant-numeric: tabular-nums; }
+#history li:has(:target) { background: var(--note-fill); box-shadow: 0 0 0 .5rem var(--note-fill); border-radius: .25rem; }
+#history :target { scroll-margin-top: 4rem; }
 nav#pager { background: none; border: 0; padding: 0; }
 #pager p { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: center; align-items: baseline; font-size: .9375rem; }
 
@@ -106,21 +118,25 @@ ol { list-style: none; }
 @media (max-width: 59.99rem) {
   table, tbody, caption { display: block; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tbody tr { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .125rem .5rem; padding: .4375rem .75rem; align-items: baseline; }
+  tbody tr { display: flex; flex-wrap: wrap; gap: .125rem .5rem; padding: .4375rem .75rem; align-items: baseline; }
   tbody tr + tr { border-top: 1px solid var(--edge); }
   tbody tr + tr > * { border: 0; }
   tbody th, tbody td { padding: 0; }
-  tbody th { grid-column: 1 / -1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  tbody th { flex: 0 0 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   tbody th .soft, tbody td[data-head='Last reads'], tbody td[data-head='Last read'], tbody td[data-head='Next read'] { display: none; }
-  tbody td[data-head='State'], tbody td[data-head='What'] { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  tbody td[data-head='State'] { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  tbody td[data-head='What'] p { -webkit-line-clamp: 5; }
+  .differences tbody tr { display: block; padding: .4375rem 0; }
+  .differences tbody td { display: block; padding: .125rem 0; }
+  .differences tbody th { display: block; padding: 0; }
+  .differences tbody td[data-head]::before { content: attr(data-head); display: block; color: var(--soft); font-size: .8125rem; }
 }
 @media (max-width: 39.99rem) {
   .facts { gap: .375rem; }
   .facts > div { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: .5rem; align-items: baseline; }
 }
 @media (min-width: 40rem) and (max-width: 59.99rem) {
-  tbody tr { grid-template-columns: minmax(0, 2fr) max-content minmax(0, 3fr); }
-  tbody th { grid-column: auto; }
+  tbody tr { display: grid; grid-template-columns: minmax(0, 2fr) max-content minmax(0, 3fr); }
 }
 @media (min-width: 60rem) {
   table { table-layout: fixed; }
@@ -128,7 +144,7 @@ ol { list-style: none; }
   thead th:nth-child(2) { width: 17%; }
   thead th:nth-child(4) { width: 15%; }
   thead th:nth-child(5), thead th:nth-child(6) { width: 6.5rem; }
-  tbody th, td[data-head='What'] { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  tbody th { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   tbody th .soft { display: inline; margin-left: .5rem; }
   tbody th, tbody td { padding: .3125rem .75rem; }
   #found .rows > li, #history .rows > li, [aria-labelledby=plan-title] .rows > li { grid-template-columns: 9rem minmax(0, 1fr); }

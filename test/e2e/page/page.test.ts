@@ -5,10 +5,17 @@ import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { servePage } from '../../../src/controller/page/serve.ts';
-import { documentOf, elementsOf, named, attribute, textOf } from '../../fixture/html-tree.ts';
+import {
+  documentOf,
+  elementsOf,
+  named,
+  attribute,
+  ofClass,
+  textOf,
+} from '../../fixture/html-tree.ts';
 import { Events, SetClock, startPage, TOKEN } from '../../fixture/page.ts';
 import { everyState, fleet, someHistory, longWatched } from '../../fixture/watched-fleet.ts';
-import { MadeUpWatching, watchState } from '../../fixture/watching.ts';
+import { ago, MadeUpWatching, watchState } from '../../fixture/watching.ts';
 import { setpoint } from '../../fixture/command.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
 
@@ -128,6 +135,44 @@ describe('the page of an environment', () => {
       'notified',
     ])
       expect(text).toContain(words);
+  });
+
+  it('has the differences in a table: path, file, service', async () => {
+    const { ask } = await near();
+    const tree = documentOf((await ask('/environments/staging')).text);
+    const [table] = elementsOf(tree, ofClass('differences'));
+    expect(table?.tagName).toBe('table');
+    const cells = (tag: string) =>
+      elementsOf(table ?? tree, named(tag)).map((one) =>
+        textOf(one).replaceAll(/\s+/g, ' ').trim(),
+      );
+    expect(cells('th')).toEqual([
+      'Path',
+      'In the file',
+      'On the service',
+      expect.stringMatching(/^language drift ?settings\.yaml:\d+:\d+$/),
+      expect.stringMatching(/^agent conflict/),
+      expect.stringMatching(/^max_iterations pending/),
+    ]);
+    expect(cells('td')).toEqual(['"en"', '"fr"', '"en"', '"fr"', '2', '1']);
+    const scopes = elementsOf(table ?? tree, named('th')).map((one) => attribute(one, 'scope'));
+    expect(scopes).toEqual(['col', 'col', 'col', 'row', 'row', 'row']);
+  });
+
+  it('has links from its reads to the records of the history that they follow from', async () => {
+    const { ask, watching } = await near();
+    someHistory(watching);
+    const marks = (['in-sync', 'drift', 'drift'] as const).map((status, index) => ({
+      at: ago(52 - index * 5),
+      status,
+    }));
+    watching.put(longWatched({ name: 'canary', status: 'drift', reads: marks }));
+    const tree = documentOf((await ask('/environments/canary')).text);
+    const [strip] = elementsOf(tree, ofClass('reads'));
+    const links = elementsOf(strip ?? tree, named('a')).map((one) => attribute(one, 'href') ?? '');
+    expect(links).toHaveLength(1);
+    const [record] = elementsOf(tree, (one) => attribute(one, 'id') === links[0]?.slice(1));
+    expect(textOf(record ?? tree)).toContain('2026-03-01 11:13:00 UTC');
   });
 
   it('shows what has begun only until it is known how it ended', async () => {

@@ -9,10 +9,11 @@ import {
   matching,
   worstFirst,
 } from '../../../src/controller/page/listing.ts';
-import { stripHtml } from '../../../src/controller/page/state-label.ts';
+import { stripHtml, stripWithAxisHtml } from '../../../src/controller/page/state-label.ts';
 import { Throttle } from '../../../src/controller/page/access.ts';
 import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
 import { environment } from '../../fixture/documents.ts';
+import { WATCHED_AT } from '../../fixture/watching.ts';
 import { everyState, fleet, longWatched, reads } from '../../fixture/watched-fleet.ts';
 
 const query = (text: string) => listQuery(new URLSearchParams(text));
@@ -130,6 +131,29 @@ describe('the strip of the last reads', () => {
 
   it('says that there are none', () => {
     expect(markupSource(stripHtml([]))).toContain('no reads yet');
+  });
+
+  it('has times below it if it has room, and each state leads to its record', () => {
+    const marks = [...reads('in-sync', 60), ...reads('drift', 40, 40)].map((mark, index) => ({
+      ...mark,
+      at: new Date(WATCHED_AT - (100 - index) * 300_000).toISOString(),
+    }));
+    const begun = marks[60]?.at;
+    const html = markupSource(stripWithAxisHtml(marks, (at) => (at === begun ? '#here' : null)));
+    expect([...html.matchAll(/<time[^>]*>([^<]*)<\/time>/g)].map(([, text]) => text)).toEqual([
+      '03:40',
+      '07:50',
+      '2026-03-01 11:55',
+    ]);
+    expect(html.match(/<a /g)).toHaveLength(1);
+    expect(html).toContain(
+      '<a href="#here" aria-label="drift, 40 reads from 2026-03-01 08:40:00 UTC">',
+    );
+    expect(html).toContain('role="group"');
+    expect(markupSource(stripWithAxisHtml(marks.slice(-3), () => null))).toContain(
+      '<p class="axis"><time datetime="2026-03-01T11:55:00.000Z">2026-03-01 11:55</time></p>',
+    );
+    expect(markupSource(stripWithAxisHtml([], () => null))).toContain('no reads yet');
   });
 
   it('is as short as what it shows has turns', () => {

@@ -34,6 +34,55 @@ export function changeHtml(shown: ShownChange): Markup {
   );
 }
 
+/** Differences as a table: what differs, what the file has and what the service has. A nested value is one cell, with its lines. */
+export function differencesHtml(changes: readonly ShownChange[]): Markup | null {
+  if (changes.length === 0) return null;
+  return markup`<table class="differences" role="table">
+<caption class="unseen">Differences</caption>
+<thead role="rowgroup">
+<tr role="row"><th scope="col" role="columnheader">Path</th><th scope="col" role="columnheader">${capitalized(IN_THE_FILE)}</th><th scope="col" role="columnheader">${capitalized(ON_THE_SERVICE)}</th></tr>
+</thead>
+<tbody role="rowgroup">
+${changes.map(differenceHtml)}</tbody>
+</table>
+`;
+}
+
+/** The roles are repeated because browsers drop them if a style lays a row out as a card. */
+function differenceHtml(shown: ShownChange): Markup {
+  const { change, name, reason, label } = shown;
+  const { class: origin, ref, source } = change;
+  const about = [reason === label.words ? null : reason, refHtml(ref), sourceHtml(source)];
+  const chip =
+    origin === undefined ? null : chipHtml({ mark: '', words: origin, color: CLASSES[origin] });
+  return markup`<tr role="row">
+<th scope="row" role="rowheader"><code class="name">${name}</code> ${chip}${about.every((part) => part === null) ? null : softHtml(...about)}</th>
+${cellsHtml(shown)}</tr>
+`;
+}
+
+function cellsHtml(shown: ShownChange): Markup {
+  const { values, label } = shown;
+  const cells = (file: Markup, service: Markup): Markup =>
+    markup`<td role="cell" data-head="${capitalized(IN_THE_FILE)}">${file}</td>
+<td role="cell" data-head="${capitalized(ON_THE_SERVICE)}">${service}</td>
+`;
+  switch (values.kind) {
+    case 'none':
+      return markup`<td role="cell" colspan="2">${chipHtml(label)}</td>\n`;
+    case 'arrow':
+      return cells(sideHtml('ins', values.after), valueHtml('del', values.before));
+    case 'sides':
+      return cells(sideHtml('ins', values.file), sideHtml('del', values.service));
+    case 'diff':
+      return markup`<td role="cell" colspan="2">${valuesHtml(shown)}</td>\n`;
+  }
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 const CLASSES: Readonly<Record<ChangeClass, Paint>> = {
   pending: 'dim',
   drift: 'cyan',

@@ -12,7 +12,7 @@ import {
   spokenText,
 } from '../wording.ts';
 import { waysSentences } from '../../model/ways.ts';
-import { changeHtml, valueHtml } from './change.ts';
+import { changeHtml, differencesHtml, valueHtml } from './change.ts';
 import { markup, type Markup } from './markup.ts';
 import { chipHtml, refHtml, rowHtml, rowsHtml, softHtml } from './parts.ts';
 
@@ -27,8 +27,8 @@ ${about === '' ? null : softHtml(about)}${sectionBodyHtml(section)}</section>
 `;
 }
 
-/** What a section has below its title. */
-export function sectionBodyHtml(section: Section): Markup {
+/** What a section has below its title; `inTable`: its changes are those of a table, what the file has beside what the service has. */
+export function sectionBodyHtml(section: Section, inTable = false): Markup {
   const { command, organization, seen, sentence, changes, unknown, remaining, proofs } = section;
   return markup`<p class="sentence">${sentenceText(sentence)}</p>
 ${[
@@ -43,7 +43,9 @@ ${[
     WARN,
     section.warnings.map(({ message }) => message),
   ),
-  rowsHtml(command === 'drift' ? 'Differences' : 'Changes', changes.map(changeHtml)),
+  inTable
+    ? differencesHtml(changes)
+    : rowsHtml(command === 'drift' ? 'Differences' : 'Changes', changes.map(changeHtml)),
   rowsHtml('Could not be compared', unknown.map(unknownHtml)),
   ...waysSentences(section.ways, command).map((sentence) => softHtml(sentence)),
   rowsHtml('Checked by the service', (proofs ?? []).map(proofHtml)),
