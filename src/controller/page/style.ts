@@ -136,7 +136,8 @@ ol { list-style: none; }
   .facts > div { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: .5rem; align-items: baseline; }
 }
 @media (min-width: 40rem) and (max-width: 59.99rem) {
-  tbody tr { display: grid; grid-template-columns: minmax(0, 2fr) max-content minmax(0, 3fr); }
+  tbody tr { display: grid; grid-template-columns: minmax(0, 4fr) minmax(0, 4fr) minmax(0, 5fr); }
+  tbody td[data-head='State'] { white-space: normal; }
 }
 @media (min-width: 60rem) {
   table { table-layout: fixed; }
