@@ -11,7 +11,7 @@ import { folderWith } from '../../fixture/command.ts';
 import { freePort } from '../../fixture/free-port.ts';
 import { hasProgram } from '../../fixture/program.ts';
 import { receiver } from '../../fixture/receivers.ts';
-import { MadeUpWatching, watchState } from '../../fixture/watching.ts';
+import { ago, MadeUpWatching, watchState } from '../../fixture/watching.ts';
 
 const PROGRAM = 'prometheus-alertmanager';
 
