@@ -104,7 +104,10 @@ export const ERRORS = {
     exit: 1,
     hint: 'Mend what is named: its key, its address or its program.',
   },
-  'conversation-failed': { exit: 1, hint: "Check the service's logs." },
+  'conversation-failed': {
+    exit: 1,
+    hint: "Check that it has a model and its key stored (setpoint get settings), then the service's logs.",
+  },
   'not-converged': { exit: 8, hint: 'Run setpoint plan to see what is left.' },
   contended: {
     exit: 1,
