@@ -151,6 +151,8 @@ export interface Session {
   /** What each form of this session carries, and no other site knows. */
   readonly formToken: string;
   readonly endsAt: number;
+  /** The name that was given at the login; empty if none was. */
+  readonly who: string;
   /** What became of the last action, shown once. */
   said: string | null;
 }
@@ -162,10 +164,10 @@ const MOST_SESSIONS = 100;
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
 
-  start(now: number): Session {
+  start(now: number, who = ''): Session {
     const [oldest] = this.#sessions.keys();
     if (this.#sessions.size >= MOST_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
-    const session = { id: random(), formToken: random(), endsAt: now + LASTS, said: null };
+    const session = { id: random(), formToken: random(), endsAt: now + LASTS, who, said: null };
     this.#sessions.set(session.id, session);
     return session;
   }

@@ -1,5 +1,4 @@
 import type { Hono } from 'hono/tiny';
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import { markup } from '../../reconciler/render/html/markup.ts';
@@ -21,7 +20,9 @@ import {
   type Call,
   type Served,
 } from './answers.ts';
+import { nameGiven, refusedAction, whoActs } from './may-act.ts';
 import { environmentAddress } from './parts.ts';
+import { severalRoutes } from './several.ts';
 
 const LARGEST_FORM = 16 * 1024;
 
@@ -54,7 +55,16 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
     const { incoming } = call.env;
     const refused = access.tried(form.get('token') ?? '', incoming);
     if (refused === null) {
-      call.header('Set-Cookie', access.setCookie(access.sessions.start(clock.now()), incoming));
+      const who = nameGiven(form.get('name'));
+      if (who === null) {
+        const main = loginHtml(
+          next,
+          'The name is too long, or cannot be seen whole. Write another one.',
+        );
+        return pageAnswer(served, call, { title: 'Log in', main }, 400);
+      }
+      const session = access.sessions.start(clock.now(), who);
+      call.header('Set-Cookie', access.setCookie(session, incoming));
       return call.redirect(next, 303);
     }
     const { wait } = refused;
@@ -74,6 +84,7 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
     return call.redirect('/', 303);
   });
   app.post('/environments/:name/:action', (call) => act(served, call));
+  severalRoutes(app, served);
 }
 
 /** A path of this page; the list for anything else. It is read twice: once without its dots, a path may begin with the name of a host. */
@@ -103,27 +114,10 @@ async function formOf(request: IncomingMessage): Promise<URLSearchParams | null>
 }
 
 async function act(served: Served, call: Call): Promise<Response> {
-  const { access, watching } = served;
-  const { kind, session } = call.get('visitor');
-  if (!access.canAct)
-    return refusalAnswer(
-      served,
-      call,
-      403,
-      'Actions are off.',
-      'Start setpoint watch with --allow-actions.',
-    );
-  if (kind === 'anybody')
-    return refusalAnswer(served, call, 401, 'Log in first.', 'Actions need the token.');
+  const { watching } = served;
+  const refused = refusedAction(served, call);
+  if (refused !== null) return refused;
   const form = call.get('form');
-  if (session !== null && !isSame(form.get('form_token') ?? '', session.formToken))
-    return refusalAnswer(
-      served,
-      call,
-      403,
-      'The form is not of this session.',
-      'Load the page again.',
-    );
   const name = call.req.param('name') ?? '';
   if (watching.state(name) === undefined) return missing(served, call);
   const back = markup`<a href="${environmentAddress(name)}">Back to ${name}</a>`;
@@ -149,14 +143,14 @@ async function done(
       return said(call, name, 'It is read at the next turn.');
     case 'suspend': {
       const { reason, until } = suspensionFrom(form, clock.now());
-      await watching.suspend(name, reason, until);
+      await watching.suspend([name], { reason, until, ...whoActs(call) });
       return said(call, name, 'It is suspended.');
     }
     case 'resume':
       return said(
         call,
         name,
-        (await watching.resume(name))
+        (await watching.resume([name], whoActs(call).by)).length > 0
           ? 'It is watched again.'
           : 'It is not suspended; nothing to resume.',
       );
@@ -198,9 +192,4 @@ function planAnswer(
     said: why,
   });
   return pageAnswer(served, call, { title: `Plan of ${plan.name}`, main }, status);
-}
-
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -76,18 +76,7 @@ export function actionsHtml({ name, suspended, stopped }: WatchState, session: S
     suspended === null
       ? markup`<details class="fold">
 <summary>Suspend</summary>
-${form(
-  'suspend',
-  markup`
-<p><label for="reason">Reason</label>
-<input id="reason" name="reason" required maxlength="500" autocomplete="off"></p>
-<p><label for="hours">For</label>
-<select id="hours" name="hours">
-<option value="1">1 hour</option><option value="8">8 hours</option><option value="24" selected>1 day</option><option value="168">7 days</option><option value="">until somebody resumes it</option>
-</select></p>
-<p><button>Suspend</button></p>
-`,
-)}</details>
+${form('suspend', markup`\n${suspensionFields()}<p><button>Suspend</button></p>\n`)}</details>
 `
       : null;
   return markup`<section id="actions" aria-labelledby="actions-title">
@@ -96,6 +85,17 @@ ${form(
 ${form('read', markup`<button>Read now</button>`)}${form('plan', markup`<button>Plan now</button>`)}${resume}</div>
 ${suspend}<p class="soft">Plan now shows what an apply would do, and asks before anything is written.</p>
 </section>
+`;
+}
+
+/** Why, and for how long, for `suspensionFrom`. */
+export function suspensionFields(): Markup {
+  return markup`<p><label for="reason">Reason</label>
+<input id="reason" name="reason" required maxlength="500" autocomplete="off"></p>
+<p><label for="hours">For</label>
+<select id="hours" name="hours">
+<option value="1">1 hour</option><option value="8">8 hours</option><option value="24" selected>1 day</option><option value="168">7 days</option><option value="">until somebody resumes it</option>
+</select></p>
 `;
 }
 
@@ -143,7 +143,9 @@ ${said === null ? null : markup`<p class="box bad said" role="alert">${said}</p>
 <input type="hidden" name="next" value="${next}">
 <p><label for="token">Token</label>
 <input id="token" name="token" type="password" required autocomplete="current-password" autofocus></p>
-<p class="soft">It is the one in SETPOINT_WATCH_TOKEN, or in the file of SETPOINT_WATCH_TOKEN_FILE, of the controller.</p>
+<p><label for="name">Your name, for the history of what you do (may be left out)</label>
+<input id="name" name="name" maxlength="64" autocomplete="username"></p>
+<p class="soft">The token is the one in SETPOINT_WATCH_TOKEN, or in the file of SETPOINT_WATCH_TOKEN_FILE, of the controller.</p>
 <p><button>Log in</button></p>
 </form>
 </section>

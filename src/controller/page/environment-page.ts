@@ -69,7 +69,7 @@ function stateHtml(state: WatchState, why: string | null, now: number): Markup {
     suspended === null
       ? null
       : boxHtml('plain', [
-          markup`<b>Suspended</b> since ${timeHtml(suspended.at, now)}${suspended.until === null ? ', until somebody resumes it' : [', until ', timeHtml(suspended.until, now)]}: ${suspended.reason}`,
+          markup`<b>Suspended</b>${suspended.by === undefined ? null : [' by ', suspended.by]} since ${timeHtml(suspended.at, now)}${suspended.until === null ? ', until somebody resumes it' : [', until ', timeHtml(suspended.until, now)]}: ${suspended.reason}`,
           'Nothing is healed, and nobody is told.',
         ]),
     stopped === null

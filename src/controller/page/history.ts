@@ -77,10 +77,14 @@ function recordHtml(record: ShownRecord, commits: Commits, now: number): Markup 
       return rowHtml(
         LABELS.suspended,
         markup`<p>${record.reason}</p>\n`,
-        softHtml(at, record.until === null ? null : `until ${clockText(record.until)}`),
+        softHtml(
+          at,
+          record.until === null ? null : `until ${clockText(record.until)}`,
+          byHtml(record),
+        ),
       );
     case 'resumed':
-      return rowHtml(RESUMED, softHtml(at));
+      return rowHtml(RESUMED, softHtml(at, byHtml(record)));
     case 'healing-stopped':
       return rowHtml(
         HEALING_STOPPED,
@@ -106,6 +110,10 @@ function recordHtml(record: ShownRecord, commits: Commits, now: number): Markup 
     case 'stopped':
       return null;
   }
+}
+
+function byHtml({ by }: { readonly by?: string | undefined }): string | null {
+  return by === undefined ? null : `by ${by}`;
 }
 
 const WRITING: Label = { mark: '→', words: 'writing', color: 'dim' };

@@ -70,7 +70,8 @@ export function listView(
   };
 }
 
-export function listHtml(view: LiveView, query: ListQuery): Markup {
+/** `canAct`: whether the reader may suspend what is listed. */
+export function listHtml(view: LiveView, query: ListQuery, canAct = false): Markup {
   const rows = view.parts.filter(({ id }) => view.order?.includes(id));
   return markup`<h1>Environments</h1>
 ${partHtml(view, 'controller')}${partHtml(view, 'counts')}${searchHtml(query)}${partHtml(view, 'empty')}<div class="sheet">
@@ -83,7 +84,7 @@ ${partHtml(view, 'controller')}${partHtml(view, 'counts')}${searchHtml(query)}${
 ${rows.map(({ html }) => html())}</tbody>
 </table>
 </div>
-${partHtml(view, 'pager')}`;
+${partHtml(view, 'pager')}${canAct ? markup`<p class="several"><a href="/suspend${listAddress({ ...query, page: 1 }).slice(1)}">Suspend or resume all that are listed</a></p>\n` : null}`;
 }
 
 function countsPart({ states, counts }: Sorted, { hidden }: ListPage, query: ListQuery): PagePart {

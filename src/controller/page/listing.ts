@@ -61,11 +61,20 @@ export function listAddress({ text, state, page }: ListQuery): string {
   return query === '' ? '/' : `/?${query}`;
 }
 
-/** One page of what a query asks for. `sorted` is in the order of `worstFirst`. */
-export function pageOfList(sorted: readonly WatchState[], query: ListQuery): ListPage {
+/** What a query asks for, on all pages; `isShort`: nobody has asked for the others. */
+export function listed(
+  sorted: readonly WatchState[],
+  query: ListQuery,
+): { readonly found: readonly WatchState[]; readonly isShort: boolean } {
   const isShort = query.state === 'usual' && query.text === '' && sorted.length > FEW;
   const state = isShort ? 'attention' : query.state;
-  const found = matching(sorted, { ...query, state });
+  return { found: matching(sorted, { ...query, state }), isShort };
+}
+
+/** One page of what a query asks for. `sorted` is in the order of `worstFirst`. */
+export function pageOfList(sorted: readonly WatchState[], query: ListQuery): ListPage {
+  const { found, isShort } = listed(sorted, query);
+  const state = isShort ? 'attention' : query.state;
   const rows = query.text === '' && state === 'attention' ? groupedByCause(found) : found;
   const pages = Math.max(1, Math.ceil(rows.length / ON_A_PAGE));
   const page = Math.min(query.page, pages);

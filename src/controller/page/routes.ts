@@ -108,7 +108,9 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
     const query = listQuery(new URL(call.req.url).searchParams);
     const view = listView(watching, sortedStates(watching), query, clock.now());
     const live = liveFrom(`/events${listAddress(query).slice(1)}`, view, boot);
-    return pageAnswer(served, call, { title: 'Environments', main: listHtml(view, query), live });
+    const canAct = access.canAct && call.get('visitor').session !== null;
+    const main = listHtml(view, query, canAct);
+    return pageAnswer(served, call, { title: 'Environments', main, live });
   });
 
   app.get('/environments/:name', async (call) => {

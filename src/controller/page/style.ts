@@ -98,6 +98,9 @@ td > a > .strip { cursor: pointer; }
 .axis { display: flex; justify-content: space-between; gap: 1rem; color: var(--soft); font-size: .8125rem; font-variant-numeric: tabular-nums; }
 #history li:has(:target) { background: var(--note-fill); box-shadow: 0 0 0 .5rem var(--note-fill); border-radius: .25rem; }
 #history :target { scroll-margin-top: 4rem; }
+.several { text-align: center; margin-top: .5rem; font-size: .9375rem; }
+.names { columns: 14rem; }
+.names li { overflow-wrap: anywhere; }
 nav#pager { background: none; border: 0; padding: 0; }
 #pager p { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: center; align-items: baseline; font-size: .9375rem; }
 

@@ -3,12 +3,18 @@ import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { Tracer } from '../../reconciler/model/ports.ts';
 import { counted } from '../../reconciler/model/wording.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
-import type { JournalRecord, Moment, WatchState } from '../../reconciler/model/watch.ts';
+import type {
+  JournalRecord,
+  Moment,
+  Suspension,
+  WatchState,
+} from '../../reconciler/model/watch.ts';
 import { freeGrownMemory, findTracer, UNTRACED } from '../../reconciler/host/this-process.ts';
 import { sessionNetworks } from '../../reconciler/operations/session.ts';
 import { Agreements } from './agreements.ts';
 import { Conditions } from './conditions.ts';
 import { Departed } from './departed.ts';
+import type { EnvironmentRecords } from './environment-records.ts';
 import { SharedReading, type JournalReading } from './journal/journal-reader.ts';
 import { Recorder } from './recorder.ts';
 import { lockProblems } from './environment-lock.ts';
@@ -219,15 +225,19 @@ export class Controller implements Watching {
     }
   }
 
-  async suspend(name: string, reason: string, until: string | null): Promise<void> {
-    await this.#suspensions.suspend(this.#fleet.named(name).records, reason, until);
+  async suspend(names: readonly string[], what: Omit<Suspension, 'at'>): Promise<void> {
+    await this.#suspensions.suspend(this.#recordsOf(names), what);
     this.#pause.end();
   }
 
-  async resume(name: string): Promise<boolean> {
-    const isResumed = await this.#suspensions.resume(this.#fleet.named(name).records);
+  async resume(names: readonly string[], by?: string): Promise<readonly string[]> {
+    const resumed = await this.#suspensions.resume(this.#recordsOf(names), by);
     this.#pause.end();
-    return isResumed;
+    return resumed;
+  }
+
+  #recordsOf(names: readonly string[]): readonly EnvironmentRecords[] {
+    return names.map((name) => this.#fleet.named(name).records);
   }
 
   #moment(): Moment {

@@ -182,10 +182,10 @@ function parse(path: string, folder: string, text: string): Content {
     if (v !== 1) throw new TypeError('another version');
     const suspended = new Map(
       Object.entries(environments).map(([name, value]) => {
-        const { at, reason, until } = value as Suspension;
+        const { at, reason, until, by } = value as Suspension;
         if (typeof at !== 'string' || typeof reason !== 'string') throw new TypeError('not one');
         if (until !== null && Number.isNaN(Date.parse(until))) throw new TypeError('no time');
-        return [name, { at, reason, until }];
+        return [name, { at, reason, until, ...(typeof by === 'string' ? { by } : {}) }];
       }),
     );
     return { suspended, resumed: new Map(Object.entries(resumed ?? {})) };

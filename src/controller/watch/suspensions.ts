@@ -30,27 +30,36 @@ export class Suspensions {
     this.#assumed = { at, reason: 'It cannot be read who is suspended.', until: null };
   }
 
-  async suspend(records: EnvironmentRecords, reason: string, until: string | null): Promise<void> {
-    const { name } = records.state;
+  async suspend(all: readonly EnvironmentRecords[], what: Omit<Suspension, 'at'>): Promise<void> {
     const { suspensions, clock } = this.#options;
     const now = clock.now();
-    await suspensions.change([name], { at: new Date(now).toISOString(), reason, until }, now);
-    records.know({ kind: 'set', suspended: this.#of(name) });
+    const names = all.map(({ state }) => state.name);
+    await suspensions.change(names, { at: new Date(now).toISOString(), ...what }, now);
+    for (const [index, records] of all.entries())
+      records.know({ kind: 'set', suspended: this.#of(names[index] ?? '') });
     this.#known = this.#inFile();
-    await records.now({ kind: 'suspended', environment: name, reason, until }, now);
+    for (const [index, records] of all.entries())
+      await records.now({ kind: 'suspended', environment: names[index] ?? '', ...what }, now);
   }
 
-  /** False if it is neither suspended nor stopped; then nothing is written. */
-  async resume(records: EnvironmentRecords): Promise<boolean> {
-    await this.lookAgain(records);
-    const { name, suspended, stopped } = records.state;
-    if (suspended === null && stopped === null) return false;
+  /** The names of those that were suspended or stopped; for others nothing is written. */
+  async resume(all: readonly EnvironmentRecords[], by?: string): Promise<readonly string[]> {
+    const resumable: EnvironmentRecords[] = [];
+    for (const records of all) {
+      await this.lookAgain(records);
+      const { suspended, stopped } = records.state;
+      if (suspended !== null || stopped !== null) resumable.push(records);
+    }
+    const names = resumable.map(({ state }) => state.name);
+    if (names.length === 0) return names;
     const now = this.#options.clock.now();
-    await records.now({ kind: 'resumed', environment: name }, now);
-    await this.#options.suspensions.change([name], null, now);
+    const who = by === undefined ? {} : { by };
+    for (const records of resumable)
+      await records.now({ kind: 'resumed', environment: records.state.name, ...who }, now);
+    await this.#options.suspensions.change(names, null, now);
     this.#known = this.#inFile();
-    records.know({ kind: 'set', suspended: null });
-    return true;
+    for (const records of resumable) records.know({ kind: 'set', suspended: null });
+    return names;
   }
 
   /** Suspends the environments as the file said when it was last read: new ones before anybody can be told of them. */

@@ -1,5 +1,5 @@
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
-import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
+import type { JournalRecord, Suspension, WatchState } from '../../reconciler/model/watch.ts';
 import type { Conditions, ControllerNote } from './conditions.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { SessionRequest } from '../../reconciler/operations/session.ts';
@@ -34,9 +34,9 @@ export interface Watching {
    * one of `digest` (that of the state when a person saw it) any more. Resolves to a sentence.
    */
   applyNow(name: string, digest: string): Promise<string>;
-  suspend(name: string, reason: string, until: string | null): Promise<void>;
-  /** False if it is neither suspended nor stopped. */
-  resume(name: string): Promise<boolean>;
+  suspend(names: readonly string[], what: Omit<Suspension, 'at'>): Promise<void>;
+  /** Resolves to the names of those that were suspended or stopped. */
+  resume(names: readonly string[], by?: string): Promise<readonly string[]>;
 }
 
 /** Receives the state of an environment, and what has changed it. */

@@ -581,6 +581,8 @@ export interface EnvironmentWatched {
     readonly at: string;
     readonly reason: string;
     readonly until: string | null;
+    /** Who did it, by the name given at the login of the page or by a tool. */
+    readonly by?: string;
   } | null;
   /** Why healing has stopped until somebody resumes the environment. */
   readonly healing_stopped: {

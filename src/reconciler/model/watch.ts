@@ -38,6 +38,8 @@ export interface Suspension {
   readonly reason: string;
   /** When it ends by itself; null if only `resume` ends it. */
   readonly until: string | null;
+  /** Who did it, by the name given at the login or by a tool. */
+  readonly by?: string;
 }
 
 /** What was written to an environment, and when: each path that an apply changed. `kept` is false if the service surely stored nothing of it. */
@@ -157,8 +159,8 @@ export type JournalEvent =
   | StateEvent
   | WritingEvent
   | WriteEvent
-  | (Named & { readonly kind: 'suspended'; readonly reason: string; readonly until: string | null })
-  | (Named & { readonly kind: 'resumed' })
+  | (Named & { readonly kind: 'suspended' } & Omit<Suspension, 'at'>)
+  | (Named & { readonly kind: 'resumed'; readonly by?: string })
   | ClockSetEvent
   | (Named & { readonly kind: 'healing-stopped'; readonly path: string; readonly reason: string })
   | NoticeEvent;

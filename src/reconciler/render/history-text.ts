@@ -64,11 +64,11 @@ function wordsOf(record: ShownRecord, path: Path | null, style: Style): string[]
       return [`healing has stopped at ${visible(record.path)}`, visible(record.reason)];
     case 'suspended':
       return [
-        `suspended ${record.until === null ? 'until it is resumed' : `until ${record.until}`}`,
+        `suspended ${record.until === null ? 'until it is resumed' : `until ${record.until}`}${byText(record)}`,
         visible(record.reason),
       ];
     case 'resumed':
-      return ['resumed'];
+      return [`resumed${byText(record)}`];
     case 'clock-set': {
       const seconds = counted(Math.round(Math.abs(record.by) / 1000), 'second');
       return [`the clock was set ${record.by > 0 ? 'forward' : 'back'} by ${seconds}`];
@@ -153,4 +153,8 @@ function isAbout(path: Path, asked: Path | null): boolean {
 
 function commitWords(commit: string | null): string {
   return commit === null ? '' : `, commit ${visible(commit.slice(0, 12))}`;
+}
+
+function byText({ by }: { readonly by?: string | undefined }): string {
+  return by === undefined ? '' : ` by ${visible(by)}`;
 }

@@ -80,7 +80,10 @@ function labelOf({ status, error }: EnvironmentWatched): Label {
 
 function whatText({ what, not_healed: not, suspended }: EnvironmentWatched): string {
   const why = not ?? (suspended === null ? null : suspended.reason);
-  return [what, ...(why === null ? [] : [`(${why})`])].filter((part) => part !== '').join(' ');
+  const who = suspended?.by === undefined ? '' : `, by ${suspended.by}`;
+  return [what, ...(why === null ? [] : [`(${why}${who})`])]
+    .filter((part) => part !== '')
+    .join(' ');
 }
 
 /** `300 environments: 12 failed, 2 drift, 286 in sync.` */

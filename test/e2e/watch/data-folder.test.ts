@@ -32,7 +32,7 @@ watch: { mode: heal, interval: 1m }
   );
   const world = startWatching({ folder, interval: MINUTE });
   await world.pass(5 * MINUTE);
-  await world.controller.suspend('default', 'a load test', null);
+  await world.controller.suspend(['default'], { reason: 'a load test', until: null });
   await world.stop();
   const names = readdirSync(world.data, { recursive: true }).map(String);
   expect(names).toEqual(

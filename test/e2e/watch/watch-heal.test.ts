@@ -188,7 +188,7 @@ describe('somebody who writes the same path again and again', () => {
     await new SuspensionFile(watch.data).change(['default'], null, watch.clock.now());
     await fighting(scenery, 30);
     expect([store.posts(), recordsOf(watch.data, 'healing-stopped').length]).toEqual([6, 2]);
-    await watch.controller.resume('default');
+    await watch.controller.resume(['default']);
     await fighting(scenery, 4);
     expect(store.posts()).toBe(8);
     await ending(scenery);
@@ -241,7 +241,10 @@ describe('a suspended environment', () => {
     const scenery = await scene('{ mode: heal }', { stored: DRIFTED });
     const { store, watch } = scenery;
     await watch.settle();
-    await watch.controller.suspend('default', 'x', new Date(NOON + 30 * MINUTE).toISOString());
+    await watch.controller.suspend(['default'], {
+      reason: 'x',
+      until: new Date(NOON + 30 * MINUTE).toISOString(),
+    });
     await watch.pass(29 * MINUTE);
     expect([watch.state().status, store.posts()]).toEqual(['suspended', 0]);
     await watch.pass(7 * MINUTE);
@@ -268,7 +271,7 @@ describe('a suspended environment', () => {
     const scenery = await scene('{ mode: heal }', { stored: DRIFTED });
     const { store, watch } = scenery;
     await watch.settle();
-    await watch.controller.suspend('default', 'x', null);
+    await watch.controller.suspend(['default'], { reason: 'x', until: null });
     writeFileSync(join(watch.data, 'suspensions/1.json'), '{');
     await watch.pass(20 * MINUTE);
     expect([watch.state().status, store.posts(), watch.notes.length]).toEqual(['suspended', 0, 1]);
@@ -276,7 +279,7 @@ describe('a suspended environment', () => {
     const next = startWatching({ folder: watch.folder });
     await next.pass(HOUR);
     expect([next.state().status, store.posts()]).toEqual(['suspended', 0]);
-    await expect(next.controller.resume('default')).rejects.toThrow('does not say');
+    await expect(next.controller.resume(['default'])).rejects.toThrow('does not say');
     expect(recordsOf(watch.data, 'resumed')).toEqual([]);
     await next.stop();
     await store.close();

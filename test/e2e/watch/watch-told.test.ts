@@ -162,7 +162,7 @@ describe('somebody is told', () => {
       message: expect.stringContaining('somebody set it to "fr" again'),
     });
     expect(firing(watch.clock.now())).toContain('SetpointHealingStopped prod');
-    await watch.controller.resume('prod');
+    await watch.controller.resume(['prod']);
     await watch.pass(5 * MINUTE);
     expect(events().at(-1)).toBe('resolved prod');
     expect(firing(watch.clock.now())).toEqual([]);

@@ -59,7 +59,7 @@ function withOurWords(filled: Known, original: Known): Known {
 function pagesOf({ states, records }: Known): string[] {
   const watching = new MadeUpWatching(...states);
   const query = { text: '', state: 'any', page: 1 } as const;
-  const session = { id: 'i', formToken: 't', endsAt: 0, said: null };
+  const session = { id: 'i', formToken: 't', endsAt: 0, who: '', said: null };
   const page = (main: Markup, title: string): string =>
     framed({ title, main, live: null, now: WATCHED_AT, session, canLogIn: true, here: '/' });
   const list = listView(watching, sortedStates(watching), query, WATCHED_AT);

@@ -219,8 +219,8 @@ const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
     outcome,
   }),
   'clock-set': about({ by: count }),
-  suspended: about({ reason: text, until: orNull(time) }),
-  resumed: about({}),
+  suspended: about({ reason: text, until: orNull(time), by: orAbsent(text) }),
+  resumed: about({ by: orAbsent(text) }),
   'healing-stopped': about(stopped),
   notice,
 };

@@ -89,12 +89,19 @@ function entryOf(record: JournalRecord): LogEntry | null {
       };
     }
     case 'suspended': {
-      const { reason, until } = record;
+      const { reason, until, by } = record;
       const end = until === null ? 'until it is resumed' : `until ${until}`;
-      return info(`suspended ${end}: ${reason}`, { reason, until });
+      const who = by === undefined ? '' : ` by ${by}`;
+      return info(`suspended${who} ${end}: ${reason}`, {
+        reason,
+        until,
+        ...(by === undefined ? {} : { by }),
+      });
     }
     case 'resumed':
-      return info('resumed', {});
+      return record.by === undefined
+        ? info('resumed', {})
+        : info(`resumed by ${record.by}`, { by: record.by });
     case 'clock-set': {
       const seconds = Math.round(record.by / 1000);
       return info(`the clock was set by ${seconds} s`, { seconds });

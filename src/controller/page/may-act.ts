@@ -1,0 +1,43 @@
+import { timingSafeEqual } from 'node:crypto';
+import { usageError } from '../../reconciler/model/error.ts';
+import { visible } from '../../reconciler/render/text.ts';
+import { refusalAnswer, type Call, type Served } from './answers.ts';
+
+/** Refuses an action to whom it is not allowed; null if it is. */
+export function refusedAction(served: Served, call: Call): Response | null {
+  const { kind, session } = call.get('visitor');
+  const refuse = (status: 401 | 403, title: string, hint: string): Response =>
+    refusalAnswer(served, call, status, title, hint);
+  if (!served.access.canAct)
+    return refuse(403, 'Actions are off.', 'Start setpoint watch with --allow-actions.');
+  if (kind === 'anybody') return refuse(401, 'Log in first.', 'Actions need the token.');
+  const form = call.get('form');
+  if (session !== null && !isSame(form.get('form_token') ?? '', session.formToken))
+    return refuse(403, 'The form is not of this session.', 'Load the page again.');
+  return null;
+}
+
+const LONGEST_NAME = 64;
+
+/** A name that somebody gives at the login, or a tool with an action: empty without one, null if it cannot be one. */
+export function nameGiven(text: string | null): string | null {
+  const name = (text ?? '').trim();
+  return name.length > LONGEST_NAME || visible(name) !== name ? null : name;
+}
+
+/** Who acts, as the journal keeps it: the name of the session, or what a tool says. Throws a usage error. */
+export function whoActs(call: Call): { readonly by?: string } {
+  const { session } = call.get('visitor');
+  const name = session === null ? nameGiven(call.get('form').get('by')) : session.who;
+  if (name === null)
+    throw usageError(
+      `A name has ${LONGEST_NAME} characters at most, and none that cannot be seen.`,
+      'Send another one as by.',
+    );
+  return name === '' ? {} : { by: name };
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

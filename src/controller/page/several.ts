@@ -1,0 +1,118 @@
+import type { Hono } from 'hono/tiny';
+import { asSetpointError } from '../../reconciler/model/error.ts';
+import type { WatchState } from '../../reconciler/model/watch.ts';
+import { counted } from '../../reconciler/model/wording.ts';
+import { markup, type Markup } from '../../reconciler/render/html/markup.ts';
+import type { Session } from './access.ts';
+import { suspensionFields, suspensionFrom } from './actions.ts';
+import {
+  errorAnswer,
+  pageAnswer,
+  refusalAnswer,
+  type Binding,
+  type Call,
+  type Served,
+} from './answers.ts';
+import { formTokenHtml } from './frame.ts';
+import { listAddress, listed, listQuery, worstFirst, type ListQuery } from './listing.ts';
+import { refusedAction, whoActs } from './may-act.ts';
+import { environmentAddress, partKey } from './parts.ts';
+
+/** Suspends and resumes all environments of a list. People are first shown which they are, and act on those alone. */
+export function severalRoutes(app: Hono<Binding>, served: Served): void {
+  app.get('/suspend', (call) => {
+    const { session } = call.get('visitor');
+    if (!served.access.canAct || session === null)
+      return refusalAnswer(served, call, 403, 'Log in first.', 'Actions need the token.');
+    return asked(served, call, session, listQuery(new URL(call.req.url).searchParams), null);
+  });
+  app.post('/suspend', (call) => acted(served, call, 'suspend'));
+  app.post('/resume', (call) => acted(served, call, 'resume'));
+}
+
+function chosen({ watching }: Served, query: ListQuery): readonly WatchState[] {
+  return listed(worstFirst(watching.states()), query).found;
+}
+
+async function acted(served: Served, call: Call, action: 'suspend' | 'resume'): Promise<Response> {
+  const refused = refusedAction(served, call);
+  if (refused !== null) return refused;
+  const { watching, clock } = served;
+  const { session } = call.get('visitor');
+  const form = call.get('form');
+  const query = { ...listQuery(form), page: 1 };
+  const names = chosen(served, query).map(({ name }) => name);
+  if (session !== null && form.get('digest') !== partKey(names))
+    return asked(
+      served,
+      call,
+      session,
+      query,
+      'Nothing was done: these are other environments than you were shown.',
+    );
+  try {
+    const who = whoActs(call);
+    const done =
+      action === 'resume'
+        ? await watching.resume(names, who.by)
+        : await watching
+            .suspend(names, { ...suspensionFrom(form, clock.now()), ...who })
+            .then(() => names);
+    const verb = action === 'resume' ? 'Resumed' : 'Suspended';
+    const message = `${verb} ${counted(done.length, 'environment')}.`;
+    if (session === null) return call.json({ message, environments: done });
+    const main = markup`<p class="back"><a href="${listAddress(query)}">← The list</a></p>
+<h1>${message}</h1>
+${namesHtml(done)}`;
+    return pageAnswer(served, call, { title: message, main });
+  } catch (thrown) {
+    const error = asSetpointError(thrown);
+    if (error.code === 'internal') served.failed(error);
+    return errorAnswer(
+      served,
+      call,
+      error,
+      markup`<a href="${listAddress(query)}">Back to the list</a>`,
+    );
+  }
+}
+
+/** Asks about the environments of now. */
+function asked(
+  served: Served,
+  call: Call,
+  session: Session,
+  query: ListQuery,
+  said: string | null,
+): Response {
+  const states = chosen(served, query);
+  const names = states.map(({ name }) => name);
+  const count = counted(states.length, 'environment');
+  const resumable = states.filter(
+    ({ suspended, stopped }) => suspended !== null || stopped !== null,
+  );
+  const hidden = markup`${formTokenHtml(session)}<input type="hidden" name="q" value="${query.text}"><input type="hidden" name="state" value="${query.state}"><input type="hidden" name="digest" value="${partKey(names)}">`;
+  const forms =
+    states.length === 0
+      ? null
+      : markup`<form method="post" action="/suspend">${hidden}
+${suspensionFields()}<p><button class="grave">Suspend ${count}</button> <a href="${listAddress(query)}">Cancel</a></p>
+</form>
+${resumable.length === 0 ? null : markup`<form method="post" action="/resume">${hidden}<p><button>Resume ${counted(resumable.length, 'environment')}</button></p></form>\n`}`;
+  const main = markup`<p class="back"><a href="${listAddress(query)}">← The list</a></p>
+<h1>Suspend or resume ${count}</h1>
+${said === null ? null : markup`<p class="box warn said" role="alert">${said}</p>\n`}<section aria-label="Which and why" class="confirm fold">
+<p>${session.who === '' ? 'You have given no name at the login: the journal will not say who.' : `The journal will say that ${session.who} did it.`} Nothing is healed, and nobody is told, of an environment that is suspended.</p>
+${forms}</section>
+${namesHtml(names)}`;
+  return pageAnswer(served, call, { title: `Suspend ${count}`, main }, said === null ? 200 : 409);
+}
+
+function namesHtml(names: readonly string[]): Markup {
+  return markup`<section aria-labelledby="which">
+<h2 id="which">Which</h2>
+<ul class="names">
+${names.map((name) => markup`<li><a href="${environmentAddress(name)}">${name}</a></li>\n`)}</ul>
+</section>
+`;
+}
