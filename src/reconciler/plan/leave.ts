@@ -82,7 +82,7 @@ function withoutMembers(
   left: readonly Left[],
   isGone: (path: Path) => boolean,
 ): DeclaredItem {
-  const { name, members = null, values = [] } = item as DesiredItem;
+  const { name, members = null, values = [] }: Pick<DesiredItem, 'name'> & Partial<DesiredItem> = item as DesiredItem;
   const gone = left.flatMap(({ path, of }) =>
     of !== undefined && samePath(of, [block, name]) ? path.slice(2) : [],
   );

@@ -115,14 +115,15 @@ it('who did it is in the journal and the suspensions', async () => {
     folder,
     `version: 1\nserver: { url: "${store.url}", api_key: "\${env:SETPOINT_API_KEY}" }\nsettings: { language: en }\nenvironments: { a: {}, b: {}, c: {} }\n`,
   );
-  const { controller, data, pass, stop, clock } = startWatching({ folder });
-  await pass(2 * MINUTE);
+  const watching = startWatching({ folder });
+  const { controller, data, clock } = watching;
+  await watching.pass(2 * MINUTE);
   await controller.suspend(['a', 'b'], { reason: 'Move', until: null, by: 'Ada' });
   const others = new SuspensionFile(data);
   await others.refresh();
   expect(others.of('b', clock.now())).toMatchObject({ reason: 'Move', by: 'Ada' });
   expect(await controller.resume(['a', 'b', 'c'], 'Bob')).toEqual(['a', 'b']);
-  await stop();
+  await watching.stop();
   const suspended = recordsOf(data, 'suspended');
   expect(suspended.map(({ environment, by }) => [environment, by])).toEqual([
     ['a', 'Ada'],
