@@ -57,7 +57,11 @@ async function foreignFile(file: string, limit: number): Promise<ForeignFile> {
     throw new SetpointError(
       'file-unreadable',
       isLarge ? `${file} is larger than ${limit} bytes.` : `${file} is not UTF-8 text.`,
-      { hint: isLarge ? 'Take what is needed of it into a file of its own.' : READS },
+      {
+        hint: isLarge
+          ? '--max-file-size 16MiB reads a larger one; or take what is needed into a file of its own.'
+          : READS,
+      },
     );
   }
   const form = formOf(file, read.text);
