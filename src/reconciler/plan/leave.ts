@@ -82,15 +82,15 @@ function withoutMembers(
   left: readonly Left[],
   isGone: (path: Path) => boolean,
 ): DeclaredItem {
-  const { name, members = null, values = [] }: Pick<DesiredItem, 'name'> & Partial<DesiredItem> = item as DesiredItem;
+  const { name, members, values } = item as Partial<DesiredItem>;
   const gone = left.flatMap(({ path, of }) =>
-    of !== undefined && samePath(of, [block, name]) ? path.slice(2) : [],
+    of !== undefined && samePath(of, [block, name ?? '']) ? path.slice(2) : [],
   );
-  if (gone.length === 0 || members === null) return item;
+  if (gone.length === 0 || members === undefined || members === null) return item;
   const own: DesiredItem = {
     ...(item as DesiredItem),
     members: membersOf(members, (member) => !gone.includes(member)),
-    values: values.filter(({ path }) => !isGone(path)),
+    values: (values ?? []).filter(({ path }) => !isGone(path)),
     left: gone,
   };
   return own;
