@@ -1,5 +1,5 @@
-import { watch, type FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { listenTo } from './listen-to.ts';
 import { dirname, join } from 'node:path';
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
@@ -286,20 +286,4 @@ async function fileStamp(path: string): Promise<string> {
   if (found === null) return `${path} -`;
   const { mtimeMs, ctimeMs, size, ino } = found;
   return `${path} ${mtimeMs} ${ctimeMs} ${size} ${ino}`;
-}
-
-/** Folders, because editors and mounted volumes replace files. A folder that cannot be watched is looked at by the clock alone. */
-function listenTo(folders: readonly string[], changed: () => void): () => void {
-  const watchers = folders.flatMap((folder): FSWatcher[] => {
-    try {
-      const watcher = watch(folder, { persistent: false }, changed);
-      watcher.on('error', () => watcher.close());
-      return [watcher];
-    } catch {
-      return [];
-    }
-  });
-  return () => {
-    for (const watcher of watchers) watcher.close();
-  };
 }

@@ -158,19 +158,6 @@ export interface PartPlan<Work = unknown> extends Comparison {
  */
 export type Plan = readonly PartPlan[];
 
-/** A plan as a look for drift tells it: what only follows from other changes is no difference. */
-export function differencesOf(environment: EnvironmentPlan): EnvironmentPlan {
-  const { changes, digests } = environment;
-  const differs = changes.map(({ consequence }) => consequence !== true);
-  if (!differs.includes(false)) return environment;
-  const kept = <T>(all: readonly T[]): T[] => all.filter((_, index) => differs[index] === true);
-  return {
-    ...environment,
-    changes: kept(changes),
-    digests: digests === null ? null : { ...digests, changes: kept(digests.changes) },
-  };
-}
-
 /** Every change of a plan in the order in which they are made. */
 export function changesOf(plan: Plan): Change[] {
   return plan.flatMap(({ changes }) => changes);

@@ -119,6 +119,19 @@ export function planVerdict(
   return waits ? 'pending' : 'differs';
 }
 
+/** A plan as a look for drift tells it: what only follows from other changes is no difference. */
+export function differencesOf(environment: EnvironmentPlan): EnvironmentPlan {
+  const { changes, digests } = environment;
+  const differs = changes.map(({ consequence }) => consequence !== true);
+  if (!differs.includes(false)) return environment;
+  const kept = <T>(all: readonly T[]): T[] => all.filter((_, index) => differs[index] === true);
+  return {
+    ...environment,
+    changes: kept(changes),
+    digests: digests === null ? null : { ...digests, changes: kept(digests.changes) },
+  };
+}
+
 /** The same as a controller says it; without a class a change counts as drift. */
 export function watchStatusOf(plan: EnvironmentPlan, strict = false): WatchStatus {
   const verdict = planVerdict(plan, strict);

@@ -1,7 +1,8 @@
 import { dirname, relative } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
-import { differencesOf, type EnvironmentPlan, type Warning } from '../model/plan.ts';
+import type { EnvironmentPlan, Warning } from '../model/plan.ts';
+import { differencesOf } from '../model/verdict.ts';
 import type { Digests, FingerprintStore, ReferenceSource } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import type { DesiredState } from '../model/state.ts';

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import { usageError, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { isRecord, valueAt, type Json, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
-import { writeAside, writePlace } from '../host/write-aside.ts';
+import { isThere, writeAside, writePlace } from '../host/write-aside.ts';
 import type { Connection } from '../service/connect.ts';
 import { headerOf, isJson } from '../service/exchange.ts';
 import { decode } from '../service/json.ts';
@@ -38,7 +37,7 @@ interface Exchange {
  * service's own. Returns how many answers there were. Throws a SetpointError if the file is there, or there are several environments.
  */
 export function recordService(request: RecordRequest): Promise<{ readonly answers: number }> {
-  if (existsSync(request.record) && request.replace !== true)
+  if (isThere(request.record) && request.replace !== true)
     throw usageError(`${request.record} is there already.`, 'Name another file, or add --force.');
   return redacting(request, recorded);
 }

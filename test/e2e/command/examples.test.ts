@@ -125,7 +125,7 @@ async function appliesTwice(
     const urls = new Map<string, string>();
     for (const [, text] of texts)
       for (const [url] of text.matchAll(
-        /https:\/\/(?:staging|agents|[\w-]+\.agents|internal|acme|globex|initech)\.example\.com|http:\/\/127\.0\.0\.1:(?:3000|9)\b/g,
+        /https:\/\/(?:staging|agents|[\w-]+\.agents|internal|acme|globex|initech)\.example\.com|http:\/\/(?:127\.0\.0\.1:(?:3000|9)|0\.0\.0\.0:4555)\b/g,
       )) {
         if (urls.has(url)) continue;
         const dialect = dialectFor(text);
