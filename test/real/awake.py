@@ -1,7 +1,10 @@
 """The whole server, with sandboxes that start on a machine that is busy and has no Docker. They are processes. The backend gives one 30
 seconds to answer, calls it STARTING while it sleeps, and leaves its output in pipes that nobody reads, so that it stands still once they
-are full. 0.62.0 gives it the working folder '', which its own agent server refuses."""
+are full. 0.62.0 gives it the working folder '', which its own agent server refuses; later ones look for it outside the container that they
+themselves run in."""
 
+import importlib
+import importlib.util
 import subprocess
 import types
 
@@ -12,6 +15,10 @@ status_of = psutil.Process.status
 psutil.Process.status = lambda process: (
     psutil.STATUS_RUNNING if status_of(process) in RUNNING else status_of(process)
 )
+
+if importlib.util.find_spec('openhands.app_server.utils.docker_utils'):
+    docker_utils = importlib.import_module('openhands.app_server.utils.docker_utils')
+    docker_utils.is_running_in_docker = lambda: False
 
 from openhands.app_server.sandbox import process_sandbox_service as backend  # noqa: E402
 

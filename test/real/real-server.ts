@@ -147,7 +147,7 @@ function filesIn(store: string): Readonly<Record<string, string>> {
 function argumentsOf({ server }: Release, port: number, isAwake: boolean): readonly string[] {
   const address = ['--host', '127.0.0.1', '--port', String(port)];
   if (isAwake && server === 'openhands-ai')
-    return ['-m', 'uvicorn', '--app-dir', import.meta.dirname, 'awake:app', ...address];
+    return ['-B', '-m', 'uvicorn', '--app-dir', import.meta.dirname, 'awake:app', ...address];
   return server === 'openhands-ai'
     ? ['-m', 'uvicorn', 'openhands.server.listen:app', ...address]
     : ['-m', 'openhands.agent_server', ...address];
