@@ -96,9 +96,6 @@ describe('what is tried', () => {
     expect(await outcome({ approved })).toMatchObject(
       isAgent ? { status: 'applied' } : { status: 'refused', refusals },
     );
-    if (isAgent) return;
-    const lifted = { allow: ['empty-store', 'unproven'] };
-    expect(await outcome(lifted)).toMatchObject({ status: 'applied', allowed: ['unproven'] });
   });
 
   it('is told as it is, and nothing of it is stored or shown', async () => {
