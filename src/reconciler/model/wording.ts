@@ -3,6 +3,11 @@ export function counted(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${grouped(count)} ${noun}s`;
 }
 
+/** A sentence as a part of another one: without the full stop at its end. */
+export function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, '');
+}
+
 /** A whole number with commas between its thousands: `10,000`. */
 export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');

@@ -1,3 +1,4 @@
+import { withoutStop } from '../model/wording.ts';
 import { isBlock } from '../desired/blocks.ts';
 import { listIn } from '../desired/key-travel.ts';
 import { member } from '../desired/node.ts';
@@ -64,7 +65,7 @@ function referencesCheck(prepared: Prepared, options: Running<Options>): Check<T
     isBlock(block) ? referenceReports(target[block], [block], source) : [];
   const missing = [
     ...(server instanceof SetpointError && server.code === 'reference-missing'
-      ? reasonsAt('server', ofServer, server.message.replace(/\.$/, ''))
+      ? reasonsAt('server', ofServer, withoutStop(server.message))
       : []),
     ...desired.missing.map(({ path, reason }) => `${formatPath(path)}: ${reason}`),
   ];

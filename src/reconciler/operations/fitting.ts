@@ -1,3 +1,4 @@
+import { withoutStop } from '../model/wording.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import { NOT_TAKEN } from '../import/findings.ts';
 import { blocksOf, type Unit } from '../import/units.ts';
@@ -94,15 +95,14 @@ function problemOf(units: readonly Unit[], service: ObservedState): Problem | nu
   if (error !== undefined || target === undefined)
     return {
       path: error?.path ?? [],
-      reason: `${NOT_TAKEN.unfit}: ${sentence(error?.message ?? '')}`,
+      reason: `${NOT_TAKEN.unfit}: ${withoutStop(error?.message ?? '')}`,
     };
   const [misfit] = misfitsOf(resolveSettings(target, UNSET), service);
   if (misfit === undefined) return null;
-  return { path: [], reason: sentence(misfit.replace(/^It has/, `${service.dialect.name} has`)) };
-}
-
-function sentence(text: string): string {
-  return text.replace(/\.$/, '');
+  return {
+    path: [],
+    reason: withoutStop(misfit.replace(/^It has/, `${service.dialect.name} has`)),
+  };
 }
 
 /** No reference has a value: it is not needed to tell whether a file is valid. */
@@ -117,7 +117,7 @@ function lacksBlock(block: string, dialect: DialectName): string | null {
   const named = RESOURCES.find((one) => one.named?.form.block === block)?.named;
   if (named === undefined || named.dialects.includes(dialect)) return null;
   const { noun, releases = '' } = named.form;
-  return sentence(`${dialect} has no ${noun}${releases === '' ? '' : `. ${releases}`}`);
+  return withoutStop(`${dialect} has no ${noun}${releases === '' ? '' : `. ${releases}`}`);
 }
 
 /** Members of servers that say nothing of how they are reached. */

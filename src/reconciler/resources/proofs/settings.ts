@@ -1,3 +1,4 @@
+import { withoutStop } from '../../model/wording.ts';
 import { asSetpointError } from '../../model/error.ts';
 import { MODEL_PART, NATIVE_SERVERS } from '../../model/field.ts';
 import { entriesOf, MCP_LISTS } from '../../model/mcp.ts';
@@ -107,7 +108,7 @@ async function trialsOf(trying: Trying, about: readonly Placed[], diff: Value): 
         : [model(trying, one, record)];
     });
   } catch (thrown) {
-    const why = asSetpointError(thrown).message.replace(/\.$/, '');
+    const why = withoutStop(asSetpointError(thrown).message);
     return about.map((one) => untried(one, why));
   }
 }

@@ -1,3 +1,4 @@
+import { withoutStop } from '../../model/wording.ts';
 import { notChecked, type Cost, type Tried } from '../../model/proof.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -49,7 +50,7 @@ export function trial(
       try {
         return await attempt();
       } catch (thrown) {
-        return notChecked(asSetpointError(thrown).message.replace(/\.$/, ''));
+        return notChecked(withoutStop(asSetpointError(thrown).message));
       }
     },
   };

@@ -1,3 +1,4 @@
+import { withoutStop } from '../../model/wording.ts';
 import type { DialectName } from '../../model/dialect.ts';
 import { asSetpointError } from '../../model/error.ts';
 import type { Connection } from '../../service/connect.ts';
@@ -42,17 +43,13 @@ export async function removeConversation(input: RemovalInput): Promise<string | 
     return remains(failure ?? 'the service still lists it');
   } catch (thrown) {
     return remains(
-      `it could not be removed for certain: ${sentence(asSetpointError(thrown).message)}`,
+      `it could not be removed for certain: ${withoutStop(asSetpointError(thrown).message)}`,
     );
   }
 }
 
 function remains(reason: string): string {
   return `The conversation was not removed: ${reason}. Delete it where its users see it, if its sandbox may go.`;
-}
-
-function sentence(message: string): string {
-  return message.replace(/\.$/, '');
 }
 
 /** Where a conversation is deleted; null if a dialect starts none. */
@@ -78,6 +75,6 @@ export function conversationRemover(
       timeout,
       headersTimeout: timeout,
     });
-    return answer.kind === 'done' ? null : sentence(answer.error.message);
+    return answer.kind === 'done' ? null : withoutStop(answer.error.message);
   };
 }

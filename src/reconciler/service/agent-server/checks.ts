@@ -1,5 +1,5 @@
 import { fails, notChecked, works, type Tried } from '../../model/proof.ts';
-import { counted } from '../../model/wording.ts';
+import { counted, withoutStop } from '../../model/wording.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import { faultError } from '../fault-error.ts';
 import { encode } from '../json.ts';
@@ -81,7 +81,7 @@ async function asked(
 ): Promise<Answered> {
   const place = connection.place('POST', path);
   const limited = connection.turns.write(place);
-  if (limited !== null) return { tried: notChecked(sentence(limited.message)) };
+  if (limited !== null) return { tried: notChecked(withoutStop(limited.message)) };
   const reply = await connection.send({
     method: 'POST',
     path,
@@ -92,7 +92,7 @@ async function asked(
   });
   if (reply.kind === 'fault')
     return {
-      tried: notChecked(sentence(faultError(place, reply.fault, connection.proxied).message)),
+      tried: notChecked(withoutStop(faultError(place, reply.fault, connection.proxied).message)),
     };
   const { status } = reply;
   if (isMissingPath(place, reply))
@@ -103,14 +103,10 @@ async function asked(
   if (status !== 200)
     return { tried: notChecked(`the service answered with status ${status} to it`) };
   const read = jsonOf(place, reply);
-  if ('error' in read) return { tried: notChecked(sentence(read.error.message)) };
+  if ('error' in read) return { tried: notChecked(withoutStop(read.error.message)) };
   return isRecord(read.json)
     ? { json: read.json }
     : { tried: notChecked('the service answered with something else than a result') };
-}
-
-function sentence(message: string): string {
-  return message.replace(/\.$/, '');
 }
 
 function timeoutOf({ timeout }: ValueRecord): number {
