@@ -169,6 +169,11 @@ export function errorReport({ code, message, hint }: SetpointError): ErrorReport
   return { code, message, hint };
 }
 
+/** The lines of a message: references without a value have one each. In all other messages a break is foreign, and no break. */
+export function linesOf({ code, message }: Pick<ErrorReport, 'code' | 'message'>): string[] {
+  return code === 'reference-missing' ? message.split('\n') : [message];
+}
+
 /** Anything thrown, as a SetpointError. Another error is a defect of setpoint: its text is not shown. */
 export function asSetpointError(thrown: unknown): SetpointError {
   if (thrown instanceof SetpointError) return thrown;

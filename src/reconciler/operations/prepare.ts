@@ -5,7 +5,6 @@ import { member, textOf, type Node } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import { embeddedAddress, isAddress, urlOrigin } from '../model/address.ts';
 import { SetpointError } from '../model/error.ts';
-import { formatPath } from '../model/path.ts';
 import { SharedValues } from '../model/redactor.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
@@ -29,7 +28,7 @@ import type { Options, PlanRequest } from './options.ts';
 import { referenceError } from './reference-error.ts';
 import { Resolved, sourceFor, type Running } from './redacting.ts';
 import type { RunTargets } from './select.ts';
-import { WantedValues } from './wanted.ts';
+import { MissingReferences } from './missing-references.ts';
 
 /** A target with all references resolved, and nothing sent. `server` is an error if it must not or cannot be reached. */
 export interface Prepared {
@@ -159,19 +158,14 @@ function keyShared({ key, targets }: NonNullable<ReturnType<KeyUses['add']>>): S
   return new SetpointError('key-shared', message);
 }
 
-/** The first reason why an apply must not begin, of any target; null if there is none. */
+/** The first reason why an apply must not begin, of any target; null if there is none. References without a value have a line each. */
 export function whyNotApplied(targets: Iterable<Prepared>): SetpointError | null {
-  const missing: string[] = [];
-  const wanted = new WantedValues();
+  const missing = new MissingReferences();
   for (const { target, server, desired } of targets) {
     if (server instanceof SetpointError && server.code !== 'reference-missing') return server;
-    if (server instanceof SetpointError) missing.push(`${target.name}: ${server.message}`);
-    for (const { path, reason, ref } of desired.missing)
-      missing.push(`${target.name}: ${formatPath(path)} (${ref}): ${reason}.`);
-    wanted.add(desired);
+    missing.add(target.name, server instanceof SetpointError ? server.message : null, desired);
   }
-  if (missing.length === 0) return null;
-  return referenceError(`Some references cannot be used. ${missing.join(' ')}`, wanted.ways());
+  return missing.error();
 }
 
 /** How a target's service is reached. */

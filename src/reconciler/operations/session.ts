@@ -16,6 +16,7 @@ import { parseRules } from './flag-values.ts';
 import type { ApplyRequest, PlanRequest } from './options.ts';
 import { planTarget, type Planning } from './plan-target.ts';
 import { checkPolicy } from './policy.ts';
+import { SetpointError } from '../model/error.ts';
 import { judgeTargets, whyNotApplied, type Prepared } from './prepare.ts';
 import { running, withoutFiles, type Running, type Sharing } from './redacting.ts';
 import { selectRun } from './select.ts';
@@ -102,7 +103,8 @@ export function applyLoaded(
 ): Promise<EnvironmentOutcome> {
   return prepared(target, request, sharing, async (one, run) => {
     const problem = whyNotApplied([one]);
-    if (problem !== null) throw problem;
+    if (problem !== null)
+      throw new SetpointError(problem.code, problem.message.replaceAll('\n', ' '), problem);
     const approved =
       request.approved === undefined
         ? null

@@ -1,15 +1,16 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { linesOf } from '../model/error.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import { paint, type Style, visible } from './text.ts';
 
-/** An error in two lines: what happened, and what to do. `environment` is the one it is about; null for all. */
+/** An error: what happened, in a line or more, and what to do. `environment` is the one it is about; null for all. */
 export function errorText(
   error: ErrorReport,
   style: Style,
   environment: string | null = null,
 ): string {
   const where = environment === null ? '' : `${visible(environment)}: `;
-  return `${paint(style, 'red', 'setpoint:')} ${where}${visible(error.message)}\n  ${visible(error.hint)}\n`;
+  return `${paint(style, 'red', 'setpoint:')} ${where}${linesOf(error).map(visible).join('\n  ')}\n  ${visible(error.hint)}\n`;
 }
 
 /** Problems of files as a compiler prints them: place, sentence, the line with a caret, and what to do. */

@@ -89,7 +89,7 @@ describe.each([
     const wall = await run(['apply', '--yes']);
     expect(wall.code).toBe(3);
     expect(wall.stderr).toMatch(
-      / needs it; language.* can be written without\. In this run --without /,
+      /\. language.* can be written without\. To leave it alone: --without \S+ in this run, or /,
     );
     const applied = await run(['apply', '--yes', '--without', path]);
     expect(applied).toMatchObject({ code: 0, stderr: '' });

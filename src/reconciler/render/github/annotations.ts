@@ -1,4 +1,4 @@
-import type { FailureDocument } from '../../model/error.ts';
+import { type FailureDocument, linesOf } from '../../model/error.ts';
 import type { OutcomeDocument, Remainder } from '../../model/outcome.ts';
 import { isWithin, samePath, type Path } from '../../model/path.ts';
 import { type PlanDocument, changeName } from '../../model/plan.ts';
@@ -44,9 +44,15 @@ export function validationAnnotations({ diagnostics }: ValidationDocument): stri
 
 /** Why a command could not begin. */
 export function failureAnnotations({ error }: FailureDocument): string {
-  const { message, hint, diagnostics = [] } = error;
+  const { diagnostics = [] } = error;
   return commands([
-    { level: 'error', weight: 0, title: 'setpoint', lines: [message, hint], place: null },
+    {
+      level: 'error',
+      weight: 0,
+      title: 'setpoint',
+      lines: [...linesOf(error), error.hint],
+      place: null,
+    },
     ...diagnostics.map(diagnosticAnnotation),
   ]);
 }

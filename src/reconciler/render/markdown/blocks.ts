@@ -1,3 +1,5 @@
+import { linesOf } from '../../model/error.ts';
+import type { ErrorReport } from '../../model/plan.ts';
 import { counted } from '../../model/wording.ts';
 import { longestRun, prose } from './inline.ts';
 
@@ -59,8 +61,9 @@ function blockText(block: CommentBlock, kept: ReadonlyMap<CommentEntry, string>)
 }
 
 /** What happened, and what to do, in a box. */
-export function errorAlert({ message, hint }: { message: string; hint: string }): string {
-  return `> [!CAUTION]\n> **Error:** ${prose(message)}\n>\n> ${prose(hint)}\n\n`;
+export function errorAlert(error: ErrorReport): string {
+  const lines = linesOf(error).map(prose).join('  \n> ');
+  return `> [!CAUTION]\n> **Error:** ${lines}\n>\n> ${prose(error.hint)}\n\n`;
 }
 
 /** Sentences in a box. `noun` is what one of them is, for the count of those left out. */
