@@ -228,7 +228,7 @@ async function commandLine() {
 /** The help of setpoint and of each command, so that asking for it loads nothing. */
 function help() {
   let text = '';
-  const program = buildProgram({ write: (part) => (text += part) });
+  const program = buildProgram((part) => (text += part));
   const helpOf = (command) => {
     text = '';
     command.outputHelp();
@@ -270,7 +270,14 @@ settle({
   ...emulatorData(root),
 });
 // The pages read what is written by now.
-settle(referencePages(root, schema, buildProgram({ write: () => {} }), ERRORS));
+settle(
+  referencePages(
+    root,
+    schema,
+    buildProgram(() => {}),
+    ERRORS,
+  ),
+);
 
 /** Writes those of the files that are stale or, with `--check`, names them. */
 function settle(files) {

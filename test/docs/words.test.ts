@@ -9,7 +9,10 @@ import { blocksIn, fileIn, PAGES, ROOT, textOfPage } from './pages.ts';
 const FOREIGN = new Set(['--env-file', '--read-only', '--flag', '--token', '--save-dev']);
 
 const commands = new Map(
-  buildProgram({ write: () => true }, async () => {}).commands.map((command) => [
+  buildProgram(
+    () => {},
+    async () => {},
+  ).commands.map((command) => [
     command.name(),
     new Set(
       command.options.flatMap(({ long, short }) =>

@@ -15,9 +15,9 @@ const texts = FOLDERS.flatMap((folder) =>
 );
 
 /** What is read of a module of Node, wherever undici's own code names it. */
-function membersOf(name: string): readonly string[] {
-  const members = texts.flatMap((text) =>
-    [...text.matchAll(new RegExp(`\\b${name}(?:\\.(\\w+)|\\()`, 'g'))].map(
+function membersOf(name: string, readers = texts): readonly string[] {
+  const members = readers.flatMap((text) =>
+    [...text.matchAll(new RegExp(`(?<!/)\\b${name}(?:\\.(\\w+)|\\()`, 'g'))].map(
       ([called, member]) => member ?? called,
     ),
   );
@@ -34,5 +34,8 @@ it(`undici is the version that the build was written for, ${VERSION}`, () => {
 it('undici uses what the build replaces as the build supposes', () => {
   expect(membersOf('assert')).toEqual(['assert(']);
   expect(membersOf('http')).toEqual(['maxHeaderSize']);
+  const parsers = texts.filter((text) => text.includes("require('../llhttp/constants.js')"));
+  expect(parsers).toHaveLength(1);
+  expect(membersOf('constants', parsers)).toEqual(['ERROR', 'TYPE']);
   expect(texts.join('\n')).toContain("try {\n  http2 = require('node:http2')\n} catch {");
 });

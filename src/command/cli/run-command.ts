@@ -20,7 +20,7 @@ import { VERSION } from '../../reconciler/model/version.ts';
 /** Parses a command line and runs its command. A command line that is not valid is a usage error, and nothing is sent. */
 export async function runCommand(argv: readonly string[], given: Io): Promise<number> {
   const [command] = argv;
-  const io = isCommand(command) ? { ...given, command } : given;
+  const io = isCommand(command) ? withCommand(given, command) : given;
   let code = 0;
   const take: TakeLine = async (name, flags, args) => {
     try {
@@ -30,12 +30,18 @@ export async function runCommand(argv: readonly string[], given: Io): Promise<nu
     }
   };
   try {
-    await buildProgram(io.stdout, take, command).parseAsync([...argv], { from: 'user' });
+    const print = (text: string): void => void io.stdout.write(text);
+    await buildProgram(print, take, command).parseAsync([...argv], { from: 'user' });
     return code;
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
     return reportFailure(commandLineError(thrown, argv), { output: outputsIn(argv) }, io);
   }
+}
+
+/** The same with the command's name. A copy would open each stream, which is done when it is first written to. */
+function withCommand(io: Io, command: CommandName): Io {
+  return Object.create(io, { command: { value: command } }) as Io;
 }
 
 /** Loads the words for completion that take more than the table of commands. */
@@ -218,7 +224,11 @@ const EXAMPLES = `Examples:
 export type TakeLine = (name: CommandName, flags: never, args: readonly string[]) => Promise<void>;
 
 /** The command line, made from the table of commands. If `only` names a command, the others are left out. */
-export function buildProgram(out: Io['stdout'], take: TakeLine, only?: string): Command {
+export function buildProgram(
+  print: (text: string) => void,
+  take: TakeLine,
+  only?: string,
+): Command {
   const program = new Command('setpoint')
     .description(
       'Keeps an OpenHands server equal to a committed settings.yaml: its settings, what it holds by name, and its sandboxes.',
@@ -228,7 +238,7 @@ export function buildProgram(out: Io['stdout'], take: TakeLine, only?: string): 
     .helpCommand('help [command]', 'Show the help of a command')
     .commandsGroup('Other:')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => out.write(text), writeErr: () => {} })
+    .configureOutput({ writeOut: print, writeErr: () => {} })
     .addHelpText(
       'after',
       `\n${EXAMPLES}\n\nsetpoint COMMAND --help lists the flags and the exit codes of a command.`,
