@@ -4,11 +4,12 @@ import type { Run } from '../model/plan.ts';
 
 /**
  * Makes this process end quickly although it sends requests: it would wait at its end until V8 has optimised undici's WebAssembly,
- * longer than a request takes. The quick compiler alone is enough. Called before the first request; nothing else of the process may
- * rely on V8's optimising compiler for WebAssembly.
+ * longer than a request takes. The quick compiler alone is enough. And it checks a function when that first runs: all at once would be
+ * work for other threads, which a busy machine waits for. Called before the first request; nothing else of the process may rely on V8's
+ * optimising compiler for WebAssembly.
  */
 export function endQuickly(): void {
-  process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
+  process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only --wasm-lazy-validation');
 }
 
 /**
@@ -64,6 +65,7 @@ const YOUNG_GROWTH = 'semi-space-growth-factor';
 /** What sets V8 back to how it starts. It takes a compiled form only under the flags under which that was made. */
 export const USUAL_FLAGS: readonly string[] = [
   '--no-liftoff-only',
+  '--no-wasm-lazy-validation',
   '--wasm-tier-up',
   '--wasm-dynamic-tiering',
   `--${PIECE}=920`,
