@@ -78,7 +78,7 @@ async function layOutCommand() {
   writeFileSync(
     join(folder, 'start.mjs'),
     `import { runCommand } from ${JSON.stringify(`./${entry}`)};
-const { env, stdin: () => stdin, stdout, stderr } = process;
+const { env, stdin, stdout, stderr } = process;
 const { signal } = new AbortController();
 process.exitCode = await runCommand(process.argv.slice(2), { env, stdin: () => stdin, stdout, stderr, signal, abandon: signal });
 `,
