@@ -10,7 +10,7 @@ import { isEmpty, type Value } from '../model/value.ts';
 import { namesListed } from '../model/wording.ts';
 import { partsWithReferences } from './blocks.ts';
 import { secretProblem, type SecretPolicy } from './secret-uses.ts';
-import type { Node } from './node.ts';
+import { eachText, type Node } from './node.ts';
 import { isMalformed, mayHoldReference, parseTemplate } from './references.ts';
 import type { Target } from './target.ts';
 
@@ -225,17 +225,12 @@ function originGlob(entry: string): string {
 /** The variables that parts of a file read, each once. */
 function variablesRead(parts: readonly (Node | undefined)[]): ReadonlySet<string> {
   const names = new Set<string>();
-  const visit = (node: Node | undefined): void => {
-    if (node === undefined) return;
-    if (node.kind === 'map') for (const { node: value } of node.members.values()) visit(value);
-    else if (node.kind === 'list') for (const item of node.items) visit(item);
-    else if (typeof node.value === 'string' && mayHoldReference(node.value)) {
-      const template = parseTemplate(node.value);
-      if (isMalformed(template)) return;
-      for (const part of template)
-        if (typeof part === 'object' && part.kind === 'env') names.add(part.name);
-    }
+  const take = (text: string): void => {
+    const template = mayHoldReference(text) ? parseTemplate(text) : [];
+    if (isMalformed(template)) return;
+    for (const part of template)
+      if (typeof part === 'object' && part.kind === 'env') names.add(part.name);
   };
-  for (const part of parts) visit(part);
+  for (const part of parts) eachText(part, take);
   return names;
 }

@@ -82,6 +82,13 @@ export function memberAt(root: Node, path: readonly string[]): Member | null {
   return parent?.kind === 'map' ? (parent.members.get(path.at(-1) ?? '') ?? null) : null;
 }
 
+/** Hands on each text in a part of a file. */
+export function eachText(node: Node | undefined, take: (text: string) => void): void {
+  if (node?.kind === 'map') for (const one of node.members.values()) eachText(one.node, take);
+  else if (node?.kind === 'list') for (const item of node.items) eachText(item, take);
+  else if (typeof node?.value === 'string') take(node.value);
+}
+
 /** The plain value, references as they are written. */
 export function plainValue(node: Node): Value {
   if (node.kind === 'scalar') return node.value;

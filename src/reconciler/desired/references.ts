@@ -36,6 +36,16 @@ export function mayHoldReference(text: string): boolean {
   return text.includes('${');
 }
 
+/** Whether a text may hold a reference to what a secret command gives. */
+export function mayHoldSecret(text: string): boolean {
+  return text.includes('${secret:');
+}
+
+/** The same of a whole file: after a backslash in quotes, YAML has other characters than are written. */
+export function mayReadSecrets(file: string): boolean {
+  return mayHoldSecret(file) || file.includes('\\');
+}
+
 /** The parts of a text, `$${` read as `${`; or the first place that looks like a reference but is not one. */
 export function parseTemplate(text: string): readonly TemplatePart[] | Malformed {
   const parts: TemplatePart[] = [];

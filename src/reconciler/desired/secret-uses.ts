@@ -1,7 +1,7 @@
 import { matches } from '../model/glob.ts';
 import { secretName, type SecretPath } from '../model/ports.ts';
-import { lookUpAll } from './lookup.ts';
-import type { Node } from './node.ts';
+import { eachText, type Node } from './node.ts';
+import { isMalformed, mayHoldSecret, parseTemplate } from './references.ts';
 
 /** What the environment says of secret commands: see TravelPolicy. */
 export interface SecretPolicy {
@@ -11,21 +11,17 @@ export interface SecretPolicy {
 }
 
 /** The secrets that parts of a file read, each once. */
-export function secretsRead(parts: readonly (Node | undefined)[]): readonly SecretPath[] {
+export function secretsRead(parts: Iterable<Node | undefined>): readonly SecretPath[] {
   const found = new Map<string, SecretPath>();
-  const source = {
-    variable: () => undefined,
-    file: () => NOTHING,
-    secret: (one: SecretPath) => {
-      found.set(secretName(one), one);
-      return NOTHING;
-    },
+  const take = (text: string): void => {
+    const template = mayHoldSecret(text) ? parseTemplate(text) : [];
+    if (isMalformed(template)) return;
+    for (const part of template)
+      if (typeof part === 'object' && part.kind === 'secret') found.set(secretName(part), part);
   };
-  for (const part of new Set(parts)) lookUpAll(part, source, undefined);
+  for (const part of parts) eachText(part, take);
   return [...found.values()];
 }
-
-const NOTHING = { problem: '' };
 
 /** Why a command is not asked for a secret; null if it may be. Holds for every service, also on loopback: a branch chooses what is asked. */
 export function whyNotAsked(secret: SecretPath, policy: SecretPolicy): string | null {
@@ -44,6 +40,7 @@ export function secretProblem(
   parts: readonly (Node | undefined)[],
   policy: SecretPolicy,
 ): { readonly code: 'secret-not-allowed'; readonly message: string; readonly hint: string } | null {
+  if (policy.secrets === null && policy.required === null) return null;
   const read = secretsRead(parts);
   for (const secret of read) {
     const message = whyNotAsked(secret, policy);

@@ -18,7 +18,7 @@ import {
 } from './node.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import { parseFile } from './parse.ts';
-import { mayHoldReference } from './references.ts';
+import { mayHoldReference, mayReadSecrets } from './references.ts';
 import { diagnostic, diagnosticOf } from './report.ts';
 import { spelledTwice, withOwnBlocks } from './secrets-store.ts';
 
@@ -43,6 +43,8 @@ export interface Target extends Blocks {
   readonly name: string;
   /** The settings file that names it. Relative paths are relative to its folder. */
   readonly file: string;
+  /** Whether that file, or its base, may refer to what secret commands give. */
+  readonly mayReadSecrets: boolean;
   /** That file as it was read, and the base it extends: they show which block a value comes from. */
   readonly root: MapNode;
   readonly base: MapNode | null;
@@ -51,18 +53,23 @@ export interface Target extends Blocks {
 }
 
 /** A target whose parts are read when they are looked at, and not kept. */
-export function laterTarget(name: string, file: string, read: () => Target): Target {
-  return new LaterTarget(name, file, read) as unknown as Target;
+export function laterTarget(known: Known, read: () => Target): Target {
+  return new LaterTarget(known, read) as unknown as Target;
 }
 
-class LaterTarget implements Pick<Target, 'name' | 'file'> {
+/** What of a target is known without its parts. */
+type Known = Pick<Target, 'name' | 'file' | 'mayReadSecrets'>;
+
+class LaterTarget implements Known {
   readonly name: string;
   readonly file: string;
+  readonly mayReadSecrets: boolean;
   readonly read: () => Target;
 
-  constructor(name: string, file: string, read: () => Target) {
+  constructor({ name, file, mayReadSecrets }: Known, read: () => Target) {
     this.name = name;
     this.file = file;
+    this.mayReadSecrets = mayReadSecrets;
     this.read = read;
   }
 }
@@ -100,7 +107,7 @@ export function readTargets(
   ]);
   if (top.root === null || (base !== null && base.root === null))
     return { targets: [], diagnostics: [...sortedDiagnostics(top.diagnostics), ...ofBase] };
-  const { targets, findings } = targetsOf(loaded.path, top.root, base?.root ?? null, options);
+  const { targets, findings } = targetsOf(loaded, top.root, base?.root ?? null, options);
   const twice = spelledTwice(top.root);
   const ofTop = sortedDiagnostics([
     ...top.diagnostics,
@@ -125,7 +132,7 @@ function sortedDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 }
 
 function targetsOf(
-  path: string,
+  { path, text, base: extended }: LoadedFile,
   root: MapNode,
   base: MapNode | null,
   options: ReadOptions,
@@ -133,7 +140,11 @@ function targetsOf(
   const top = blocksOf(root);
   const below = base === null ? null : blocksOf(base);
   const blocks = below === null ? top : eachBlock(({ name }) => overlay(below[name], top[name]));
-  const common = { file: path, root, base, shared: blocks };
+  const known = {
+    file: path,
+    mayReadSecrets: [text, extended?.text ?? ''].some(mayReadSecrets),
+  };
+  const common = { ...known, root, base, shared: blocks };
   const clashing = (holder: Node, path: FilePath, above: Node | undefined): PlacedFinding[] =>
     holder.kind === 'map' && above !== undefined ? clashingNames({ holder, path }, above) : [];
   const ofBase = clashing(root, [], below?.secrets);
@@ -156,33 +167,30 @@ function targetsOf(
     return { name: key, ...common, ...merged };
   };
   const readOne = ofTheLast(targetOf);
-  const later = (one: Member) => laterTarget(one.key, path, () => readOne(one));
-  // Those that change nothing of it are alike: the first stands for them.
-  const alike = all.filter(({ node }) => !changesCrossings(blocksOf(node), blocks));
-  const crossed = all.flatMap((environment) =>
-    environment === alike[0] || !alike.includes(environment)
-      ? crossFindings(targetOf(environment))
-      : [],
-  );
+  const later = (one: Member) => laterTarget({ name: one.key, ...known }, () => readOne(one));
+  const crossed: PlacedFinding[] = [];
+  const findings: PlacedFinding[] = [];
+  let isFirstAlike = true;
+  for (const [index, { key, keyFile, keyAt, node }] of all.entries()) {
+    const environment = { key, keyFile, keyAt, node };
+    // Those that change nothing of it are alike: the first stands for them.
+    const differs = changesCrossings(blocksOf(node), blocks);
+    if (differs || isFirstAlike) crossed.push(...crossFindings(targetOf(environment)));
+    isFirstAlike &&= differs;
+    const [server, settings] = [member(node, 'server'), member(node, 'settings')];
+    if (settings !== undefined || index === 0)
+      findings.push(...declaredTwice(overlay(blocks.settings, settings)));
+    findings.push(
+      ...clashing(node, ['environments', key], blocks.secrets),
+      ...keysThatDoNotFollow(environment, blocks.server, server),
+      ...(options.serverGiven
+        ? []
+        : missingServer(root, overlay(blocks.server, server), environment)),
+    );
+  }
   return {
     targets: all.map(all.length > MANY ? later : targetOf),
-    findings: [
-      ...ofBase,
-      ...eachOnce(crossed),
-      ...all.flatMap((environment, index) => {
-        const own = environment.node;
-        const server = overlay(blocks.server, member(own, 'server'));
-        const settings = member(own, 'settings');
-        return [
-          ...(settings === undefined && index > 0
-            ? []
-            : declaredTwice(overlay(blocks.settings, settings))),
-          ...clashing(own, ['environments', environment.key], blocks.secrets),
-          ...keysThatDoNotFollow(environment, blocks.server, member(own, 'server')),
-          ...(options.serverGiven ? [] : missingServer(root, server, environment)),
-        ];
-      }),
-    ],
+    findings: [...ofBase, ...eachOnce(crossed), ...findings],
   };
 }
 

@@ -99,8 +99,8 @@ function againWhenReached(read: ReadOptions): (file: LoadedFile) => Parsed {
     if (before !== null) drop(before);
     before = file;
     const { targets, ...parsed } = readTargets(file, read);
-    const later = targets.map(({ name }, index) =>
-      laterTarget(name, file.path, () => targetsOf(file)[index] as Target),
+    const later = targets.map((target, index) =>
+      laterTarget(target, () => targetsOf(file)[index] as Target),
     );
     return { ...parsed, targets: later };
   };
