@@ -5,21 +5,50 @@ import {
   foreignRecord,
   isForeignList,
   isForeignRecord,
+  isText,
 } from './foreign.ts';
 import { type Findings, Gathering, NOT_TAKEN } from './findings.ts';
-import { findAgent, findSecrets, findSections, findSettings, isSettings } from './openhands.ts';
+import {
+  findAgent,
+  findProfile,
+  findSecrets,
+  findSections,
+  findSettings,
+  isSettings,
+} from './openhands.ts';
 import type { Form } from './parse.ts';
 import { type ReferenceStyle, withReferences } from './references.ts';
 import { isSection } from './sections.ts';
 import { findServers, isServers } from './servers.ts';
 import { environmentsIn, findVariables } from './variables.ts';
 
-/** Finds in a file what a settings file can declare, whatever wrote it. */
-export function findIn(form: Form, documents: readonly Foreign[]): Findings {
+/** Finds in a file what a settings file can declare, whatever wrote it. `profile` is the name of the LLM profile that it may be. */
+export function findIn(
+  form: Form,
+  documents: readonly Foreign[],
+  profile: string | null = null,
+): Findings {
   const found = new Gathering();
-  for (const document of documents)
-    if (isForeignRecord(document)) findInDocument(form, document, found);
+  for (const document of documents) {
+    if (!isForeignRecord(document)) continue;
+    if (profile !== null && isText(document['model'])) findProfile(profile, document, found);
+    else findInDocument(form, document, found);
+  }
   return found;
+}
+
+/** The files that the services of a compose file take their variables from, in their order. */
+export function environmentFiles(documents: readonly Foreign[]): readonly string[] {
+  const named = documents.flatMap((document) => {
+    const services = isForeignRecord(document) ? document['services'] : undefined;
+    if (!isForeignRecord(services)) return [];
+    return Object.values(services).flatMap((service) => {
+      const files = isForeignRecord(service) ? (service['env_file'] ?? []) : [];
+      return isForeignList(files) ? files : [files];
+    });
+  });
+  const paths = named.map((one) => (isForeignRecord(one) ? one['path'] : one));
+  return [...new Set(paths.filter((one) => typeof one === 'string'))];
 }
 
 function findInDocument(form: Form, document: ForeignRecord, found: Gathering): void {

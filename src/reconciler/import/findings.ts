@@ -32,6 +32,8 @@ export const NOT_TAKEN = {
   name: 'its name may hold a secret',
   sensitive: 'may hold a secret, where a settings file takes no reference',
   unfit: 'a settings file cannot hold it',
+  unit: 'seconds to some agents, milliseconds to others; the settings have seconds',
+  absent: 'not there',
 } as const;
 
 /** Gathers the findings of one file. */

@@ -102,6 +102,19 @@ export function findAgent(agent: ForeignRecord, found: Gathering): void {
     if (key !== 'kind') findNative(['agent_settings', key], value, [key], found);
 }
 
+/** Finds an LLM profile in a file of the folder `profiles`: its members are those of the model. */
+export function findProfile(name: string, model: ForeignRecord, found: Gathering): void {
+  const known = Object.entries(model).flatMap(([member, value]): (readonly [string, Foreign])[] => {
+    if (isNothing(value) || member === 'usage_id') return [];
+    const path = [...MODEL_PART, member];
+    if (isOfModel(member))
+      return sameValue(value as Value, defaultOf(settingsNodes(path))) ? [] : [[member, value]];
+    if (!OF_RECORD.has(member)) found.leave([member], NOT_TAKEN.other);
+    return [];
+  });
+  found.take(['llm_profiles', name], foreignRecord(known), [name]);
+}
+
 /** Finds what differs from its default in a native part. */
 function findNative(path: Path, value: Foreign, at: Path, found: Gathering): void {
   if (isNothing(value) || samePath(path, USAGE)) return;
@@ -129,6 +142,7 @@ function findConfig(value: Foreign, at: Path, found: Gathering): void {
       value['mcpServers'] ?? value,
       'mcpServers' in value ? [...at, 'mcpServers'] : at,
       found,
+      true,
     );
 }
 

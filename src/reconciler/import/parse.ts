@@ -94,7 +94,7 @@ function deepest(text: string): number {
 }
 
 /** JSON of editors without its comments and its commas before a closing bracket; every other character stays in its place. */
-function withoutComments(text: string): string {
+export function withoutComments(text: string): string {
   const blank = (part: string): string => part.replaceAll(/[^\r\n]/g, ' ');
   return text
     .replaceAll(/"(?:[^"\\\r\n]+|\\.)*"?|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g, (part) =>

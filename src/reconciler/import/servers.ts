@@ -58,36 +58,58 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   return `${name}-${number}`;
 }
 
-/** Finds mcp servers in a map by their names. */
-export function findServers(servers: Foreign, at: Path, found: Gathering): void {
+/** Finds mcp servers in a map by their names. Those of OpenHands have their times in `seconds`. */
+export function findServers(servers: Foreign, at: Path, found: Gathering, seconds = false): void {
   if (isForeignList(servers)) {
     for (const [index, one] of servers.entries()) {
       const place = [...at, String(index)];
-      if (isForeignRecord(one)) findServer(nameIn(one, 'server'), one, place, found);
+      if (isForeignRecord(one))
+        findServer(nameIn(one, 'server'), timed(one, place, found, seconds), place, found);
       else found.leave(place, NOT_TAKEN.shape);
     }
     return;
   }
   if (!isForeignRecord(servers)) return;
   for (const [name, server] of Object.entries(servers)) {
-    if (isForeignRecord(server)) findServer(name.trim(), server, [...at, name], found);
-    else found.leave([...at, name], NOT_TAKEN.shape);
+    const place = [...at, name];
+    if (isForeignRecord(server))
+      findServer(name.trim(), timed(server, place, found, seconds), place, found);
+    else found.leave(place, NOT_TAKEN.shape);
   }
 }
 
-/** Whether a map has mcp servers: each has a command or an address. */
+/** Of these on nobody waits: a time that is longer has milliseconds, one that is shorter than a second in them has seconds. */
+const [SECOND, HOURS] = [1000, 10_000];
+
+/** A server with its time limit in seconds. In doubt it is left out: agents do not agree on the unit, and none is written. */
+function timed(server: ForeignRecord, at: Path, found: Gathering, seconds: boolean): ForeignRecord {
+  const { timeout, ...others } = server;
+  const limit = isForeignRecord(timeout ?? null) || timeout === undefined ? NaN : Number(timeout);
+  if (seconds || !Number.isFinite(limit)) return server;
+  // OpenCode and Gemini CLI have milliseconds, whatever the number.
+  const isTold = 'httpUrl' in server || server['type'] === 'local' || server['type'] === 'remote';
+  if (!isTold && limit < SECOND) return server;
+  if (!isTold && limit < HOURS) {
+    found.leave([...at, 'timeout'], NOT_TAKEN.unit);
+    return others;
+  }
+  return { ...others, timeout: Math.max(1, Math.ceil(limit / SECOND)) };
+}
+
+/** Whether a map has mcp servers: each has a command or an address, or is only switched on or off, as OpenCode has those of others. */
 export function isServers(value: Foreign | undefined): value is ForeignRecord {
   if (!isForeignRecord(value)) return false;
+  const has = (one: Foreign, keys: readonly string[]): boolean =>
+    isForeignRecord(one) && keys.some((key) => key in one);
   const servers = Object.values(value);
   return (
-    servers.length > 0 &&
-    servers.every(
-      (one) => isForeignRecord(one) && [...ADDRESSES, 'command'].some((key) => key in one),
-    )
+    servers.some((one) => has(one, REACHED)) &&
+    servers.every((one) => has(one, [...REACHED, 'enabled', 'disabled']))
   );
 }
 
 const ADDRESSES = ['url', 'serverUrl', 'httpUrl'] as const;
+const REACHED = [...ADDRESSES, 'command'];
 
 /** Members that say nothing of how a server is reached. */
 const SILENT: ReadonlySet<string> = new Set(['name', 'id', 'disabled', 'enabled']);
@@ -110,6 +132,7 @@ const READ: ReadonlySet<string> = new Set([
   'cwd',
   'description',
   'timeout',
+  'tool_timeout_sec',
   'sse_read_timeout',
   'keep_alive',
 ]);
@@ -149,6 +172,7 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
     ['env', isProgram ? environmentOf(server) : undefined],
     ...(isProgram ? [] : credentialsOf(server)),
     ...OTHERS.map((key): [string, Foreign | undefined] => [key, server[key]]),
+    ['timeout', server['timeout'] ?? server['tool_timeout_sec']],
   ];
   found.leaveOthers(server, READ, at, NOT_TAKEN.other);
   const known = members.flatMap(([key, one]) =>
@@ -158,7 +182,7 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
 }
 
 /** Members that the settings call by the same name. */
-const OTHERS = ['cwd', 'description', 'timeout', 'sse_read_timeout', 'keep_alive'] as const;
+const OTHERS = ['cwd', 'description', 'sse_read_timeout', 'keep_alive'] as const;
 
 /** The program, and the words that some write behind it in one list. */
 function commandOf({ command }: ForeignRecord): readonly [Foreign, readonly Foreign[]] {

@@ -198,6 +198,8 @@ export interface NotTakenOver {
   readonly file: string;
   /** The keys that lead to it in the file. */
   readonly place: string;
+  /** The line of the file, from 1; null if it is not known. */
+  readonly line: number | null;
   readonly reason: string;
 }
 

@@ -4,7 +4,7 @@ import type { NotTakenOver } from './documents.gen.ts';
 export interface LeftGroup {
   readonly file: string;
   readonly reason: string;
-  /** The places, the first of them if there are many. */
+  /** The places with their lines, the first of them if there are many. */
   readonly places: string;
 }
 
@@ -13,10 +13,10 @@ const MOST = 8;
 /** What could not be taken over, by file and reason, in the order in which it was found. */
 export function leftGroups(left: readonly NotTakenOver[]): readonly LeftGroup[] {
   const groups = new Map<string, { file: string; reason: string; all: string[] }>();
-  for (const { file, place, reason } of left) {
+  for (const { file, place, line, reason } of left) {
     const key = JSON.stringify([file, reason]);
     const group = groups.get(key) ?? { file, reason, all: [] };
-    group.all.push(place);
+    group.all.push(line === null ? place : `${place} (line ${line})`);
     groups.set(key, group);
   }
   return [...groups.values()].map(({ file, reason, all }) => {

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { isThere } from '../host/read-text.ts';
 import { NOT_TAKEN, type Finding } from '../import/findings.ts';
 import {
   type Foreign,
@@ -21,6 +22,7 @@ import { variablesIn } from '../pull/placeholder.ts';
 import { DIALECTS } from '../service/dialects.ts';
 import { isObject, type JsonObject, sameJson } from '../yaml-edit/source.ts';
 import { readTargets } from '../desired/target.ts';
+import { fileToExtend, ofFile, withoutShared, withOneMore } from './extended-file.ts';
 import { fittingUnits } from './fitting.ts';
 import { type ForeignFile, foreignFiles } from './foreign-files.ts';
 import type { Initial, InitRequest } from './initial.ts';
@@ -36,7 +38,7 @@ interface Placed {
 }
 
 /**
- * A first settings file of what people had before setpoint. No service is read. Secrets are references, and what is not taken over is
+ * A first settings file of what people had before setpoint, or one more environment of a file. No service is read. Secrets are references, and what is not taken over is
  * listed. Of what several files say, the last holds.
  */
 export async function firstFrom(
@@ -45,13 +47,16 @@ export async function firstFrom(
   request: Running<InitRequest>,
 ): Promise<Initial> {
   const { environment, dialect } = request;
-  checkNew(path, environment);
+  const extended =
+    environment !== undefined && isThere(path) ? fileToExtend(environment, ofFile(request)) : null;
+  if (extended === null) checkNew(path, environment);
   const files = await foreignFiles(from, fileLimit(request));
   const writing = writingFor(files);
   for (const secret of writing.hidden) request.resolved.all.addSecret(secret);
   const left: NotTakenOver[] = [];
   const leave = (file: string, at: Path, reason: string): void => {
-    left.push({ file, place: placeShown(at, writing), reason });
+    const line = files.find((one) => one.file === file)?.lineOf(at) ?? null;
+    left.push({ file, place: placeShown(at, writing), line, reason });
   };
   const service = emptyService(dialect);
   const placed = placedIn(files, writing, leave);
@@ -68,6 +73,7 @@ export async function firstFrom(
       leave(one.file, [...one.finding.at, ...(member === null ? [] : [member])], reason);
   }
   const { url, server, variables: ofServer } = serverOf(request, files);
+  const inherited = request.server === undefined ? (extended?.origin ?? null) : null;
   const variables = [...ofServer, ...fitting.flatMap((unit) => unit.variables)];
   const read = new Set(variables.map(({ name }) => name));
   for (const { file, form, found } of files)
@@ -79,7 +85,7 @@ export async function firstFrom(
   if (fitting.length === 0) throw nothingTaken(files, left);
   const blocks = blocksOf(fitting);
   const { settings = {}, ...named } = blocks;
-  const text = initialText({
+  const first = {
     server,
     settings: isObject(settings) ? settings : {},
     dialect: service.dialect,
@@ -98,12 +104,20 @@ export async function firstFrom(
     notes: leftGroups(left).map(
       ({ file, places, reason }) => `Not taken from ${basename(file)}: ${places}: ${reason}.`,
     ),
-  });
+  };
+  const text =
+    extended === null || environment === undefined
+      ? initialText(first)
+      : withOneMore(extended.file, extended.targets, {
+          name: environment,
+          server: inherited === null ? server : null,
+          blocks: withoutShared(blocks, extended.targets),
+        });
   requireValid(path, text);
   return {
-    before: null,
+    before: extended?.file.text ?? null,
     text,
-    origin: urlOrigin(url),
+    origin: inherited ?? urlOrigin(url),
     dialect: service.dialect.name,
     status: 'unread',
     variables: variables.filter(

@@ -1,5 +1,4 @@
-import { member, plainValue } from '../desired/node.ts';
-import { parseFile } from '../desired/parse.ts';
+import { plainValue } from '../desired/node.ts';
 import { type LoadedFile, readTargets, type Target } from '../desired/target.ts';
 
 import { SetpointError } from '../model/error.ts';
@@ -7,24 +6,17 @@ import type { Dialect, DialectName } from '../model/dialect.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import type { ObservedState } from '../model/state.ts';
 import { type Json, masked } from '../model/value.ts';
-import {
-  checkName,
-  checkNew,
-  keyGiven,
-  notMade,
-  schemaBeside,
-  SERVICE_KEY,
-} from './initial-place.ts';
+import { checkNew, keyGiven, notMade, schemaBeside, SERVICE_KEY } from './initial-place.ts';
 import { InvalidSettings } from './load.ts';
+import { fileToExtend, notEdited, ofFile, withOneMore } from './extended-file.ts';
 import { observeAll, withoutCopies } from './initial-collections.ts';
 import type { Options } from './options.ts';
 import { prepareTargets, shownOrigin } from './prepare.ts';
 import { sourceFor, withVariables, type Running } from './redacting.ts';
-import { selectLoaded } from './select.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
 import { copiedBy } from '../desired/profiles.ts';
 import { firstCollections } from '../pull/first-collections.ts';
-import { initialText, keyVariable, withEnvironment } from '../pull/first-files.ts';
+import { initialText, keyVariable } from '../pull/first-files.ts';
 import { NO_COLLECTIONS } from '../pull/listed.ts';
 import { ACTIVE_FORM } from '../model/collection-forms.ts';
 import type { NewReference } from '../pull/place-edits.ts';
@@ -172,27 +164,15 @@ export async function newEnvironment(
   name: string,
   request: Running<InitRequest>,
 ): Promise<Initial> {
-  const options = {
-    ...request,
-    server: undefined,
-    targets: undefined,
-    selector: undefined,
-    shard: undefined,
-  };
-  const {
-    files: [file],
-    targets: before,
-  } = selectLoaded(options);
-  if (file === undefined) throw notEdited();
-  checkName(name, before);
+  const options = ofFile(request);
+  const { file, targets: before } = fileToExtend(name, options);
   const variable = keyVariable(name);
   const key = keyGiven(request, variable);
   const url = request.server?.trim() ?? null;
-  const hasEnvironments =
-    member(parseFile(file.path, file.text).root ?? undefined, 'environments') !== undefined;
   const keyed = url !== null && key !== undefined;
-  const text = withEnvironment(file.text, before, hasEnvironments, { name, url, keyed });
-  if (text === null) throw notEdited();
+  const server =
+    url === null ? null : { url, ...(keyed ? { api_key: `\${env:${variable}}` } : {}) };
+  const text = withOneMore(file, before, { name, server, blocks: {} });
   const env = keyed ? { ...request.env, [variable]: key } : request.env;
   const running = withVariables(options, env);
   const read = { serverGiven: true, several: false };
@@ -248,10 +228,4 @@ function variablesOf(
 
 function variablesFor(references: readonly NewReference[]): NewVariable[] {
   return references.map(({ name, path }) => ({ name, path }));
-}
-
-function notEdited(): SetpointError {
-  return new SetpointError('internal', 'The file could not be edited. Nothing was written.', {
-    hint: 'Add the environment by hand, and please report how the file is written.',
-  });
 }

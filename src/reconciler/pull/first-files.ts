@@ -63,10 +63,10 @@ function oneLine(text: string): string {
 /** An environment to be added to a file. */
 export interface NewEnvironment {
   readonly name: string;
-  /** The address of its service; null if it inherits the address of the blocks above. */
-  readonly url: string | null;
-  /** Whether it gets a key of its own. */
-  readonly keyed: boolean;
+  /** The address of its service, and its key if it has one of its own; null if it inherits the address of the blocks above. */
+  readonly server: JsonObject | null;
+  /** What it declares besides. */
+  readonly blocks: JsonObject;
 }
 
 /** The variable that holds the key of an environment. */
@@ -75,28 +75,25 @@ export function keyVariable(environment: string): string {
 }
 
 /**
- * The text of a settings file with one more environment, which names its server and nothing else. Null if the text cannot be
- * edited. A file without environments keeps its one target, as an environment that adds nothing.
+ * The text of a settings file with one more environment. Null if the text cannot be edited. A file without environments keeps its one target, as an environment that adds nothing.
  */
 export function withEnvironment(
   text: string,
   targets: readonly Target[],
   hasEnvironments: boolean,
-  { name, url, keyed }: NewEnvironment,
+  { name, server: own, blocks }: NewEnvironment,
 ): string | null {
   const [former] = targets;
   const edits: Edit[] = [];
   if (!hasEnvironments && former !== undefined && member(former.server, 'url') !== undefined)
     edits.push({ path: ['environments', former.name], value: {} });
-  const server: [string, Json][] = [];
-  if (url !== null) {
-    server.push(['url', url]);
-    // Neither a key nor headers follow a changed address, so those of the blocks above are declared here, too.
-    if (keyed) server.push(['api_key', `\${env:${keyVariable(name)}}`]);
-    else if (has(former, 'api_key')) server.push(['api_key', null]);
-    if (has(former, 'headers')) server.push(['headers', {}]);
-  }
-  const block: Json = server.length === 0 ? {} : { server: Object.fromEntries(server) };
+  // Neither a key nor headers follow a changed address, so those of the blocks above are declared here, too.
+  const server = own !== null && {
+    ...own,
+    ...(has(former, 'api_key') && !('api_key' in own) ? { api_key: null } : {}),
+    ...(has(former, 'headers') ? { headers: {} } : {}),
+  };
+  const block = { ...(server === false ? {} : { server }), ...blocks };
   return editText(text, [...edits, { path: ['environments', name], value: block }]);
 }
 

@@ -34,7 +34,12 @@ interface Document {
   readonly status: string;
   readonly from: {
     readonly taken: number;
-    readonly left: readonly { readonly place: string; readonly reason: string }[];
+    readonly left: readonly {
+      readonly file: string;
+      readonly place: string;
+      readonly line: number | null;
+      readonly reason: string;
+    }[];
     readonly values: readonly { readonly variable: string; readonly place: string }[];
   };
 }
@@ -54,7 +59,8 @@ const KINDS: readonly (readonly [string, readonly string[]])[] = [
   ['an .env', ['openhands.env']],
   ['a compose file and its .env', ['docker-compose.yml', 'openhands.env']],
   ['Helm values', ['values.yaml']],
-  ['mcp servers of other agents', ['mcp.json', 'vscode-mcp.json', 'codex.toml']],
+  ['a compose file, and what it names', ['docker-compose.yml']],
+  ['mcp servers of other agents', ['mcp.json', 'vscode-mcp.json', 'codex.toml', 'opencode.json']],
   ['the folder of OpenHands', ['openhands']],
   ['the agent of OpenHands CLI', ['agent_settings.json']],
   ['all of them', ['config.toml', 'codex.toml', 'mcp.json', 'values.yaml', 'openhands.env']],
@@ -120,7 +126,7 @@ describe('init --from, what is refused', () => {
       'a folder of something else',
       { 'sub/notes.txt': 'x' },
       'sub',
-      'sub is a folder that has none of config.toml, settings.json, agent_settings.json, secrets.json, mcp.json.',
+      'sub is a folder that has none of config.toml, settings.json, agent_settings.json, secrets.json, mcp.json, profiles.',
     ],
     ['a file that is not there', {}, 'none.toml', 'none.toml does not exist.'],
     [
@@ -133,7 +139,7 @@ describe('init --from, what is refused', () => {
       'JSON of something else',
       { 'package.json': '{"name": "x", "scripts": {"t": "CANARY"}}' },
       'package.json',
-      'package.json has nothing that a settings file can declare (name, scripts: no setting of the service).',
+      'package.json has nothing that a settings file can declare (name (line 1), scripts (line 1): no setting of the service).',
     ],
     [
       'a file nested without end',
@@ -211,7 +217,12 @@ describe('init --from, what it says', () => {
     const { from } = await initFrom(cwd, ['a.env', 'b.env']);
     expect(read(cwd)).toContain('llm_model: second');
     expect(from.left).toEqual([
-      { file: 'a.env', place: 'LLM_MODEL', reason: 'b.env says something else, and comes later' },
+      {
+        file: 'a.env',
+        place: 'LLM_MODEL',
+        line: 1,
+        reason: 'b.env says something else, and comes later',
+      },
     ]);
   });
 
@@ -227,5 +238,127 @@ describe('init --from, what it says', () => {
     await initFrom(cwd, ['mcp.json']);
     expect(read(cwd)).toContain('A_TOKEN: ${env:A_TOKEN_2}');
     expect(read(cwd)).toContain('B_TOKEN: ${env:A_TOKEN}');
+  });
+
+  it('names the line of what is left out, whatever the file is written in', async () => {
+    const cwd = examples();
+    const files = ['config.toml', 'docker-compose.yml', 'mcp.json', 'opencode.json'];
+    const { from } = await initFrom(cwd, [...files, 'openhands', '--dialect=agent-server']);
+    for (const { file, place, line } of from.left) {
+      if (place.startsWith('env_file')) continue;
+      const written = read(cwd, file).split('\n')[(line ?? 0) - 1] ?? '';
+      const keys = place
+        .replaceAll(/\[(?:"([^"]+)"|\d+)\]/g, '.$1')
+        .split('.')
+        .filter((key) => key !== '');
+      expect([file, place, keys.some((key) => written.includes(key))]).toEqual([file, place, true]);
+    }
+    const placed = from.left.map(({ file, place, line }) => `${file}:${line}: ${place}`);
+    expect(placed).toEqual(
+      expect.arrayContaining([
+        'config.toml:7: core.jwt_secret',
+        'docker-compose.yml:17: services.db.environment.POSTGRES_PASSWORD',
+        'openhands.env:11: POSTGRES_PASSWORD',
+        'mcp.json:24: mcpServers.notion.alwaysAllow',
+        'opencode.json:20: mcp.context7',
+      ]),
+    );
+  });
+
+  it('reads what a compose file names with env_file; what it says itself holds', async () => {
+    const cwd = here({
+      'sub/compose.yaml':
+        'services:\n  a:\n    env_file: [app.vars, gone.env]\n    environment: { LLM_MODEL: mine }\n',
+      'sub/app.vars': 'LLM_MODEL=other\nLLM_API_KEY=CANARY-1\n',
+    });
+    const { from } = await initFrom(cwd, ['sub/compose.yaml']);
+    expect(read(cwd)).toContain('llm_model: mine');
+    expect(read(cwd)).toContain('llm_api_key: ${env:LLM_API_KEY}');
+    expect(from.values).toEqual([
+      { variable: 'LLM_API_KEY', file: 'sub/app.vars', place: 'LLM_API_KEY' },
+    ]);
+    expect(from.left.map(({ place, reason }) => [place, reason])).toEqual([
+      ['LLM_MODEL', 'sub/compose.yaml says something else, and comes later'],
+      ['env_file["gone.env"]', 'not there'],
+    ]);
+  });
+
+  it('takes no milliseconds for seconds', async () => {
+    const server = (timeout: number, more = {}) => ({ command: 'x', timeout, ...more });
+    const cwd = here({
+      'mcp.json': JSON.stringify({
+        mcpServers: {
+          seconds: server(60),
+          doubtful: server(3600),
+          long: server(60_000),
+          gemini: { httpUrl: 'https://g.example.com/mcp', timeout: 5000 },
+        },
+      }),
+      'opencode.json': JSON.stringify({
+        mcp: { local: server(500, { type: 'local', command: ['x'] }) },
+      }),
+      'settings.json': JSON.stringify({
+        agent_settings: { mcp_config: { own: server(3600) } },
+      }),
+    });
+    const args = ['mcp.json', 'opencode.json', 'settings.json', '--dialect=agent-server'];
+    const { from } = await initFrom(cwd, args);
+    const times = [...read(cwd).matchAll(/^ {2}(\w+):\n(?: {4}.*\n)*? {4}timeout: (\d+)$/gm)];
+    expect(times.map(([, name, time]) => `${name} ${time}`)).toEqual([
+      'seconds 60',
+      'long 60',
+      'gemini 5',
+      'local 1',
+      'own 3600',
+    ]);
+    expect(from.left).toMatchObject([{ place: 'mcpServers.doubtful.timeout' }]);
+  });
+});
+
+describe('init -e NAME --from, into a file', () => {
+  const FIRST = `# mine
+version: 1
+server: { url: "embedded:" }
+settings:
+  language: en
+  llm_model: a/b # as all have it
+`;
+
+  it('adds an environment, and changes nothing else', async () => {
+    const cwd = here({
+      'settings.yaml': FIRST,
+      'prod.env': 'LLM_MODEL=a/b\nLLM_API_KEY=CANARY-1\nMAX_ITERATIONS=7\n',
+    });
+    const { variables } = await initFrom(cwd, ['prod.env', '--env=production']);
+    expect(variables.map(({ name }) => name)).toEqual(['LLM_API_KEY']);
+    expect(read(cwd)).toBe(`${FIRST}environments:
+  default: {}
+  production:
+    settings:
+      llm_api_key: \${env:LLM_API_KEY}
+      max_iterations: 7
+`);
+    const { stdout, code } = await setpoint(['plan', '-e', 'production', '--dotenv', 'prod.env'], {
+      cwd,
+    });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Plan: 4 to set.')]);
+  });
+
+  it('writes its address and its key, and takes no name that is there', async () => {
+    const cwd = here({ 'settings.yaml': FIRST, '.env': 'LLM_MODEL=c\nSESSION_API_KEY=CANARY-1\n' });
+    const args = ['.env', '--env=staging', '--server=https://staging.example.com'];
+    await initFrom(cwd, args);
+    expect(read(cwd)).toContain(`  staging:
+    server:
+      url: https://staging.example.com
+      api_key: \${env:SESSION_API_KEY}
+    settings:
+      llm_model: c
+`);
+    const again = await setpoint(['init', '--from', '.env', '-e', 'staging'], { cwd });
+    expect(again).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('The environment staging exists already.') as string,
+    });
   });
 });
