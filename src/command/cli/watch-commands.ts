@@ -104,7 +104,7 @@ export const WATCH_COMMANDS = {
   suspend: {
     summary: 'Stop setpoint watch from healing an environment and from telling anybody of it',
     example: 'setpoint suspend -e production --reason "provider is moving" --until 2h',
-    flags: ['--env', '--data', '--reason', '--until', '--force', '--quiet'],
+    flags: ['--env', '--data', '--reason', '--until', '--by', '--force', '--quiet'],
     takes: FOLDER,
     about: {
       '--data': 'folder of the controller (default: .setpoint/watch)',
@@ -115,7 +115,7 @@ export const WATCH_COMMANDS = {
   resume: {
     summary: 'End a suspension, and let setpoint watch heal again where it had stopped',
     example: 'setpoint resume -e production',
-    flags: ['--env', '--data', '--quiet'],
+    flags: ['--env', '--data', '--by', '--quiet'],
     takes: FOLDER,
     about: { '--data': 'folder of the controller (default: .setpoint/watch)' },
     exits: { 0: 'done', 1: 'failed', 3: 'usage not valid, or a name is not known' },

@@ -57,6 +57,10 @@ export const WATCH_FLAGS = {
     completion: { words: STATE_FILTERS },
   },
   '--limit': { value: 'n', about: 'most records to show, the latest first (default: 50)' },
+  '--by': {
+    value: 'name',
+    about: 'who does it; the page and the history show it (default: the user of a pipeline)',
+  },
   '--reason': { value: 'text', about: 'why; the page and the history show it' },
   '--until': {
     value: 'time',

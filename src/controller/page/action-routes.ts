@@ -20,7 +20,8 @@ import {
   type Call,
   type Served,
 } from './answers.ts';
-import { nameGiven, refusedAction, whoActs } from './may-act.ts';
+import { nameGiven } from '../watch/who-acts.ts';
+import { refusedAction, whoActs } from './may-act.ts';
 import { environmentAddress } from './parts.ts';
 import { severalRoutes } from './several.ts';
 
@@ -55,17 +56,14 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
     const { incoming } = call.env;
     const refused = access.tried(form.get('token') ?? '', incoming);
     if (refused === null) {
-      const who = nameGiven(form.get('name'));
-      if (who === null) {
-        const main = loginHtml(
-          next,
-          'The name is too long, or cannot be seen whole. Write another one.',
-        );
+      try {
+        const session = access.sessions.start(clock.now(), nameGiven(form.get('name')));
+        call.header('Set-Cookie', access.setCookie(session, incoming));
+        return call.redirect(next, 303);
+      } catch (thrown) {
+        const main = loginHtml(next, asSetpointError(thrown).message);
         return pageAnswer(served, call, { title: 'Log in', main }, 400);
       }
-      const session = access.sessions.start(clock.now(), who);
-      call.header('Set-Cookie', access.setCookie(session, incoming));
-      return call.redirect(next, 303);
     }
     const { wait } = refused;
     if (wait > 0) call.header('Retry-After', String(wait));
@@ -157,7 +155,7 @@ async function done(
     case 'plan':
       return planAnswer(served, call, await planToShow(watching, name), null);
     case 'apply': {
-      const applied = await applyShown(watching, name, form.get('digest') ?? '');
+      const applied = await applyShown(watching, name, form.get('digest') ?? '', whoActs(call).by);
       if (typeof applied === 'string') return said(call, name, applied);
       const why =
         'Nothing was written: this is not the plan that you were shown. It is the plan of now.';

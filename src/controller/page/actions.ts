@@ -32,9 +32,10 @@ export async function applyShown(
   watching: Watching,
   name: string,
   digest: string,
+  by?: string,
 ): Promise<string | ShownPlan> {
   const now = await planToShow(watching, name);
-  return now.digest === null || now.digest !== digest ? now : watching.applyNow(name, digest);
+  return now.digest === null || now.digest !== digest ? now : watching.applyNow(name, digest, by);
 }
 
 const LONGEST_REASON = 500;

@@ -4,7 +4,7 @@ import { WATCH_STATUSES } from '../../reconciler/model/verdict.ts';
 import { markup, type Markup } from '../../reconciler/render/html/markup.ts';
 import { chipHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { LABELS } from '../../reconciler/render/section.ts';
-import { whatDiffers, whyNotHealed } from '../watch/reasons.ts';
+import { suspensionInShort, whatDiffers, whyNotHealed } from '../watch/reasons.ts';
 import type { Watching } from '../watch/watching.ts';
 import {
   controllerPart,
@@ -180,7 +180,7 @@ ${rest}<p>${link(page - 1, '← Previous', 'prev')}<span>Page ${grouped(page)} o
 function environmentRow(state: WatchState, why: string | null, now: number): Markup {
   const { name, origin, labels, status, lastRead, nextRead, since, reads, suspended } = state;
   const label = stateLabel(state);
-  const reason = why ?? suspended?.reason ?? null;
+  const reason = why ?? (suspended === null ? null : suspensionInShort(suspended));
   const tags = Object.entries(labels).map(([key, value]) => [
     markup`<a class="tag" href="${listAddress({ text: `${key}=${value}`, state: 'usual', page: 1 })}">${key}=${value}</a>`,
     ' ',

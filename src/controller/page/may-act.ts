@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { usageError } from '../../reconciler/model/error.ts';
-import { visible } from '../../reconciler/render/text.ts';
+import { nameGiven } from '../watch/who-acts.ts';
 import { refusalAnswer, type Call, type Served } from './answers.ts';
 
 /** Refuses an action to whom it is not allowed; null if it is. */
@@ -17,23 +16,10 @@ export function refusedAction(served: Served, call: Call): Response | null {
   return null;
 }
 
-const LONGEST_NAME = 64;
-
-/** A name that somebody gives at the login, or a tool with an action: empty without one, null if it cannot be one. */
-export function nameGiven(text: string | null): string | null {
-  const name = (text ?? '').trim();
-  return name.length > LONGEST_NAME || visible(name) !== name ? null : name;
-}
-
 /** Who acts, as the journal keeps it: the name of the session, or what a tool says. Throws a usage error. */
 export function whoActs(call: Call): { readonly by?: string } {
   const { session } = call.get('visitor');
   const name = session === null ? nameGiven(call.get('form').get('by')) : session.who;
-  if (name === null)
-    throw usageError(
-      `A name has ${LONGEST_NAME} characters at most, and none that cannot be seen.`,
-      'Send another one as by.',
-    );
   return name === '' ? {} : { by: name };
 }
 

@@ -207,11 +207,11 @@ export class Controller implements Watching {
     return this.#fleet.named(name).plan();
   }
 
-  async applyNow(name: string, digest: string): Promise<string> {
+  async applyNow(name: string, digest: string, by?: string): Promise<string> {
     const watched = this.#fleet.named(name);
     if (this.#stop.signal.aborted)
       throw usageError('The controller is stopping.', 'Apply it later.');
-    const applied = this.#traced(watched, () => watched.apply(digest));
+    const applied = this.#traced(watched, () => watched.apply(digest, by));
     const ended = applied.then(
       () => {},
       () => {},

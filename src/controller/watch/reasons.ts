@@ -1,5 +1,5 @@
 import { formatPath } from '../../reconciler/model/path.ts';
-import type { Condition, WatchState } from '../../reconciler/model/watch.ts';
+import type { Condition, Suspension, WatchState } from '../../reconciler/model/watch.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { isHealable, whyMustNotHeal } from './healing.ts';
 
@@ -25,6 +25,16 @@ export function pathsInShort(names: readonly string[]): string {
   );
 }
 
+function byWhom({ by }: Suspension): string {
+  return by === undefined ? '' : ` by ${by}`;
+}
+
+/** Why an environment is suspended and by whom, for where its state is said already. */
+export function suspensionInShort(suspension: Suspension): string {
+  const who = byWhom(suspension);
+  return `${shortened(suspension.reason)}${who === '' ? '' : ` (${who.trim()})`}`;
+}
+
 function shortened(text: string): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
 }
@@ -47,7 +57,7 @@ export function whyNotHealed(
 ): string | null {
   const { suspended, found, plan, heldBy, stopped, healFailed, settings } = state;
   if (found === 'in-sync' || found === 'not-read' || found === 'error') return null;
-  if (suspended !== null) return `suspended: ${shortened(suspended.reason)}`;
+  if (suspended !== null) return `suspended${byWhom(suspended)}: ${shortened(suspended.reason)}`;
   const [refusal] = plan?.refusals ?? [];
   if (refusal !== undefined) return `refused by ${refusal.rule}`;
   if (!isHealable(found)) return null;

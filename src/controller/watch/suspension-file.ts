@@ -15,7 +15,7 @@ const LONGEST = 16 * 1024 * 1024;
 
 interface Content {
   readonly suspended: ReadonlyMap<string, Suspension>;
-  /** When environments were resumed last. */
+  /** When environments were resumed last, and by whom if that is known. */
   readonly resumed: ReadonlyMap<string, string>;
 }
 
@@ -54,6 +54,11 @@ export class SuspensionFile {
     const found = this.#content.suspended.get(name);
     if (found === undefined) return null;
     return found.until !== null && Date.parse(found.until) <= now ? null : found;
+  }
+
+  /** Who has resumed an environment last; undefined if that is not known. */
+  resumedBy(name: string): string | undefined {
+    return /^\S+ \S+ (.+)$/.exec(this.#content.resumed.get(name) ?? '')?.[1];
   }
 
   /**
@@ -101,14 +106,16 @@ export class SuspensionFile {
     return true;
   }
 
-  /** Suspends environments, or resumes them if `suspension` is null. Throws output-failed if that cannot be written. */
+  /** Suspends environments, or has them resumed by somebody if `suspension` is null. Throws output-failed if that cannot be written. */
   async change(
     names: readonly string[],
     suspension: Suspension | null,
     now: number,
+    by?: string,
   ): Promise<void> {
+    const who = by === undefined ? '' : ` ${by}`;
     // Two in the same millisecond are two all the same.
-    const resumedAt = `${new Date(now).toISOString()} ${crypto.randomUUID()}`;
+    const resumedAt = `${new Date(now).toISOString()} ${crypto.randomUUID()}${who}`;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       await this.#look();
       const suspended = new Map(this.#content.suspended);

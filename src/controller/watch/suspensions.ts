@@ -56,7 +56,7 @@ export class Suspensions {
     const who = by === undefined ? {} : { by };
     for (const records of resumable)
       await records.now({ kind: 'resumed', environment: records.state.name, ...who }, now);
-    await this.#options.suspensions.change(names, null, now);
+    await this.#options.suspensions.change(names, null, now, by);
     this.#known = this.#inFile();
     for (const records of resumable) records.know({ kind: 'set', suspended: null });
     return names;
@@ -105,7 +105,11 @@ export class Suspensions {
     const before = this.#known;
     this.#known = this.#inFile();
     const at = new Date(clock.now()).toISOString();
-    for (const name of resumed) this.#pass({ v: 1, at, kind: 'resumed', environment: name });
+    for (const name of resumed) {
+      const by = suspensions.resumedBy(name);
+      const who = by === undefined ? {} : { by };
+      this.#pass({ v: 1, at, kind: 'resumed', environment: name, ...who });
+    }
     if (before === null) return;
     for (const [name, text] of this.#known) {
       const found = before.get(name) === text ? null : suspensions.of(name, clock.now());

@@ -134,7 +134,7 @@ export class Watched {
   }
 
   /** Applies the plan that a person saw, by its digest. Resolves to the result, in a sentence. Throws if it cannot begin. */
-  async apply(digest: string): Promise<string> {
+  async apply(digest: string, by = 'somebody on the page'): Promise<string> {
     const { name } = this;
     if (this.busy) throw usageError(`${name} is being read.`, 'Try again in a moment.');
     this.busy = true;
@@ -150,7 +150,7 @@ export class Watched {
       const outcome = await writeDeclared(this.#declared(), digest, {
         ...tools,
         stillMay: () => true,
-        actor: 'somebody on the page',
+        actor: by,
       });
       return outcome.error?.message ?? `${name}: ${outcome.status}.`;
     } finally {

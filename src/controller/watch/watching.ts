@@ -31,9 +31,9 @@ export interface Watching {
   planNow(name: string): Promise<EnvironmentPlan>;
   /**
    * Applies the file now, as far as guards, policy and an approved plan allow; also in mode detect. Nothing is written if the plan is not the
-   * one of `digest` (that of the state when a person saw it) any more. Resolves to a sentence.
+   * one of `digest` (that of the state when a person saw it) any more. The journal says `by` whom. Resolves to a sentence.
    */
-  applyNow(name: string, digest: string): Promise<string>;
+  applyNow(name: string, digest: string, by?: string): Promise<string>;
   suspend(names: readonly string[], what: Omit<Suspension, 'at'>): Promise<void>;
   /** Resolves to the names of those that were suspended or stopped. */
   resume(names: readonly string[], by?: string): Promise<readonly string[]>;

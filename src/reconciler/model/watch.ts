@@ -38,7 +38,7 @@ export interface Suspension {
   readonly reason: string;
   /** When it ends by itself; null if only `resume` ends it. */
   readonly until: string | null;
-  /** Who did it, by the name given at the login or by a tool. */
+  /** Who did it, by the name given at the login, by a tool or by a command. */
   readonly by?: string;
 }
 

@@ -64,7 +64,7 @@ function wordsOf(record: ShownRecord, path: Path | null, style: Style): string[]
       return [`healing has stopped at ${visible(record.path)}`, visible(record.reason)];
     case 'suspended':
       return [
-        `suspended ${record.until === null ? 'until it is resumed' : `until ${record.until}`}${byText(record)}`,
+        `suspended${byText(record)} ${record.until === null ? 'until it is resumed' : `until ${record.until}`}`,
         visible(record.reason),
       ];
     case 'resumed':

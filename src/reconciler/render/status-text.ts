@@ -79,11 +79,9 @@ function labelOf({ status, error }: EnvironmentWatched): Label {
 }
 
 function whatText({ what, not_healed: not, suspended }: EnvironmentWatched): string {
-  const why = not ?? (suspended === null ? null : suspended.reason);
-  const who = suspended?.by === undefined ? '' : `, by ${suspended.by}`;
-  return [what, ...(why === null ? [] : [`(${why}${who})`])]
-    .filter((part) => part !== '')
-    .join(' ');
+  const who = suspended?.by === undefined ? '' : `by ${suspended.by}: `;
+  const why = not ?? (suspended === null ? null : `${who}${suspended.reason}`);
+  return [what, ...(why === null ? [] : [`(${why})`])].filter((part) => part !== '').join(' ');
 }
 
 /** `300 environments: 12 failed, 2 drift, 286 in sync.` */

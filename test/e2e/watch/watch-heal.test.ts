@@ -287,14 +287,17 @@ describe('a suspended environment', () => {
 });
 
 describe('what somebody applies', () => {
-  it('is recorded as theirs, and not as a heal', async () => {
+  it.each([
+    [undefined, 'somebody on the page'],
+    ['Ada', 'Ada'],
+  ])('is recorded as theirs, and not as a heal: %s', async (by, actor) => {
     const scenery = await scene('{ mode: detect }', { stored: DRIFTED });
     const { store, watch } = scenery;
     await watch.pass(6 * MINUTE);
-    const said = await watch.controller.applyNow('default', watch.state().digest);
+    const said = await watch.controller.applyNow('default', watch.state().digest, by);
     expect([said, store.posts()]).toEqual(['default: applied.', 1]);
     expect(recordsOf(watch.data, 'write')).toMatchObject([
-      { by: 'watch', actor: 'somebody on the page', outcome: { status: 'applied' } },
+      { by: 'watch', actor, outcome: { status: 'applied' } },
     ]);
     await ending(scenery);
   });

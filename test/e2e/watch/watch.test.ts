@@ -162,18 +162,27 @@ describe('setpoint watch', () => {
         await new Promise((resolve) => setTimeout(resolve, 50));
     };
     await logged('drift');
-    await run('resume', '-e', 'default');
+    await run('resume', '-e', 'default', '--by', ' Bob ');
     await logged('default: resumed');
     await run('suspend', '-e', 'default', '--reason', 'moving');
     await logged('moving');
-    await run('suspend', '-e', 'default', '--reason', 'still moving');
+    await run('suspend', '-e', 'default', '--reason', 'still moving', '--by', 'Ada Lovelace');
     await logged('still moving');
+    const { environments } = JSON.parse((await run('status', '-o', 'json')).stdout);
+    expect(environments[0]).toMatchObject({
+      suspended: { reason: 'still moving', by: 'Ada Lovelace' },
+      not_healed: 'suspended by Ada Lovelace: still moving',
+    });
+    expect((await run('status')).stdout).toContain('(suspended by Ada Lovelace: still moving)');
+    expect((await run('history')).stdout).toContain(
+      'suspended by Ada Lovelace until it is resumed',
+    );
     child.kill('SIGTERM');
     const { stdout } = await ended;
     expect(stdout.match(/default: (suspended|resumed).*/g)).toEqual([
-      'default: resumed',
+      'default: resumed by Bob',
       'default: suspended until it is resumed: moving',
-      'default: suspended until it is resumed: still moving',
+      'default: suspended by Ada Lovelace until it is resumed: still moving',
     ]);
   });
 
@@ -235,6 +244,8 @@ describe('setpoint watch', () => {
     expect((await run('suspend', '-e', 'default')).stderr).toContain(
       'A suspension needs a reason.',
     );
+    const unnamed = await run('resume', '-e', 'default', '--by', 'a\u202Eb');
+    expect([unnamed.code, unnamed.stderr]).toEqual([3, expect.stringContaining('64 characters')]);
     expect((await run('history', '--data', 'nowhere')).stderr).toContain(
       'There is no journal in nowhere.',
     );

@@ -1,10 +1,11 @@
 import { usageError } from '../../../reconciler/model/error.ts';
 import type { JournalEvent } from '../../../reconciler/model/watch.ts';
 import { namesListed } from '../../../reconciler/model/wording.ts';
-import { SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
+import { runInfo, SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import { Journal } from '../../../controller/watch/journal/journal.ts';
 import { SuspensionFile } from '../../../controller/watch/suspension-file.ts';
+import { nameGiven } from '../../../controller/watch/who-acts.ts';
 import { namesToChange } from '../../../controller/watch/data-folder.ts';
 import type { Flags } from '../command-table.ts';
 import { environmentsNamed, untilOf, DEFAULT_DATA } from '../flags.ts';
@@ -19,17 +20,17 @@ export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<n
     if (reason.trim() === '')
       throw usageError('A suspension needs a reason.', 'Add --reason "…": others will read it.');
     const until = flags.until === undefined ? null : untilOf(flags.until, now);
+    const who = whoActs(flags, io);
     const data = flags.data ?? DEFAULT_DATA;
     const also = ' Add --force to suspend one that no controller has read.';
     const { names, unknown, hint } = await namesToChange(data, asked(flags), { force, also });
     // Nothing is healed that should not be, also if the journal cannot be written.
-    const suspension = { at: new Date(now).toISOString(), reason, until };
-    await new SuspensionFile(data).change(names, suspension, now);
+    const what = { reason, until, ...who };
+    await new SuspensionFile(data).change(names, { at: new Date(now).toISOString(), ...what }, now);
     await keepRecords(data, now, names, (environment) => ({
       kind: 'suspended',
       environment,
-      reason,
-      until,
+      ...what,
     }));
     const end = until === null ? 'until it is resumed' : `until ${until}`;
     await say(flags, io, `Suspended ${namesListed(names)} ${end}.`);
@@ -48,11 +49,16 @@ export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<num
   try {
     const now = SYSTEM_CLOCK.now();
     const data = flags.data ?? DEFAULT_DATA;
+    const who = whoActs(flags, io);
     const chosen = await namesToChange(data, asked(flags), { force: false, also: '' });
     const { names, resumable } = chosen;
     if (resumable.length > 0) {
-      await keepRecords(data, now, resumable, (environment) => ({ kind: 'resumed', environment }));
-      await new SuspensionFile(data).change(resumable, null, now);
+      await keepRecords(data, now, resumable, (environment) => ({
+        kind: 'resumed',
+        environment,
+        ...who,
+      }));
+      await new SuspensionFile(data).change(resumable, null, now, who.by);
       await say(flags, io, `Resumed ${namesListed(resumable)}.`);
     }
     const others = names.filter((name) => !resumable.includes(name));
@@ -64,6 +70,12 @@ export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<num
   } catch (thrown) {
     return reportFailure(thrown, {}, io);
   }
+}
+
+/** Who acts, as the page and the history show it. Throws a usage error. */
+function whoActs({ by }: Pick<Flags<'resume'>, 'by'>, { env }: Io): { readonly by?: string } {
+  const name = nameGiven(by ?? runInfo(env).actor);
+  return name === '' ? {} : { by: name };
 }
 
 function asked(flags: Pick<Flags<'resume'>, 'env'>): readonly string[] {
