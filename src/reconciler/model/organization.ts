@@ -1,4 +1,6 @@
 import type { FieldName } from './field.ts';
+import { isUnmanaged } from './path.ts';
+import type { DesiredState } from './state.ts';
 import { counted } from './wording.ts';
 
 /**
@@ -33,6 +35,14 @@ export const OF_ORGANIZATION: ReadonlySet<string> = new Set<
   'max_budget_per_task',
   'enable_proactive_conversation_starters',
 ]);
+
+/** What of a file belongs to the organisation: declared for one member it would not be stored. Null asks for nothing. */
+export function fieldsOfOrganization({ fields, unmanaged }: DesiredState): DesiredState['fields'] {
+  return fields.filter(
+    ({ field, value }) =>
+      OF_ORGANIZATION.has(field.name) && value !== null && !isUnmanaged(unmanaged, field.path),
+  );
+}
 
 /** `the organisation Platform (12 members)`, `a personal workspace`. */
 export function organizationName(organization: Organization): string {

@@ -11,7 +11,7 @@ import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-aside.ts';
 import { declaredPointers } from '../plan/profiles.ts';
-import { declaresSharedKey } from '../plan/shared-keys.ts';
+import { concernsOrganization } from '../plan/shared-keys.ts';
 import { interruption } from '../reconcile/work.ts';
 import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
 import type { ReaderOf, Reading } from '../service/port.ts';
@@ -139,7 +139,7 @@ async function openTarget(
           pointers,
           tries,
           reveals: server.compareSecrets,
-          organization: declaresSharedKey(desired),
+          organization: concernsOrganization(desired),
         }),
       ),
     ),

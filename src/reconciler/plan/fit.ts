@@ -20,7 +20,11 @@ import {
 import { namedHere } from './named-settings.ts';
 import { pointerMisfits } from './profiles.ts';
 import { lackingKind, schemaMisfits } from './fit-schema.ts';
-import { OF_ORGANIZATION, organizationName, type Organization } from '../model/organization.ts';
+import {
+  fieldsOfOrganization,
+  organizationName,
+  type Organization,
+} from '../model/organization.ts';
 import { dialectAfter } from './changed-along.ts';
 import { faultsIn, inWords } from '../model/json-schema.ts';
 import { entriesOf, identityOf, isUnmanagedEntry, MCP_LISTS, type McpList } from '../model/mcp.ts';
@@ -265,17 +269,9 @@ function isTimeout(value: Value, [least, most]: readonly [number, number]): bool
 /** Members that the lists of the specification have everywhere. */
 const OF_LISTS: ReadonlySet<string> = new Set(['name', 'url', 'api_key', 'command', 'args', 'env']);
 
-/** What of a file belongs to the organisation: declared for one member it would not be stored. Null asks for nothing. */
 function ofOrganization(desired: DesiredState, organization: Organization): string[] {
-  return desired.fields
-    .filter(
-      ({ field, value }) =>
-        OF_ORGANIZATION.has(field.name) &&
-        value !== null &&
-        !isUnmanaged(desired.unmanaged, field.path),
-    )
-    .map(({ field, source }) => {
-      const { file, line, column } = source();
-      return `${field.name} (${file}:${line}:${column}) belongs to ${organizationName(organization)}, and the service does not store it for a member.`;
-    });
+  return fieldsOfOrganization(desired).map(({ field, source }) => {
+    const { file, line, column } = source();
+    return `${field.name} (${file}:${line}:${column}) belongs to ${organizationName(organization)}, and the service does not store it for a member.`;
+  });
 }

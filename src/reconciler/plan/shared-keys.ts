@@ -3,7 +3,7 @@ import { itemsDeclared } from '../model/collection.ts';
 import { LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { placeNamed } from '../model/field.ts';
 import type { Finding } from '../model/guard.ts';
-import { organizationName } from '../model/organization.ts';
+import { fieldsOfOrganization, organizationName } from '../model/organization.ts';
 import { formatPath, isUnmanaged, samePath, type Path } from '../model/path.ts';
 import type { Change, Plan, SettingsPlan } from '../model/plan.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
@@ -13,7 +13,12 @@ import { besideSettings, settingsPlanIn } from './settings-part.ts';
 const LLM_KEY: Path = ['agent_settings', 'llm', 'api_key'];
 const SEARCH_KEY: Path = ['search_api_key'];
 
-/** Whether a file declares a key that every member of an organisation would get: then its service is asked whether it has one. */
+/** Whether a file declares what is not its member's alone where there are organisations: then its service is asked whether it has any. */
+export function concernsOrganization(desired: DesiredState): boolean {
+  return declaresSharedKey(desired) || fieldsOfOrganization(desired).length > 0;
+}
+
+/** Whether a file declares a key that every member of an organisation would get. */
 export function declaresSharedKey(desired: DesiredState): boolean {
   const { fields, unmanaged } = desired;
   return (

@@ -261,11 +261,14 @@ const OWNED = [
 ] as const;
 
 describe.each(OWNED)('%s, which belongs to the organisation', (name, value) => {
-  it('is refused before the write, with its place and what to do', async () => {
+  it.each([
+    ['beside a key', `${SPELLINGS[0][1]}  ${name}: ${value}\n`],
+    ['alone', `  language: de\n  ${name}: ${value}\n`],
+  ])('is refused before the write, with its place and what to do: %s', async (_, settings) => {
     const service = await startOrganization();
-    const settings = `${SPELLINGS[0][1]}  ${name}: ${value}\n`;
     const allowed = { allow: ['shared-key'] };
     const [outcome] = (await apply(asMember(service, settings, allowed))).environments;
+    expect(service.asked()).toEqual(ABOUT);
     expect(outcome?.error).toMatchObject({
       code: 'unfit-for-service',
       hint: expect.stringMatching(/unmanaged; an owner or admin/) as string,
@@ -287,8 +290,19 @@ describe.each(OWNED)('%s, which belongs to the organisation', (name, value) => {
     },
   );
 
+  it('is asked about once, and is no matter where there is no organisation', async () => {
+    const service = await startOrganization();
+    service.instead = ({ path }) =>
+      ABOUT.includes(path) ? { status: 404, body: { detail: 'Not Found' } } : null;
+    const { environments } = await plan(asMember(service, `  ${name}: ${value}\n`));
+    expect(environments).toMatchObject([{ error: null, refusals: [] }]);
+    expect(service.asked()).toEqual(['/saas', '/api/keys/current']);
+  });
+
   it('is left alone as unmanaged', async () => {
     const service = await startOrganization();
+    await plan(asMember(service, `  ${name}: ${value}\n`, { unmanaged: `[${name}]` }));
+    expect(service.asked()).toEqual([]);
     const allowed = { allow: ['shared-key'] };
     const declared = `  llm_model: openai/gpt-5\n${SPELLINGS[0][1]}  ${name}: ${value}\n`;
     const left = { ...allowed, unmanaged: `[${name}]` };
