@@ -2,6 +2,7 @@ import { counted, grouped, namesListed } from '../../reconciler/model/wording.ts
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { WATCH_STATUSES } from '../../reconciler/model/verdict.ts';
 import { markup, type Markup } from '../../reconciler/render/html/markup.ts';
+import type { CauseGroup } from '../../reconciler/render/cause-groups.ts';
 import { chipHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { LABELS } from '../../reconciler/render/section.ts';
 import { suspensionInShort, whatDiffers, whyNotHealed } from '../watch/reasons.ts';
@@ -22,7 +23,6 @@ import {
   listAddress,
   pageOfList,
   worstFirst,
-  type CauseGroup,
   type ListPage,
   type ListQuery,
 } from './listing.ts';
@@ -50,12 +50,12 @@ export function listView(
   const listing = pageOfList(sorted.states, query);
   const problems = watching.conditions.list();
   const rows = listing.rows.map((row) => {
-    if (!('states' in row)) {
+    if (!('members' in row)) {
       const why = whyNotHealed(row, problems, now);
       const key = partKey(stateKey(row), why);
       return { id: elementId(row.name), key, html: () => environmentRow(row, why, now) };
     }
-    const key = partKey(row.states.map(stateKey));
+    const key = partKey(row.place, row.members.map(stateKey));
     return { id: elementId(`behind ${row.place}`), key, html: () => groupRow(row, now) };
   });
   return {
@@ -73,8 +73,10 @@ export function listView(
 /** `canAct`: whether the reader may suspend what is listed. */
 export function listHtml(view: LiveView, query: ListQuery, canAct = false): Markup {
   const rows = view.parts.filter(({ id }) => view.order?.includes(id));
-  return markup`<h1>Environments</h1>
-${partHtml(view, 'controller')}${partHtml(view, 'counts')}${searchHtml(query)}${partHtml(view, 'empty')}<div class="sheet">
+  return markup`<h1 class="unseen">Environments</h1>
+${partHtml(view, 'controller')}<div class="choose">
+${partHtml(view, 'counts')}${searchHtml(query)}</div>
+${partHtml(view, 'empty')}<div class="sheet">
 <table>
 <caption class="unseen">Environments, the worst first</caption>
 <thead>
@@ -118,8 +120,8 @@ function searchHtml({ text, state }: ListQuery): Markup {
     markup`<option value="${value}"${value === state ? markup` selected` : null}>${words}</option>`;
   return markup`<search>
 <form class="search" method="get" action="/">
-<p><label for="q">Name, origin or label, such as ring=0</label>
-<input id="q" name="q" type="search" value="${text}" maxlength="200" autocomplete="off" spellcheck="false"></p>
+<p><label for="q">Search</label>
+<input id="q" name="q" type="search" value="${text}" placeholder="name, origin, ring=0" maxlength="200" autocomplete="off" spellcheck="false"></p>
 <p><label for="state">State</label>
 <select id="state" name="state">
 ${option('usual', 'default')}${option('any', 'any')}${option('attention', 'to look at')}${WATCH_STATUSES.toReversed().map(
@@ -192,30 +194,34 @@ function environmentRow(state: WatchState, why: string | null, now: number): Mar
       ? null
       : markup` <span class="soft since">${lastingHtml(suspended?.at ?? since, now)}</span>`
   }${extraLabels(state).map((one) => [' ', chipHtml(one)])}</td>
-${whatCell(whatDiffers(state), reason)}<td role="cell" data-head="Last reads"><a href="${environmentAddress(name)}#reads" tabindex="-1">${stripHtml(reads)}</a></td>
+${whatCell([whatDiffers(state), reason ?? ''])}<td role="cell" data-head="Last reads"><a href="${environmentAddress(name)}#reads" tabindex="-1">${stripHtml(reads)}</a></td>
 <td role="cell" data-head="Last read">${ageHtml(lastRead, now)}</td>
 <td role="cell" data-head="Next read">${dueHtml(nextRead, now)}</td>
 </tr>
 `;
 }
 
-function whatCell(what: string, reason: string | null): Markup {
-  const parts = [what, reason ?? ''].filter((part) => part !== '');
-  return markup`<td role="cell" data-head="What" title="${parts.join(' · ')}"><p>${what}${reason === null ? null : [what === '' ? '' : ' · ', markup`<span class="soft">${reason}</span>`]}</p></td>
+/** What differs and why it is not healed, a line each: all of it is in the title, and on the page of the environment. */
+function whatCell([what, reason]: readonly [string, string]): Markup {
+  const lines = [what === '' ? null : what, reason === '' ? null : reason].filter(
+    (line) => line !== null,
+  );
+  if (lines.length === 0) return markup`<td role="cell" data-head="What"></td>\n`;
+  return markup`<td role="cell" data-head="What" title="${lines.join(' · ')}">${lines.map((line) => markup`<p${line === reason ? markup` class="why"` : null}>${line}</p>`)}</td>
 `;
 }
 
 /** Those that fail for one cause: what it is, since when the first of them does, and the way to each of them. */
-function groupRow({ place, states }: CauseGroup, now: number): Markup {
-  const [first] = states;
+function groupRow({ place, members }: CauseGroup<WatchState>, now: number): Markup {
+  const [first] = members;
   const label = stateLabel(first);
-  const since = states.map((state) => state.since).toSorted()[0] ?? first.since;
+  const since = members.map((state) => state.since).toSorted()[0] ?? first.since;
   const address = listAddress({ text: place, state: 'error', page: 1 });
-  const name = `${counted(states.length, 'environment')} behind ${place}`;
-  return markup`<tr id="${elementId(`behind ${place}`)}" role="row" data-name="${name}" data-status="${label.words}">
-<th scope="row" role="rowheader"><a href="${address}">${name}</a>${softHtml(namesListed(states.map((one) => one.name)))}</th>
+  const name = `${counted(members.length, 'environment')} behind ${place}`;
+  return markup`<tr id="${elementId(`behind ${place}`)}" role="row" class="group" data-name="${name}" data-status="${label.words}">
+<th scope="row" role="rowheader"><a href="${address}">${name}</a></th>
 <td role="cell" data-head="State">${chipHtml(label)} <span class="soft since">${lastingHtml(since, now)}</span></td>
-${whatCell(whatDiffers(first), `since ${clockText(since)}`)}<td role="cell" data-head="Last reads">${stripHtml(first.reads)}</td>
+${whatCell([namesListed(members.map((one) => one.name)), `since ${clockText(since)}`])}<td role="cell" data-head="Last reads">${stripHtml(first.reads)}</td>
 <td role="cell" data-head="Last read">${ageHtml(first.lastRead, now)}</td>
 <td role="cell" data-head="Next read">${dueHtml(first.nextRead, now)}</td>
 </tr>

@@ -7,6 +7,7 @@ import {
   type StateFilter,
   type WatchStatus,
 } from '../../reconciler/model/verdict.ts';
+import { groupedByCause, type CauseGroup } from '../../reconciler/render/cause-groups.ts';
 
 /** Which environments a list shows. */
 export interface ListQuery {
@@ -24,14 +25,8 @@ const LONGEST_TEXT = 200;
 /** Of more environments than this, those to look at are shown first, and the others when somebody asks. */
 const FEW = 20;
 
-/** Environments that fail for one cause, as one row. */
-export interface CauseGroup {
-  readonly place: string;
-  readonly states: readonly [WatchState, ...WatchState[]];
-}
-
 export interface ListPage {
-  readonly rows: readonly (WatchState | CauseGroup)[];
+  readonly rows: readonly (WatchState | CauseGroup<WatchState>)[];
   /** How many environments are left out because nobody has to look at them. */
   readonly hidden: number;
   /** How many there are on all pages. */
@@ -74,8 +69,8 @@ export function listed(
 /** One page of what a query asks for. `sorted` is in the order of `worstFirst`. */
 export function pageOfList(sorted: readonly WatchState[], query: ListQuery): ListPage {
   const { found, isShort } = listed(sorted, query);
-  const state = isShort ? 'attention' : query.state;
-  const rows = query.text === '' && state === 'attention' ? groupedByCause(found) : found;
+  const isGrouped = query.text === '' && (query.state === 'usual' || query.state === 'attention');
+  const rows = isGrouped ? groupedByCause(found, ({ plan }) => plan?.error?.code) : found;
   const pages = Math.max(1, Math.ceil(rows.length / ON_A_PAGE));
   const page = Math.min(query.page, pages);
   return {
@@ -85,40 +80,6 @@ export function pageOfList(sorted: readonly WatchState[], query: ListQuery): Lis
     page,
     pages,
   };
-}
-
-/** As many that fail for one cause are one row. */
-const FEWEST_OF_A_GROUP = 3;
-
-/** Environments that cannot be read for one cause, behind one place, become one row at the place of the first. */
-function groupedByCause(states: readonly WatchState[]): readonly (WatchState | CauseGroup)[] {
-  const causes = new Map<string, [WatchState, ...WatchState[]]>();
-  for (const state of states) {
-    const cause = causeOf(state);
-    const known = causes.get(cause);
-    if (known === undefined) causes.set(cause, [state]);
-    else known.push(state);
-  }
-  return states.flatMap((state): readonly (WatchState | CauseGroup)[] => {
-    const members = causes.get(causeOf(state));
-    if (members === undefined || members.length < FEWEST_OF_A_GROUP) return [state];
-    return members[0] === state ? [{ place: placeOf(state), states: members }] : [];
-  });
-}
-
-/** Equal for those that fail alike behind one place; of its own for every other one. */
-function causeOf(state: WatchState): string {
-  const place = placeOf(state);
-  const fails = state.status === 'error' && place !== '';
-  return fails ? `${state.plan?.error?.code} ${place}` : `of ${state.name}`;
-}
-
-/** The domain of which an environment's service is a part, such as a gateway's; of an address of numbers, that address. Empty if it is not known. */
-function placeOf({ origin }: WatchState): string {
-  const host = origin !== null && URL.canParse(origin) ? new URL(origin).hostname : '';
-  const parts = host.split('.');
-  const isName = parts.length > 2 && !/^[\d.]+$|:/.test(host);
-  return isName ? parts.slice(1).join('.') : host;
 }
 
 export function matching(

@@ -30,22 +30,25 @@ body > footer { margin-top: 2rem; }
 .said { margin-top: .75rem; }
 #controller > .soft { margin-top: .5rem; }
 
-nav#counts { background: none; border: 0; padding: 0; margin-top: .75rem; }
+nav#counts { background: none; border: 0; padding: 0; margin: 0; }
+.choose { display: flex; flex-wrap: wrap; align-items: end; justify-content: space-between; gap: .5rem 1rem; margin-top: .75rem; }
+.choose > * { max-width: 100%; }
+.choose search { flex: 0 1 25.5rem; }
 #counts ul { display: flex; flex-wrap: wrap; gap: .375rem; }
-#counts a { display: flex; align-items: center; gap: .375rem; min-height: 2.25rem; padding: .125rem .625rem; border: 1px solid var(--edge); border-radius: 1.25rem; background: var(--card); color: var(--text); text-decoration: none; font-size: .875rem; }
+#counts a { display: flex; align-items: center; gap: .375rem; min-height: 2.25rem; padding: .125rem .5rem; border: 1px solid var(--edge); border-radius: 1.25rem; background: var(--card); color: var(--text); text-decoration: none; font-size: .875rem; }
 #counts a:hover { border-color: var(--soft); }
 #counts a[aria-current] { border-color: var(--link); box-shadow: inset 0 0 0 1px var(--link); }
 form p { margin: 0; }
 label { display: block; font-size: .8125rem; color: var(--soft); margin-bottom: .125rem; }
 input:not([type=hidden]), select { font: inherit; font-size: .9375rem; color: var(--text); background: var(--card); border: 1px solid var(--soft); border-radius: .375rem; padding: .3125rem .5rem; min-height: 2.25rem; width: 100%; }
 input::placeholder { color: var(--soft); opacity: 1; }
-button { font: inherit; font-size: .9375rem; font-weight: 550; min-height: 2.25rem; padding: .25rem .875rem; border: 1px solid var(--soft); border-radius: .375rem; background: var(--card); color: var(--text); cursor: pointer; }
+button { white-space: nowrap; font: inherit; font-size: .9375rem; font-weight: 550; min-height: 2.25rem; padding: .25rem .875rem; border: 1px solid var(--soft); border-radius: .375rem; background: var(--card); color: var(--text); cursor: pointer; }
 button:hover { background: var(--code); }
 button.grave { background: var(--bad-fill); color: var(--bad); border-color: var(--bad); }
 button.quiet { border-color: transparent; background: none; color: var(--link); text-decoration: underline; text-underline-offset: .15em; padding: 0; font-weight: 400; }
-.search { display: flex; flex-wrap: wrap; align-items: end; gap: .5rem; margin-top: .75rem; }
-.search p:first-child { flex: 1 1 14rem; max-width: 26rem; }
-.search p:nth-child(2) { flex: 0 1 13rem; }
+.search { display: flex; align-items: end; gap: .5rem; }
+.search p:first-child { flex: 0 1 12rem; }
+.search p:nth-child(2) { flex: 0 1 8rem; }
 .buttons { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; margin: .75rem 0 .25rem; }
 .fold form { color: var(--text); display: grid; gap: .625rem; max-width: 30rem; padding: .25rem 0 .5rem; }
 .login form { display: grid; gap: .75rem; max-width: 26rem; }
@@ -69,8 +72,10 @@ tbody th a:hover { text-decoration-color: currentcolor; }
 tbody th .soft { font-size: .8125rem; line-height: 1.35; }
 tbody th .soft .tag { color: inherit; text-decoration: none; }
 tbody th .soft .tag:hover { text-decoration: underline; }
-td[data-head='What'] { font-size: .875rem; line-height: 1.4; }
-td[data-head='What'] p { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; overflow-wrap: anywhere; }
+td[data-head='What'] { font-size: .8125rem; line-height: 1.35; }
+td[data-head='What'] p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+td[data-head='What'] p:only-child { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; white-space: normal; overflow-wrap: anywhere; }
+td[data-head='What'] .why { color: var(--soft); }
 table.differences { table-layout: fixed; margin-top: .5rem; border-top: 1px solid var(--edge); }
 .differences thead th:nth-child(n) { position: static; width: auto; background: none; padding-left: 0; }
 .differences tbody th, .differences tbody td { vertical-align: top; white-space: normal; overflow: visible; overflow-wrap: anywhere; padding: .5rem .75rem .5rem 0; }
@@ -121,14 +126,21 @@ ol { list-style: none; }
 @media (max-width: 59.99rem) {
   table, tbody, caption { display: block; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tbody tr { display: flex; flex-wrap: wrap; gap: .125rem .5rem; padding: .4375rem .75rem; align-items: baseline; }
+  tbody tr { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: .125rem .5rem; padding: .4375rem .75rem; align-items: baseline; }
   tbody tr + tr { border-top: 1px solid var(--edge); }
   tbody tr + tr > * { border: 0; }
   tbody th, tbody td { padding: 0; }
-  tbody th { flex: 0 0 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-  tbody th .soft, tbody td[data-head='Last reads'], tbody td[data-head='Last read'], tbody td[data-head='Next read'] { display: none; }
-  tbody td[data-head='State'] { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-  tbody td[data-head='What'] p { -webkit-line-clamp: 5; }
+  tbody th { grid-column: 1 / 3; }
+  tbody th, tbody td[data-head='What'] p:nth-child(n) { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  tbody td[data-head='State'] { display: contents; }
+  tbody td[data-head='State'] .since { grid-area: 1 / 3; }
+  tbody td[data-head='State'] .chip { grid-column: 1; }
+  tbody td[data-head='What'] { grid-area: 2 / 2 / 3 / 4; display: flex; gap: .5rem; }
+  tbody td[data-head='What'] p:not(:only-child):first-child { max-width: 60%; }
+  tbody td[data-head='What'] p + p { flex: 1; }
+  tbody .group td[data-head='What'] .why:nth-child(n) { display: none; }
+  tbody .group td[data-head='What'] p:first-child:nth-child(n) { max-width: none; }
+  tbody th .soft, tbody td[data-head='State'] .chip ~ .chip, tbody td[data-head='Last reads'], tbody td[data-head='Last read'], tbody td[data-head='Next read'] { display: none; }
   .differences tbody tr { display: block; padding: .4375rem 0; }
   .differences tbody td { display: block; padding: .125rem 0; }
   .differences tbody th { display: block; padding: 0; }
@@ -137,10 +149,11 @@ ol { list-style: none; }
 @media (max-width: 39.99rem) {
   .facts { gap: .375rem; }
   .facts > div { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: .5rem; align-items: baseline; }
-}
-@media (min-width: 40rem) and (max-width: 59.99rem) {
-  tbody tr { display: grid; grid-template-columns: minmax(0, 4fr) minmax(0, 4fr) minmax(0, 5fr); }
-  tbody td[data-head='State'] { white-space: normal; }
+  #counts ul { flex-wrap: nowrap; overflow-x: auto; }
+  #counts li { flex: none; }
+  #counts a { white-space: nowrap; }
+  .choose search { flex: 1 0 100%; }
+  .search p:first-child { flex: 1; }
 }
 @media (min-width: 60rem) {
   table { table-layout: fixed; }
@@ -150,7 +163,9 @@ ol { list-style: none; }
   thead th:nth-child(5), thead th:nth-child(6) { width: 6.5rem; }
   tbody th { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   tbody th .soft { display: inline; margin-left: .5rem; }
-  tbody th, tbody td { padding: .3125rem .75rem; }
+  tr:has([data-head='What'] p) th .soft { display: block; margin: 0; overflow: hidden; text-overflow: ellipsis; }
+  .group th { white-space: normal; overflow-wrap: anywhere; }
+  tbody th, tbody td { padding: .25rem .75rem; }
   #found .rows > li, #history .rows > li, [aria-labelledby=plan-title] .rows > li { grid-template-columns: 9rem minmax(0, 1fr); }
 }
 @media (forced-colors: active) { .strip path { stroke: CanvasText; } }

@@ -7,12 +7,14 @@ export { isHealable } from './healing.ts';
 
 /** Paths that are named; the others are counted. */
 const MOST_PATHS = 3;
-const LONGEST = 160;
+const LONGEST_PATH = 160;
+/** A reason that somebody gives is whole; a message may be foreign. */
+const LONGEST = 500;
 
 /** What differs, in short: the first paths, or why the last read failed. Empty if nothing does. */
 export function whatDiffers({ plan, found }: Pick<WatchState, 'plan' | 'found'>): string {
   if (plan === null || found === 'in-sync') return '';
-  if (plan.error !== null) return shortened(plan.error.message);
+  if (plan.error !== null) return shortened(withoutOrigin(plan.error.message, plan.origin));
   const paths = (plan.changes.length > 0 ? plan.changes : plan.unknown).map(({ path }) => path);
   return pathsInShort(paths.map((path) => formatPath(path)));
 }
@@ -20,9 +22,14 @@ export function whatDiffers({ plan, found }: Pick<WatchState, 'plan' | 'found'>)
 /** The first of some names: `a, b, c and 2 more`. */
 export function pathsInShort(names: readonly string[]): string {
   return namesListed(
-    names.map((name) => shortened(name)),
+    names.map((name) => shortened(name, LONGEST_PATH)),
     MOST_PATHS,
   );
+}
+
+/** Without the address of its service, which is that of the environment: `GET /api/settings failed: …`. */
+function withoutOrigin(message: string, origin: string | null): string {
+  return origin === null ? message : message.replaceAll(`${origin.replace(/\/$/, '')}/`, '/');
 }
 
 function byWhom({ by }: Suspension): string {
@@ -35,8 +42,8 @@ export function suspensionInShort(suspension: Suspension): string {
   return `${shortened(suspension.reason)}${who === '' ? '' : ` (${who.trim()})`}`;
 }
 
-function shortened(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+function shortened(text: string, longest = LONGEST): string {
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
 /** What of a controller keeps it from healing, whatever the environment is. */
@@ -62,7 +69,8 @@ export function whyNotHealed(
   if (refusal !== undefined) return `refused by ${refusal.rule}`;
   if (!isHealable(found)) return null;
   if (settings.mode === 'detect') return 'detect only';
-  if (stopped !== null) return `healing stopped: something else writes ${shortened(stopped.path)}`;
+  if (stopped !== null)
+    return `healing stopped: something else writes ${shortened(stopped.path, LONGEST_PATH)}`;
   if (heldBy !== null) return `held by ${shortened(heldBy)}`;
   for (const { kind } of problems) if (HINDERS[kind] !== undefined) return HINDERS[kind];
   const isSeenOnce = state.lastRead === state.since;

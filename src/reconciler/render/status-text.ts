@@ -1,6 +1,7 @@
 import type { EnvironmentWatched, WatchedDocument } from '../model/documents.gen.ts';
 import { WATCH_STATUSES } from '../model/verdict.ts';
-import { counted, grouped } from '../model/wording.ts';
+import { counted, grouped, namesListed } from '../model/wording.ts';
+import { groupedByCause, type CauseGroup } from './cause-groups.ts';
 import { ageText, type Label } from './change.ts';
 import { failureWords, LABELS } from './section.ts';
 import { paint, visible, type Style } from './text.ts';
@@ -8,7 +9,7 @@ import { paint, visible, type Style } from './text.ts';
 /** Of more environments than this, those in sync are counted and not listed. */
 const FEW = 20;
 
-/** What a controller watches, as lines: those to look at first. `isNarrowed`: somebody asked for some of them. */
+/** What a controller watches, as lines: those to look at first, those that fail for one cause as one. `isNarrowed`: somebody asked for some of them. */
 export function statusText(
   { controller, environments, created_at: at }: WatchedDocument,
   isNarrowed: boolean,
@@ -16,15 +17,17 @@ export function statusText(
 ): string {
   const isLong = environments.length > FEW && !isNarrowed && !style.verbose;
   const listed = isLong ? environments.filter(({ status }) => status !== 'in-sync') : environments;
+  const isWhole = isNarrowed || style.verbose;
+  const rows = isWhole ? listed : groupedByCause(listed, ({ error }) => error?.code);
   const problems = (controller?.problems ?? []).map(({ message, since }) =>
     paint(style, 'yellow', visible(`! ${message} (since ${since})`)),
   );
   return [
     ...problems,
     ...(problems.length > 0 ? [''] : []),
-    ...tableLines(listed, Date.parse(at), style),
+    ...tableLines(rows, Date.parse(at), style),
     ...(listed.length > 0 ? [''] : []),
-    `${countsLine(environments)}${listed.length < environments.length ? ' -v lists those in sync, too.' : ''}`,
+    `${countsLine(environments)}${rows.length < environments.length ? ' -v lists all.' : ''}`,
     '',
   ].join('\n');
 }
@@ -32,15 +35,21 @@ export function statusText(
 const HEAD = ['ENVIRONMENT', 'STATE', 'FOR', 'WHAT'] as const;
 
 function tableLines(
-  environments: readonly EnvironmentWatched[],
+  listed: readonly (EnvironmentWatched | CauseGroup<EnvironmentWatched>)[],
   now: number,
   style: Style,
 ): readonly string[] {
-  if (environments.length === 0) return [];
-  const rows = environments.map((one) => {
+  if (listed.length === 0) return [];
+  const rows = listed.map((row) => {
+    const isGroup = 'members' in row;
+    const one = isGroup ? row.members[0] : row;
     const label = labelOf(one);
-    const since = one.status === 'not-read' ? '-' : ageText(now - Date.parse(sinceOf(one)));
-    const cells = [one.name, `${label.mark} ${label.words}`, since, whatText(one)].map(visible);
+    const [name, what] = isGroup
+      ? [counted(row.members.length, 'environment'), groupText(row)]
+      : [one.name, whatText(one)];
+    const since = isGroup ? firstOf(row.members) : sinceOf(one);
+    const age = one.status === 'not-read' ? '-' : ageText(now - Date.parse(since));
+    const cells = [name, `${label.mark} ${label.words}`, age, what].map(visible);
     return { cells, color: label.color };
   });
   const widths = HEAD.map((title, column) =>
@@ -65,6 +74,14 @@ const LEAST = 20;
 function cut(text: string, room: number): string {
   const most = Math.max(room, LEAST);
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+function groupText({ place, members }: CauseGroup<EnvironmentWatched>): string {
+  return `behind ${place}: ${namesListed(members.map(({ name }) => name))}`;
+}
+
+function firstOf(members: CauseGroup<EnvironmentWatched>['members']): string {
+  return members.map(({ since }) => since).toSorted()[0] ?? '';
 }
 
 function sinceOf({ suspended, since }: EnvironmentWatched): string {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, openTab, startBrowser, violations } from '../../fixture/browser.ts';
 import { freePort } from '../../fixture/free-port.ts';
 import { startPage, TOKEN } from '../../fixture/page.ts';
+import { ago } from '../../fixture/watching.ts';
 import { everyState, fleet, someHistory, longWatched } from '../../fixture/watched-fleet.ts';
 import { describeEach } from '../../fixture/long.ts';
 
@@ -128,6 +129,31 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     await close();
     expect(problems).toEqual([]);
   });
+
+  it.each([375, 768, 1440])(
+    'a row has two lines at %i px, however long its reason is, and all of it in its title',
+    async (width) => {
+      const reason = 'The provider moves the region to another data centre. '.repeat(9).trim();
+      const suspended = { at: ago(90), reason, until: null, by: 'Ada Lovelace' };
+      const all = everyState().map((state) =>
+        state.suspended === null ? state : { ...state, suspended },
+      );
+      const { page } = await startPage(all);
+      const { tab, close } = await openTab(browser, { viewport: { width, height: 900 } });
+      await tab.goto(page.url);
+      await tab.waitForLoadState('load');
+      const heights = await tab.evaluate<number[]>(
+        '[...document.querySelectorAll("#rows tr")].map((row) => row.getBoundingClientRect().height)',
+      );
+      expect(heights).toHaveLength(all.length);
+      expect(Math.max(...heights)).toBeLessThan(66);
+      const titles = await tab
+        .locator('td[title]')
+        .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title')));
+      expect(titles.join(' ')).toContain(`suspended by Ada Lovelace: ${reason}`);
+      await close();
+    },
+  );
 
   it('everything can be reached by keyboard, in the order of the page, past the head at once', async () => {
     const { page } = await everything();

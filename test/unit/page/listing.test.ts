@@ -89,10 +89,21 @@ describe('the usual list of many', () => {
     const { rows, hidden, total } = pageOfList(sorted, { text: '', state: 'usual', page: 1 });
     expect(rows[0]).toMatchObject({ place: 'agents.example.com' });
     const [first] = rows;
-    expect(first !== undefined && 'states' in first ? first.states : []).toHaveLength(13);
+    expect(first !== undefined && 'members' in first ? first.members : []).toHaveLength(13);
     expect(rows.slice(1).every((row) => 'name' in row && isToLookAt(row))).toBe(true);
     expect([hidden + total, rows.length]).toEqual([300, total - 12]);
     expect(pageOfList(sorted.slice(0, 15), { text: '', state: 'usual', page: 1 }).hidden).toBe(0);
+  });
+
+  it('names the host if all that fail are behind one, also among few', () => {
+    const error = { code: 'unreachable', message: 'No route.', hint: '' };
+    const plan = environment({ status: 'error', error });
+    const origin = 'https://agents.example.com';
+    const down = fleet(3).map((state) => ({ ...state, origin, status: 'error' as const, plan }));
+    const rowsOf = (states: typeof down) =>
+      pageOfList(states, { text: '', state: 'usual', page: 1 }).rows;
+    expect(rowsOf(down)).toMatchObject([{ place: 'agents.example.com' }]);
+    expect(rowsOf(down.slice(1))).toEqual(down.slice(1));
   });
 });
 
