@@ -82,7 +82,7 @@ export class Controller implements Watching {
       random,
       signal: this.#stop.signal,
       abandon: options.abandon,
-      commit: () => files.commit,
+      commitOf: (name) => files.commitOf(name),
       append: (event, at) => this.#recorder.append(event, at),
       tell: (state, record) => this.#recorder.tell(state, record),
       keepAgreement: (name, agreed) => this.#recorder.keepAgreement(name, agreed),
@@ -279,7 +279,8 @@ export class Controller implements Watching {
   }
 
   #traced<T>(watched: Watched, work: () => Promise<T>): Promise<T> {
-    return this.#tracer.turn(() => watched.state, this.#options.files.commit, work);
+    const commit = this.#options.files.commitOf(watched.name);
+    return this.#tracer.turn(() => watched.state, commit, work);
   }
 
   /** Milliseconds until an environment is due, if one more may be read, or the next turn of the loop. */

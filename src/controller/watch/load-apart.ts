@@ -1,4 +1,4 @@
-import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
+import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import { counted } from '../../reconciler/model/wording.ts';
 import { filesOf, InvalidSettings } from '../../reconciler/operations/load.ts';
 import {
@@ -22,10 +22,11 @@ const OF_A_FILE: ReadonlySet<string> = new Set([
 
 /**
  * Loads settings files so that one of several that is broken stops only its own environments. Throws a SetpointError if none of them can be used, or if what
- * is wrong is not in one file alone.
+ * is wrong is not in one file alone. Problems name files without what begins with `root`.
  */
 export async function loadApart(
   request: SessionRequest,
+  root = '',
 ): Promise<LoadedSession & { readonly broken: readonly BrokenFile[] }> {
   try {
     return { ...(await loadSession(request)), broken: [] };
@@ -34,10 +35,13 @@ export async function loadApart(
     const files = OF_A_FILE.has(whole.code) ? filesOf(request) : [];
     const broken = await brokenOf(files, request);
     const others = files.filter((file) => broken.every((one) => one.file !== file));
-    if (broken.length === 0 || others.length === 0) throw whole;
+    if (broken.length === 0 || others.length === 0) throw fromRoot(whole, root);
     const loaded = await loadSession({ ...request, file: others, several: true }).catch(() => null);
-    if (loaded === null) throw whole;
-    return { ...loaded, broken };
+    if (loaded === null) throw fromRoot(whole, root);
+    return {
+      ...loaded,
+      broken: broken.map((one) => ({ ...one, problem: fromRoot(one.problem, root) })),
+    };
   }
 }
 
@@ -55,6 +59,17 @@ async function brokenOf(
     if (problem !== null) broken.push({ file, problem });
   }
   return broken;
+}
+
+/** A problem with the paths of files as they are below a folder. */
+function fromRoot(problem: SetpointError, root: string): SetpointError {
+  if (root === '') return problem;
+  if (problem instanceof InvalidSettings)
+    return new InvalidSettings(
+      problem.diagnostics.map((one) => ({ ...one, file: one.file.replace(root, '') })),
+    );
+  const { code, message, hint, cause } = problem;
+  return new SetpointError(code, message.replaceAll(root, ''), { hint, cause });
 }
 
 /** A problem of settings files in a sentence or two, with the first place. */

@@ -67,8 +67,8 @@ export class CurrentFiles implements Files {
   problem: SetpointError | null = null;
   /** Files that cannot be used while others are, which are the rest of what is watched. */
   broken: readonly FileProblem[] = [];
-  /** The file of each environment. */
-  #places: ReadonlyMap<string, string> = new Map();
+  /** The file of each environment, and the commit that it is of. */
+  #places: ReadonlyMap<string, { file: string; commit: string | null }> = new Map();
   readonly #source: SettingsSource;
   #stamp: string | null = null;
   #mostValues = 0;
@@ -85,13 +85,17 @@ export class CurrentFiles implements Files {
     return this.#source.kind;
   }
 
-  /** Where a browser shows a commit of them, if its id is appended; null if that is not known. */
   get commits(): string | null {
     return this.#source.commits;
   }
 
   get problemText(): string | null {
     return this.problem === null ? null : textOfProblem(this.problem);
+  }
+
+  /** The commit that an environment is declared by: one whose file is broken since goes on as of an earlier one. */
+  commitOf(name: string): string | null {
+    return this.#places.get(name)?.commit ?? null;
   }
 
   /** Reads the files again if they have changed; whether they, or what is wrong with them, are others than before. */
@@ -128,12 +132,16 @@ export class CurrentFiles implements Files {
   }
 
   #take({ targets, declared, commit, values, broken, root }: LoadedFiles): void {
-    const places = new Map(targets.map(({ name, file }) => [name, file.slice(root.length)]));
+    const places = new Map(
+      targets.map(({ name, file }) => [name, { file: file.slice(root.length), commit }]),
+    );
     const files = broken.map(({ file }) => file.slice(root.length));
+    const keptIn = new Set<string>();
     const kept = this.targets.filter(({ name }) => {
-      const place = this.#places.get(name) ?? '';
-      if (!files.includes(place) || declared.has(name)) return false;
+      const place = this.#places.get(name);
+      if (place === undefined || !files.includes(place.file) || declared.has(name)) return false;
       places.set(name, place);
+      keptIn.add(place.file);
       return true;
     });
     // What those that are kept show is masked as before.
@@ -146,10 +154,9 @@ export class CurrentFiles implements Files {
     this.commit = commit;
     this.values = values;
     this.#mostValues = 2 * values.size + MOST_REPLACED;
-    const keptIn = new Set(kept.map(({ name }) => places.get(name)));
-    this.broken = broken.map(({ file, problem }) => {
-      const place = file.slice(root.length);
-      return { file: place, text: textOfProblem(problem), isKept: keptIn.has(place) };
+    this.broken = broken.map(({ problem }, index) => {
+      const file = files[index] ?? '';
+      return { file, text: textOfProblem(problem), isKept: keptIn.has(file) };
     });
   }
 
@@ -211,7 +218,10 @@ export function branchSource(
     const root = await branch.files(commit, used);
     const named = [options.file ?? defaultFiles(root)].flat();
     const file = named.map((path) => join(root, path));
-    const loaded = await loadApart({ ...options, file, checkout: { root, state } });
+    const loaded = await loadApart(
+      { ...options, file, checkout: { root, state } },
+      join(root, '/'),
+    );
     return { ...loaded, commit, root: join(root, '/') };
   };
   return {

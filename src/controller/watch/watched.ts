@@ -27,8 +27,8 @@ export interface WatchTools extends TurnTools, AgreementTools, LockTools, Record
   readonly interval: number;
   /** A number from 0 to 1. */
   readonly random: () => number;
-  /** The commit of the files that are in force. */
-  readonly commit: () => string | null;
+  /** The commit that an environment is declared by. */
+  readonly commitOf: (name: string) => string | null;
   readonly ended: (state: WatchState, read: ReadEnd) => void;
   /** Told of who holds a lock that could not be taken. */
   readonly heldBy: (holder: string) => void;
@@ -279,7 +279,7 @@ export class Watched {
     return {
       target: this.#target,
       agreement: this.state.agreed,
-      commit: this.#tools.commit(),
+      commit: this.#tools.commitOf(this.name),
     };
   }
 

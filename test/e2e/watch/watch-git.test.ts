@@ -225,6 +225,7 @@ it(
     const source = { branch, commits: new FollowedCommits(into) };
     const files = new CurrentFiles(branchSource(options, source, clock, join(folder.path, 'data')));
     await files.refresh();
+    const first = files.commit;
     const next = async (changed: Readonly<Record<string, string>>) => {
       commit(changed);
       clock.passed += 2 * MINUTE;
@@ -234,7 +235,12 @@ it(
     const caFile = () => readFileSync(join(dirname(oneOf()), 'ca.pem'), 'utf8');
     await next({ 'one.yaml': one('langage: en') });
     for (const language of ['de', 'fr', 'it', 'es']) await next({ 'two.yaml': two(language) });
-    expect(files.broken).toMatchObject([{ file: 'one.yaml', isKept: true }]);
+    expect(files.broken).toEqual([
+      { file: 'one.yaml', isKept: true, text: expect.stringMatching(/^one\.yaml:3:13: Unknown/) },
+    ]);
+    expect(files.problemText).toMatch(/^one\.yaml:3:13: Unknown/);
+    expect([files.commitOf('one'), files.commitOf('two')]).toEqual([first, files.commit]);
+    expect(first).not.toBe(files.commit);
     expect(caFile()).toBe('a certificate');
     await next({ 'one.yaml': one('language: de') });
     await next({ 'two.yaml': two('en') });
