@@ -19,7 +19,7 @@ import { isEmptyStore, type DesiredState, type ObservedState } from '../model/st
 import { isEmpty, masked, type Json, type Value } from '../model/value.ts';
 import { isObject } from '../yaml-edit/source.ts';
 import { formerNamesIn, namesFormer, type FormerNames } from './former-names.ts';
-import type { Pulled } from './mcp.ts';
+import { leaving, type Pulled } from './mcp.ts';
 import type { PullEdit } from './place-edits.ts';
 import type { WrittenValue } from './program.ts';
 import { isRotating, type ReadCollection, type ReadCollections } from './listed.ts';
@@ -89,7 +89,7 @@ function pulledCollection(pulling: Pulling): PulledItems {
   // A service without anything was not emptied item by item.
   const isNew = isEmptyStore(observed) && listing.items.length === 0;
   const pulls = changes.map((change) =>
-    isNew ? leaving(change.path, REASONS.empty, change.ref) : pulledChange(change, pulling),
+    isNew ? leaving(change, REASONS.empty) : pulledChange(change, pulling),
   );
   const known = new Set(changes.map(({ path }) => pathKey(path.slice(0, 2))));
   const added = unmanaged
@@ -115,22 +115,18 @@ function isNamed(path: Path, adopt: ItemRules['adopt']): boolean {
   return adopt === 'all' || adopt.some((named) => samePath(named, path) || isWithin(path, named));
 }
 
-function leaving(path: Path, reason: string, ref: string | null = null): Pulled {
-  return { edits: [], made: [], left: [{ path, reason, ref }] };
-}
-
 function pulledChange(change: Change, pulling: Pulling): Pulled {
   const { path, ref } = change;
   const { one, rules } = pulling;
   const [, name = ''] = path;
   const there = itemThere(name, pulling);
   const kept = reasonAt(path, rules.excluded);
-  if (kept !== undefined) return leaving(path, kept, ref);
-  if (isRename(change)) return leaving(path, REASONS.renamed, ref);
+  if (kept !== undefined) return leaving({ path, ref }, kept);
+  if (isRename(change)) return leaving({ path, ref }, REASONS.renamed);
   if (namesFormer(change.before, one.form.block, pulling.formerNames))
-    return leaving(path, REASONS.namesRenamed, ref);
+    return leaving({ path, ref }, REASONS.namesRenamed);
   if (there?.outdated !== undefined && change.reason === there.outdated)
-    return leaving(path, REASONS.outdated, ref);
+    return leaving({ path, ref }, REASONS.outdated);
   if (change.action === 'remove' && there !== undefined) {
     const { edit, left } = itemEdit(there, pulling);
     return edit === null
@@ -138,7 +134,8 @@ function pulledChange(change: Change, pulling: Pulling): Pulled {
       : { edits: [edit], made: [['add', change]], left };
   }
   if (there !== undefined) return pulledMember(change, there, pulling);
-  if (waitingFor(name, one.listing) !== undefined) return leaving(path, REASONS.interrupted, ref);
+  if (waitingFor(name, one.listing) !== undefined)
+    return leaving({ path, ref }, REASONS.interrupted);
   const place = placeOf(name, pulling);
   const gone: PullEdit = { path: place, value: null, placeholders: [], leaves: true };
   return { edits: [gone], made: [['remove', change]], left: [] };
@@ -163,9 +160,9 @@ function adoptedItem(path: Path, pulling: Pulling): Pulled & { readonly path: Pa
   const kept = reasonAt(path, pulling.rules.excluded);
   const there = pulling.one.listing.items.find((item) => item.name === name);
   if (there === undefined || kept !== undefined)
-    return { path, ...leaving(path, kept ?? REASONS.inexpressible) };
+    return { path, ...leaving({ path, ref: null }, kept ?? REASONS.inexpressible) };
   if (namesFormer(there.members, path[0] ?? '', pulling.formerNames))
-    return { path, ...leaving(path, REASONS.namesRenamed) };
+    return { path, ...leaving({ path, ref: null }, REASONS.namesRenamed) };
   const { edit, left } = itemEdit(there, pulling);
   return { path, edits: edit === null ? [] : [edit], made: [], left };
 }
@@ -234,7 +231,7 @@ function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pull
     made: [[as, change]],
     left: [],
   });
-  const leave = (reason: string): Pulled => leaving(path, reason, ref);
+  const leave = (reason: string): Pulled => leaving({ path, ref }, reason);
   if (form.isSecret(member)) {
     if (isByConnection(form, there, first)) return write(leavingFile(null), 'clear');
     if (action === 'clear') return write(secretReference(form, name, member), 'set');

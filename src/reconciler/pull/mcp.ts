@@ -27,6 +27,11 @@ export type Adopted = Omit<Pulled, 'made'>;
 
 export const NOTHING_PULLED: Pulled = { edits: [], made: [], left: [] };
 
+/** What is pulled of something that stays as it is in the file. */
+export function leaving({ path, ref }: Pick<Change, 'path' | 'ref'>, reason: string): Pulled {
+  return { ...NOTHING_PULLED, left: [{ path, reason, ref }] };
+}
+
 /** The members in which a declared entry surely differs from the service's. */
 export type CompareEntry = (
   list: McpList,

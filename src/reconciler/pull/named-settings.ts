@@ -10,7 +10,7 @@ import { nodesHere, shownHere } from '../plan/field-here.ts';
 import { leftServers, pathsOfField } from '../plan/named-settings.ts';
 import { refersIn } from './written-item.ts';
 import { pulledMarketplaces } from './marketplaces.ts';
-import { NOTHING_PULLED, type Adopted, type Pulled, type PullRules } from './mcp.ts';
+import { leaving, NOTHING_PULLED, type Adopted, type Pulled, type PullRules } from './mcp.ts';
 import { joined, newServer, pulledServers } from './servers.ts';
 import { REASONS, whyUnwritten } from './writable.ts';
 import { openValue } from './written-deep.ts';
@@ -60,10 +60,6 @@ export function pulledNamed(
       : pulledMarketplaces(change, { node, value: declared.value }, actual, rules);
   });
   return joined(parts);
-}
-
-function leaving({ path, ref }: Change, reason: string): Pulled {
-  return { ...NOTHING_PULLED, left: [{ path, reason, ref }] };
 }
 
 function pulledSkills(change: Change, node: Node, actual: Value, rules: PullRules): Pulled {

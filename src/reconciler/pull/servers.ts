@@ -16,7 +16,7 @@ import { matchManaged } from '../plan/match-entries.ts';
 import { isObject, sameJson, type JsonObject } from '../yaml-edit/source.ts';
 import { newEntry, pulledEntry } from './entry.ts';
 import { refersIn } from './written-item.ts';
-import { NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
+import { leaving, NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
 import type { PullEdit } from './place-edits.ts';
 import type { ObservedEntry } from './program.ts';
 import { canDeclare, REASONS } from './writable.ts';
@@ -114,10 +114,6 @@ function pulledOf(list: McpList, actual: readonly ValueRecord[], pulling: Pullin
       return addedServer(change, { ...common, index, segment, entry }, pulling);
     }),
   ];
-}
-
-function leaving({ path, ref }: Change, reason: string): Pulled {
-  return { ...NOTHING_PULLED, left: [{ path, reason, ref }] };
 }
 
 function isExcluded({ path }: Pick<Change, 'path'>, { excluded }: PullRules): boolean {
