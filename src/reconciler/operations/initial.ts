@@ -2,7 +2,7 @@ import { plainValue } from '../desired/node.ts';
 import { type LoadedFile, readTargets, type Target } from '../desired/target.ts';
 
 import { SetpointError } from '../model/error.ts';
-import type { Dialect, DialectName } from '../model/dialect.ts';
+import type { DialectName } from '../model/dialect.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import type { ObservedState } from '../model/state.ts';
 import { type Json, masked } from '../model/value.ts';
@@ -98,8 +98,7 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   const taken = variablesIn(edits.texts.get(path) ?? text);
   const named = firstCollections(read, { hidden, taken, source });
   const isCopy = copiedBy(Object.keys(named.blocks.get(ACTIVE_FORM.block) ?? {}));
-  const adopted = withUnreported(settingsOf(edits.edited.get(target.name)), observed.dialect);
-  const settings = withoutCopies(adopted, isCopy);
+  const settings = withoutCopies(settingsOf(edits.edited.get(target.name)), isCopy);
   const left = [...named.left, ...unread];
   const written = initialText({
     server,
@@ -132,17 +131,6 @@ function statusOf({
   stored,
 }: ObservedState): Pick<Initial, 'dialect' | 'status' | 'from'> {
   return { dialect: dialect.name, status: stored ? 'stored' : 'empty', from: null };
-}
-
-/**
- * Declares secrets of which these services report nothing as none, so that a write does not clear one without a word; where a write
- * keeps what it leaves out, nothing needs to be said.
- */
-function withUnreported(settings: JsonObject, { fields, writes }: Dialect): JsonObject {
-  if (writes === 'fields') return settings;
-  const unreported = [...fields.values()].filter(({ reads }) => reads === 'nothing');
-  const nulls = unreported.map(({ name }) => [name, null] as const);
-  return { ...Object.fromEntries(nulls), ...settings };
 }
 
 function onlyTarget(file: LoadedFile): Target {

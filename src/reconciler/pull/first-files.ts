@@ -148,10 +148,7 @@ export function initialText(file: FirstFile): string {
     ...serverLines(server, environment),
     '',
     ...(declared.length === 0 ? ['settings: {}'] : ['settings:']),
-    ...declared.flatMap((name) => [
-      ...(name === UNSEEN && settings[name] === null ? [KEPT_BY] : []),
-      ...explained(['settings', name], settings[name] ?? null, 2),
-    ]),
+    ...declared.flatMap((name) => explained(['settings', name], settings[name] ?? null, 2)),
     ...(rest.length === 0 ? [] : ['', '  # Not managed: remove a # to manage the field.', ...rest]),
     ...collectionLines(collections),
     ...(file.notes.length === 0 ? [] : ['', ...file.notes.map((note) => `# ${oneLine(note)}`)]),
@@ -190,10 +187,6 @@ function collectionLines({
     return ['', ...(items === undefined ? [] : explained([block], items, 0)), ...notes];
   });
 }
-
-const UNSEEN = 'sandbox_api_key';
-const KEPT_BY =
-  '  # This service keeps no sandbox_api_key that works, and never shows it; null says so.';
 
 /** A value that the file may declare: what the field is if nobody has set it, or an example if that is null and it cannot be. */
 function declarable({ name, absent, onNull, clearWith }: DialectField): Json {

@@ -205,9 +205,6 @@ settings:
           DATABASE: \${env:FILES_DATABASE}
   # The key for the search provider.
   search_api_key: \${env:SEARCH_API_KEY}
-  # This service keeps no sandbox_api_key that works, and never shows it; null says so.
-  # The key for the sandbox provider.
-  sandbox_api_key: null
   # How much one task may cost at most, in US dollars.
   max_budget_per_task: 2.5
   # The name that commits carry.
@@ -224,6 +221,7 @@ settings:
   # user_consents_to_analytics: false
   # sandbox_base_container_image: null
   # sandbox_runtime_container_image: null
+  # sandbox_api_key: null
   # condenser_max_size: null
   # email: null
   # email_verified: null
@@ -277,12 +275,12 @@ settings:
     expect((await planned(folder, {})).text).toContain('No changes.');
   });
 
-  it('of an empty store is a file that declares none for what nobody can see, and nothing else', async () => {
+  it('of an empty store is a file that declares nothing', async () => {
     const store = await storeWith(null);
     const folder = folderOf();
     expect(await init(asked(folder, store.url))).toMatchObject({ status: 'empty' });
     expect(read(folder)).toContain(
-      '\n  sandbox_api_key: null\n\n  # Not managed: remove a # to manage the field.\n  # language: null\n',
+      '\nsettings: {}\n\n  # Not managed: remove a # to manage the field.\n  # language: null\n',
     );
     expect((await planned(folder)).text).toContain('No changes.');
   });
