@@ -20,9 +20,14 @@ export interface Ran {
 
 /**
  * Runs every command of a page in one folder, in order, files written where the page shows them. The services that the page
- * names are embedded ones; files, commands and outputs are translated between the two addresses.
+ * names are embedded ones; files, commands and outputs are translated between the two addresses. A controller is stopped once its
+ * output `isAsShown`.
  */
-export async function runPage(text: string, setup: Setup): Promise<readonly Ran[]> {
+export async function runPage(
+  text: string,
+  setup: Setup,
+  isAsShown: (shown: ShownCommand, output: string) => boolean,
+): Promise<readonly Ran[]> {
   const folder = folderWith({ ...setup.files, 'bin/.keep': '', 'secrets/.keep': '' });
   const services: (Emulator | ChildProcess)[] = [];
   const addresses = new Map([['/run/secrets', join(folder.path, 'secrets')]]);
@@ -74,6 +79,11 @@ export async function runPage(text: string, setup: Setup): Promise<readonly Ran[
           ran.push({ shown, exit: 0, output: outside(url) });
           continue;
         }
+        if (shown.command.startsWith('setpoint watch ')) {
+          const isThere = (output: string) => isAsShown(shown, output);
+          ran.push({ shown, ...(await watch(shell, shown.command, isThere)) });
+          continue;
+        }
         await setup.between?.[shown.command]?.(inside);
         const { exit, output } = await shell.run(inside(shown.command));
         ran.push({ shown, exit, output: outside(output) });
@@ -115,6 +125,30 @@ class Shell {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
   }
+}
+
+/** How long a controller may take to say what a page shows: it reads within a minute what it has never read. */
+const PATIENCE = 120_000;
+
+/** A controller on a free port in place of the one the page names, until it has said what the page shows, or for too long. */
+async function watch(
+  shell: Shell,
+  command: string,
+  isThere: (output: string) => boolean,
+): Promise<{ exit: number | null; output: string }> {
+  const [address = '', host = ''] = /([\d.]+):\d+$/.exec(command) ?? [];
+  const child = shell.start('bash', ['-c', `exec ${command.replace(address, `${host}:0`)} 2>&1`]);
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  let output = '';
+  const timer = setTimeout(() => child.kill('SIGTERM'), PATIENCE);
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    if (isThere(shown())) child.kill('SIGTERM');
+  });
+  const shown = () => output.replace(/(The page is at http:\/\/)[\d.:]+/, `$1${address}`);
+  const [exit] = await ended;
+  clearTimeout(timer);
+  return { exit, output: shown() };
 }
 
 /** A service that the page starts, on a free port in place of the one it names. */

@@ -22,7 +22,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     'installs from the registry; ci.yml runs npm ci, and test/package installs the package',
   ],
   [/^docker /, 'test/container runs the image'],
-  [/^setpoint watch /, 'runs until it is stopped; test/e2e/watch/watch.test.ts runs it'],
+  [
+    /^setpoint watch (?!--listen )/,
+    'runs until it is stopped, with files of a machine; test/e2e/watch/watch.test.ts runs it',
+  ],
   [
     /^setpoint status --server /,
     'asks the page of a controller; test/e2e/page/page.test.ts runs it',
