@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { pathOfPointer, pointerTo } from '../model/path.ts';
 import { BLOCKS } from './blocks.ts';
+import type { Block } from './blocks/block.ts';
 import { checkReferences } from './check-references.ts';
 import { member, nodeAt, plainValue, type MapNode, type Node, type PlacedFinding } from './node.ts';
 import { diagnosticOf } from './report.ts';
@@ -87,9 +88,15 @@ function checkBlocks(root: MapNode): PlacedFinding[] {
       holders.push([node, ['environments', key]]);
   }
   return holders.flatMap(([holder, path]) =>
-    holder.kind === 'map' ? BLOCKS.flatMap(({ check }) => check?.(holder, path) ?? []) : [],
+    holder.kind === 'map'
+      ? CHECKED.flatMap(({ name, check }) =>
+          holder.members.has(name) ? (check?.(holder, path) ?? []) : [],
+        )
+      : [],
   );
 }
+
+const CHECKED = BLOCKS.filter((block: Block) => block.check !== undefined) as readonly Block[];
 
 /** An error of the generated validator. Its messages are not used: they may carry what the file holds. */
 interface SchemaError {

@@ -123,7 +123,7 @@ function mentionsIn(blocks: Blocks): readonly Mention[] {
       ...mentions('mcp server', one, 'mcp_servers'),
       ...mentions('secret', one, 'secrets'),
     ]),
-    ...ACTIVE.map(([key, kind]): Mention => ({
+    ...(active === undefined ? [] : ACTIVE).map(([key, kind]): Mention => ({
       kind,
       node: member(active, key),
       path: ['active', key],

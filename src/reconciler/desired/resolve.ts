@@ -10,6 +10,7 @@ import type {
   DesiredField,
   DesiredState,
   MissingReference,
+  OnlyOn,
   ServerSettings,
 } from '../model/state.ts';
 import { isList, isRecord, type Value } from '../model/value.ts';
@@ -77,12 +78,16 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
     missing,
     unmanaged,
     exhaustive,
-    only: BLOCKS.flatMap(({ name, only }: Block) =>
-      only !== undefined && items.has(name) ? [only] : [],
-    ),
+    only: items.size === 0 ? [] : onlyOn(items),
     ...(unknown.length === 0 ? {} : { unknownNames: unknown }),
     guards: ofBlock(target, 'guards', GUARDS, guardsOf),
   };
+}
+
+function onlyOn(items: DesiredState['items']): readonly OnlyOn[] {
+  return BLOCKS.flatMap(({ name, only }: Block) =>
+    only !== undefined && items.has(name) ? [only] : [],
+  );
 }
 
 interface NodeAt {

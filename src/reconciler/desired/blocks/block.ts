@@ -22,7 +22,7 @@ export interface Block<Name extends string = string> {
   /** Whether `pull` edits it. */
   readonly pulled: boolean;
   readonly textKind?: (path: FilePath) => TextKind;
-  /** Finds what the schema cannot express. `holder` is the top of the file or an environment, `path` leads to it. */
+  /** Finds what the schema cannot express. `holder` is the top of the file or an environment that has the block, `path` leads to it. */
   readonly check?: (holder: MapNode, path: FilePath) => PlacedFinding[];
   /** Whether an excerpt may quote a value as it is written: nothing that may be a secret. */
   readonly isQuotable?: (value: string, path: FilePath) => boolean;
