@@ -1,8 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { run } from '../../src/command/cli/run.ts';
+import { SYSTEM_CLOCK } from '../../src/reconciler/host/this-process.ts';
 import { startEmulator } from '../../src/emulator/start.ts';
 import { folderWith } from '../fixture/command.ts';
 import { expectGolden } from './golden-file.ts';
@@ -156,8 +158,76 @@ describe('what a new user reads at 80 columns', () => {
   });
 });
 
+/* What `watch` says until it has read all once: one is equal, one differs, one cannot be read, one hides its key. */
+describe('what a controller says first, and its status, at 80 columns', () => {
+  it.each(['settings-v0', 'app-server', 'agent-server'] as const)('%s', async (dialect) => {
+    quickSleeps();
+    const service = await startEmulator({ dialect });
+    onTestFinished(() => service.close());
+    const of = (name: string, more: string) =>
+      `version: 1\nserver: { url: "${service.url}" }\n${more}\nenvironments: { ${name}: {} }\n`;
+    const keyed = of('keyed', 'settings: { language: de, llm_api_key: "${env:LLM_API_KEY}" }');
+    const folder = folderWith({
+      'envs/equal.yaml': of('equal', 'settings: { language: de }'),
+      'envs/production.yaml': of('production', 'settings: { language: fr }'),
+      'envs/keyless.yaml': of('keyless', '').replace(' }', ', api_key: "${env:MISSING}" }'),
+      'envs/keyed.yaml': keyed,
+    });
+    onTestFinished(() => folder.remove());
+    const key = `LLM_API_KEY=${KEY}`;
+    await typedHere(`${key} setpoint apply -f envs/keyed.yaml --yes -q`, folder.path);
+    const stop = new AbortController();
+    const wrote = (text: string): void => {
+      if (text.includes('read 4 environments')) stop.abort();
+    };
+    const watch = `${key} setpoint watch -f envs/*.yaml`;
+    const { code, text } = await typedHere(watch, folder.path, { signal: stop.signal, wrote });
+    const status = await typedHere('setpoint status', folder.path);
+    expect([code, status.code]).toEqual([0, 0]);
+    const lines = text.split('\n');
+    const report = lines.findIndex((line) => line.includes('read 4 environments'));
+    const shown = [
+      '$ setpoint watch -f envs/*.yaml',
+      lines[0] ?? '',
+      ...lines.slice(report, report + 3),
+      '',
+      '$ setpoint status',
+      status.text,
+    ]
+      .join('\n')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-03-01T12:00:00.000Z')
+      .replaceAll(/since \d{4}-\d\d-\d\d \d\d:\d\d UTC/g, 'since 2026-03-01 12:00 UTC')
+      .replaceAll(/ \d+[smh] {2,}/g, ' 2m   ')
+      .replaceAll(/ \d+[smh]$/gm, ' 2m');
+    expect(shown).not.toContain(KEY);
+    expectGolden(join('messages', `a-controller-of-${dialect}.txt`), wrapped(shown));
+  });
+});
+
+/** Lets sleeps pass at once until the test is over: time goes on all the same. */
+function quickSleeps(): void {
+  const clock = { ...SYSTEM_CLOCK };
+  let passed = 0;
+  Object.assign(SYSTEM_CLOCK, {
+    now: () => clock.now() + passed,
+    monotonic: () => clock.monotonic() + passed,
+    sleep: async (milliseconds: number) => {
+      passed += milliseconds;
+      await turn();
+    },
+  });
+  onTestFinished(() => void Object.assign(SYSTEM_CLOCK, clock));
+}
+
 /** What a command prints to a terminal: stdout, then stderr. */
-async function typedHere(line: string, cwd: string): Promise<{ code: number; text: string }> {
+async function typedHere(
+  line: string,
+  cwd: string,
+  { signal = new AbortController().signal, wrote = () => {} }: {
+    readonly signal?: AbortSignal;
+    readonly wrote?: (text: string) => void;
+  } = {},
+): Promise<{ code: number; text: string }> {
   const words = line.split(' ');
   const at = words.indexOf('setpoint');
   const env = Object.fromEntries(
@@ -167,7 +237,7 @@ async function typedHere(line: string, cwd: string): Promise<{ code: number; tex
     }),
   );
   const before = process.cwd();
-  const out = terminal();
+  const out = terminal(wrote);
   const errors = terminal();
   process.chdir(cwd);
   try {
@@ -176,7 +246,7 @@ async function typedHere(line: string, cwd: string): Promise<{ code: number; tex
       stdin: () => Readable.from([]),
       stdout: out.stream,
       stderr: { write: errors.stream.write },
-      signal: new AbortController().signal,
+      signal,
       abandon: new AbortController().signal,
     });
     return { code, text: out.text() + errors.text() };
@@ -185,10 +255,11 @@ async function typedHere(line: string, cwd: string): Promise<{ code: number; tex
   }
 }
 
-function terminal() {
+function terminal(wrote: (text: string) => void = () => {}) {
   const parts: string[] = [];
   const write = (text: string | Uint8Array, done?: () => void): boolean => {
     parts.push(String(text));
+    wrote(String(text));
     done?.();
     return true;
   };
