@@ -19,6 +19,8 @@ interface Story {
   /** Commands as they are typed. `NAME=VALUE` before one are its variables; `write FILE` puts the next of `writes` there. */
   readonly typed: readonly string[];
   readonly writes?: readonly string[];
+  /** The kinds of services on which it reads differently, besides the first. */
+  readonly alsoOn?: readonly ('app-server' | 'agent-server')[];
 }
 
 const SECRETS = `version: 1
@@ -31,12 +33,18 @@ settings:
     shttp_servers:
       - { url: "https://mcp.example.com/mcp", api_key: "\${env:LLM_API_KEY}" }
 `;
+/** An Agent Server has no search key. */
+const OF_AGENT = SECRETS.replace('embedded:', 'embedded:?dialect=agent-server').replace(
+  /\n {2}search_api_key:.*/,
+  '',
+);
 const BOTH = 'LLM_API_KEY=KEY SEARCH_API_KEY=KEY';
 
 const SYNONYMS = ['rotate', 'undo', 'rollback', 'revert', 'promote', 'logs', 'secrets', 'export', 'diff', 'sync', 'fmt'];
 
 const STORIES: Readonly<Record<string, Story>> = {
   'a missing value': {
+    alsoOn: ['app-server'],
     files: { 'settings.yaml': SECRETS },
     typed: [
       `${BOTH} setpoint apply --yes -q`,
@@ -51,7 +59,19 @@ const STORIES: Readonly<Record<string, Story>> = {
     ],
     writes: [SECRETS.replace('language: en', 'language: de')],
   },
+  'a missing value of an Agent Server': {
+    files: { 'settings.yaml': OF_AGENT },
+    typed: [
+      'LLM_API_KEY=KEY setpoint apply --yes -q',
+      'write settings.yaml',
+      'setpoint plan',
+      'setpoint apply --yes',
+      'setpoint apply --yes --without llm_api_key --without mcp_config.shttp_servers[https://mcp.example.com/mcp]',
+    ],
+    writes: [OF_AGENT.replace('language: en', 'language: de')],
+  },
   'stored secrets': {
+    alsoOn: ['app-server', 'agent-server'],
     files: { 'settings.yaml': SECRETS },
     typed: [
       `${BOTH} setpoint apply --yes -q`,
@@ -69,6 +89,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     writes: ['version: 1\nserver: { url: "embedded:" }\nsettings: { language: de }\n'],
   },
   'a first file': {
+    alsoOn: ['app-server', 'agent-server'],
     typed: [
       'setpoint plan',
       'setpoint init -e staging --server http://127.0.0.1:3000',
@@ -127,18 +148,29 @@ const STORIES: Readonly<Record<string, Story>> = {
 };
 
 describe('what a new user reads at 80 columns', () => {
-  it.each(Object.keys(STORIES))('%s', async (name) => {
+  const told = Object.entries(STORIES).flatMap(([name, { alsoOn = [] }]) =>
+    (['settings-v0', ...alsoOn] as const).map((dialect) => [name, dialect] as const),
+  );
+  it.each(told)('%s, of %s', async (name, dialect) => {
     const { files = {}, typed, writes = [] } = STORIES[name] as Story;
-    const service = await startEmulator();
+    const isFirst = dialect === 'settings-v0';
+    const ofDialect = (text: string) => {
+      if (isFirst) return text;
+      if (dialect === 'agent-server' && text === SECRETS) return OF_AGENT;
+      return text.replaceAll('"embedded:"', `"embedded:?dialect=${dialect}"`);
+    };
+    const service = await startEmulator({ dialect });
     onTestFinished(() => service.close());
-    const folder = folderWith(files);
+    const folder = folderWith(
+      Object.fromEntries(Object.entries(files).map(([file, text]) => [file, ofDialect(text)])),
+    );
     onTestFinished(() => folder.remove());
     const texts = [...writes];
     const transcript: string[] = [];
     for (const line of typed) {
       const [command = '', file = ''] = line.split(' ');
       if (command === 'write') {
-        writeFileSync(join(folder.path, file), texts.shift() ?? '');
+        writeFileSync(join(folder.path, file), ofDialect(texts.shift() ?? ''));
         continue;
       }
       const inside = line.replaceAll('http://127.0.0.1:3000', service.url);
@@ -153,7 +185,8 @@ describe('what a new user reads at 80 columns', () => {
       .replace(/\b\d+(\.\d+)? ?ms\b/g, 'N ms')
       .replace(/Node \d[\d.]*/g, 'Node 20');
     expect(shown).not.toContain(KEY);
-    expectGolden(join('messages', `${name.replaceAll(/[^a-z]+/gi, '-')}.txt`), wrapped(shown));
+    const file = `${name.replaceAll(/[^a-z]+/gi, '-')}${isFirst ? '' : `-${dialect}`}.txt`;
+    expectGolden(join('messages', file), wrapped(shown));
     rmSync(join(folder.path, '.setpoint'), { recursive: true, force: true });
   });
 });
