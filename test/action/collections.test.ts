@@ -77,3 +77,36 @@ it('has changed models tried, fails the step if one does not work, and shows it 
   expect(lifted.summary).toContain('does not work: the provider refuses the key');
   expect(lifted.summary).not.toContain('found no fault');
 });
+
+it('quotes no answer to a write that the service does not take, whichever write it is', async () => {
+  const front = await service();
+  const QUOTED = 'quoted-by-the-server';
+  const detail = [{ type: QUOTED, loc: ['body', QUOTED], msg: QUOTED, input: QUOTED, ctx: {} }];
+  declare(
+    front,
+    [
+      'settings: { language: en }',
+      'secrets: { TOKEN: "${env:GOOD}" }',
+      'provider_connections: { team: { api_key: "${env:GOOD}" } }',
+      `llm_profiles: { ${profile('main', 'GOOD')} }`,
+      'meta_profiles: { router: { classifier: main, classes: [{ description: all, model: main }] } }',
+      'agent_profiles: { reviewer: { llm_profile: main } }',
+      'active: { llm_profile: main }',
+    ].join('\n'),
+  );
+  const refused = new Set<string>();
+  for (let isLast = false; !isLast;) {
+    isLast = true;
+    front.instead = ({ method, path }) => {
+      const kind = `${method} ${path}`;
+      if (method === 'GET' || !isLast || refused.has(kind)) return null;
+      isLast = false;
+      refused.add(kind);
+      return { status: 422, body: { detail } };
+    };
+    const ended = await step({ command: 'apply', allow: 'empty-store' });
+    expect(JSON.stringify(ended)).not.toContain(QUOTED);
+    expect(ended.code === 0).toBe(isLast);
+  }
+  expect(refused.size).toBe(7);
+});
