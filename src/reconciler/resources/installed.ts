@@ -47,23 +47,12 @@ function wire({ block, noun, resource }: CollectionForm): Wire {
   };
 }
 
-/** Those that are declared. If one is not there, what is installed from its source under another name comes along. */
+/** Those that are declared, one by one: one that is not there is no reason to have the service write. */
 async function read(asking: Asking, block: string): Promise<readonly ListedItem[] | null> {
-  const { names, declared } = asking;
+  const { names } = asking;
   if (names === 'all') return listed(asking, block);
   const path = `/api/${block}/installed`;
-  const items = await itemsByName(asking, path, names, (entry) => itemIn(entry)?.members ?? null);
-  if (items === null) return null;
-  const missing = declared
-    .filter(({ name }) => items.every((item) => item.name !== name))
-    .flatMap(({ members }) => (members === null ? [] : [members]));
-  if (missing.length === 0) return items;
-  const all = (await listed(asking, block)) ?? [];
-  const astray = all.filter(
-    ({ name, members }) =>
-      !names.includes(name) && missing.some((wanted) => isSamePlace(wanted, members)),
-  );
-  return [...items, ...astray];
+  return itemsByName(asking, path, names, (entry) => itemIn(entry)?.members ?? null);
 }
 
 async function listed({ get, unlike }: Asking, block: string): Promise<ListedItem[] | null> {
@@ -108,7 +97,7 @@ function placeIn({ source = null, repo_path: folder = null }: ValueRecord): Valu
   ]);
 }
 
-/** What the same source has installed under another name, it would install again under that one. */
+/** What the same source has installed under another name, it would install again under that one. It shows where all are listed. */
 function unfit({ items, listing }: Judged, resource: string): readonly Unfit[] {
   return items.flatMap((item): Unfit[] => {
     const { name, members } = item;
@@ -176,7 +165,7 @@ function installation(
       astray,
       refusals: {
         400: 'it could not fetch the source',
-        409: `it has a ${resource} of the name that the source gives, from elsewhere`,
+        409: `it has a ${resource} of the name that the source gives, from elsewhere or declared here under another name`,
         422: `the source holds no ${resource} that it takes`,
       },
     },

@@ -151,15 +151,16 @@ describeEach(KINDS, (kind) => kind === 'skills')('%s', (kind) => {
     source(kind, 'here', 'theirs');
     await front.ask('POST', `/api/${kind}/install`, { source: here, repo_path: 'theirs' });
     const file = `${kind}:\n  one: { source: ${here}, repo_path: one }\n  gone: null`;
+    // Not for one that is missing either: a controller would have the service write at each look.
+    expect((await drift(asked(file))).environments).toMatchObject([{ status: 'differs' }]);
     await applied(file);
-    front.seen.splice(0);
     expect(await applied(file)).toMatchObject({ status: 'in-sync' });
     expect((await drift(asked(file))).environments).toMatchObject([{ status: 'in-sync' }]);
     const lists = front.seen.filter(({ path }) => path === `/api/${kind}/installed`);
     expect(lists).toEqual([]);
   });
 
-  it('whose source gives them another name are left, told with both names, and refused from then on', async () => {
+  it('whose source gives them another name are left, told with both names, and refused by the service from then on', async () => {
     const here = source(kind, 'here', 'real');
     const file = `${kind}: { wrong: { source: ${here}, repo_path: real, enabled: false } }`;
     const outcome = await applied(file);
@@ -170,12 +171,15 @@ describeEach(KINDS, (kind) => kind === 'skills')('%s', (kind) => {
     expect(outcome?.error?.message).toContain('wrong holds one that is called real');
     expect(writes().at(-1)).toBe(`POST /api/${kind}/install`);
     expect(Object.keys(await installed(kind))).toEqual(['real']);
-    const sent = writes().length;
-    const [environment] = (await plan(asked(file))).environments;
+    const again = await applied(file);
+    expect(again?.error?.message).toMatch(/declared here under another name \(status 409/);
+    expect(Object.keys(await installed(kind))).toEqual(['real']);
+    const [environment] = (
+      await plan(asked(`${file}\ncollections: { ${kind}: { others: remove } }`))
+    ).environments;
     expect(environment?.error?.message).toMatch(
       new RegExp(`${kind}\\.wrong \\(.*settings\\.yaml:4\\) cannot be installed: .*called real`),
     );
-    expect(writes()).toHaveLength(sent);
     const right = file.replace('wrong:', 'real:').replace(', enabled: false', '');
     expect(await applied(right)).toMatchObject({ status: 'in-sync' });
   });
