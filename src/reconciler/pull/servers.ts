@@ -149,7 +149,17 @@ export function newServer(
   const nulls = before.map((key): [string, null] => [key, null]);
   const over = { ...Object.fromEntries(nulls), ...value };
   const edit = { path: [...place, name], beside: true, value, over } as const;
-  return { edit: { ...edit, placeholders: found.placeholders }, left: found.left };
+  const placeholders = found.placeholders.map((one) => ({
+    ...one,
+    path: ownPath(one.path, [...place, name]),
+  }));
+  return { edit: { ...edit, placeholders }, left: found.left };
+}
+
+/** The path of a member of an entry as the map of servers by name has it. */
+function ownPath([, , , ...member]: Path, server: Path): Path {
+  const own = member[0] === 'api_key' ? ['auth', 'value'] : member;
+  return [...(server[0] === 'settings' ? server.slice(1) : server), ...own];
 }
 
 function hostOf(address: string): string {

@@ -4,6 +4,7 @@ import { shownHere } from '../plan/field-here.ts';
 import { member, type Node, textOf } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
+import { pathedEntries } from '../model/mcp.ts';
 import { isWithin, parsePath, pathKey, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
@@ -269,10 +270,14 @@ function toAdopt(
   );
 }
 
-/** The service's value of a field or an mcp list; null for an entry. */
+/** The service's value of a field, an mcp list or a server by its name; null for an entry of a list. */
 function valueAt(observed: ObservedState, path: Path): Value {
   const { values } = observed;
   const [name = '', list, entry] = path;
+  if (name === 'mcp_servers')
+    return (
+      pathedEntries(values['mcp_config']).find((one) => one.entry['name'] === list)?.entry ?? null
+    );
   if (NATIVE_PARTS.has(name)) return shownHere(observed, path) ?? null;
   const value = values[name] ?? null;
   if (list === undefined) return value;

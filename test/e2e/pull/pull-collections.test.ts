@@ -328,6 +328,24 @@ describe.each(['settings-v0', 'app-server', 'agent-server'] as const)(
     // Its remote servers have no names there.
     if (dialect === 'settings-v0') return;
 
+    it('with their secrets as references, named as the block names them', async () => {
+      await service(dialect);
+      await given('settings: { language: en }\nmcp_servers:\n  files: { command: npx }\n');
+      const url = 'https://keyed.example.com/mcp';
+      const auth = { strategy: 'bearer', value: 'canary-of-a-server' };
+      const config = { files: { command: 'npx' }, keyed: { url, transport: 'http', auth } };
+      const agent = { mcp_config: config };
+      const method = dialect === 'app-server' ? 'POST' : 'PATCH';
+      await ask([method, RECORD[dialect], { agent_settings_diff: agent }]);
+      const { difference, shown } = await pulled({ adopt: ['mcp_servers.keyed'] });
+      expect(difference).toContain('+      value: ${env:KEYED_EXAMPLE_COM_API_KEY}');
+      expect(shown).toContain('+ mcp_servers.keyed: imported');
+      expect(shown).toContain(
+        '$ KEYED_EXAMPLE_COM_API_KEY: set this variable, for mcp_servers.keyed.auth.value',
+      );
+      expect(shown).not.toContain('mcp_config');
+    });
+
     it('by name in the settings', async () => {
       await service(dialect);
       const indented = DECLARED.replaceAll('\n  ', '\n      ');
