@@ -53,7 +53,7 @@ function editsOf(sample: SampleItem): readonly Edit[] {
   const isKept = declared('/').includes('${env:THE_KEY}');
   const runs: readonly Rule[] = factsAt([block, name]).runs === null ? [] : ['run-code'];
   const clears: readonly Rule[] = isKept ? ['clear-secret'] : [];
-  const [from = '', to = ''] = HOSTS[block] ?? ADDRESSES;
+  const [from, to] = HOSTS[block] ?? ADDRESSES;
   const addressed = (folder: string): string =>
     HOSTS[block] === undefined
       ? declared(folder).replace(`${name}: { `, `${name}: { ${form.address}: "${from}", `)
