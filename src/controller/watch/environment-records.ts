@@ -30,6 +30,8 @@ export class EnvironmentRecords {
   readonly #tools: RecordTools;
   #state: WatchState;
   #nextRead: () => number | null = () => null;
+  /** The time that the state has as that of its next read; undefined until it has one of `#nextRead`. */
+  #nextAt: number | null | undefined;
   #waiting: readonly Waiting[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
@@ -40,8 +42,10 @@ export class EnvironmentRecords {
 
   get state(): WatchState {
     const at = this.#nextRead();
+    if (at === this.#nextAt) return this.#state;
+    this.#nextAt = at;
     const nextRead = at === null ? null : new Date(at).toISOString();
-    if (nextRead !== this.#state.nextRead) this.#state = { ...this.#state, nextRead };
+    this.#state = { ...this.#state, nextRead };
     return this.#state;
   }
 

@@ -41,21 +41,26 @@ export function watchesEntry(
 const MOST_LISTED = 20;
 
 /**
- * Calls `tell` once, when each environment has been read since now: what was found, and each that is not as declared, the worst first. What it returns ends
- * the wait.
+ * Calls `tell` once, when each environment that is watched at the first read has been read: what was found, and each that is not as declared,
+ * the worst first. What it returns ends the wait. After a read no more is done than for one environment, whatever their number.
  */
 export function afterFirstRound(
-  watching: Pick<Watching, 'states' | 'subscribe' | 'conditions'>,
+  watching: Pick<Watching, 'states' | 'state' | 'subscribe' | 'conditions'>,
   now: () => number,
   tell: (entry: LogEntry, environment: string | null) => void,
 ): () => void {
-  const read = new Set<string>();
+  let unread: Set<string> | null = null;
   const end = watching.subscribe(({ name }, event) => {
     if (event.kind !== 'read') return;
-    read.add(name);
-    const states = watching.states();
-    if (read.size < states.length || !states.every((state) => read.has(state.name))) return;
+    unread ??= new Set(watching.states().map((state) => state.name));
+    unread.delete(name);
+    // Those that the files no longer have are waited for no more.
+    for (const one of unread) {
+      if (watching.state(one) !== undefined) return;
+      unread.delete(one);
+    }
     end();
+    const states = watching.states();
     tell(foundEntry(states), null);
     const others = states
       .filter(({ status }) => needsAttention(status))
