@@ -47,8 +47,8 @@ export function targetSamples(metric: TargetMetric, measured: Measured): readonl
       return [{ labels: { environment, ...labels }, value: 1 }];
     }
     case 'setpoint_target_status':
-      return WATCH_STATUSES.map((status) => ({
-        labels: { environment, status: statusLabel(status) },
+      return STATUS_LABELS.map(([status, label]) => ({
+        labels: { environment, status: label },
         value: Number(status === measured.status),
       }));
     case 'setpoint_target_changes':
@@ -82,8 +82,8 @@ export function targetSamples(metric: TargetMetric, measured: Measured): readonl
 
 /** The lines of `setpoint_targets`: every status, also those that no environment has. */
 export function statusSamples(statuses: readonly WatchStatus[]): readonly Sample[] {
-  return WATCH_STATUSES.map((status) => ({
-    labels: { status: statusLabel(status) },
+  return STATUS_LABELS.map(([status, label]) => ({
+    labels: { status: label },
     value: statuses.filter((one) => one === status).length,
   }));
 }
@@ -106,10 +106,10 @@ export function problemSamples(
   ];
 }
 
-/** A status as a label has it: `in_sync`. */
-function statusLabel(status: WatchStatus): string {
-  return status.replaceAll('-', '_');
-}
+/** Every status, and as a label has it: `in_sync`. */
+const STATUS_LABELS = WATCH_STATUSES.map(
+  (status) => [status, status.replaceAll('-', '_')] as const,
+);
 
 function single(environment: string, value: number | null | undefined): readonly Sample[] {
   return value === null || value === undefined ? [] : [{ labels: { environment }, value }];

@@ -52,33 +52,35 @@ export function metricsOf(
   const end = count(watching, registry, perEnvironment);
   return {
     text: async () => {
-      const parts: string[] = [];
-      if (perEnvironment) for await (const part of targetTexts(watching)) parts.push(part);
-      parts.push(await registry.metrics());
-      return { type: registry.contentType, text: parts.join('') };
+      const targets = perEnvironment ? await targetTexts(watching) : [];
+      const text = [...targets, await registry.metrics()].join('');
+      return { type: registry.contentType, text };
     },
     close: end,
   };
 }
 
 /** Environments after which others have their turn. */
-const AT_ONCE = 500;
+const AT_ONCE = 250;
 
 /** What is measured of each environment, as it is when it is asked for. Thousands have some ten lines each: others wait for a few at a time. */
-async function* targetTexts(watching: Pick<Watching, 'states'>): AsyncGenerator<string> {
-  const all = watching.states().map((state): Measured => ({
-    ...state,
-    differences: differencesOf(state),
-    keptItem: keptItem(state),
+async function targetTexts(watching: Pick<Watching, 'states'>): Promise<readonly string[]> {
+  const metrics = Object.entries(TARGET_METRICS).map(([name, metric]) => ({
+    name: name as TargetMetric,
+    parts: [metricText(name, metric, [])],
   }));
-  for (const [name, metric] of Object.entries(TARGET_METRICS)) {
-    yield metricText(name, metric, []);
-    for (let from = 0; from < all.length; from += AT_ONCE) {
-      const some = all.slice(from, from + AT_ONCE);
-      yield some.map((one) => sampleLines(name, targetSamples(name as TargetMetric, one))).join('');
-      if (all.length > AT_ONCE) await setImmediate();
-    }
+  const all = watching.states();
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    const some = all.slice(from, from + AT_ONCE).map(measured);
+    for (const { name, parts } of metrics)
+      parts.push(some.map((one) => sampleLines(name, targetSamples(name, one))).join(''));
+    if (all.length > AT_ONCE) await setImmediate();
   }
+  return metrics.flatMap(({ parts }) => parts);
+}
+
+function measured(state: WatchState): Measured {
+  return { ...state, differences: differencesOf(state), keptItem: keptItem(state) };
 }
 
 /** A gauge whose lines are made each time that they are written. */
