@@ -1,7 +1,7 @@
 import type { Variables } from '../../reconciler/model/ports.ts';
 import { listIn } from '../../reconciler/desired/key-travel.ts';
 import { SetpointError } from '../../reconciler/model/error.ts';
-import { matches } from '../../reconciler/model/glob.ts';
+import { matches } from '../../reconciler/model/matcher.ts';
 
 /**
  * The variables that references may name: those of the step, without the runner's own for inputs, and those of `secrets` (JSON, as

@@ -24,7 +24,7 @@ import { Pause, Upkeep } from './upkeep.ts';
 import { Fleet } from './fleet.ts';
 import { Suspensions } from './suspensions.ts';
 import type { Watched, WatchTools } from './watched.ts';
-import { RequestCounts } from './telemetry/counts.ts';
+import { RequestCounts } from './telemetry/counters.ts';
 import type { WatchOptions, Health, Listener, RequestCount, Watching } from './watching.ts';
 
 /** The loop turns at least this often, in milliseconds. */

@@ -1,5 +1,5 @@
 import { usageError, SetpointError } from '../../reconciler/model/error.ts';
-import { globMatcher, matches } from '../../reconciler/model/glob.ts';
+import { globMatcher, matches } from '../../reconciler/model/matcher.ts';
 import { choicesHint, namesListed } from '../../reconciler/model/wording.ts';
 import { fold } from './environment-state.ts';
 import { Journal } from './journal/journal.ts';

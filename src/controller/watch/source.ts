@@ -8,7 +8,7 @@ import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import type { GitBranch } from '../../reconciler/host/git-branch.ts';
 import { basesOf, filesOf } from '../../reconciler/operations/load.ts';
-import { defaultFiles } from '../../reconciler/operations/default-files.ts';
+import { defaultFiles } from '../../reconciler/operations/files-beside.ts';
 import type { SessionRequest } from '../../reconciler/operations/session.ts';
 import type { FollowedCommits } from './followed-commits.ts';
 import { loadApart, textOfProblem, type BrokenFile } from './load-apart.ts';

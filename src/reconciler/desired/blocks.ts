@@ -11,11 +11,13 @@ import {
   plugins,
   providerConnections,
   skills,
+  secrets,
+  disabledSkills,
+  marketplaces,
+  mcpServers,
 } from './blocks/collections.ts';
 import { moved } from './blocks/moved.ts';
-import { disabledSkills, marketplaces, mcpServers } from './blocks/named-settings.ts';
 import { sandboxes } from './blocks/sandboxes.ts';
-import { secrets } from './blocks/secrets.ts';
 import { server } from './blocks/server.ts';
 import { settings } from './blocks/settings.ts';
 import { guards, labels, unmanaged } from './blocks/about.ts';

@@ -1,6 +1,6 @@
 import type { Variables } from '../model/ports.ts';
 import type { ErrorCode } from '../model/error.ts';
-import { matches } from '../model/glob.ts';
+import { matches } from '../model/matcher.ts';
 import { bareUrl, isLoopback, parsedUrl } from '../model/address.ts';
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
 import { secretLeaves, type CollectionForm, type DesiredItem } from '../model/collection.ts';

@@ -3,7 +3,7 @@ import { formatPath, isUnmanaged, type Path, type Source } from '../model/path.t
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField, NamedSettings } from '../model/state.ts';
 import { recordOf, type Value } from '../model/value.ts';
-import { MARKETPLACES_FIELD } from './blocks/named-settings.ts';
+import { MARKETPLACES_FIELD } from './blocks/collections.ts';
 import type { Blocks } from './blocks.ts';
 import { resolvedAt } from './native.ts';
 import {

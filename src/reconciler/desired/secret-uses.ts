@@ -1,4 +1,4 @@
-import { matches } from '../model/glob.ts';
+import { matches } from '../model/matcher.ts';
 import { secretName, type SecretPath } from '../model/ports.ts';
 import { eachText, type Node } from './node.ts';
 import { isMalformed, mayHoldSecret, parseTemplate } from './references.ts';

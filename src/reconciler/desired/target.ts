@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { BLOCKS, eachBlock, type Blocks } from './blocks.ts';
 import type { FilePath } from './blocks/block.ts';
-import { clashingNames } from './blocks/secrets.ts';
+import { clashingNames } from './blocks/collections.ts';
 import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
 import { changesCrossings, crossFindings } from './cross-check.ts';

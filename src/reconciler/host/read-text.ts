@@ -5,11 +5,12 @@ import {
   lstatSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   realpathSync,
   statSync,
 } from 'node:fs';
-import { isAbsolute, relative } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { SetpointError, systemCode } from '../model/error.ts';
 
 /** A file's text, or why it has none: too large, or not UTF-8. */
@@ -121,4 +122,12 @@ export function isFolder(path: string): boolean {
 /** Whether a path exists, a link that leads nowhere included. */
 export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** A file of setpoint's own package. */
+export function readPackageFile(path: string): string {
+  let folder = import.meta.dirname;
+  while (dirname(folder) !== folder && !isThere(join(folder, 'package.json')))
+    folder = dirname(folder);
+  return readFileSync(join(folder, path), 'utf8');
 }

@@ -15,10 +15,10 @@ import {
   findSections,
   findSettings,
   isSettings,
+  isSection,
 } from './openhands.ts';
 import type { Form } from './parse.ts';
 import { type ReferenceStyle, withReferences } from './references.ts';
-import { isSection } from './sections.ts';
 import { findServers, isServers } from './servers.ts';
 import { environmentsIn, findVariables } from './variables.ts';
 

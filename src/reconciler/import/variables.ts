@@ -10,7 +10,7 @@ import {
   Variable,
 } from './foreign.ts';
 import { type Gathering, NOT_TAKEN } from './findings.ts';
-import { SECTIONS, type Section, settingAt } from './sections.ts';
+import { SECTIONS, type Section, settingAt } from './openhands.ts';
 
 /** Variables of the process: where it listens and stores, what it is built of. */
 const OF_PROCESS =

@@ -32,7 +32,7 @@ import { secretsCheck } from './check-secrets.ts';
 import { storedProofs } from './checking.ts';
 import type { Checking, Options } from './options.ts';
 import { shownOrigin, type Prepared } from './prepare.ts';
-import { referenceError } from './reference-error.ts';
+import { referenceError } from './leavable.ts';
 import { sourceFor, type ProxyVariables, type Running } from './redacting.ts';
 
 /** Checks one environment: what can be checked offline first, then what GETs of its settings and of its release show. */

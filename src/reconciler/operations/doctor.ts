@@ -10,7 +10,7 @@ import {
 } from '../model/doctor.ts';
 import type { DoctorDocument } from '../model/documents.gen.ts';
 import { SetpointError, usageError } from '../model/error.ts';
-import { matches } from '../model/glob.ts';
+import { matches } from '../model/matcher.ts';
 import { isInNodeRange, NODE_RANGE, TOOL } from '../model/version.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { inParallel } from '../reconcile/work.ts';

@@ -2,15 +2,17 @@ import { lockPath, readLock } from '../desired/schema-lock.ts';
 import { SetpointError } from '../model/error.ts';
 import { NATIVE_PARTS } from '../model/field.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
-import { readOptional } from '../host/read-text.ts';
-import type { Options } from './options.ts';
-import { dirname, resolve } from 'node:path';
+import { readOptional, isThere, namesIn } from '../host/read-text.ts';
+import { type Options, DEFAULT_FILE } from './options.ts';
+import { dirname, resolve, join } from 'node:path';
 import { lookUpAll } from '../desired/lookup.ts';
 import { member, textOf } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
 import { lookedAtBesides } from '../host/reference-source.ts';
 import type { Running } from './redacting.ts';
+import { matches } from '../model/matcher.ts';
+import { namesListed } from '../model/wording.ts';
 
 /** Options with the lock to read settings with, in place of the file beside them. */
 export interface LockOptions extends Options {
@@ -89,4 +91,30 @@ export function fingerprintPath(
   { checkout }: Pick<Options, 'checkout'>,
 ): string {
   return resolve(checkout?.state ?? dirname(file), '.setpoint/fingerprints.json');
+}
+
+/** Names of settings files that need not be given, each of another kind: schema stores know the latter two by their names. */
+const OWN_FILE = 'setpoint.yaml';
+const OWN_FILES = '*.setpoint.yaml';
+
+/**
+ * The settings files of a folder if nobody names one: settings.yaml, setpoint.yaml, or all that match *.setpoint.yaml; settings.yaml if there
+ * are none. Throws a usage error that names them if there are files of two kinds, so that none is left out without a word.
+ */
+export function defaultFiles(folder = '.'): readonly string[] {
+  const single = [DEFAULT_FILE, OWN_FILE].filter((name) => isThere(join(folder, name)));
+  const several = isThere(folder)
+    ? namesIn(folder).filter((name) => matches(name, [OWN_FILES]))
+    : [];
+  const found = [...single, ...several.toSorted()];
+  if (single.length > 1 || (single.length === 1 && several.length > 0)) {
+    throw new SetpointError(
+      'usage',
+      `This folder has several settings files: ${namesListed(found)}.`,
+      {
+        hint: 'Name the one you mean with -f; without it they must be of one kind.',
+      },
+    );
+  }
+  return found.length > 0 ? found : [DEFAULT_FILE];
 }

@@ -13,7 +13,7 @@ import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
 import { fileLimit } from './load.ts';
 import { firstFile, type Initial, type InitRequest, newEnvironment } from './initial.ts';
-import { defaultFiles } from './default-files.ts';
+import { defaultFiles } from './files-beside.ts';
 import { DEFAULT_FILE } from './options.ts';
 import { redacting, type Running } from './redacting.ts';
 

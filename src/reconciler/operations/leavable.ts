@@ -1,6 +1,6 @@
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
 import { isSecretHolder, itemsDeclared, memberPath } from '../model/collection.ts';
-import { usageError } from '../model/error.ts';
+import { usageError, ERRORS, SetpointError } from '../model/error.ts';
 import { identityMember } from '../model/mcp.ts';
 import { formatPath, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
 import type { DesiredState, Left } from '../model/state.ts';
@@ -114,4 +114,27 @@ function itemMembers(state: DesiredState): Leavable[] {
       });
     }),
   );
+}
+
+/** The error of references without a value. Its hint names the variables that are not set, and `ways` to do without. */
+export function referenceError(message: string, ways = ''): SetpointError {
+  const unset = [...message.matchAll(/the variable ([A-Za-z_]\w*) is (?:not set|empty)/g)];
+  const names = [...new Set(unset.map(([, name = '']) => name))];
+  const { hint } = ERRORS['reference-missing'];
+  const set =
+    names.length === 0
+      ? (secretHint(message) ?? hint)
+      : `Set ${namesListed(names)}, and run again.`;
+  return new SetpointError('reference-missing', message, {
+    hint: ways === '' ? set : `${set} ${ways}`,
+  });
+}
+
+/** What to do about a secret that a command did not give, by the message of the error; null if there is none in it. */
+function secretHint(message: string): string | null {
+  if (message.includes('SETPOINT_SECRET_COMMANDS names no command'))
+    return 'Add it to SETPOINT_SECRET_COMMANDS, where setpoint runs.';
+  return message.includes('the secret command ')
+    ? 'Run that command by hand, where setpoint runs, to see what it says.'
+    : null;
 }

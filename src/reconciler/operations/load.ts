@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
-import { matches } from '../model/glob.ts';
+import { matches } from '../model/matcher.ts';
 import { counted } from '../model/wording.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
@@ -15,8 +15,7 @@ import {
   type ReadOptions,
   type Target,
 } from '../desired/target.ts';
-import { defaultFiles } from './default-files.ts';
-import { lockFor, type LockOptions } from './files-beside.ts';
+import { defaultFiles, lockFor, type LockOptions } from './files-beside.ts';
 import { freeMemory } from '../host/this-process.ts';
 import { isThere, liesIn, namesIn, readText } from '../host/read-text.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';

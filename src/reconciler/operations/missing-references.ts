@@ -5,7 +5,7 @@ import type { DesiredState } from '../model/state.ts';
 import { isNeverReported, leftWhole } from '../model/without.ts';
 import { counted, namesListed } from '../model/wording.ts';
 import { leavableItems } from '../plan/leave.ts';
-import { referenceError } from './reference-error.ts';
+import { referenceError } from './leavable.ts';
 
 /** How many names a sentence has, and how many lines an error. */
 const MOST_NAMES = 3;

@@ -5,8 +5,7 @@ import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import { recounted } from '../model/summary.ts';
 import type { Json } from '../model/value.ts';
-import { readPackageFile } from '../host/package-file.ts';
-import { readText } from '../host/read-text.ts';
+import { readPackageFile, readText } from '../host/read-text.ts';
 import { prescan } from '../service/json.ts';
 
 interface SavedDocuments {
@@ -82,7 +81,7 @@ async function fitsSchema(kind: Kind, document: unknown): Promise<boolean> {
 
 async function judgeOf(kind: Kind): Promise<(document: unknown) => boolean> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const schema = JSON.parse(await readPackageFile(`schemas/${kind}.schema.json`)) as Json;
+  const schema = JSON.parse(readPackageFile(`schemas/${kind}.schema.json`)) as Json;
   const ajv = new Ajv2020({ strict: false, messages: false });
   const fits = ajv.compile(asRead(schema) as object);
   return (document) => fits(document);

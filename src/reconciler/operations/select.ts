@@ -1,5 +1,5 @@
 import { SetpointError } from '../model/error.ts';
-import { globMatcher } from '../model/glob.ts';
+import { globMatcher } from '../model/matcher.ts';
 import { isInShard } from '../model/shard.ts';
 import { choicesHint, counted, namesListed } from '../model/wording.ts';
 import type { Loaded, Target } from '../desired/target.ts';

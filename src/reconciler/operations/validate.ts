@@ -14,7 +14,7 @@ import { namesListed } from '../model/wording.ts';
 import type { Loaded } from '../desired/target.ts';
 import { filesOf, loadTargets, unreadable } from './load.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
-import { defaultFiles } from './default-files.ts';
+import { defaultFiles } from './files-beside.ts';
 import { chosenTargets } from './select.ts';
 import { unknownCommands } from './unknown-commands.ts';
 

@@ -1,4 +1,4 @@
-import { inactiveWarnings } from './inactive-profile.ts';
+import { inactiveWarnings } from './profiles.ts';
 import { type PlanTerms, settingsPlanIn } from './settings-part.ts';
 import type { Refusal } from '../model/guard.ts';
 import { samePath } from '../model/path.ts';

@@ -1,5 +1,5 @@
 import { ACTIVE_PROFILE, AGENT_KIND, isNamedWithin, MODEL_PART } from '../model/field.ts';
-import { formatPath, isUnmanaged, type Path, pathNamed } from '../model/path.ts';
+import { formatPath, isUnmanaged, type Path, pathNamed, isWithin } from '../model/path.ts';
 import type { Change, SettingsWrite, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type {
@@ -17,7 +17,12 @@ import {
   sameValue,
   secretsIn,
   type Value,
+  valueAt,
 } from '../model/value.ts';
+import { ACTIVE_FORM, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
+import { itemNamed, itemsDeclared } from '../model/collection.ts';
+import { normalPath } from '../model/path-facts.ts';
+import { namesListed } from '../model/wording.ts';
 
 /**
  * What a write of the active profile carries besides, so that the profile does not take the place of the model's settings that the file
@@ -231,4 +236,51 @@ export function isUnchanged(name: string, before: ObservedState, after: Observed
 
 function isOfLlm(name: string): boolean {
   return isNamedWithin(name, MODEL_PART) || isNamedWithin(name, AGENT_KIND);
+}
+
+/**
+ * That no LLM profile of an app-server is active although one may have been. A store of the active one makes it inactive, so that a run that is killed
+ * right after leaves none, and the service keeps nothing of which it was, but that the settings have its llm if only they were stored.
+ */
+export function inactiveWarnings(
+  desired: DesiredState,
+  { profiles, values }: ObservedState,
+): readonly Warning[] {
+  if (profiles === undefined || profiles.active !== null) return [];
+  if (itemNamed(desired, ACTIVE_FORM, 'llm_profile') !== undefined) return [];
+  const alike = Object.entries(profiles.llms).flatMap(([name, llm]) =>
+    isLlmOf(llm, values) ? [name] : [],
+  );
+  if (alike.length > 0)
+    return [
+      profileWarning(
+        `No LLM profile is active, although the settings have the llm of ${namesListed(alike)}: a store of the settings, or a run that was stopped, can have made it inactive. Declare active.llm_profile to have it active again.`,
+      ),
+    ];
+  const isOurs = itemsDeclared(desired, LLM_PROFILES_FORM).some(
+    ({ name, members }) => members !== null && Object.hasOwn(profiles.llms, name),
+  );
+  return isOurs
+    ? [
+        profileWarning(
+          'No LLM profile is active. A store of the active one makes it inactive, and a run that was stopped right after leaves it so; nothing here tells whether one was. Declare active.llm_profile if one should be.',
+        ),
+      ]
+    : [];
+}
+
+/** Whether the settings have the llm of a profile, as far as it shows. An address that the profile does not have is filled in. */
+function isLlmOf(llm: Value, values: ObservedState['values']): boolean {
+  const members = Object.entries(values).flatMap(([name, value]) => {
+    const place = normalPath(pathNamed(name));
+    return isWithin(place, MODEL_PART) ? [[place.slice(MODEL_PART.length), value] as const] : [];
+  });
+  return (
+    members.some(([[name], value]) => name === 'model' && !isEmpty(value)) &&
+    members.every(([member, value]) => {
+      const own = valueAt(llm, member) ?? null;
+      const isFilledIn = member[0] === 'base_url' && isEmpty(own);
+      return isFilledIn || secretsIn(value).length > 0 || sameValue(own, value);
+    })
+  );
 }

@@ -18,11 +18,17 @@ import type { Secret } from '../model/secret.ts';
 import { isEmptyStore, type DesiredState, type ObservedState } from '../model/state.ts';
 import { isEmpty, masked, type Json, type Value } from '../model/value.ts';
 import { isObject } from '../yaml-edit/source.ts';
-import { formerNamesIn, namesFormer, type FormerNames } from './former-names.ts';
+import {
+  formerNamesIn,
+  namesFormer,
+  type FormerNames,
+  isRotating,
+  type ReadCollection,
+  type ReadCollections,
+} from './listed.ts';
 import { leaving, type Pulled } from './mcp.ts';
 import type { PullEdit } from './place-edits.ts';
 import type { WrittenValue } from './program.ts';
-import { isRotating, type ReadCollection, type ReadCollections } from './listed.ts';
 import { canDeclare, REASONS, whyUnwritten } from './writable.ts';
 import {
   isByConnection,
@@ -116,17 +122,16 @@ function isNamed(path: Path, adopt: ItemRules['adopt']): boolean {
 }
 
 function pulledChange(change: Change, pulling: Pulling): Pulled {
-  const { path, ref } = change;
   const { one, rules } = pulling;
-  const [, name = ''] = path;
+  const [, name = ''] = change.path;
   const there = itemThere(name, pulling);
-  const kept = reasonAt(path, rules.excluded);
-  if (kept !== undefined) return leaving({ path, ref }, kept);
-  if (isRename(change)) return leaving({ path, ref }, REASONS.renamed);
+  const kept = reasonAt(change.path, rules.excluded);
+  if (kept !== undefined) return leaving(change, kept);
+  if (isRename(change)) return leaving(change, REASONS.renamed);
   if (namesFormer(change.before, one.form.block, pulling.formerNames))
-    return leaving({ path, ref }, REASONS.namesRenamed);
+    return leaving(change, REASONS.namesRenamed);
   if (there?.outdated !== undefined && change.reason === there.outdated)
-    return leaving({ path, ref }, REASONS.outdated);
+    return leaving(change, REASONS.outdated);
   if (change.action === 'remove' && there !== undefined) {
     const { edit, left } = itemEdit(there, pulling);
     return edit === null
@@ -134,8 +139,7 @@ function pulledChange(change: Change, pulling: Pulling): Pulled {
       : { edits: [edit], made: [['add', change]], left };
   }
   if (there !== undefined) return pulledMember(change, there, pulling);
-  if (waitingFor(name, one.listing) !== undefined)
-    return leaving({ path, ref }, REASONS.interrupted);
+  if (waitingFor(name, one.listing) !== undefined) return leaving(change, REASONS.interrupted);
   const place = placeOf(name, pulling);
   const gone: PullEdit = { path: place, value: null, placeholders: [], leaves: true };
   return { edits: [gone], made: [['remove', change]], left: [] };
@@ -226,24 +230,22 @@ function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pull
   const write = (
     written: WrittenValue & Pick<PullEdit, 'leaves' | 'along'>,
     as: PulledAction,
-  ): Pulled => ({
-    edits: [{ path: at, item: place.length, ...written }],
-    made: [[as, change]],
-    left: [],
-  });
-  const leave = (reason: string): Pulled => leaving({ path, ref }, reason);
+  ): Pulled => {
+    const edits = [{ path: at, item: place.length, ...written }];
+    return { edits, made: [[as, change]], left: [] };
+  };
   if (form.isSecret(member)) {
     if (isByConnection(form, there, first)) return write(leavingFile(null), 'clear');
     if (action === 'clear') return write(secretReference(form, name, member), 'set');
-    return leave(ref === null ? REASONS.secret : REASONS.reference);
+    return leaving(change, ref === null ? REASONS.secret : REASONS.reference);
   }
-  if (own !== undefined && refersIn(own)) return leave(REASONS.reference);
+  if (own !== undefined && refersIn(own)) return leaving(change, REASONS.reference);
   const value = there.members[first] ?? null;
   const written = writtenMember(form, name, [first, value], hidden);
   if (form.isWhole && isLeftToDefault(form, listing, there, first))
     return write(leavingFile(written?.value ?? null), 'clear');
   if (written === null || written.placeholders.length > 0)
-    return leave(whyUnwritten(value, hidden));
+    return leaving(change, whyUnwritten(value, hidden));
   const plain = node === undefined ? {} : masked(plainValue(node));
   // What leaves the file does not stand against what comes.
   const stays = ([key]: readonly [string, Json]): boolean =>
@@ -252,7 +254,7 @@ function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pull
   const isFit = (one: Json): boolean =>
     isShort || canDeclare({ [block]: { [name]: { ...whole, [first]: one } } });
   const found = [written.value, ...(isEmpty(value) ? [null] : [])].find(isFit);
-  if (found === undefined) return leave(REASONS.inexpressible);
+  if (found === undefined) return leaving(change, REASONS.inexpressible);
   const as = action === 'set' ? 'clear' : action === 'clear' ? 'set' : 'change';
   const brought = first === 'connection' ? broughtAlong(form, there, node, place) : [];
   const along = NEVER_IN_PART.has(block) ? { along: whole } : {};

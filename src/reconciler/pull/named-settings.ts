@@ -1,19 +1,27 @@
-import type { Node } from '../desired/node.ts';
+import { type Node, member } from '../desired/node.ts';
 import { noneOf } from '../desired/named-settings.ts';
 import type { Target } from '../desired/target.ts';
 import { entriesOf, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { isList, isRecord, type Value } from '../model/value.ts';
+import {
+  isList,
+  isRecord,
+  type Value,
+  recordOf,
+  sameValue,
+  type ValueRecord,
+} from '../model/value.ts';
 import { nodesHere, shownHere } from '../plan/field-here.ts';
 import { leftServers, pathsOfField } from '../plan/named-settings.ts';
 import { refersIn } from './written-item.ts';
-import { pulledMarketplaces } from './marketplaces.ts';
 import { leaving, NOTHING_PULLED, type Adopted, type Pulled, type PullRules } from './mcp.ts';
 import { joined, newServer, pulledServers } from './servers.ts';
 import { REASONS, whyUnwritten } from './writable.ts';
 import { openValue } from './written-deep.ts';
+import { MARKETPLACES_FIELD } from '../desired/blocks/collections.ts';
+import type { PullEdit } from './place-edits.ts';
 
 /* Blocks beside the settings that name what is kept inside them. */
 
@@ -106,4 +114,64 @@ export function adoptedServers(
 export function isBesideNamed([first = '']: Path, named: readonly DesiredField[]): boolean {
   const isServers = named.some(({ block }) => block?.name === 'mcp_servers');
   return isServers && (first === 'mcp_servers' || first === 'mcp_config');
+}
+
+/** The members that a file declares of a marketplace, each with what it is by itself. */
+const MEMBERS: readonly (readonly [string, Value])[] = [
+  ['source', null],
+  ['ref', null],
+  ['repo_path', null],
+  ['auto_load', false],
+];
+
+/** A list of marketplaces without what a server adds to each, and without defaults; any other value as it is. */
+export function bareMarketplaces(path: Path, value: Value): Value {
+  if (path.at(-1) !== MARKETPLACES_FIELD || !isList(value)) return value;
+  return value.map((item) => {
+    if (!isRecord(item)) return item;
+    const own = MEMBERS.flatMap(([key, absent]): [string, Value][] => {
+      const found = item[key] ?? absent;
+      return sameValue(found, absent) ? [] : [[key, found]];
+    });
+    return recordOf([['name', item['name'] ?? null], ...own]);
+  });
+}
+
+/** Every marketplace of the service by its name, and no others. */
+export function pulledMarketplaces(
+  change: Change,
+  { node, value }: { readonly node: Node; readonly value: Value },
+  actual: Value,
+  { hidden }: PullRules,
+): Pulled {
+  const own = entriesOf(value);
+  const there = entriesOf(actual);
+  const edits: PullEdit[] = [];
+  const left: Pulled['left'][number][] = [];
+  for (const item of there) {
+    const name = nameOf(item);
+    const before = own.find((one) => nameOf(one) === name);
+    for (const [key, absent] of MEMBERS) {
+      const found = item[key] ?? absent;
+      const isDefault = sameValue(found, absent);
+      if (before === undefined ? isDefault : sameValue(found, before[key] ?? absent)) continue;
+      const at = member(member(node, name), key);
+      const written = openValue(found, [MARKETPLACES_FIELD, '0', key], hidden);
+      const isReference = at !== undefined && refersIn(at);
+      if (isReference || written === null) {
+        const reason = isReference ? REASONS.reference : whyUnwritten(found, hidden);
+        left.push({ path: [...change.path, name, key], reason, ref: null });
+        continue;
+      }
+      const edit = { path: ['marketplaces', name, key], item: 2, ...written };
+      edits.push(isDefault ? { ...edit, leaves: true } : edit);
+    }
+  }
+  for (const name of own.map(nameOf).filter((one) => !there.some((it) => nameOf(it) === one)))
+    edits.push({ path: ['marketplaces', name], value: null, placeholders: [], leaves: true });
+  return { edits, made: edits.length > 0 ? [['change', change]] : [], left };
+}
+
+function nameOf({ name }: ValueRecord): string {
+  return typeof name === 'string' ? name : '';
 }

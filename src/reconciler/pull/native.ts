@@ -10,7 +10,7 @@ import type { ObservedState } from '../model/state.ts';
 import { isRecord, secretsIn, type Json, type Value } from '../model/value.ts';
 import { isSecretHere, nodesHere, shownHere } from '../plan/field-here.ts';
 import { isObject } from '../yaml-edit/source.ts';
-import { bareMarketplaces } from './marketplaces.ts';
+import { bareMarketplaces } from './named-settings.ts';
 import { type Adopted, NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
 import { variableName, withNames } from './placeholder.ts';
 import type { WrittenValue } from './program.ts';

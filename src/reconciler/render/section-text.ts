@@ -20,8 +20,7 @@ import {
   nestedDiff,
 } from './change.ts';
 import { outcomeSection, planSection, PROOF_LABELS, type Section } from './section.ts';
-import { isLeftOut } from './summary.ts';
-import { mergedText, summaryText, waysText } from './summary-text.ts';
+import { isLeftOut, mergedText, summaryText, waysText } from './summary.ts';
 import { counted } from '../model/wording.ts';
 import { elsewhere, paint, type Style, visible } from './text.ts';
 import {

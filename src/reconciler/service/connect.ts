@@ -6,7 +6,7 @@ import type { ServerSettings } from '../model/state.ts';
 import { exchange, type Method, type WireAnswer } from './exchange.ts';
 import { mayProxy, notCertificates, proxyAddress } from './network.ts';
 import { type KnownOrganization, Networks, type Turns } from './networks.ts';
-import { isReservedHeader } from '../model/reserved-header.ts';
+import { isReservedHeader } from '../model/mcp.ts';
 
 export type { Dispatcher };
 

@@ -17,7 +17,7 @@ import type { WriteAnswer } from '../model/ports.ts';
 import { SERVER_INFO } from './agent-server/form.ts';
 import { pointedState } from './agent-server/pointed.ts';
 import { revealed } from './agent-server/reveal.ts';
-import { activateProfile } from './app-server/profiles.ts';
+import { activateProfile } from './app-server/write.ts';
 import type { WriterOf } from './port.ts';
 import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
 import { EMPTY_STORE, observedState, settingsIn } from './settings-v0/read.ts';

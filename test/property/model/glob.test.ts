@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matches } from '../../../src/reconciler/model/glob.ts';
+import { matches } from '../../../src/reconciler/model/matcher.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 describe('a glob', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matches } from '../../../src/reconciler/model/glob.ts';
+import { matches } from '../../../src/reconciler/model/matcher.ts';
 import { growth, LINEAR } from '../../fixture/growth.ts';
 
 describe('a glob', () => {

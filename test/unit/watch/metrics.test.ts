@@ -5,7 +5,7 @@ import {
   WATCH_METRICS,
 } from '../../../src/reconciler/model/metrics.ts';
 import { WATCH_STATUSES } from '../../../src/reconciler/model/verdict.ts';
-import { NoticeCounts } from '../../../src/controller/watch/telemetry/counts.ts';
+import { NoticeCounts } from '../../../src/controller/watch/telemetry/counters.ts';
 import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
 import { MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';

@@ -11,7 +11,7 @@ import type { ApplyRequest } from '../../../reconciler/operations/options.ts';
 import type { Parts } from '../../../reconciler/operations/redacting.ts';
 import { chooseTargets } from '../../../reconciler/operations/select.ts';
 import { endedText, previewText } from '../../../reconciler/render/section-text.ts';
-import { summaryText, waysText } from '../../../reconciler/render/summary-text.ts';
+import { summaryText, waysText } from '../../../reconciler/render/summary.ts';
 import { bothWays, NO_WAYS, waysOf } from '../../../reconciler/model/ways.ts';
 import { confirmWith } from '../confirm.ts';
 import { OUTCOME_RENDERERS } from '../printer.ts';

@@ -11,7 +11,7 @@ import type { Parts } from '../../../reconciler/operations/redacting.ts';
 import { parseAge } from '../../../reconciler/operations/flag-values.ts';
 import type { Voice } from '../../../reconciler/render/change.ts';
 import { environmentText } from '../../../reconciler/render/section-text.ts';
-import { mergedText, summaryText, waysText } from '../../../reconciler/render/summary-text.ts';
+import { mergedText, summaryText, waysText } from '../../../reconciler/render/summary.ts';
 import { bothWays, NO_WAYS, waysOf } from '../../../reconciler/model/ways.ts';
 import type { Flags } from '../command-table.ts';
 import { hasJsonOutput, optionsFrom } from '../flags.ts';

@@ -11,7 +11,7 @@ import { differencesOf } from '../../../reconciler/model/verdict.ts';
 import { report, type Reported } from '../../../reconciler/operations/report.ts';
 import type { Voice } from '../../../reconciler/render/change.ts';
 import { endedText, environmentText } from '../../../reconciler/render/section-text.ts';
-import { mergedText, summaryText } from '../../../reconciler/render/summary-text.ts';
+import { mergedText, summaryText } from '../../../reconciler/render/summary.ts';
 import type { Flags } from '../command-table.ts';
 import { namedOutputs } from '../flags.ts';
 import { reportRenderers } from '../printer.ts';

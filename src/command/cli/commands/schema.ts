@@ -1,5 +1,5 @@
 import { usageError } from '../../../reconciler/model/error.ts';
-import { readPackageFile } from '../../../reconciler/host/package-file.ts';
+import { readPackageFile } from '../../../reconciler/host/read-text.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
 import type { PulledSchemas } from '../../../reconciler/model/pulled.ts';
 import { pulledSchemaText } from '../../../reconciler/render/pulled-schema-text.ts';
@@ -22,7 +22,7 @@ export async function schemaCommand(
     const schema = name === PULLED ? 'pull' : SCHEMAS.find((known) => known === name);
     if (schema === undefined)
       throw usageError('No schema of that name.', choicesHint(name, [...SCHEMAS, PULLED]));
-    await write(io.stdout, await readPackageFile(`schemas/${schema}.schema.json`));
+    await write(io.stdout, readPackageFile(`schemas/${schema}.schema.json`));
     return 0;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);

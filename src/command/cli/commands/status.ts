@@ -7,7 +7,7 @@ import type {
   WatchedDocument,
 } from '../../../reconciler/model/documents.gen.ts';
 import { usageError } from '../../../reconciler/model/error.ts';
-import { matches } from '../../../reconciler/model/glob.ts';
+import { matches } from '../../../reconciler/model/matcher.ts';
 import { parseSelector, selects } from '../../../reconciler/model/selector.ts';
 import { isStateFilter, STATE_FILTERS } from '../../../reconciler/model/verdict.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';

@@ -5,7 +5,7 @@ import { DiskAnswers } from '../../../reconciler/host/disk-answers.ts';
 import type { Controller } from '../../../controller/watch/controller.ts';
 import { openBranch } from '../../../reconciler/host/git-branch.ts';
 import type { Notices } from '../../../controller/watch/notices/notices.ts';
-import { defaultFiles } from '../../../reconciler/operations/default-files.ts';
+import { defaultFiles } from '../../../reconciler/operations/files-beside.ts';
 import type { Options } from '../../../reconciler/operations/options.ts';
 import { FollowedCommits } from '../../../controller/watch/followed-commits.ts';
 import { branchSource, type SettingsSource } from '../../../controller/watch/source.ts';

@@ -1,4 +1,4 @@
-import { matches } from '../../../reconciler/model/glob.ts';
+import { matches } from '../../../reconciler/model/matcher.ts';
 import { selects } from '../../../reconciler/model/selector.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
 import { whyMustNotHeal } from '../healing.ts';

@@ -12,7 +12,7 @@ import type { Alertmanager, Issues, NotifySettings, Receiver, Webhook } from './
 import { messageTo, postTo } from './receivers.ts';
 import type { Sender, SendResult } from './send.ts';
 import type { NoticeJournal, ToldStates } from './told.ts';
-import { NoticeCounts } from '../telemetry/counts.ts';
+import { NoticeCounts } from '../telemetry/counters.ts';
 import { SPACING, Turns } from './turns.ts';
 
 /** That an issue is to be closed, and in which words: they follow the name. */

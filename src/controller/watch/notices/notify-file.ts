@@ -10,8 +10,7 @@ import { parseSelector, type Requirement } from '../../../reconciler/model/selec
 import { NOTICE_KINDS, type Window } from '../../../reconciler/model/watch.ts';
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { counted } from '../../../reconciler/model/wording.ts';
-import { ADDRESSES, destinationOf, isReachedSafely } from './notify-destination.ts';
-import { NotifyNodes } from './notify-nodes.ts';
+import { ADDRESSES, destinationOf, isReachedSafely, NotifyNodes } from './notify-destination.ts';
 import type { Heartbeat, NotifySettings, Receiver, ReceiverEvent } from './receiver.ts';
 import { FORMS } from './receivers.ts';
 

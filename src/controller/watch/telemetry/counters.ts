@@ -1,6 +1,6 @@
 import { Counter, Histogram, type OpenMetricsContentType, type Registry } from 'prom-client';
 import { WATCH_METRICS, type Metric } from '../../../reconciler/model/metrics.ts';
-import type { Watching } from '../watching.ts';
+import type { Watching, RequestCount } from '../watching.ts';
 
 /** Seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -88,4 +88,47 @@ class Counted {
 
 function withoutEnvironment(labels: readonly string[]): readonly string[] {
   return labels.filter((label) => label !== 'environment');
+}
+
+/** Counts requests by their method and the status of the answer. */
+export class RequestCounts {
+  readonly #counts = new Map<string, RequestCount>();
+
+  add(method: string, status: number | null): void {
+    const key = `${method} ${status}`;
+    const count = (this.#counts.get(key)?.count ?? 0) + 1;
+    this.#counts.set(key, { method, status, count });
+  }
+
+  list(): readonly RequestCount[] {
+    return [...this.#counts.values()];
+  }
+}
+
+export interface NoticeCount {
+  readonly receiver: string;
+  readonly result: 'sent' | 'failed';
+  readonly count: number;
+}
+
+/** Counts the notices that each receiver has got, and those that it has not, or may not have. */
+export class NoticeCounts {
+  readonly #counts: Map<string, { sent: number; failed: number }>;
+
+  constructor(receivers: readonly string[]) {
+    this.#counts = new Map(receivers.map((name) => [name, { sent: 0, failed: 0 }]));
+  }
+
+  add(receiver: string, result: NoticeCount['result'], count: number): void {
+    const counts = this.#counts.get(receiver);
+    if (counts !== undefined) counts[result] += count;
+  }
+
+  /** Both results of every receiver, also those that have not come about. */
+  list(): readonly NoticeCount[] {
+    return [...this.#counts].flatMap(([receiver, { sent, failed }]) => [
+      { receiver, result: 'sent' as const, count: sent },
+      { receiver, result: 'failed' as const, count: failed },
+    ]);
+  }
 }

@@ -19,8 +19,7 @@ import { metricText, sampleLines } from '../../../reconciler/render/prometheus.t
 import { VERSION } from '../../../reconciler/model/version.ts';
 import type { WatchState } from '../../../reconciler/model/watch.ts';
 import { keptItem } from '../healing.ts';
-import { count } from './counters.ts';
-import type { NoticeCounts } from './counts.ts';
+import { count, type NoticeCounts } from './counters.ts';
 import type { Watching } from '../watching.ts';
 
 export interface MetricsOptions {

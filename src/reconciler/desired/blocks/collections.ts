@@ -1,4 +1,4 @@
-import type { CollectionForm } from '../../model/collection.ts';
+import { type CollectionForm, secondName } from '../../model/collection.ts';
 import {
   ACTIVE_FORM,
   AGENT_PROFILES_FORM,
@@ -8,11 +8,22 @@ import {
   META_PROFILES_FORM,
   PLUGINS_FORM,
   SKILLS_FORM,
+  SECRETS_FORM,
 } from '../../model/collection-forms.ts';
 import type { Source } from '../../model/path.ts';
 import { namedItems } from '../items.ts';
-import { locate, member, textOf, type MapNode, type Node, type PlacedFinding } from '../node.ts';
-import { findingAt, type Block, type FilePath } from './block.ts';
+import {
+  locate,
+  member,
+  textOf,
+  type MapNode,
+  type Node,
+  type PlacedFinding,
+  type Member,
+} from '../node.ts';
+import { findingAt, type Block, type FilePath, isPlainWord } from './block.ts';
+import { NATIVE_SERVERS } from '../../model/field.ts';
+import { nativeTextKind } from './settings.ts';
 
 /* The blocks that declare by name what a service keeps beside its settings. What they hold is a matter of the schema. */
 
@@ -132,3 +143,102 @@ export function namesAlike(block: string, holder: MapNode, path: FilePath): Plac
     ];
   });
 }
+
+export const secrets: Block<'secrets'> = {
+  name: 'secrets',
+  pulled: true,
+  textKind: ([name, key]) =>
+    name !== undefined && (key === undefined || key === 'value') ? 'secret' : 'plain',
+  check: (holder, path) => clashingNames({ holder, path }),
+  keyForm: ([, ...inner]) =>
+    inner.length > 0
+      ? ['A secret has no such member.', 'It has value and description.']
+      : [
+          'This is no name of a secret that every server takes.',
+          'Use at most 64 letters, digits and _, and begin with a letter.',
+        ],
+  items: namedItems(SECRETS_FORM),
+};
+
+interface SecretHolder {
+  readonly holder: MapNode;
+  readonly path: FilePath;
+}
+
+/** Names that cannot both be kept. Of an environment, also those above it. */
+export function clashingNames(own: SecretHolder, above?: Node): PlacedFinding[] {
+  const block = member(own.holder, 'secrets');
+  if (block?.kind !== 'map') return [];
+  const mine = [...block.members.values()];
+  const others = above?.kind === 'map' ? [...above.members.values()] : mine;
+  return mine.flatMap((one) => {
+    const { key, keyFile, keyAt } = one;
+    const other = others.find(
+      (it) => !block.members.has(it.key) === (above !== undefined) && clash(one, it) !== null,
+    );
+    const message = other === undefined ? null : clash(one, other);
+    if (message === null) return [];
+    const finding = {
+      code: 'duplicate-entry',
+      message,
+      hint: 'Keep one of them.',
+      path: [...own.path, 'secrets', key],
+    } as const;
+    return [{ file: keyFile, at: keyAt, finding }];
+  });
+}
+
+function clash(one: Member, other: Member): string | null {
+  if (secondName(one.key) === other.key || secondName(other.key) === one.key)
+    return `${one.key} and ${other.key}: a value waits under one of these names when that of the other is rotated.`;
+  // Some servers tell such names apart, and what runs there may not.
+  if (one.key === other.key || one.key.toLowerCase() !== other.key.toLowerCase()) return null;
+  if (isRemoved(one) || isRemoved(other)) return null;
+  return `${one.key} and ${other.key} differ in upper and lower case alone.`;
+}
+
+function isRemoved({ node }: Member): boolean {
+  return node.kind === 'scalar' && node.value === null;
+}
+
+/*
+ * Blocks that name what is kept inside the settings: they are another spelling of fields there, and are planned and written with the
+ * settings.
+ */
+
+export const MARKETPLACES_FIELD = 'registered_marketplaces';
+
+export const mcpServers: Block<'mcp_servers'> = {
+  name: 'mcp_servers',
+  pulled: true,
+  ofSettings: true,
+  textKind: (path) => (path.length < 2 ? 'plain' : nativeTextKind([...NATIVE_SERVERS, ...path])),
+  check: (holder, path) => namesAlike('mcp_servers', holder, path),
+  keyForm: ([, ...inner]) =>
+    inner.length > 0
+      ? ['This is not a valid key.', 'Write the name of a variable or header.']
+      : ['This is no name of an mcp server.', 'Write one without a blank at either end.'],
+};
+
+export const marketplaces: Block<'marketplaces'> = {
+  name: 'marketplaces',
+  pulled: true,
+  ofSettings: true,
+  textKind: ([name, ...inner]) =>
+    name === undefined || inner.length === 0
+      ? 'plain'
+      : nativeTextKind([MARKETPLACES_FIELD, '0', ...inner]),
+  check: (holder, path) => namesAlike('marketplaces', holder, path),
+  keyForm: () => [
+    'This is no name of a marketplace that every server takes.',
+    'Use letters, digits, _ and -, and begin with a letter.',
+  ],
+};
+
+export const disabledSkills: Block<'disabled_skills'> = {
+  name: 'disabled_skills',
+  pulled: true,
+  ofSettings: true,
+  textKind: (path) => (path.length === 0 ? 'plain' : 'text'),
+  isQuotable: isPlainWord,
+};

@@ -1,5 +1,5 @@
 import { isAddress, urlOrigin } from '../../model/address.ts';
-import { isReservedHeader } from '../../model/reserved-header.ts';
+import { isReservedHeader } from '../../model/mcp.ts';
 import {
   member,
   overlay,

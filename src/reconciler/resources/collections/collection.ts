@@ -16,7 +16,7 @@ import { masked, type Json } from '../../model/value.ts';
 import { leftNames } from '../../model/without.ts';
 import { NOTHING_KNOWN } from '../../plan/plan-settings.ts';
 import { settingsPlanIn } from '../../plan/settings-part.ts';
-import { declaredAs, listWrites, OTHERS, withApproved, withOthers } from './others.ts';
+import { declaredAs, listWrites, OTHERS, withApproved, withOthers } from './whole.ts';
 import { planCollection, wholeOf } from './plan.ts';
 import type { ManagedResource, PlanInput } from '../../reconcile/contract.ts';
 import { afterEarlierRenames, afterRenames, throwIfNotRenamed } from './renames.ts';

@@ -5,7 +5,7 @@ import { isList, isRecord, type Value } from '../../model/value.ts';
 import type { Connection } from '../../service/connect.ts';
 import { ambiguous, sendOnce } from '../../service/request.ts';
 import { ServiceError } from '../../service/service-error.ts';
-import { idIn, nameIn, stateIn } from '../../service/v1/records.ts';
+import { idIn, nameIn, stateIn } from '../../service/v1/list.ts';
 import { getV1, listLimits, startTimeout } from '../../service/v1/request.ts';
 import { FIRST_PAUSE, nextPause, interruption, unlessAbandoned } from '../../reconcile/work.ts';
 

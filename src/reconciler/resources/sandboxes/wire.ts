@@ -5,8 +5,15 @@ import type { Connection } from '../../service/connect.ts';
 import { notInSnapshot, type ReaderOf, type WriterOf } from '../../service/port.ts';
 import { ambiguous, sendOnce } from '../../service/request.ts';
 import { ServiceError } from '../../service/service-error.ts';
-import { idIn, nameIn, stateIn, timeIn } from '../../service/v1/records.ts';
-import { itemsIn, listPages, pageIn } from '../../service/v1/list.ts';
+import {
+  idIn,
+  nameIn,
+  stateIn,
+  timeIn,
+  itemsIn,
+  listPages,
+  pageIn,
+} from '../../service/v1/list.ts';
 import { getV1, listLimits, startTimeout } from '../../service/v1/request.ts';
 
 /**

@@ -27,8 +27,7 @@ import {
   tooOld,
 } from './release.ts';
 import { listsOf } from '../store-body.ts';
-import { profilesIn } from './profiles.ts';
-import { unwritable } from './write.ts';
+import { profilesIn, unwritable } from './write.ts';
 import { concealNative } from '../conceal.ts';
 
 /** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
