@@ -165,13 +165,13 @@ export function readKnobs(options: EmulatorOptions): Knobs {
   if (gitProviders.some((one) => hostOf(one) === undefined))
     throw misfit('gitProviders', `a list of ${gitProducts.join(', ')}, each where it is`);
   return {
-    startMs: whole('startMs', options.startMs ?? 500, 0),
+    startMs: integerWithin('startMs', options.startMs ?? 500, 0),
     becomes,
-    maxRunning: maxRunning === undefined ? undefined : whole('maxRunning', maxRunning, 1),
-    emptyLists: whole('emptyLists', options.emptyLists ?? 0, 0),
-    pageSize: whole('pageSize', options.pageSize ?? 100, 1, 100),
+    maxRunning: maxRunning === undefined ? undefined : integerWithin('maxRunning', maxRunning, 1),
+    emptyLists: integerWithin('emptyLists', options.emptyLists ?? 0, 0),
+    pageSize: integerWithin('pageSize', options.pageSize ?? 100, 1, 100),
     requireIds,
-    runMs: whole('runMs', options.runMs ?? 2000, 0),
+    runMs: integerWithin('runMs', options.runMs ?? 2000, 0),
     specs: [spec, ...others],
     gitProviders,
     models: options.models ?? [],
@@ -179,7 +179,7 @@ export function readKnobs(options: EmulatorOptions): Knobs {
   };
 }
 
-function whole(option: string, value: number, least: number, greatest = most): number {
+function integerWithin(option: string, value: number, least: number, greatest = most): number {
   if (Number.isInteger(value) && value >= least && value <= greatest) return value;
   throw misfit(option, `a whole number from ${least} to ${greatest}`);
 }

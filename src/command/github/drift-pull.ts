@@ -122,7 +122,7 @@ async function keepPull(
         `#${declined} with the same edits was closed, and is not opened again. Reopen it if you want it.`,
       );
   }
-  const body = bodyOf(world, environment.plan, report, edits);
+  const body = pullRequestBody(world, environment.plan, report, edits);
   const pushed = await push(world, name, edits, own !== null);
   if (pushed === 'foreign') {
     if (own !== null) await comment(world, own.number, name, edits);
@@ -211,7 +211,7 @@ async function finish(
   return { environment: name, number: null, note: null };
 }
 
-function bodyOf(
+function pullRequestBody(
   { document, base }: World,
   plan: EnvironmentPlan,
   report: EnvironmentPull,

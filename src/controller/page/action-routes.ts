@@ -40,7 +40,7 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
     const { origin, 'sec-fetch-site': site } = call.env.incoming.headers;
     const isSilent = origin === undefined && site === undefined;
     if ((isTool && isSilent) || access.isFromHere(call.env.incoming)) {
-      const form = await formOf(call.env.incoming);
+      const form = await postedForm(call.env.incoming);
       if (form === null)
         return call.text('The request is too large.\n', 413, { Connection: 'close' });
       call.set('form', form);
@@ -100,7 +100,7 @@ function pathIn(text: string): string | null {
 }
 
 /** The body of a request as a form; null if it is too large. What is no form is one without members that anybody asks for. */
-async function formOf(request: IncomingMessage): Promise<URLSearchParams | null> {
+async function postedForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {

@@ -11,7 +11,7 @@ export function refusedAction(served: Served, call: Call): Response | null {
     return refuse(403, 'Actions are off.', 'Start setpoint watch with --allow-actions.');
   if (kind === 'anybody') return refuse(401, 'Log in first.', 'Actions need the token.');
   const form = call.get('form');
-  if (session !== null && !isSame(form.get('form_token') ?? '', session.formToken))
+  if (session !== null && !hasSameBytes(form.get('form_token') ?? '', session.formToken))
     return refuse(403, 'The form is not of this session.', 'Load the page again.');
   return null;
 }
@@ -23,7 +23,7 @@ export function whoActs(call: Call): { readonly by?: string } {
   return name === '' ? {} : { by: name };
 }
 
-function isSame(one: string, other: string): boolean {
+function hasSameBytes(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

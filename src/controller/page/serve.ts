@@ -78,7 +78,7 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
     overrideGlobalObjects: false,
   }) as RequestListener;
   try {
-    const server = serverOf(tls, listener, { ...BOUNDS, silence: SILENCE, ...bounds });
+    const server = newServer(tls, listener, { ...BOUNDS, silence: SILENCE, ...bounds });
     await listening(server, host, port);
     const address = server.address();
     const credentials = followed(server, look);
@@ -117,7 +117,7 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
 
 type Certificate = NonNullable<ListenOptions['tls']>;
 
-function serverOf(
+function newServer(
   tls: ListenOptions['tls'],
   listener: RequestListener,
   { silence, ...bounds }: Omit<Bounds, 'look'>,

@@ -64,7 +64,7 @@ export function stripWithAxisHtml(
     const at = marks[run.from]?.at ?? '';
     const link = linkOf(at);
     const words = `${LABELS[run.status].words}, ${counted(run.length, 'read')} from ${clockText(at)}`;
-    const reach = markup`<rect class="reach" x="${startOf(marks, run)}" width="${run.length * STEP}" height="${HEIGHT}"/>`;
+    const reach = markup`<rect class="reach" x="${stripStart(marks, run)}" width="${run.length * STEP}" height="${HEIGHT}"/>`;
     const bar = markup`<g><title>${words}</title>${barHtml(marks, run)}${reach}</g>`;
     return link === null ? bar : markup`<a href="${link}" aria-label="${words}">${bar}</a>`;
   });
@@ -97,13 +97,13 @@ function svgHtml(
   return markup`<svg class="strip"${width} viewBox="${begin} 0 ${most * STEP} ${HEIGHT}" preserveAspectRatio="none" role="${role}" aria-label="${stripText(marks)}"><path class="ground" d="M${begin} ${HEIGHT - 1}h${most * STEP}"/>${bars}</svg>`;
 }
 
-function startOf(marks: readonly ReadMark[], { from }: StatusSpan): number {
+function stripStart(marks: readonly ReadMark[], { from }: StatusSpan): number {
   return (MOST - marks.length + from) * STEP;
 }
 
 function barHtml(marks: readonly ReadMark[], run: StatusSpan): Markup {
   const [tone, height] = BARS[run.status];
-  return markup`<path class="${tone}" stroke-width="${height}" d="M${startOf(marks, run)} ${HEIGHT - height / 2}h${run.length * STEP}"/>`;
+  return markup`<path class="${tone}" stroke-width="${height}" d="M${stripStart(marks, run)} ${HEIGHT - height / 2}h${run.length * STEP}"/>`;
 }
 
 const BARS: Readonly<Record<WatchStatus, readonly [tone: string, height: number]>> = {

@@ -97,7 +97,7 @@ function documentOf(answer: WireAnswer, origin: string, hasToken: boolean): Watc
     throw new SetpointError('rate-limited', `${place} was sent too many wrong tokens.`);
   if (!(body instanceof Uint8Array) && status === 200)
     throw reachable(faultError(`GET ${origin}`, body));
-  const found = status === 200 && body instanceof Uint8Array ? parsed(body) : null;
+  const found = status === 200 && body instanceof Uint8Array ? watchedDocument(body) : null;
   if (found !== null) return found;
   throw new SetpointError('bad-response', `${place} is not the page of a controller.`, {
     hint: 'Name the address that setpoint watch --listen serves.',
@@ -110,7 +110,7 @@ function reachable({ code, message, hint }: SetpointError): SetpointError {
   });
 }
 
-function parsed(body: Uint8Array): WatchedDocument | null {
+function watchedDocument(body: Uint8Array): WatchedDocument | null {
   try {
     const value = JSON.parse(new TextDecoder().decode(body)) as Partial<WatchedDocument> | null;
     const isOurs = value?.kind === 'watched' && Array.isArray(value.environments);

@@ -69,8 +69,8 @@ export function keptWords(item: Path): string {
 function removedItems(change: Change<Json>): readonly Path[] {
   const { resource, action, path, before, after, reason } = change;
   if (resource === 'settings' && NAMED_LISTS.has(path.at(-1) ?? '')) {
-    const left = new Set(namesIn(after));
-    return namesIn(before).flatMap((name) => (left.has(name) ? [] : [[...path, name]]));
+    const left = new Set(namesListed(after));
+    return namesListed(before).flatMap((name) => (left.has(name) ? [] : [[...path, name]]));
   }
   if (action !== 'remove') return [];
   const isItem = COLLECTION_FORMS.some(
@@ -82,7 +82,7 @@ function removedItems(change: Change<Json>): readonly Path[] {
 /** Lists in the settings, one change each, that hold what `marketplaces` and `disabled_skills` name. */
 const NAMED_LISTS: ReadonlySet<string> = new Set(['registered_marketplaces', 'disabled_skills']);
 
-function namesIn(list: Json): readonly string[] {
+function namesListed(list: Json): readonly string[] {
   const names = isList(list) ? list.map((one) => (isRecord(one) ? one['name'] : one)) : [];
   return names.filter((name) => typeof name === 'string');
 }

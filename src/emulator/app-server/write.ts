@@ -57,7 +57,7 @@ export function writtenRecord(
   for (const [part, made] of parts) {
     if (typeof made === 'string') return { kind: 'refused', reason: made };
     if (made.kind !== 'good')
-      return { kind: 'refused', reason: refusalText(TITLES[part], problemsOf(made)) };
+      return { kind: 'refused', reason: refusalText(TITLES[part], problemsIn(made)) };
     after[part] = made.value;
   }
   const sent = memberOf(body, MARKETPLACES);
@@ -74,7 +74,7 @@ export function writtenRecord(
   return { kind: 'record', record: withSettingsAddress(withoutStaleProfile(after)) };
 }
 
-function problemsOf(verdict: Verdict) {
+function problemsIn(verdict: Verdict) {
   return verdict.kind === 'bad' ? verdict.problems : [];
 }
 

@@ -28,7 +28,7 @@ import {
   type PlacedFinding,
 } from './node.ts';
 import { profileFindings, twoWriters } from './profiles.ts';
-import { incompleteItems, listed } from './incomplete-items.ts';
+import { incompleteItems, nodesListed } from './incomplete-items.ts';
 import { mayHoldReference } from './references.ts';
 
 /* What shows in a target as a whole alone, and in no block of a file: items that name each other. */
@@ -111,7 +111,7 @@ function mentionsIn(blocks: Blocks): readonly Mention[] {
     ),
     ...itemsIn(metas).flatMap((one) => [
       ...mention('LLM profile', one, META_PROFILES_FORM.block, 'classifier'),
-      ...listed(one.node, 'classes').map((entry, index): Mention => ({
+      ...nodesListed(one.node, 'classes').map((entry, index): Mention => ({
         kind: 'LLM profile',
         node: member(entry, 'model'),
         path: [META_PROFILES_FORM.block, one.key, 'classes', String(index), 'model'],
@@ -143,7 +143,7 @@ function mention(kind: Kind, { key, node }: Member, block: string, name: string)
 
 function mentions(kind: Kind, { key, node }: Member, name: string): Mention[] {
   const block = AGENT_PROFILES_FORM.block;
-  return listed(node, name).map((item, index) => ({
+  return nodesListed(node, name).map((item, index) => ({
     kind,
     node: item,
     path: [block, key, name, String(index)],

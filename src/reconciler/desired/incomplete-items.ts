@@ -27,7 +27,7 @@ export function incompleteItems(blocks: Blocks): PlacedFinding[] {
   ];
 }
 
-export function listed(node: Node, name: string): readonly Node[] {
+export function nodesListed(node: Node, name: string): readonly Node[] {
   const list = member(node, name);
   return list?.kind === 'list' ? list.items : [];
 }
@@ -72,7 +72,7 @@ function incompleteMetaProfile(one: Member): PlacedFinding[] {
     });
   const prompt = member(one.node, 'prompt_template');
   const hasPrompt = prompt !== undefined && !isNull(prompt);
-  const hasClasses = listed(one.node, 'classes').length > 0;
+  const hasClasses = nodesListed(one.node, 'classes').length > 0;
   if (!hasPrompt && !hasClasses)
     return findingOf(one, block, {
       severity: 'warning',

@@ -72,10 +72,10 @@ const BETWEEN = 8;
 function parseInParts(file: SourceFile, between: (() => void) | undefined): Node | null {
   const shortened = withoutRepeats(file);
   const short = shortened === null ? null : readParts(file, shortened, between);
-  return short ?? readParts(file, whole(file), between);
+  return short ?? readParts(file, wholeFile(file), between);
 }
 
-function whole({ text }: SourceFile): Shortened {
+function wholeFile({ text }: SourceFile): Shortened {
   return { text, placeOf: (at) => at, complete: (environments) => environments };
 }
 

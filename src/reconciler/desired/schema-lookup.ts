@@ -71,7 +71,7 @@ export interface Expectation {
 export function expectationAt(path: readonly string[], lock?: SchemaLock): Expectation {
   let branches = open(root());
   for (const segment of path)
-    branches = branches.flatMap((branch) => under(branch, segment)).flatMap(open);
+    branches = branches.flatMap((branch) => schemasUnder(branch, segment)).flatMap(open);
   if (branches.length === 0 && lock !== undefined && path[0] === 'settings')
     branches = lockedNodes(lock, path.slice(1)) as Schema[];
   const references = branches.filter(
@@ -133,7 +133,7 @@ function open(branch: Schema): Schema[] {
     : [beside, ...inner];
 }
 
-function under(branch: Schema, segment: string): Schema[] {
+function schemasUnder(branch: Schema, segment: string): Schema[] {
   const property = Object.hasOwn(branch.properties ?? {}, segment)
     ? branch.properties?.[segment]
     : undefined;

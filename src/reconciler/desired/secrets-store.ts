@@ -90,7 +90,7 @@ export function spelledTwice(root: MapNode): PlacedFinding[] {
     const specified = ['settings', 'secrets_store', place];
     const [own, others] = [placesOf(root, [block]), placesOf(root, specified)];
     if (own.length === 0 || others.length === 0) return [];
-    const found = ({ key, path }: Placed, elsewhere: string): PlacedFinding => ({
+    const found = ({ key, path }: PlacedKey, elsewhere: string): PlacedFinding => ({
       file: key.keyFile,
       at: key.keyAt,
       finding: {
@@ -107,13 +107,13 @@ export function spelledTwice(root: MapNode): PlacedFinding[] {
   });
 }
 
-interface Placed {
+interface PlacedKey {
   readonly key: Member;
   readonly path: FilePath;
 }
 
 /** What is at a path at the top of a file, and in its environments. */
-function placesOf(root: MapNode, path: FilePath): readonly Placed[] {
+function placesOf(root: MapNode, path: FilePath): readonly PlacedKey[] {
   const environments = member(root, 'environments');
   const names = environments?.kind === 'map' ? [...environments.members.keys()] : [];
   return [[], ...names.map((name) => ['environments', name])].flatMap((holder) => {

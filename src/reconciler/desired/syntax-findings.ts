@@ -43,7 +43,7 @@ const OTHERWISE = [
 ] as const;
 
 /** An error of the parser, or a duplicate key that was found in its place. */
-type Problem = Pick<YAMLParseError, 'code' | 'pos'>;
+type ParserProblem = Pick<YAMLParseError, 'code' | 'pos'>;
 
 /**
  * The parser's errors as findings, each at its cause, one for a line; what only follows from an earlier one is left out. If
@@ -54,7 +54,7 @@ export function syntaxFindings(
   { errors, contents }: Document.Parsed,
   composed: Composed,
 ): { readonly findings: readonly (readonly [number, Finding])[]; readonly broken: boolean } {
-  const duplicates = duplicateKeys(contents).map((at): Problem => ({
+  const duplicates = duplicateKeys(contents).map((at): ParserProblem => ({
     code: 'DUPLICATE_KEY',
     pos: [at, at + 1],
   }));
@@ -76,7 +76,10 @@ export function syntaxFindings(
 }
 
 /** An alias without a name, and a directive without its end mark, have been found by their characters. */
-function isReportedElsewhere({ code, pos: [at] }: Problem, { found, starts }: Composed): boolean {
+function isReportedElsewhere(
+  { code, pos: [at] }: ParserProblem,
+  { found, starts }: Composed,
+): boolean {
   if (code === 'BAD_ALIAS') return true;
   const [start = at] = starts;
   return (
@@ -99,7 +102,7 @@ function unclosedEnds(text: string, contents: Document.Parsed['contents']): Read
 
 /** An error at the quote or bracket that is never closed, or else where the parser found it. */
 function causeOf(
-  { code, pos: [at] }: Problem,
+  { code, pos: [at] }: ParserProblem,
   { openQuotes, openBrackets }: Composed,
   unclosed: ReadonlySet<number>,
   text: string,

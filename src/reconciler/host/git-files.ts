@@ -58,7 +58,7 @@ export class GitFiles {
   }
 
   async #write(commit: string, folder: string): Promise<void> {
-    const entries = entriesIn(
+    const entries = treeEntries(
       await this.#git(['ls-tree', '-r', '-l', '-z', '--full-tree', commit]),
     );
     const files = await this.#chosen(entries);
@@ -143,7 +143,7 @@ const REGULAR = '100';
 const LINK = '120000';
 
 /** Paths that are no UTF-8 are left out. */
-function entriesIn(listed: Buffer): readonly TreeFile[] {
+function treeEntries(listed: Buffer): readonly TreeFile[] {
   const entries: TreeFile[] = [];
   let at = 0;
   while (at < listed.length) {

@@ -43,7 +43,7 @@ const ALWAYS_PASSED = [
 export function secretCommands(env: Variables): ReadonlyMap<string, SecretCommand> {
   const text = env[VARIABLE]?.trim() ?? '';
   if (text === '') return new Map();
-  const commands = parsed(text.startsWith('{') ? text : textOf(text));
+  const commands = commandTable(text.startsWith('{') ? text : textOf(text));
   return new Map(
     Object.entries(commands).map(([name, written]) => {
       if (!/^[A-Za-z][\w-]{0,63}$/.test(name))
@@ -61,7 +61,7 @@ function textOf(path: string): string {
 }
 
 /** The parser's own message would quote the text. */
-function parsed(text: string): Record<string, unknown> {
+function commandTable(text: string): Record<string, unknown> {
   let value: unknown = null;
   try {
     value = JSON.parse(text);

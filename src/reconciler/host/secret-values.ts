@@ -129,7 +129,7 @@ async function askForOne(
   const answer = await runProgram(program, words, limits);
   const text = answer.kind === 'done' ? textOf(answer.output) : null;
   return text === null
-    ? { problem: problemOf(name, answer, program, timeout) }
+    ? { problem: programProblem(name, answer, program, timeout) }
     : valueOf(name, text.replace(/\r?\n$/, ''));
 }
 
@@ -145,7 +145,7 @@ async function askForAll(
   const answer = await runProgram(program, args, limits);
   const text = answer.kind === 'done' ? textOf(answer.output) : null;
   if (text === null) {
-    const problem = problemOf(name, answer, program, timeout);
+    const problem = programProblem(name, answer, program, timeout);
     return () => ({ problem });
   }
   const values = parsed(text);
@@ -184,7 +184,12 @@ function textOf(output: Buffer): string | null {
   }
 }
 
-function problemOf(name: string, answer: ProgramAnswer, program: string, timeout: number): string {
+function programProblem(
+  name: string,
+  answer: ProgramAnswer,
+  program: string,
+  timeout: number,
+): string {
   const command = `the secret command ${name}`;
   switch (answer.kind) {
     case 'done':

@@ -58,7 +58,7 @@ function findInDocument(form: Form, document: ForeignRecord, found: Gathering): 
   }
   const blocks = serverBlocks(document);
   for (const { at, servers } of blocks) findServers(withoutEditors(servers, at, found), at, found);
-  const rest = without(document, new Set(blocks.flatMap(({ at }) => at.slice(0, 1))));
+  const rest = withoutKeys(document, new Set(blocks.flatMap(({ at }) => at.slice(0, 1))));
   if (form === 'toml') findToml(document, rest, found);
   else if (isAgent(rest)) findAgent(rest, found);
   else if (isSettings(rest) || 'custom_secrets' in rest || 'provider_tokens' in rest) {
@@ -130,7 +130,7 @@ function serverBlocks(document: ForeignRecord): readonly ServerBlock[] {
   });
 }
 
-function without(document: ForeignRecord, keys: ReadonlySet<string>): ForeignRecord {
+function withoutKeys(document: ForeignRecord, keys: ReadonlySet<string>): ForeignRecord {
   return foreignRecord(Object.entries(document).filter(([key]) => !keys.has(key)));
 }
 

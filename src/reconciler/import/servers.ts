@@ -151,7 +151,7 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
     found.leave(at, NOT_TAKEN.off);
     return;
   }
-  const [command, words] = commandOf(server);
+  const [command, words] = programAndArguments(server);
   const url = ADDRESSES.map((key) => server[key]).find((one) => !isNothing(one));
   if (isNothing(command) && !isText(url)) {
     found.leave(at, NOT_TAKEN.shape);
@@ -185,7 +185,7 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
 const OTHERS = ['cwd', 'description', 'sse_read_timeout', 'keep_alive'] as const;
 
 /** The program, and the words that some write behind it in one list. */
-function commandOf({ command }: ForeignRecord): readonly [Foreign, readonly Foreign[]] {
+function programAndArguments({ command }: ForeignRecord): readonly [Foreign, readonly Foreign[]] {
   if (!isForeignList(command)) return [command ?? null, []];
   const [first = null, ...rest] = command;
   return [first, rest];

@@ -42,7 +42,7 @@ function writtenIn(
 ): Json | undefined {
   if (block === 'settings') {
     const path = [name, ...inner];
-    return writtenValue(value, { schema: path, names: namesOf(path) }, writing);
+    return writtenValue(value, { schema: path, names: variableNames(path) }, writing);
   }
   if (!isForeignRecord(value)) return undefined;
   if (block === 'mcp_servers') return writtenServer(name, value, writing);
@@ -81,7 +81,7 @@ function writtenRecord(
 }
 
 /** The variable of a setting: by its name, one of a native part by its part, too. */
-function namesOf(path: Path): readonly string[] {
+function variableNames(path: Path): readonly string[] {
   return path.length === 1 ? [variableName(...path)] : [variableName(...path.slice(1))];
 }
 

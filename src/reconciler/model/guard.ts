@@ -35,4 +35,4 @@ export interface Refusal {
 }
 
 /** What a rule found in a plan, and its path. */
-export type Finding = Pick<Refusal, 'message' | 'path'>;
+export type GuardFinding = Pick<Refusal, 'message' | 'path'>;

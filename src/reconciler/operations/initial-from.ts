@@ -142,17 +142,17 @@ export async function firstFrom(
 function writingFor(files: readonly ForeignFile[]): Writing {
   const names = new Names();
   for (const { documents } of files)
-    for (const { name, text } of documents.flatMap(variablesOf)) names.keep(name, text);
+    for (const { name, text } of documents.flatMap(variablesWithin)) names.keep(name, text);
   for (const { found } of files)
     for (const { text } of found.taken.flatMap(({ value }) => templatesIn(value)))
       for (const name of variablesIn(text)) names.keep(name, '');
   return { names, hidden: secretsIn(files.flatMap(({ documents }) => documents)) };
 }
 
-function variablesOf(value: Foreign): readonly Variable[] {
+function variablesWithin(value: Foreign): readonly Variable[] {
   if (value instanceof Variable) return [value];
-  if (isForeignList(value)) return value.flatMap(variablesOf);
-  return isForeignRecord(value) ? Object.values(value).flatMap(variablesOf) : [];
+  if (isForeignList(value)) return value.flatMap(variablesWithin);
+  return isForeignRecord(value) ? Object.values(value).flatMap(variablesWithin) : [];
 }
 
 /** What of the files can be written. A later file takes the place of an earlier one. */
@@ -231,7 +231,7 @@ function valuesOf(
   };
   for (const { file, form, documents } of files)
     if (form === 'variables')
-      for (const { name, text } of documents.flatMap(variablesOf))
+      for (const { name, text } of documents.flatMap(variablesWithin))
         if (text !== '') add(name, file, name);
   for (const { file, finding, unit } of placed) {
     const referred = new Set(

@@ -42,16 +42,16 @@ const LATER: Readonly<Record<Kind, Readonly<Record<'root' | 'environment', objec
 };
 
 function withLaterMembers(kind: Kind, document: unknown): unknown {
-  if (!isObject(document) || !Array.isArray(document['environments'])) return document;
+  if (!isJsonObject(document) || !Array.isArray(document['environments'])) return document;
   const { root, environment } = LATER[kind];
   const environments = document['environments'].map((one: unknown) =>
-    isObject(one) ? { ...environment, ...one } : one,
+    isJsonObject(one) ? { ...environment, ...one } : one,
   );
   // A summary that was read could say anything.
   return recounted({ ...root, ...document, environments });
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 

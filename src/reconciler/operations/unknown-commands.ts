@@ -17,20 +17,23 @@ export function unknownCommands(targets: Iterable<Target>, env: Variables): read
   if (known.length === 0) return [];
   const seen = new Set<Node>();
   return [...targets].flatMap((target) =>
-    [target.server, ...partsWithReferences(target)].flatMap((part) => unknownIn(part, known, seen)),
+    [target.server, ...partsWithReferences(target)].flatMap((part) =>
+      commandsUnknownIn(part, known, seen),
+    ),
   );
 }
 
-function unknownIn(
+function commandsUnknownIn(
   node: Node | undefined,
   known: readonly string[],
   seen: Set<Node>,
 ): readonly Diagnostic[] {
   if (node === undefined || seen.has(node)) return [];
   seen.add(node);
-  if (node.kind === 'list') return node.items.flatMap((item) => unknownIn(item, known, seen));
+  if (node.kind === 'list')
+    return node.items.flatMap((item) => commandsUnknownIn(item, known, seen));
   if (node.kind === 'map')
-    return [...node.members.values()].flatMap((one) => unknownIn(one.node, known, seen));
+    return [...node.members.values()].flatMap((one) => commandsUnknownIn(one.node, known, seen));
   const parts = typeof node.value === 'string' ? parseTemplate(node.value) : [];
   if (isMalformed(parts)) return [];
   const unknown = parts.find(

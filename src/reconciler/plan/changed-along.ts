@@ -13,7 +13,7 @@ import { isEmpty, recordOf, sameValue, valueAt } from '../model/value.ts';
 import { managesField } from './declared.ts';
 import { kindPlaces, kindsOf } from './field-here.ts';
 import type { Dialect } from '../model/dialect.ts';
-import type { Finding } from '../model/guard.ts';
+import type { GuardFinding } from '../model/guard.ts';
 import { Secret } from '../model/secret.ts';
 import { pathedEntries } from '../model/mcp.ts';
 
@@ -142,7 +142,7 @@ export function startOf(desired: DesiredState, observed: ObservedState): Observe
 }
 
 /** What a change of the kind of agent loses, because the file does not declare it: named all at once. */
-export function resetAgent(plan: SettingsPlan, observed: ObservedState): Finding[] {
+export function resetAgent(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
   const change = plan.changes.find(({ path }) => samePath(path, AGENT_KIND));
   if (change === undefined || !observed.stored) return [];
   const written = plan.write?.fields ?? {};

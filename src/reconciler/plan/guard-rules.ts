@@ -1,6 +1,6 @@
 import { effectOf } from '../model/action.ts';
 import { counted } from '../model/wording.ts';
-import type { Finding, GuardSettings, Refusal, Rule } from '../model/guard.ts';
+import type { GuardFinding, GuardSettings, Refusal, Rule } from '../model/guard.ts';
 import { holdsMask } from '../model/secret-words.ts';
 import { factsAt, type Code, type Safety } from '../model/path-facts.ts';
 import { formatPath } from '../model/path.ts';
@@ -72,7 +72,7 @@ export function guardRules(
 
 /** A rule whose findings `--allow` lifts, and nothing else settles. `always`: it refuses whether the file turns it on or not. */
 function lifted(
-  find: (judged: GuardInput) => readonly Finding[],
+  find: (judged: GuardInput) => readonly GuardFinding[],
   { always = false }: { readonly always?: boolean } = {},
 ) {
   return (judged: GuardInput, rule: Rule): RuleFinding[] =>
@@ -86,7 +86,7 @@ function lifted(
 }
 
 /** What a plan removes or clears in collections although it is, or holds, a secret. */
-function removedItems(plan: Plan): Finding[] {
+function removedItems(plan: Plan): GuardFinding[] {
   return besideSettings(plan)
     .flatMap(({ changes }) => changes)
     .filter(({ action, sensitive }) => effectOf(action) === 'drop' && sensitive)
@@ -94,7 +94,7 @@ function removedItems(plan: Plan): Finding[] {
 }
 
 /** The items of collections whose stored secrets a plan has sent to another host. */
-function movedItems(plan: Plan): Finding[] {
+function movedItems(plan: Plan): GuardFinding[] {
   return besideSettings(plan).flatMap(({ moved = [] }) =>
     moved.map((path) => ({
       message: `The plan moves ${formatPath(path)} to another host, and the stored secret would go there.`,
@@ -104,7 +104,7 @@ function movedItems(plan: Plan): Finding[] {
 }
 
 /** What a plan removes because the file does not name it: somebody else may have made it, and need it. */
-function removedOthers(plan: Plan): Finding[] {
+function removedOthers(plan: Plan): GuardFinding[] {
   return changesOf(plan)
     .filter(removesOther)
     .map(({ path }) => ({
@@ -160,7 +160,7 @@ function unproven(plan: Plan, guards: GuardSettings, proofs: GuardInput['proofs'
 }
 
 /** `mcp_config: null` is one change, and counts as the entries that it removes. */
-function tooMany(plan: Plan, { maxChanges }: GuardSettings): Finding[] {
+function tooMany(plan: Plan, { maxChanges }: GuardSettings): GuardFinding[] {
   const listed = changesOf(plan).length;
   const settings = settingsPlanIn(plan);
   const whole = settings.changes.filter(isWholeClear).length;
@@ -190,15 +190,17 @@ function losing(plan: Plan, guards: GuardSettings): RuleFinding[] {
 }
 
 /** A removed program no longer runs, and a rotated one stays the same program. */
-function runsCode(plan: Plan, observed: ObservedState): Finding[] {
+function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
   const touched = settingsPlanIn(plan).changes.flatMap((change) =>
     touchedBy(change, observed).map((place) => ({ ...place, verb: verbOf(change) })),
   );
-  return [...touched, ...installed(plan)].flatMap(({ path, facts, after, verb }): Finding[] => {
-    const { runs } = facts;
-    if (runs === null || verb === null || !isRun(runs, after)) return [];
-    return [{ message: `The plan ${verb} ${formatPath(path)}, ${runs.what}.`, path }];
-  });
+  return [...touched, ...installed(plan)].flatMap(
+    ({ path, facts, after, verb }): GuardFinding[] => {
+      const { runs } = facts;
+      if (runs === null || verb === null || !isRun(runs, after)) return [];
+      return [{ message: `The plan ${verb} ${formatPath(path)}, ${runs.what}.`, path }];
+    },
+  );
 }
 
 /** What a plan changes in collections. What is installed again may be something else by now. */
@@ -230,7 +232,7 @@ function isValue(value: Value, expected: Value): boolean {
   return value instanceof Secret ? value.sameAs(expected) : value === expected;
 }
 
-function disabledSafety(plan: Plan, observed: ObservedState): Finding[] {
+function disabledSafety(plan: Plan, observed: ObservedState): GuardFinding[] {
   return settingsPlanIn(plan).changes.flatMap((change) =>
     touchedBy(change, observed).flatMap(({ path, facts: { safety }, before, after }) =>
       safety !== null && protects(safety, before) && !protects(safety, after)
@@ -248,7 +250,7 @@ function protects({ unless }: Safety, value: Value): boolean {
   return isSafe(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-function overwrittenDrift(plan: Plan): Finding[] {
+function overwrittenDrift(plan: Plan): GuardFinding[] {
   return changesOf(plan)
     .filter((change) => change.class === 'drift' || change.class === 'conflict')
     .map((change) => ({
@@ -259,7 +261,7 @@ function overwrittenDrift(plan: Plan): Finding[] {
     }));
 }
 
-function emptyStore(plan: Plan, observed: ObservedState): Finding[] {
+function emptyStore(plan: Plan, observed: ObservedState): GuardFinding[] {
   if (settingsPlanIn(plan).changes.length === 0) return [];
   if (!observed.stored) return [{ message: 'The service has nothing stored yet.', path: [] }];
   if (observed.untouched !== true) return [];

@@ -1,5 +1,5 @@
 import { endpointUrl, sameEndpoint } from '../model/endpoint.ts';
-import type { Finding } from '../model/guard.ts';
+import type { GuardFinding } from '../model/guard.ts';
 import { holdsMask, looksLikeMask, isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { credentialsOf, entriesOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { formatPath, isWithin, type Path, pathNamed, samePath } from '../model/path.ts';
@@ -25,7 +25,7 @@ import { BROUGHT } from './profiles.ts';
 const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 
 /** Endpoints that move to another host and take their stored key with them. */
-export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Finding[] {
+export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
   return plan.changes.flatMap((change) => {
     const [name, list] = change.path;
     if (name === 'mcp_config' && URL_LISTS.some((one) => one === list))
@@ -35,7 +35,7 @@ export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Fin
 }
 
 /** An entry that is given a key which only entries of other hosts have, or that moves away from where its own key is sent. */
-function entry({ action, path, after }: Change, { values }: ObservedState): Finding[] {
+function entry({ action, path, after }: Change, { values }: ObservedState): GuardFinding[] {
   if (action === 'remove' || !isRecord(after)) return [];
   const found = (lists: readonly McpList[]): readonly ValueRecord[] =>
     lists.flatMap((list) => entriesOf(valueAt(values, ['mcp_config', list])));
@@ -115,7 +115,7 @@ export function movedAddress(
   { path, facts: { address }, before, after }: Touched,
   plan: SettingsPlan,
   observed: ObservedState,
-): Finding[] {
+): GuardFinding[] {
   if (address === null) return [];
   const isMoved =
     address.by === 'url'

@@ -23,7 +23,7 @@ import {
   type Rotation,
   isRotated,
 } from './declared.ts';
-import type { Finding } from '../model/guard.ts';
+import type { GuardFinding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask, isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { factsAt, normalPath } from '../model/path-facts.ts';
@@ -157,11 +157,11 @@ export function writtenSecrets(desired: DesiredState, write: SettingsWrite): Wri
  * The secrets that the service holds now and would not hold after the write, whatever the change is called. A secret that
  * another takes the place of is not cleared. What a write cannot preserve is the matter of `lose-unreadable`.
  */
-export function clearedSecrets(plan: SettingsPlan, observed: ObservedState): Finding[] {
+export function clearedSecrets(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
   const removed = removedEntries(plan).filter(({ entry, path }) => holdsSecret(entry, path));
   const cleared = plan.changes.flatMap((change) => clearedBy(change, observed));
   const unpreservable = new Set(plan.unpreservable.map(({ path }) => JSON.stringify(path)));
-  const lost = ({ path }: Finding) =>
+  const lost = ({ path }: GuardFinding) =>
     path[0] === 'mcp_config' &&
     path.some((_, index) => unpreservable.has(JSON.stringify(path.slice(0, index + 1))));
   return [

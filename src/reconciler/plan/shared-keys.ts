@@ -2,7 +2,7 @@ import { effectOf } from '../model/action.ts';
 import { itemsDeclared } from '../model/collection.ts';
 import { LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { placeNamed } from '../model/field.ts';
-import type { Finding } from '../model/guard.ts';
+import type { GuardFinding } from '../model/guard.ts';
 import { fieldsOfOrganization, organizationName } from '../model/organization.ts';
 import { formatPath, isUnmanaged, samePath, type Path } from '../model/path.ts';
 import type { Change, Plan, SettingsPlan } from '../model/plan.ts';
@@ -34,7 +34,7 @@ function isShared(place: Path): boolean {
 }
 
 /** The keys that a plan writes and every member of the organisation gets. */
-export function sharedKeys(plan: Plan, observed: ObservedState): Finding[] {
+export function sharedKeys(plan: Plan, observed: ObservedState): GuardFinding[] {
   const { organization } = observed;
   if (organization === undefined || organization.personal) return [];
   const settings = settingsPlanIn(plan);

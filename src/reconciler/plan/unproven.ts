@@ -11,7 +11,7 @@ import { formatPath, isWithin, pathKey, type Path } from '../model/path.ts';
 import type { Change, PartPlan, Plan } from '../model/plan.ts';
 import type { Proof, ProofKind } from '../model/proof.ts';
 import { SETTINGS } from './settings-part.ts';
-import type { Finding } from '../model/guard.ts';
+import type { GuardFinding } from '../model/guard.ts';
 
 /** What a plan changes that may turn out not to work, and that a service may be able to try. */
 export interface Provable {
@@ -31,7 +31,7 @@ export function provableIn(plan: Plan): readonly Provable[] {
 }
 
 /** A finding, and whether it refuses a plan whether the rule is on or not: somebody asked, and the answer is no. */
-export interface Unproven extends Finding {
+export interface Unproven extends GuardFinding {
   readonly always: boolean;
 }
 

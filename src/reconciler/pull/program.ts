@@ -55,7 +55,7 @@ export function newArguments(observed: ObservedEntry, args: readonly Value[]): W
 
 /** The variables of a program that the file does not declare. Null if one of them is not text. */
 export function newVariables(observed: ObservedEntry, env: ValueRecord): WrittenValue | null {
-  const written = collected(textsOf(observed, 'env', env));
+  const written = collected(textParts(observed, 'env', env));
   return written === null ? null : { ...written, value: Object.fromEntries(written.texts) };
 }
 
@@ -132,7 +132,7 @@ export function pulledTexts(
   const before = isRecord(declared) ? declared : {};
   const own = observed.entry[member];
   const env = isRecord(own) ? own : {};
-  const found = new Map(textsOf(observed, member, env).map((part) => [part.key, part]));
+  const found = new Map(textParts(observed, member, env).map((part) => [part.key, part]));
   const result: [string, string][] = [];
   const placeholders: Placeholder[] = [];
   const kept: { key: string; ref: string }[] = [];
@@ -199,7 +199,7 @@ function argumentsOf(observed: ObservedEntry, args: readonly Value[]): ProgramPa
   });
 }
 
-function textsOf(
+function textParts(
   observed: ObservedEntry,
   member: 'env' | 'headers',
   texts: ValueRecord,

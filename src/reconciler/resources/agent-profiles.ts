@@ -21,7 +21,7 @@ import type { Asking, Judged, Unfit, Wires } from './collections/wire.ts';
 
 const WIRES: Wires = {
   'agent-server': {
-    list: listedProfiles,
+    list: listedAgents,
     replaces: () => 'in-place',
     describes: true,
     whole: wholeAgentMember,
@@ -161,7 +161,7 @@ function membersOf(profile: ValueRecord): ValueRecord {
   );
 }
 
-async function listedProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {
+async function listedAgents(asking: Asking): Promise<readonly ListedItem[] | null> {
   const names = await namesAsked(asking);
   const ids = new Map<string, string>();
   const items = await itemsByName(asking, AGENTS_PATH, names, (found) => {

@@ -54,13 +54,13 @@ function wireOf(dialect: 'settings-v0' | 'app-server', paths: Paths): Wire {
           'The service has no settings stored, and tells of its git providers only with them: a write could take away those that do not show.',
           { hint: 'Declare a setting beside git_providers, such as language: it is stored first.' },
         );
-      const items = isRecord(json) ? itemsIn(json['provider_tokens_set']) : 'unlike';
+      const items = isRecord(json) ? storedTokens(json['provider_tokens_set']) : 'unlike';
       if (items === 'unlike') throw unlike(path);
       return items;
     },
     inSettings: ({ stored, answer, saved = false }) => {
       if (!stored) return 'untold';
-      const items = itemsIn(answer['provider_tokens_set']);
+      const items = storedTokens(answer['provider_tokens_set']);
       if (items === 'unlike' || (saved && items?.some(hasMaskedHost) === true))
         throw new SetpointError(
           saved ? 'not-in-snapshot' : 'bad-response',
@@ -76,7 +76,7 @@ function wireOf(dialect: 'settings-v0' | 'app-server', paths: Paths): Wire {
 }
 
 /** The host of each token that is stored, as the settings show it; null if the service has no git providers. */
-function itemsIn(tokens: Value | undefined): readonly ListedItem[] | null | 'unlike' {
+function storedTokens(tokens: Value | undefined): readonly ListedItem[] | null | 'unlike' {
   if (tokens === undefined || tokens === null) return null;
   if (!isRecord(tokens)) return 'unlike';
   const items = Object.entries(tokens).map(([name, shown]): ListedItem | null => {

@@ -114,13 +114,13 @@ function misnamed(resource: string, name: string): string {
   return `A ${resource} has the name that its source gives it: declare it as ${name}.`;
 }
 
-interface Place {
+interface ListPlace {
   readonly path: string;
   readonly resource: string;
 }
 
 /** What is installed anew stays on or off. */
-function requestsFor(work: ItemWork, place: Place): readonly ItemRequest[] {
+function requestsFor(work: ItemWork, place: ListPlace): readonly ItemRequest[] {
   const { item, changes, there } = work;
   const { name, members } = item;
   if (members === null) return there === undefined ? [] : [removal(name, place)];
@@ -137,7 +137,7 @@ function requestsFor(work: ItemWork, place: Place): readonly ItemRequest[] {
 function installation(
   { item: { name }, there }: ItemWork,
   members: ValueRecord,
-  { path, resource }: Place,
+  { path, resource }: ListPlace,
 ): ItemRequest {
   const { source = null, ref = null, repo_path: folder = null } = members;
   const body: Readonly<Record<string, Value>> = {
@@ -179,7 +179,12 @@ const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 /** The service itself fetches what it installs. */
 const FETCHING = 120_000;
 
-function switching(name: string, members: ValueRecord, isOn: Value, { path }: Place): ItemRequest {
+function switching(
+  name: string,
+  members: ValueRecord,
+  isOn: Value,
+  { path }: ListPlace,
+): ItemRequest {
   return {
     kind: 'describe',
     name,
@@ -194,6 +199,6 @@ function switching(name: string, members: ValueRecord, isOn: Value, { path }: Pl
   };
 }
 
-function removal(name: string, { path }: Place): ItemRequest {
+function removal(name: string, { path }: ListPlace): ItemRequest {
   return removalBy(name, { method: 'DELETE', path: `${path}/installed/${name}`, body: null });
 }

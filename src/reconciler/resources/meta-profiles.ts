@@ -25,7 +25,7 @@ const WIRES: Wires = {
     describes: true,
     whole: wholeMember,
     limit: LIMIT,
-    requests: (work) => wholeRequests(work, PATH, bodyOf),
+    requests: (work) => wholeRequests(work, PATH, configOf),
   },
 };
 
@@ -45,7 +45,7 @@ function wholeMember(name: string, value: Value): Value {
   return name === 'classes' ? (value ?? []) : value;
 }
 
-function bodyOf(members: ValueRecord): ValueRecord {
+function configOf(members: ValueRecord): ValueRecord {
   return recordOf(
     NAMES.flatMap(([own, theirs]) => {
       const value = members[own] ?? null;

@@ -63,7 +63,7 @@ async function askedOrganization(connection: Connection, ask: Ask): Promise<Orga
   const saas = await objectAt(connection, ask, SAAS_PATH);
   const { place, reply } = await ask(KEY_PATH);
   refuseUnclear(connection, place, reply);
-  const key = recordIn(place, reply);
+  const key = answeredRecord(place, reply);
   const hasKeys = text(key?.['user_id']) !== null || (reply.status === 400 && isJson(reply));
   if (saas?.['saas'] !== true && !hasKeys) return null;
   const user = await objectAt(connection, ask, USER_PATH);
@@ -87,7 +87,7 @@ async function objectAt(
 ): Promise<ValueRecord | null> {
   const { place, reply } = await ask(path);
   refuseUnclear(connection, place, reply);
-  return recordIn(place, reply);
+  return answeredRecord(place, reply);
 }
 
 async function memberCount(connection: Connection, ask: Ask, id: string): Promise<number | null> {
@@ -105,7 +105,7 @@ function refuseUnclear(connection: Connection, place: string, reply: Reply): voi
     throw statusError(connection, place, reply);
 }
 
-function recordIn(place: string, reply: Reply): ValueRecord | null {
+function answeredRecord(place: string, reply: Reply): ValueRecord | null {
   if (reply.status !== 200 || !isJson(reply)) return null;
   const read = jsonOf(place, reply);
   return 'json' in read && isRecord(read.json) ? read.json : null;

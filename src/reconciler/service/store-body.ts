@@ -23,12 +23,12 @@ import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts'
 import { Secret } from '../model/secret.ts';
 
 /** The body of a write, or why the service must not be sent it. */
-export type BodyToStore = { readonly record: ValueRecord } | Problem;
+export type BodyToStore = { readonly record: ValueRecord } | Unsendable;
 
 /** What is sent for a value, or why it must not be. */
-export type Sendable = { readonly value: Value } | Problem;
+export type Sendable = { readonly value: Value } | Unsendable;
 
-interface Problem {
+interface Unsendable {
   readonly problem: string;
 }
 

@@ -112,10 +112,10 @@ function organizationFrom({ organization: name, member }: Flags<'serve'>): {
   if (name === undefined && member === undefined) return {};
   if (name === undefined || member === undefined)
     throw usageError('An organisation takes --organization NAME and a --member ROLE=KEY for each.');
-  return { organization: { name, members: member.map(memberIn) } };
+  return { organization: { name, members: member.map(memberOfFlag) } };
 }
 
-function memberIn(flag: string): ServedMember {
+function memberOfFlag(flag: string): ServedMember {
   const [role, key] = standInOf('--member', flag, 'a role and a key: ROLE=KEY');
   const named = memberRoles.find((one) => one === role);
   if (named === undefined) throw usageError(`--member takes a role of ${memberRoles.join(', ')}.`);

@@ -23,7 +23,10 @@ export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<n
     const who = whoActs(flags, io);
     const data = flags.data ?? DEFAULT_DATA;
     const also = ' Add --force to suspend one that no controller has read.';
-    const { names, unknown, hint } = await namesToChange(data, asked(flags), { force, also });
+    const { names, unknown, hint } = await namesToChange(data, environmentsGiven(flags), {
+      force,
+      also,
+    });
     // Nothing is healed that should not be, also if the journal cannot be written.
     const what = { reason, until, ...who };
     await new SuspensionFile(data).change(names, { at: new Date(now).toISOString(), ...what }, now);
@@ -50,7 +53,7 @@ export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<num
     const now = SYSTEM_CLOCK.now();
     const data = flags.data ?? DEFAULT_DATA;
     const who = whoActs(flags, io);
-    const chosen = await namesToChange(data, asked(flags), { force: false, also: '' });
+    const chosen = await namesToChange(data, environmentsGiven(flags), { force: false, also: '' });
     const { names, resumable } = chosen;
     if (resumable.length > 0) {
       await keepRecords(data, now, resumable, (environment) => ({
@@ -78,7 +81,7 @@ function whoActs({ by }: Pick<Flags<'resume'>, 'by'>, { env }: Io): { readonly b
   return name === '' ? {} : { by: name };
 }
 
-function asked(flags: Pick<Flags<'resume'>, 'env'>): readonly string[] {
+function environmentsGiven(flags: Pick<Flags<'resume'>, 'env'>): readonly string[] {
   const names = environmentsNamed(flags.env) ?? [];
   if (names.length === 0) throw usageError('Which environment?', 'Name it with -e.');
   return names;

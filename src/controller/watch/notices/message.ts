@@ -175,7 +175,7 @@ function detailsOf({ event, state }: Due): string[] {
   const { plan } = state;
   if (event === 'healed') return bounded(state.putBack?.paths ?? []);
   if (event === 'resolved' || plan === null) return [];
-  if (plan.error !== null) return [shortened(plan.error.message)];
+  if (plan.error !== null) return [shortDetail(plan.error.message)];
   const rules = [...new Set(plan.refusals.map(({ rule }) => rule))];
   const paths = plan.changes
     .map((change) => shownChange(change, 'drift'))
@@ -184,7 +184,7 @@ function detailsOf({ event, state }: Due): string[] {
   const refused = rules.length === 0 ? [] : [`refused by ${rules.join(', ')}`];
   const kept = keptItem(state);
   const why = WHY[event]?.(state) ?? (kept === null ? [] : [`not healed: ${keptWords(kept)}`]);
-  return [...why.map(shortened), ...refused, ...bounded([...paths, ...unknown])];
+  return [...why.map(shortDetail), ...refused, ...bounded([...paths, ...unknown])];
 }
 
 /** Why it is not healed; texts of errors may be foreign. */
@@ -196,12 +196,12 @@ const WHY: Readonly<Partial<Record<NoticeKind, (state: WatchState) => readonly s
 };
 
 function bounded(paths: readonly string[]): string[] {
-  const shown = paths.slice(0, MOST_PATHS).map(shortened);
+  const shown = paths.slice(0, MOST_PATHS).map(shortDetail);
   const more = paths.length - shown.length;
   return more > 0 ? [...shown, `${grouped(more)} more`] : shown;
 }
 
-function shortened(text: string): string {
+function shortDetail(text: string): string {
   if (text.length <= LONGEST_DETAIL) return text;
   return `${text.slice(0, LONGEST_DETAIL).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
