@@ -136,7 +136,7 @@ export function initialText(file: FirstFile): string {
   );
   const rest = others.flatMap(({ name }) => {
     const field = dialect.fields.get(name);
-    return field === undefined ? [] : [`  # ${name}: ${JSON.stringify(declarable(field))}`];
+    return field === undefined ? [] : [[name, JSON.stringify(declarable(field))] as const];
   });
   return [
     `# yaml-language-server: $schema=${schema ?? publishedSchema()}`,
@@ -147,13 +147,32 @@ export function initialText(file: FirstFile): string {
     '',
     ...serverLines(server, environment),
     '',
-    ...(declared.length === 0 ? ['settings: {}'] : ['settings:']),
-    ...declared.flatMap((name) => explained(['settings', name], settings[name] ?? null, 2)),
-    ...(rest.length === 0 ? [] : ['', '  # Not managed: remove a # to manage the field.', ...rest]),
+    ...settingsLines(declared, settings, rest),
     ...collectionLines(collections),
     ...(file.notes.length === 0 ? [] : ['', ...file.notes.map((note) => `# ${oneLine(note)}`)]),
     '',
   ].join('\n');
+}
+
+/** The settings, and those that are not managed. A map that has nothing but comments would be none: then its key is a comment, too. */
+function settingsLines(
+  declared: readonly string[],
+  settings: JsonObject,
+  rest: readonly (readonly [name: string, value: string])[],
+): string[] {
+  if (declared.length === 0) {
+    const about = '# Not managed: remove the # of settings and of a field to manage it.';
+    const fieldLines = rest.map(([name, value]) => `#   ${name}: ${value}`);
+    return rest.length === 0 ? ['settings: {}'] : [about, '# settings:', ...fieldLines];
+  }
+  const others = rest.map(([name, value]) => `  # ${name}: ${value}`);
+  return [
+    'settings:',
+    ...declared.flatMap((name) => explained(['settings', name], settings[name] ?? null, 2)),
+    ...(rest.length === 0
+      ? []
+      : ['', '  # Not managed: remove a # to manage the field.', ...others]),
+  ];
 }
 
 function publishedSchema(): string {

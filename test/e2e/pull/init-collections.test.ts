@@ -49,11 +49,13 @@ async function initial(values: Record<string, string> = {}) {
     expect(planned.environments).toMatchObject([{ error: null, changes: [] }]);
     expect(JSON.stringify(planned)).not.toContain('canary');
   }
-  const [settings = '', ...blocks] = text.slice(text.indexOf('\nsettings:')).split(/\n\n(?! )/);
+  const [settings = '', ...blocks] = text
+    .slice(text.search(/^(?:# )?settings:/m))
+    .split(/\n\n(?! )/);
   return {
     document,
     text,
-    settings: settings.replaceAll(/^ +#.*\n/gm, ''),
+    settings: settings.replaceAll(/^ *#.*\n/gm, ''),
     blocks:
       blocks.map((block) => block.replace(/^# (?!Left out).*\n/, '').trimEnd()).join('\n') + '\n',
   };

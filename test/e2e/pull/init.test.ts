@@ -280,7 +280,7 @@ settings:
     const folder = folderOf();
     expect(await init(asked(folder, store.url))).toMatchObject({ status: 'empty' });
     expect(read(folder)).toContain(
-      '\nsettings: {}\n\n  # Not managed: remove a # to manage the field.\n  # language: null\n',
+      '\n# Not managed: remove the # of settings and of a field to manage it.\n# settings:\n#   language: null\n',
     );
     expect((await planned(folder)).text).toContain('No changes.');
   });
