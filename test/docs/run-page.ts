@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startEmulator, type Emulator } from '../../src/emulator/start.ts';
-import { folderWith } from '../fixture/command.ts';
+import { folderWith, inTime, quickTime } from '../fixture/command.ts';
 import { blocksIn, commandsIn, fileIn, ROOT, type ShownCommand } from './pages.ts';
 import { store, whyNotRun, type Setup } from './set-ups.ts';
 
@@ -43,9 +43,13 @@ export async function runPage(
     ...setup.env,
   });
   try {
+    // A controller begins within a minute: time passes faster for all commands of a page that starts one.
+    const quick = inTime(/^\$ setpoint watch /m.test(text) ? quickTime() : undefined);
+    Object.assign(shell.env, quick.env);
+    const node = [process.execPath, ...quick.flags].join(' ');
     writeFileSync(
       join(folder.path, 'bin/setpoint'),
-      `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`,
+      `#!/bin/sh\nexec ${node} '${BIN}' "$@"\n`,
       { mode: 0o755 },
     );
     mkdirSync(join(folder.path, 'work/node_modules'), { recursive: true });
