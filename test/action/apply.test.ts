@@ -15,7 +15,10 @@ function commit(settings: string): void {
 
 it('applies, verifies, and reports the result', async () => {
   commit('  language: en');
-  const { code, outputs, summary, log, commands } = await on.step({ inputs: { command: 'apply' } });
+  const { code, outputs, summary, log, commands } = await on.step({
+    inputs: { command: 'apply' },
+    built: true,
+  });
   expect(code).toBe(0);
   expect(outputs).toEqual({
     changes: '1',

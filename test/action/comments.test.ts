@@ -24,7 +24,7 @@ function differing(): { event: object } {
 
 it('writes the first plan into a comment, the same plan not again, another into the same comment', async () => {
   const { event } = differing();
-  const first = await on.step({ inputs: PLAN, event });
+  const first = await on.step({ inputs: PLAN, event, built: true });
   expect(first.code).toBe(0);
   expect(first.outputs).toMatchObject({ changes: '1', exit_code: '0', drift: 'false' });
   expect(bodies()).toHaveLength(1);
@@ -138,8 +138,8 @@ it('ends with one comment if two runs begin at once', async () => {
     return true;
   };
   const ended = await Promise.all([
-    on.step({ inputs: PLAN, event }),
-    on.step({ inputs: PLAN, event }),
+    on.step({ inputs: PLAN, event, built: true }),
+    on.step({ inputs: PLAN, event, built: true }),
   ]);
   waiting = [];
   expect(ended.map(({ code }) => code)).toEqual([0, 0]);
@@ -206,7 +206,7 @@ itEach([403, 429] as const, (status) => status === 429)(
     const { event } = differing();
     on.github.intercept = rateLimited(2, status, 1);
     const began = performance.now();
-    const { code, commands } = await on.step({ inputs: PLAN, event });
+    const { code, commands } = await on.step({ inputs: PLAN, event, built: true });
     expect(performance.now() - began).toBeGreaterThan(2000);
     expect(code).toBe(0);
     expect(on.github.comments).toHaveLength(1);

@@ -26,7 +26,7 @@ it('opens an issue if there is drift, updates it, closes it, and opens another f
   expect(on.github.issues).toEqual([]);
 
   change('fr');
-  const drifted = await on.step({ inputs: DRIFT });
+  const drifted = await on.step({ inputs: DRIFT, built: true });
   expect(drifted.code).toBe(0);
   expect(drifted.outputs).toMatchObject({ changes: '1', exit_code: '2', drift: 'true' });
   expect(on.github.issues).toHaveLength(1);

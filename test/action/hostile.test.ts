@@ -75,6 +75,7 @@ function structure(markdown: string): unknown {
 async function published(
   value: string,
   command: string,
+  job: { readonly built?: boolean } = {},
 ): Promise<{ ended: Finished; body: string }> {
   const drifting = command === 'drift';
   on.store.stored = stored(value) as typeof on.store.stored;
@@ -82,7 +83,7 @@ async function published(
   on.github.issues = [];
   const { number } = on.github.open({ pull: true });
   const inputs = { command, ...(drifting ? { 'github-token': ISSUES_TOKEN } : {}) };
-  const ended = await on.step({ inputs, event: pullRequest(number), env: { SECRET } });
+  const ended = await on.step({ inputs, event: pullRequest(number), env: { SECRET }, ...job });
   const { body = '' } = (drifting ? on.github.issues : on.github.comments).at(-1) ?? {};
   on.github.comments = [];
   return { ended, body };
@@ -107,7 +108,7 @@ itEach(Object.entries(EXIT_CODES), ([command]) => command === 'plan')(
 
 it('shows a secret nowhere: not on GitHub, not in the log, not in a file', async () => {
   for (const command of Object.keys(EXIT_CODES)) {
-    const { ended, body } = await published('en', command);
+    const { ended, body } = await published('en', command, { built: true });
     const files = filesUnder(join(on.path, '.runner')).map((path) => readFileSync(path, 'utf8'));
     const shown = [
       JSON.stringify(ended),

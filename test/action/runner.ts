@@ -1,6 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { summary } from '@actions/core';
+import { vi } from 'vitest';
+import { step } from '../../src/command/action/step.ts';
+import { inFolder } from '../fixture/command-here.ts';
 import { FORK_TOKEN, JOB_TOKEN, REPOSITORY, type FakeGitHub } from '../fixture/fake-github.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/action/index.cjs');
@@ -16,6 +20,8 @@ export interface Job {
   readonly event?: object;
   /** Called with the process that runs. */
   readonly started?: (child: ChildProcess) => void;
+  /** Whether the built action runs, in a process of its own. */
+  readonly built?: boolean;
 }
 
 export interface Finished {
@@ -38,8 +44,14 @@ export const HEAD = 'a1b2c3d4e5f6a7b8c9d0a1b2c3d4e5f6a7b8c9d0';
 export const MERGE = 'ffffffffffffffffffffffffffffffffffffffff';
 
 let steps = 0;
+/** Whether a step runs in this process. */
+let isBusy = false;
 
-/** Runs the action's file as the runner does: inputs and files by name in the environment, commands read from what it prints. */
+/**
+ * Runs the action as the runner does: inputs and files by name in the environment, commands read from what it prints. It runs in this
+ * process, which is several times as quick as one of its own; the built action has a process if it is to be stopped, if the job asks
+ * for it, and with SETPOINT_TEST_BUILT=1.
+ */
 export async function run({
   workspace,
   github,
@@ -47,6 +59,7 @@ export async function run({
   env = {},
   event,
   started,
+  built = process.env['SETPOINT_TEST_BUILT'] === '1',
 }: Job): Promise<Finished> {
   const folder = join(workspace, '.runner', String((steps += 1)));
   mkdirSync(join(folder, 'temp'), { recursive: true });
@@ -62,26 +75,26 @@ export async function run({
     GITHUB_EVENT_PATH: file('event.json', JSON.stringify(event ?? { ref: 'refs/heads/main' })),
   };
   const given = { 'github-token': JOB_TOKEN, comment: 'true', all: 'false', ...inputs };
-  const { code, log } = await ended(
-    {
-      ...files,
-      CI: 'true',
-      GITHUB_ACTIONS: 'true',
-      GITHUB_ACTOR: 'octocat',
-      GITHUB_API_URL: github.url,
-      GITHUB_REF: 'refs/heads/main',
-      GITHUB_REPOSITORY: REPOSITORY,
-      GITHUB_RUN_ID: '4711',
-      GITHUB_SERVER_URL: 'https://github.com',
-      GITHUB_SHA: MERGE,
-      GITHUB_WORKSPACE: workspace,
-      RUNNER_TEMP: join(folder, 'temp'),
-      ...asVariables(given),
-      ...env,
-    },
-    workspace,
-    started,
-  );
+  const variables = {
+    ...files,
+    CI: 'true',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_ACTOR: 'octocat',
+    GITHUB_API_URL: github.url,
+    GITHUB_REF: 'refs/heads/main',
+    GITHUB_REPOSITORY: REPOSITORY,
+    GITHUB_RUN_ID: '4711',
+    GITHUB_SERVER_URL: 'https://github.com',
+    GITHUB_SHA: MERGE,
+    GITHUB_WORKSPACE: workspace,
+    RUNNER_TEMP: join(folder, 'temp'),
+    ...asVariables(given),
+    ...env,
+  };
+  const { code, log } =
+    built || started !== undefined
+      ? await ended(variables, workspace, started)
+      : await endedHere(variables, workspace);
   return {
     code,
     log,
@@ -127,6 +140,35 @@ function ended(
   return new Promise((resolve) => {
     child.on('close', (code) => resolve({ code, log: Buffer.concat(chunks).toString() }));
   });
+}
+
+/** The variables, the folder and the output are those of this process, for one step at a time. */
+async function endedHere(
+  env: Record<string, string>,
+  cwd: string,
+): Promise<{ code: number; log: string }> {
+  if (isBusy) throw new Error('A step runs here already.');
+  isBusy = true;
+  const { signal } = new AbortController();
+  const chunks: string[] = [];
+  const keep = (chunk: string | Uint8Array): boolean => {
+    chunks.push(Buffer.from(chunk as string).toString());
+    return true;
+  };
+  const { env: before } = process;
+  const written = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write'));
+  for (const write of written) write.mockImplementation(keep);
+  process.env = env;
+  // The toolkit remembers the file of the step before.
+  Reflect.set(summary, '_filePath', undefined);
+  try {
+    const well = await inFolder(cwd, () => step({ signal, abandon: signal }));
+    return { code: well ? 0 : 1, log: chunks.join('') };
+  } finally {
+    isBusy = false;
+    process.env = before;
+    for (const write of written) write.mockRestore();
+  }
 }
 
 /** The runner recognizes commands behind blanks for `::`, anywhere in a line for `##[`, and nowhere while commands are stopped. */

@@ -19,7 +19,7 @@ it('a step whose job registers an SDK is one trace below TRACEPARENT, which arri
     ...tracedBy(folder.path, receiver),
     TRACEPARENT: `00-${trace}-b7ad6b7169203331-01`,
   };
-  const applied = await on.step({ inputs: { command: 'apply' }, env });
+  const applied = await on.step({ inputs: { command: 'apply' }, env, built: true });
   expect([applied.code, on.store.stored]).toEqual([0, expect.objectContaining({ language: 'de' })]);
   expect(new Set(receiver.spans.map((span) => span.trace))).toEqual(new Set([trace]));
   expect(receiver.spans.find(({ kind }) => kind === 2)).toMatchObject({

@@ -47,11 +47,9 @@ export async function runPage(
     const quick = inTime(/^\$ setpoint watch /m.test(text) ? quickTime() : undefined);
     Object.assign(shell.env, quick.env);
     const node = [process.execPath, ...quick.flags].join(' ');
-    writeFileSync(
-      join(folder.path, 'bin/setpoint'),
-      `#!/bin/sh\nexec ${node} '${BIN}' "$@"\n`,
-      { mode: 0o755 },
-    );
+    writeFileSync(join(folder.path, 'bin/setpoint'), `#!/bin/sh\nexec ${node} '${BIN}' "$@"\n`, {
+      mode: 0o755,
+    });
     mkdirSync(join(folder.path, 'work/node_modules'), { recursive: true });
     symlinkSync(ROOT, join(folder.path, 'work/node_modules/setpoint'));
     for (const [address, stored] of Object.entries(setup.services ?? {})) {
