@@ -69,20 +69,21 @@ export function parseRotation(
   // A shard may have no environment: then there is nothing to rotate, and nothing to compare a path with.
   if (states.length === 0) return [];
   const declared = states.flatMap(declaredIn);
-  return rotate.map((text) => {
+  return rotate.flatMap((text) => {
     const path = parsePath(text) ?? [text];
     const named = declared.find((one) => one.holds !== null && isNamed(path, one));
-    // An entry has several paths, by which it is rotated; a field has one.
-    if (named !== undefined) return named.isEntry ? entryPath(path, named) : named.path;
+    if (named !== undefined) return pathsInPlans(path, named);
     throw new SetpointError('usage', '--rotate takes the path of a declared secret, or all.', {
       hint: rotationHint(text, path, declared),
     });
   });
 }
 
-/** A path of an entry as plans know it: the name that a block gives it is the file's alone. */
-function entryPath(path: Path, { path: own }: DeclaredItem): Path {
-  return path[0] === 'mcp_servers' ? [...own, ...path.slice(2)] : path;
+/** What plans call it: a name that the file gives to an entry may be unknown to the service, and then its own path is not. */
+function pathsInPlans(path: Path, { path: own, others, isEntry }: DeclaredItem): Path[] {
+  const called = [own, ...others].find((one) => isWithin(path, one));
+  if (!isEntry || called === undefined) return [own];
+  return [path, [...own, ...path.slice(called.length)]];
 }
 
 /** What may be meant by a path of no secret. A name that the file gives to something is not taken for that of something else. */

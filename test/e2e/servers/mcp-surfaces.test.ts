@@ -67,3 +67,34 @@ it.each([
     expect((await run(edited, 'plan', '--exit-code')).code).toBe(0);
   },
 );
+
+const JIRA = 'https://mcp.example.com/jira';
+const NAMED = {
+  'in lists': `settings:\n  mcp_config: { shttp_servers: [{ name: jira, url: "${JIRA}", api_key: "\${env:A}" }] }\n`,
+  'in the block': `mcp_servers: { jira: { url: "${JIRA}", auth: { strategy: bearer, value: "\${env:A}" } } }\n`,
+};
+const CASES = (['settings-v0', 'app-server', 'agent-server'] as const).flatMap((dialect) =>
+  (['in lists', 'in the block'] as const).map((spelling) => ({ dialect, spelling })),
+);
+
+it.each(CASES)(
+  'an mcp server on $dialect, declared $spelling, is rotated and left by each name that the file gives it',
+  async ({ dialect, spelling }) => {
+    const fronted = await startFronted({ dialect });
+    onTestFinished(() => fronted.close());
+    const folder = folderWith({
+      'settings.yaml': `version: 1\nserver: { url: "${fronted.url}" }\n${NAMED[spelling]}`,
+    });
+    onTestFinished(() => folder.remove());
+    const run = (...args: string[]) => setpoint(args, { cwd: folder.path, env: { A: 'CANARY-a' } });
+    expect((await run('apply', '--yes')).code).toBe(0);
+    const names = ['mcp_config.shttp_servers[jira]', `mcp_config.shttp_servers[${JIRA}]`];
+    if (spelling === 'in the block') names.push('mcp_servers.jira');
+    for (const name of names) {
+      const rotated = await run('plan', '--rotate', name);
+      expect(rotated.stdout, name + rotated.stderr).toContain('Plan: 1 to rotate.');
+      const left = await run('plan', '--without', name);
+      expect(left.stdout, name + left.stderr).toContain('left as it is (--without)');
+    }
+  },
+);
