@@ -27,16 +27,18 @@ export class Fleet {
     this.#remembered = new Map(environments);
   }
 
-  /** Takes over what the files declare: new environments are read within their interval, known ones soon. Returns those that are gone. */
+  /** Takes over what the files declare: new environments are read within a minute, few of them at once, known ones soon. Returns those that are gone. */
   take(targets: readonly Target[]): readonly Watched[] {
     const { clock, interval, random } = this.#tools;
     const now = clock.monotonic();
     const before = this.#watched;
     const next = new Map<string, Watched>();
+    const count = targets.filter(({ name }) => !before.has(name)).length;
     for (const target of targets) {
       const every = watchSettings(target, interval).interval ?? interval;
       const known = before.get(target.name);
-      const watched = known ?? this.#newWatched(target, now + untilFirstRead(every, random()));
+      const watched =
+        known ?? this.#newWatched(target, now + untilFirstRead(every, count, random()));
       if (known !== undefined) watched.due = Math.min(watched.due, now + random() * SOON);
       watched.declare(target);
       next.set(target.name, watched);

@@ -72,11 +72,15 @@ function fromRoot(problem: SetpointError, root: string): SetpointError {
   return new SetpointError(code, message.replaceAll(root, ''), { hint, cause });
 }
 
-/** A problem of settings files in a sentence or two, with the first place. */
+/** A problem of settings files in a few sentences, with the first place and what to do. */
 export function textOfProblem(problem: SetpointError): string {
-  if (!(problem instanceof InvalidSettings)) return problem.message;
-  const [first, ...others] = problem.diagnostics.filter(({ severity }) => severity === 'error');
-  if (first === undefined) return problem.message;
+  const { message, hint } = problem;
+  const [first, ...others] =
+    problem instanceof InvalidSettings
+      ? problem.diagnostics.filter(({ severity }) => severity === 'error')
+      : [];
+  if (first === undefined) return [message, hint].filter(Boolean).join(' ');
   const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'more problem')})`;
-  return `${first.file}:${first.line}:${first.column}: ${first.message}${more}`;
+  const what = `${first.file}:${first.line}:${first.column}: ${first.message}${more}`;
+  return [what, first.hint].filter(Boolean).join(' ');
 }

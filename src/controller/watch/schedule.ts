@@ -19,6 +19,9 @@ const OUTAGES: ReadonlySet<string> = new Set([
 /** The time before an outage is checked again, in milliseconds: the first time, and the longest. */
 const FIRST_CHECK = 5_000;
 const LONGEST_CHECK = 60_000;
+/** How far apart the first reads are, about, and the most that all of them take, in milliseconds. */
+const START_APART = 100;
+const LONGEST_START = 60_000;
 /** How much the time between two reads may be shorter or longer, so that environments do not move in step. */
 const JITTER = 0.1;
 
@@ -56,9 +59,12 @@ export function untilCheck(checks: number, random: number): number {
   return Math.min(LONGEST_CHECK, FIRST_CHECK * 2 ** Math.min(checks, 20)) * (0.5 + random);
 }
 
-/** Milliseconds until the first read: spread over the interval, the first ones at once. */
-export function untilFirstRead(interval: number, random: number): number {
-  return Math.min(interval, 60_000) * random;
+/**
+ * Milliseconds until the first read of one of `count` environments that are new: ten of them a second, within the first minute and the
+ * interval. `random` is from 0 to 1.
+ */
+export function untilFirstRead(interval: number, count: number, random: number): number {
+  return Math.min(interval, LONGEST_START, count * START_APART) * random;
 }
 
 /** Whether a time, in milliseconds since 1970, is in one of the windows; null is always. */

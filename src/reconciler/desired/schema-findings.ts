@@ -1,6 +1,6 @@
 import { isShowable } from '../model/secret-words.ts';
 import { formatPath } from '../model/path.ts';
-import { suggest, TYPE_NOUNS } from '../model/wording.ts';
+import { didYouMean, TYPE_NOUNS } from '../model/wording.ts';
 import { blockAt } from './blocks.ts';
 import { inBlock } from './blocks/block.ts';
 import { memberAt, type Node, type Finding, type PlacedFinding, locate } from './node.ts';
@@ -29,21 +29,21 @@ export function unknownKeys(
 
 function unknownKey(path: readonly string[], key: string): Finding {
   const { keys } = expectationAt(path);
-  const near = suggest(key, keys);
   const where = whereInWords(path);
-  const elsewhere = ['settings', 'server'].find((block) =>
-    expectationAt([block]).keys.includes(key),
-  );
-  const hint =
-    near !== null
-      ? `Did you mean ${near}?`
-      : elsewhere !== undefined && inBlock(path).length === 0
-        ? `Move it under ${elsewhere}.`
-        : inBlock(path).length > 0 && path.length > 0 && expectationAt([]).keys.includes(key)
-          ? `Move it to the top of the file, beside ${inBlock(path)[0] ?? 'settings'}.`
-          : availableAt(path, keys);
+  const hint = misplaced(path, key) ?? (didYouMean(key, keys) || availableAt(path, keys));
   const message = `Unknown key ${isShowable(key) ? `${key} ` : ''}${where}.`;
   return { code: 'unknown-key', message, hint };
+}
+
+/** Where a key belongs that some other block has; null if none has it. */
+function misplaced(path: readonly string[], key: string): string | null {
+  const [block] = inBlock(path);
+  if (block !== undefined)
+    return expectationAt([]).keys.includes(key)
+      ? `Move it to the top of the file, beside ${block}.`
+      : null;
+  const under = ['settings', 'server'].find((one) => expectationAt([one]).keys.includes(key));
+  return under === undefined ? null : `Move it under ${under}.`;
 }
 
 /** More names than that are listed by a command of their own. */

@@ -275,12 +275,16 @@ class Repository {
 
   #noBranch(branch: string, others: readonly string[] = []): SetpointError {
     const [only] = others;
-    return new SetpointError('file-unreadable', `${this.#source.shown} has no branch ${branch}.`, {
-      hint:
-        only === undefined
-          ? 'Check the name; if somebody deleted the branch, push it again.'
-          : `It has ${others.join(', ')}: --ref ${only}. If somebody deleted ${branch}, push it again.`,
-    });
+    return new SetpointError(
+      'file-unreadable',
+      `The repository ${this.#source.shown} has no branch ${branch}.`,
+      {
+        hint:
+          only === undefined
+            ? 'Check the name; if somebody deleted the branch, push it again.'
+            : `It has ${others.join(', ')}: --ref ${only}. If somebody deleted ${branch}, push it again.`,
+      },
+    );
   }
 
   #unnamed(): SetpointError {

@@ -44,11 +44,9 @@ export type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'>
 
 /** What a snapshot hides may be compared with the service itself, and a secret that is written with its change needs no other way. */
 export function waysOf(found: Uncompared): Ways {
-  const { unknown, changes, observed_at: at = null, inputs = false } = found;
+  const { unknown, observed_at: at = null, inputs = false } = found;
   if (unknown.length === 0 || at !== null) return NO_WAYS;
-  const stored = unknown.filter(
-    ({ kind, path }) => kind === 'stored' && !changes.some((change) => isWithin(path, change.path)),
-  );
+  const stored = unchangedOf(found).filter(({ kind }) => kind === 'stored');
   const isCompared = ({ path: [block = ''] }: Unknown): boolean =>
     showsSecrets(found) && !isCollectionBlock(block);
   return {
@@ -62,6 +60,14 @@ export function waysOf(found: Uncompared): Ways {
     ),
     inputs,
   };
+}
+
+/** What could not be compared and is no part of a change either. */
+export function unchangedOf({
+  unknown,
+  changes,
+}: Pick<Uncompared, 'unknown' | 'changes'>): readonly Unknown[] {
+  return unknown.filter(({ path }) => !changes.some((change) => isWithin(path, change.path)));
 }
 
 /** Whether a service shows the secrets of its settings to a request that asks: an Agent Server, over https or on this machine. */

@@ -13,16 +13,23 @@ export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** The candidate that a person most likely meant: at most a third of the letters differ. Null if there is none. */
+/** The candidate that a person most likely meant: at most a third of the letters differ, or it goes on after them. Null if there is none. */
 export function suggest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
+  let begun: string | null = null;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  const folded = fold(word);
   for (const candidate of candidates) {
-    const distance = editDistance(fold(word), fold(candidate), least);
+    const other = fold(candidate);
+    const distance = editDistance(folded, other, least);
     if (distance < least) [best, least] = [candidate, distance];
+    if (folded.length >= SHORTEST_BEGINNING && other.startsWith(folded)) begun ??= candidate;
   }
-  return best;
+  return best ?? begun;
 }
+
+/** Letters that say what a word begins with. */
+const SHORTEST_BEGINNING = 3;
 
 /** `Did you mean language?`, or nothing. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {

@@ -139,12 +139,18 @@ function stateOf(value: Json): Side {
   return { words: typeof value === 'string' ? value : 'none' };
 }
 
-/** What became of a change. What was started has an id from then on. */
-export function resultLabel(change: OutcomeChange, status: EnvironmentOutcome['status']): Label {
+/** What became of a change, `hides` if the service shows all of it but its secrets. What was started has an id from then on. */
+export function resultLabel(
+  change: OutcomeChange,
+  status: EnvironmentOutcome['status'],
+  hides: boolean,
+): Label {
   // Nothing went wrong, and this was not sent: a later observation has shown that the service has it already.
   if (change.result === 'not-sent' && (status === 'applied' || status === 'in-sync'))
     return { mark: '·', words: 'no longer needed', color: 'dim' };
   const { action, result } = change;
+  if (hides && result === 'verified')
+    return { ...RESULTS.verified, words: 'verified; its secrets cannot be read back' };
   const label = RESULTS[result];
   const started = startedId(change);
   const id = started === null ? '' : `${started}, `;

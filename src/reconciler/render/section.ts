@@ -2,7 +2,7 @@ import type { Wording } from './change.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome, OutcomeDocument, Remainder } from '../model/outcome.ts';
 import { organizationText } from '../model/organization.ts';
-import { type Path, formatPath } from '../model/path.ts';
+import { type Path, formatPath, isWithin } from '../model/path.ts';
 import {
   isOfWriting,
   type EnvironmentPlan,
@@ -137,7 +137,10 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
     refusals: refusals.length > 1 ? refusals : [],
     remaining,
     warnings: groupedWarnings(newWarnings(environment)),
-    changes: changes.map((change) => shownChange(change, 'plan', resultLabel(change, status))),
+    changes: changes.map((change) => {
+      const hides = unknown.some(({ path }) => isWithin(path, change.path));
+      return shownChange(change, 'plan', resultLabel(change, status, hides));
+    }),
     unknown,
     ways: waysOf(environment),
     proofs: liftedProofs(environment),

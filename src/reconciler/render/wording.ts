@@ -11,6 +11,7 @@ import {
 } from '../model/plan.ts';
 import type { Spoken } from '../model/state.ts';
 import type { Json } from '../model/value.ts';
+import { unchangedOf } from '../model/ways.ts';
 import { type Voice, ageText, type Wording } from './change.ts';
 import type { Paint } from './text.ts';
 
@@ -81,7 +82,7 @@ export function outcomeSentence(environment: EnvironmentOutcome): Sentence {
       return sentence(
         'green',
         'Applied',
-        ` ${counted(sent, 'change')}.${notComparedSentences(besides(environment))}`,
+        ` ${counted(sent, 'change')}.${notComparedSentences(unchangedOf(environment))}`,
       );
     case 'not-empty':
       return sentence(null, 'Settings are stored already: nothing was written (--if-empty).');
@@ -213,12 +214,6 @@ export function notComparedText(unknown: readonly Unknown[]): string {
 /** `2 values could not be compared` */
 export function notCompared(count: number, noun = 'value'): string {
   return `${counted(count, noun)} could not be compared`;
-}
-
-/** What could not be compared and is no change either. */
-function besides({ changes, unknown }: EnvironmentOutcome): readonly Unknown[] {
-  const names = new Set(changes.map(({ path }) => formatPath(path)));
-  return unknown.filter(({ path }) => !names.has(formatPath(path)));
 }
 
 const NO_ACTIONS = countActions([]);

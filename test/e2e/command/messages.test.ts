@@ -38,7 +38,8 @@ it.each([
   ['plan --environment production', 'Did you mean --env?'],
   ['plan --nothing-like-it', 'Run setpoint plan --help for its flags.'],
   ['plan -e prod', 'No environment named "prod".'],
-  ['plan -e prod', 'Available: staging, production.'],
+  ['plan -e prod', 'Did you mean production?'],
+  ['plan -e live', 'Available: staging, production.'],
   ['plan -e stagin', 'Did you mean staging?'],
 ])('setpoint %s prints: %s', async (line, words) => {
   const { code, stderr } = await run(line);

@@ -186,7 +186,7 @@ describeEach(SOURCES, (_, index) => index % 2 === 0)('a branch of %s', (_, sourc
     const error = await errorOf(branch.tip());
     expect([error.code, error.message]).toEqual([
       'file-unreadable',
-      `${branch.shown} has no branch main.`,
+      `The repository ${branch.shown} has no branch main.`,
     ]);
     expect(filesUnder(await branch.files(first))).toEqual({ 'settings.yaml': 'a' });
     git('branch', '-q', 'main');

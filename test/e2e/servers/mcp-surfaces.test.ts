@@ -87,7 +87,13 @@ it.each(CASES)(
     });
     onTestFinished(() => folder.remove());
     const run = (...args: string[]) => setpoint(args, { cwd: folder.path, env: { A: 'CANARY-a' } });
-    expect((await run('apply', '--yes')).code).toBe(0);
+    const applied = await run('apply', '--yes');
+    expect(applied.code, applied.stderr).toBe(0);
+    expect(applied.stdout).toContain(
+      dialect === 'settings-v0' ? ': verified\n' : ': verified; its secrets cannot be read back\n',
+    );
+    // What was written in this run is told by its change, and no way to write it is named.
+    expect(applied.stdout).toMatch(/^Applied 1 change\.\n$/m);
     const names = ['mcp_config.shttp_servers[jira]', `mcp_config.shttp_servers[${JIRA}]`];
     if (spelling === 'in the block') names.push('mcp_servers.jira');
     for (const name of names) {

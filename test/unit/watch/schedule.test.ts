@@ -35,10 +35,11 @@ describe('how long until the next read', () => {
     expect(untilNextRead(24 * HOUR, 9, 'unreachable', 0.5)).toBe(24 * HOUR);
   });
 
-  it('begins within the first minute, and within the interval', () => {
-    expect(untilFirstRead(5 * MINUTE, 1)).toBe(MINUTE);
-    expect(untilFirstRead(10_000, 1)).toBe(10_000);
-    expect(untilFirstRead(5 * MINUTE, 0)).toBe(0);
+  it('begins within the first minute, and within the interval; few environments are read at once', () => {
+    expect(untilFirstRead(5 * MINUTE, 10_000, 1)).toBe(MINUTE);
+    expect(untilFirstRead(10_000, 10_000, 1)).toBe(10_000);
+    expect(untilFirstRead(5 * MINUTE, 10_000, 0)).toBe(0);
+    expect(untilFirstRead(5 * MINUTE, 3, 1)).toBe(300);
   });
 });
 

@@ -90,6 +90,7 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       await telling;
       await page?.close();
     }
+    log.say('stopped', { level: 'info', message: 'stopped watching', details: {} });
     return 0;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
@@ -157,7 +158,11 @@ export interface WatchLog {
   readonly event: (state: WatchState, event: ReadEnd | JournalRecord) => void;
   readonly note: (note: ControllerNote) => void;
   /** Something that is no record, perhaps of an environment. */
-  readonly say: (kind: 'watching' | 'found', entry: LogEntry, environment?: string | null) => void;
+  readonly say: (
+    kind: 'watching' | 'found' | 'stopped',
+    entry: LogEntry,
+    environment?: string | null,
+  ) => void;
 }
 
 export function watchLog(flags: FlagValues<'--output' | '--quiet'>, io: Io): WatchLog {
