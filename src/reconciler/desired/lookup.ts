@@ -6,8 +6,18 @@ import type { ReferenceReport } from '../model/documents.gen.ts';
 import type { FieldName } from '../model/field.ts';
 import { looksLikeMask } from '../model/secret-words.ts';
 import { type Identity, type Scalar, Secret, UnseenSecret } from '../model/secret.ts';
-import type { Path } from '../model/path.ts';
+import {
+  entryPaths,
+  isEntryPath,
+  isMcpList,
+  memberPathIn,
+  pathedEntries,
+  type PathOfEntry,
+} from '../model/mcp.ts';
+import { isUnmanaged, type Path } from '../model/path.ts';
 import { secretName, type ReferenceSource } from '../model/ports.ts';
+import type { MissingReference } from '../model/state.ts';
+import { isList, isRecord, type Value } from '../model/value.ts';
 
 /** A text with its references resolved; `ref` is the text as the file writes it, or null if it holds no reference. */
 export type Resolved = { readonly text: string; readonly ref: string | null };
@@ -191,4 +201,33 @@ function referencesIn(node: Node, filePath: Path): Reference[] {
   if (typeof node.value !== 'string' || textKindAt(filePath) === 'plain') return [];
   const parts = parseTemplate(node.value);
   return isMalformed(parts) ? [] : parts.filter((part) => typeof part === 'object');
+}
+
+/** The references without a value inside a declared value, each with the path of its own member. */
+export function missingReferences(
+  path: Path,
+  value: Value,
+  unmanaged: readonly Path[],
+  pathOf: PathOfEntry = entryPaths(),
+): MissingReference[] {
+  if (isUnmanaged(unmanaged, path)) return [];
+  if (value instanceof UnseenSecret) {
+    const { reason, missing } = value.unseen;
+    return missing === null ? [] : [{ path, reason, ref: missing }];
+  }
+  const [field, list] = path;
+  if (isList(value)) {
+    if (field === 'mcp_config' && path.length === 2 && isMcpList(list))
+      return pathedEntries({ [list]: value }, [list], pathOf).flatMap(({ entry, path: own }) =>
+        missingReferences(own, entry, unmanaged),
+      );
+    return value.flatMap((item, index) =>
+      missingReferences([...path, String(index)], item, unmanaged),
+    );
+  }
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const own = isEntryPath(path) ? memberPathIn(path, [key]) : [...path, key];
+    return missingReferences(own, inner, unmanaged, pathOf);
+  });
 }

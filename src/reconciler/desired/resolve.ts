@@ -2,9 +2,9 @@ import { isAddress, urlOrigin } from '../model/address.ts';
 import { fields, type SpecifiedField } from '../model/field.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import { entriesOf, isMcpList, segmentsIn } from '../model/mcp.ts';
+import { entryPaths } from '../model/mcp.ts';
 import type { GuardSettings } from '../model/guard.ts';
-import { UnseenSecret, Secret } from '../model/secret.ts';
+import { Secret } from '../model/secret.ts';
 import type {
   DeclaredItem,
   DesiredField,
@@ -13,7 +13,7 @@ import type {
   OnlyOn,
   ServerSettings,
 } from '../model/state.ts';
-import { isList, isRecord, type Value } from '../model/value.ts';
+import { type Value } from '../model/value.ts';
 import { BLOCKS, type BlockName } from './blocks.ts';
 import type { Block } from './blocks/block.ts';
 import { guardsOf, unmanagedOf } from './blocks/about.ts';
@@ -31,7 +31,7 @@ import {
 import { mayHoldReference } from './references.ts';
 import { unknownNames } from './cross-check.ts';
 import { namedSettings } from './named-settings.ts';
-import { readStrictly, resolveText, lookUp } from './lookup.ts';
+import { missingReferences, readStrictly, resolveText, lookUp } from './lookup.ts';
 import { withActive } from './profiles.ts';
 import { managedItems } from './secrets-store.ts';
 import type { Target } from './target.ts';
@@ -55,7 +55,9 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
     const found = same ?? resolve();
     if (isUnmanaged(unmanaged, found.field.path)) return;
     resolved.push(found);
-    if (same === null) missing.push(...missingReferences(found.field.path, found.value, unmanaged));
+    if (same !== null) return;
+    const pathOf = entryPaths(found);
+    missing.push(...missingReferences(found.field.path, found.value, unmanaged, pathOf));
   };
   for (const field of fields()) {
     if (isUnmanaged(unmanaged, field.path)) continue;
@@ -166,34 +168,6 @@ function resolveField(field: SpecifiedField, node: Node, source: ReferenceSource
   if (typeof node.value !== 'string') return node.value;
   if (field.type === 'string') return resolveText(node.value, source);
   return readStrictly(field.name, node.value, source);
-}
-
-/** The references without a value inside a declared value, each with the path of its own member. */
-function missingReferences(
-  path: Path,
-  value: Value,
-  unmanaged: readonly Path[],
-): MissingReference[] {
-  if (isUnmanaged(unmanaged, path)) return [];
-  if (value instanceof UnseenSecret) return missingOf(path, value);
-  const [field, list] = path;
-  if (isList(value)) {
-    const inMcp = field === 'mcp_config' && path.length === 2 && isMcpList(list);
-    const names = inMcp ? segmentsIn(list, entriesOf(value)) : [];
-    return value.flatMap((item, index) =>
-      missingReferences([...path, names[index] ?? String(index)], item, unmanaged),
-    );
-  }
-  if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) =>
-    missingReferences([...path, key], inner, unmanaged),
-  );
-}
-
-function missingOf(path: Path, value: Value): MissingReference[] {
-  if (!(value instanceof UnseenSecret)) return [];
-  const { reason, missing } = value.unseen;
-  return missing === null ? [] : [{ path, reason, ref: missing }];
 }
 
 function sourceIn(node: Node, path: Path) {

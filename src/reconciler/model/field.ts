@@ -72,7 +72,8 @@ export function unnamedField(path: Path, secret: boolean): Field {
 
 /** The path of the field that a path in a plan leads into: that of an mcp entry leads into the whole config. */
 export function fieldPathOf(path: Path): Path {
-  return fieldNamed(path[0] ?? '')?.path ?? path;
+  const [name = ''] = path;
+  return fieldNamed(name === 'mcp_servers' ? 'mcp_config' : name)?.path ?? path;
 }
 
 /** The place of what plans call by a name. */

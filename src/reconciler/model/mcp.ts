@@ -2,6 +2,7 @@ import { Identity, IdentityMap, MASK, Secret } from './secret.ts';
 import { holdsMask, isMaskedName } from './secret-words.ts';
 import { bareUrl } from './address.ts';
 import { isUnmanaged, type Path } from './path.ts';
+import type { DesiredField } from './state.ts';
 import { isList, isRecord, recordOf, secretsIn, type Value, type ValueRecord } from './value.ts';
 
 export const MCP_LISTS = ['sse_servers', 'stdio_servers', 'shttp_servers'] as const;
@@ -111,16 +112,80 @@ export function segmentsIn(
   );
 }
 
+/** What plans call an entry, by what its list calls it. */
+export type PathOfEntry = (list: McpList, segment: string, entry: ValueRecord) => Path;
+
+/**
+ * What plans call the entries of a service, and of the file: by their names if the file declares servers by name, and otherwise by their
+ * lists. One that a service has no name of has that of the declared one at its place.
+ */
+export function entryPaths(declared: Partial<Pick<DesiredField, 'block' | 'value'>> = {}) {
+  const { block, value } = declared;
+  const inList: PathOfEntry = (list, segment) => ['mcp_config', list, segment];
+  if (block === undefined) return inList;
+  const names = new Map<McpList, IdentityMap<string>>();
+  const namesIn = (list: McpList): IdentityMap<string> => {
+    const known = names.get(list) ?? new IdentityMap<string>();
+    if (!names.has(list))
+      for (const entry of isRecord(value) ? entriesOf(value[list]) : [])
+        known.set(knownBy(list, entry).place, textName(entry) ?? '');
+    names.set(list, known);
+    return known;
+  };
+  const byName: PathOfEntry = (list, segment, entry) => {
+    const name = textName(entry) ?? namesIn(list).get(knownBy(list, entry).place);
+    if (name === undefined) return inList(list, segment, entry);
+    const count = segment === name ? '' : (/#\d+$/.exec(segment)?.[0] ?? '');
+    return [block.name, name + count];
+  };
+  return byName;
+}
+
+function textName({ name }: ValueRecord): string | undefined {
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Whether a path is that of an mcp entry, or inside one, or of a list of them. */
+export function isOfServers([first]: Path): boolean {
+  return first === 'mcp_config' || first === 'mcp_servers';
+}
+
+/** Whether a path is that of an mcp entry. */
+export function isEntryPath(path: Path): boolean {
+  const [first, list] = path;
+  if (first === 'mcp_servers') return path.length === 2;
+  return first === 'mcp_config' && path.length === 3 && isMcpList(list);
+}
+
+/** The path of an entry in the path of something inside it. */
+export function entryOf(path: Path): Path {
+  return path.slice(0, path[0] === 'mcp_servers' ? 2 : 3);
+}
+
+/** The path of a member of an entry: of a server by name, its key is a part of how it authenticates. */
+export function memberPathIn(entry: Path, [member = '', ...inner]: Path): Path {
+  const isKey = entry[0] === 'mcp_servers' && member === 'api_key';
+  return [...entry, ...(isKey ? ['auth', 'value'] : [member]), ...inner];
+}
+
+/** The member of an entry that such a path is in. */
+export function memberIn(entry: Path, path: Path): Path {
+  const [member = '', value, ...inner] = path.slice(entry.length);
+  const isKey = entry[0] === 'mcp_servers' && member === 'auth' && value === 'value';
+  return isKey ? ['api_key', ...inner] : path.slice(entry.length);
+}
+
 /** The entries of some lists of a config, each with the path that plans have for it. */
 export function pathedEntries(
   config: Value | undefined,
   lists: readonly McpList[] = MCP_LISTS,
+  pathOf: PathOfEntry = entryPaths(),
 ): readonly { readonly list: McpList; readonly entry: ValueRecord; readonly path: Path }[] {
   return lists.flatMap((list) => {
     const entries = isRecord(config) ? entriesOf(config[list]) : [];
     const segments = segmentsIn(list, entries);
     return entries.map((entry, index) => {
-      return { list, entry, path: ['mcp_config', list, segments[index] ?? ''] };
+      return { list, entry, path: pathOf(list, segments[index] ?? '', entry) };
     });
   });
 }

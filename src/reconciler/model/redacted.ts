@@ -171,9 +171,9 @@ function isStructural(path: Path, index: number): boolean {
   if (inner <= 0)
     return isBlockOfPaths(segment) || isNameOfField(segment) || NATIVE_PARTS.has(segment);
   if (NATIVE_PARTS.has(path[from] ?? '')) return isNativeWord(segment) || /^\d{1,4}$/.test(segment);
-  const mcp = path[from] === 'mcp_config';
-  if (mcp && inner === 2 && from === 0) return false;
-  if (mcp && inner >= 4 && path[from + 3] === 'env') return false;
+  const name = { mcp_config: 2, mcp_servers: 1 }[path[from] ?? ''];
+  if (name !== undefined && inner === name && from === 0) return false;
+  if (name !== undefined && inner >= name + 2 && path[from + name + 1] === 'env') return false;
   return MEMBERS.has(segment) || /^\d{1,4}$/.test(segment);
 }
 

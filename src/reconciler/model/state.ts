@@ -73,6 +73,8 @@ export interface Left {
   readonly names: readonly string[];
   /** The mcp entry or item that it is a member of; absent if it is all of one. */
   readonly of?: Path;
+  /** Other paths that call an mcp entry. */
+  readonly calls?: readonly Path[];
 }
 
 /** What the file of one environment declares. Only managed fields are in it, in the order of the specification. */

@@ -1,5 +1,6 @@
 import { isCollectionBlock } from './collection-forms.ts';
 import { fieldNamed } from './field.ts';
+import { entryOf, isOfServers } from './mcp.ts';
 import { isWithin, type Path } from './path.ts';
 import type { Unknown } from './plan.ts';
 import type { DesiredState } from './state.ts';
@@ -8,9 +9,8 @@ import type { DesiredState } from './state.ts';
  * What `--without` takes for a path of a plan: the field itself, or all of the mcp entry or item that it is in, which services store as one.
  */
 export function leftWhole(path: Path): Path {
-  const [block = ''] = path;
-  if (block === 'mcp_config') return path.slice(0, 3);
-  return isCollectionBlock(block) || block === 'mcp_servers' ? path.slice(0, 2) : path;
+  if (isOfServers(path)) return entryOf(path);
+  return isCollectionBlock(path[0] ?? '') ? path.slice(0, 2) : path;
 }
 
 /** Whether a field that no service reports: a write that leaves it out may clear it. */
@@ -30,7 +30,7 @@ export function leftUnknown({ left = [] }: Pick<DesiredState, 'left'>): Unknown[
 }
 
 export function isLeft({ left = [] }: Pick<DesiredState, 'left'>, path: Path): boolean {
-  return left.some((one) => isWithin(path, one.path));
+  return left.some((one) => [one.path, ...(one.calls ?? [])].some((own) => isWithin(path, own)));
 }
 
 /** The names in a collection that a run leaves as they are. */

@@ -9,6 +9,7 @@ import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/documents.gen.ts';
 import { isNativePath } from '../model/field.ts';
+import { isEntryPath, memberIn } from '../model/mcp.ts';
 import { isUnmanaged, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
 import { changesOf, FORMAT_VERSION, unknownOf, warningsOf, type Change } from '../model/plan.ts';
 import { declaredItems, NOT_OBSERVED, spokenBy } from '../model/state.ts';
@@ -163,8 +164,8 @@ async function settingsAt({ path, filePath }: FieldPath, input: PlanInput): Prom
 
 /** Whether a change of a whole mcp entry changes one member of it. */
 function touches({ path: entry, before, after, action }: Change, path: Path): boolean {
-  if (path.length <= entry.length || entry.length !== 3) return true;
-  const inner = path.slice(entry.length);
+  if (path.length <= entry.length || !isEntryPath(entry)) return true;
+  const inner = memberIn(entry, path);
   const [was, becomes] = [memberAt(before, inner), memberAt(after, inner)];
   if (action === 'rotate') return secretsIn(becomes).length > 0;
   return !sameValue(was ?? null, becomes ?? null);

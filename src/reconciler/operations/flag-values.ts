@@ -2,7 +2,7 @@ import { parseDuration } from '../desired/blocks/watch.ts';
 import { SetpointError, usageError } from '../model/error.ts';
 import { hasTwoNames } from '../model/field.ts';
 import { RULES, type Rule } from '../model/guard.ts';
-import { callNames, entriesOf, isUnmanagedEntry, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
+import { entriesOf, entryPaths, isUnmanagedEntry, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import {
   formatPath,
   isUnmanaged,
@@ -136,7 +136,8 @@ function declaredIn(state: DesiredState): DeclaredItem[] {
 
 /** The settings among it. */
 export function settingsIn(state: DesiredState): DeclaredItem[] {
-  const all = state.fields.flatMap(({ field, value, block }): DeclaredItem[] => {
+  const all = state.fields.flatMap((declared): DeclaredItem[] => {
+    const { field, value } = declared;
     if (field.name !== 'mcp_config') {
       const isRotatable = isRotatedField(field, value);
       const others = hasTwoNames(field) ? [field.place] : [];
@@ -144,15 +145,14 @@ export function settingsIn(state: DesiredState): DeclaredItem[] {
       return [{ path: field.path, others, isEntry: false, holds, ref: referencesIn(value) }];
     }
     const config = isRecord(value) ? value : {};
+    const pathOf = entryPaths(declared);
     return MCP_LISTS.flatMap((list) => {
       const entries = entriesOf(config[list]);
       const segments = segmentsIn(list, entries);
       return entries.flatMap((entry, index): DeclaredItem[] => {
         if (isUnmanagedEntry(state.unmanaged, list, entry)) return [];
-        const [path = [], ...others] = [
-          ...pathsOf(list, segments[index] ?? '', entry),
-          ...(block === undefined ? [] : callNames(list, entry).map((name) => [block.name, name])),
-        ];
+        const path = pathOf(list, segments[index] ?? '', entry);
+        const others = pathsOf(list, segments[index] ?? '', entry);
         const holds = secretsIn(entry).length === 0 ? null : secretPathsOf(entry);
         return [{ path, others, isEntry: true, holds, ref: referencesIn(entry) }];
       });

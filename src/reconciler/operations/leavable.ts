@@ -1,7 +1,7 @@
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
 import { isSecretHolder, itemsDeclared, memberPath } from '../model/collection.ts';
 import { usageError, ERRORS, SetpointError } from '../model/error.ts';
-import { identityMember } from '../model/mcp.ts';
+import { identityMember, memberPathIn } from '../model/mcp.ts';
 import { formatPath, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
 import type { DesiredState, Left } from '../model/state.ts';
 import { didYouMean, namesListed } from '../model/wording.ts';
@@ -17,7 +17,8 @@ export function leftIn(without: readonly string[], desired: DesiredState): reado
     const named = declared.find((one) => isNamed(path, { ...one, holds: null }));
     if (named === undefined) return [];
     const { path: own, names, ref, of } = named;
-    return [{ path: own, given, ref, names, ...(of === undefined ? {} : { of }) }];
+    const calls = named.isEntry ? named.others : [];
+    return [{ path: own, given, ref, names, calls, ...(of === undefined ? {} : { of }) }];
   });
 }
 
@@ -90,7 +91,8 @@ function entryMembers(state: DesiredState): Leavable[] {
       if (known.has(name)) return [];
       // The native map has a key in the entry's way to authenticate.
       const names = name === 'api_key' ? [[name], ['auth', 'value']] : [[name]];
-      const [own = [], ...others] = [path, ...whole.others].flatMap((place) =>
+      const own = memberPathIn(path, [name]);
+      const others = [path, ...whole.others].flatMap((place) =>
         names.map((inner) => [...place, ...inner]),
       );
       const ref = referencesIn(value);

@@ -15,7 +15,7 @@ import { kindPlaces, kindsOf } from './field-here.ts';
 import type { Dialect } from '../model/dialect.ts';
 import type { GuardFinding } from '../model/guard.ts';
 import { Secret } from '../model/secret.ts';
-import { pathedEntries } from '../model/mcp.ts';
+import { calledEntries } from './match-entries.ts';
 
 /** Values that a server makes of another one which is written. */
 export const FOLLOWS: ReadonlyMap<string, string> = new Map([
@@ -158,9 +158,12 @@ export function resetAgent(plan: SettingsPlan, observed: ObservedState): GuardFi
       !samePath(pathNamed(name), AGENT_KIND) &&
       !(name in written),
   );
-  const entries = pathedEntries(observed.values['mcp_config'])
-    .map(({ path }) => path)
-    .filter((path) => !plan.changes.some((other) => samePath(other.path, path)));
+  const isByName = plan.changes.some(({ path }) => path[0] === 'mcp_servers');
+  const entries = calledEntries(observed.values['mcp_config']).flatMap(({ called }) => {
+    const isPlanned = plan.changes.some(({ path }) => called.some((one) => samePath(one, path)));
+    const [, address, alone] = called;
+    return isPlanned ? [] : [isByName ? (alone ?? address) : address];
+  });
   const all = [...lost, ...entries.map(formatPath)];
   const listed = all.length === 0 ? '' : ` Lost with it: ${all.join(', ')}.`;
   return [

@@ -3,7 +3,15 @@ import { itemsDeclared, namesOf, secondName, type DesiredItem } from '../model/c
 import { SetpointError } from '../model/error.ts';
 import { fieldNamed } from '../model/field.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
-import { pathedEntries } from '../model/mcp.ts';
+import {
+  entryPaths,
+  isOfServers,
+  MCP_LISTS,
+  memberIn,
+  memberPathIn,
+  pathedEntries,
+  type PathOfEntry,
+} from '../model/mcp.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import type {
   DeclaredItem,
@@ -35,7 +43,12 @@ export function leavableItems(desired: Pick<DesiredState, 'items'>): Omit<Left, 
 
 /** The mcp entries that a file declares, with the paths that plans have for them. */
 export function pathedDeclared({ fields }: Pick<DesiredState, 'fields'>) {
-  return pathedEntries(fields.find(({ field }) => field.name === 'mcp_config')?.value);
+  const declared = serversIn({ fields });
+  return pathedEntries(declared?.value, MCP_LISTS, entryPaths(declared));
+}
+
+function serversIn({ fields }: Pick<DesiredState, 'fields'>): DesiredField | undefined {
+  return fields.find(({ field }) => field.name === 'mcp_config');
 }
 
 /**
@@ -66,8 +79,8 @@ export function leaving(desired: DesiredState, left: readonly Left[]): DesiredSt
   };
 }
 
-function unmanagedBy({ path, names, of }: Left): readonly Path[] {
-  return names.length === 0 && of === undefined ? [path] : [];
+function unmanagedBy({ path, names, of, calls = [] }: Left): readonly Path[] {
+  return names.length === 0 && of === undefined ? [path, ...calls] : [];
 }
 
 /** Whether a path is that of the member that an item is if it is written short, and that one is left. */
@@ -98,25 +111,29 @@ function withoutMembers(
 
 /** A config of mcp servers whose entries do not declare what is left of them: a write keeps what an entry does not declare. */
 function withoutEntryMembers(declared: DesiredField, left: readonly Left[]): DesiredField {
-  const gone = left.filter(({ path: [block], of }) => of !== undefined && block === 'mcp_config');
+  const gone = left.filter(({ path, of }) => of !== undefined && isOfServers(path));
   const { field, value } = declared;
   if (gone.length === 0 || field.name !== 'mcp_config' || !isRecord(value)) return declared;
-  const places = new Map(pathedEntries(value).map(({ entry, path }) => [entry, path]));
+  const entries = pathedDeclared({ fields: [declared] });
+  const places = new Map(entries.map(({ entry, path }) => [entry, path]));
   const kept = (entry: Value): Value => {
     const place = isRecord(entry) ? places.get(entry) : undefined;
     if (!isRecord(entry) || place === undefined) return entry;
-    return membersOf(entry, (name) => !gone.some(({ path }) => samePath(path, [...place, name])));
+    return membersOf(
+      entry,
+      (name) => !gone.some(({ path }) => samePath(path, memberPathIn(place, [name]))),
+    );
   };
   return { ...declared, value: mapRecord(value, (list) => (isList(list) ? list.map(kept) : list)) };
 }
 
 /** Throws if a write would lose what this run is to leave as it is. */
 export function requireLeft(
-  { left = [] }: DesiredState,
+  { left = [], fields }: DesiredState,
   { dialect, stored: isStored, secrets, values }: ObservedState,
   { unpreservable, changes }: SettingsPlan,
 ): void {
-  const stored = entryMembers(left, values);
+  const stored = entryMembers(left, values, entryPaths(serversIn({ fields })));
   const none = stored.find(({ entry }) => entry === undefined);
   if (none !== undefined)
     throw new SetpointError(
@@ -158,10 +175,11 @@ interface HeldMember {
 function entryMembers(
   left: readonly Left[],
   { mcp_config: config }: ObservedState['values'],
+  pathOf: PathOfEntry,
 ): readonly HeldMember[] {
-  const there = pathedEntries(config);
+  const there = pathedEntries(config, MCP_LISTS, pathOf);
   return left.flatMap(({ path, of }) =>
-    of === undefined || of[0] !== 'mcp_config'
+    of === undefined || !isOfServers(of)
       ? []
       : [{ path, of, entry: there.find((one) => samePath(one.path, of))?.entry }],
   );
@@ -169,7 +187,7 @@ function entryMembers(
 
 /** Whether a change drops it: a credential does not follow its entry to another host. */
 function isDropped({ path, of, entry = recordOf([]) }: HeldMember, change: Change): boolean {
-  const name = path.at(-1) ?? '';
+  const [name = ''] = memberIn(of, path);
   if (change.action !== 'change' || !samePath(change.path, of) || isEmpty(entry[name]))
     return false;
   return isRecord(change.after) && change.after[name] === undefined;

@@ -229,11 +229,11 @@ function oneOf(known: readonly Known[]): (entry: Known) => boolean {
       : names.has(name.key ?? '') || nameless.has(place.key ?? '');
 }
 
-/** An mcp entry with the paths that may call it: by its name, if it has one, and by its address. Of those alike the second is `#2`. */
+/** An mcp entry with the paths that may call it: in its list by its name, if it has one, and its address, and by its name alone. Of those alike the second is `#2`. */
 export interface CalledEntry {
   readonly value: ValueRecord;
   readonly path: Path;
-  readonly called: readonly [name: Path, address: Path];
+  readonly called: readonly [name: Path, address: Path, ...alone: Path[]];
 }
 
 /** The entries of an mcp config. */
@@ -246,13 +246,18 @@ export function calledEntries(config: Value | undefined): readonly CalledEntry[]
     return entries.map((value, index): CalledEntry => {
       const pathIn = (segments: readonly string[]) => ['mcp_config', list, segments[index] ?? ''];
       const path = pathIn(names);
-      return { value, path, called: [path, pathIn(addresses)] };
+      const alone = typeof value['name'] === 'string' ? [['mcp_servers', names[index] ?? '']] : [];
+      return { value, path, called: [path, pathIn(addresses), ...alone] };
     });
   });
 }
 
 /** Entries by the keys of the paths that call them: an address is taken before a name that reads like it. */
 export function byCall(entries: readonly CalledEntry[]): ReadonlyMap<string, CalledEntry> {
-  const keyed = (by: 0 | 1) => entries.map((entry) => [pathKey(entry.called[by]), entry] as const);
-  return new Map([...keyed(0), ...keyed(1)]);
+  const keyed = (by: 0 | 1 | 2) =>
+    entries.flatMap((entry) => {
+      const path = entry.called[by];
+      return path === undefined ? [] : [[pathKey(path), entry] as const];
+    });
+  return new Map([...keyed(2), ...keyed(0), ...keyed(1)]);
 }

@@ -4,6 +4,7 @@ import {
   identityOf,
   isMaskedMember,
   MCP_DEFAULTS,
+  memberPathIn,
   NAMED_DEFAULTS,
   unmaskedEntry,
   type McpList,
@@ -255,7 +256,7 @@ export function mergedEntry(declared: ValueRecord, actual: ValueRecord): ValueRe
 /** What a write that sends an entry back would lose of it, and what to declare. */
 export function lost(entry: Path, members: readonly string[]): Unpreservable[] {
   return members.map((member) => ({
-    path: [...entry, ...memberPath(member)],
+    path: memberPathIn(entry, memberPath(member)),
     stops: 'always',
     remedy: 'Declare the entry with it (a reference, or null for none)',
   }));

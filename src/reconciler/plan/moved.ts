@@ -1,7 +1,7 @@
 import { endpointUrl, sameEndpoint } from '../model/endpoint.ts';
 import type { GuardFinding } from '../model/guard.ts';
 import { holdsMask, looksLikeMask, isSecretText, isSensitiveName } from '../model/secret-words.ts';
-import { credentialsOf, entriesOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { credentialsOf, entriesOf, isEntryPath, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { formatPath, isWithin, type Path, pathNamed, samePath } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
@@ -27,8 +27,8 @@ const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 /** Endpoints that move to another host and take their stored key with them. */
 export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
   return plan.changes.flatMap((change) => {
-    const [name, list] = change.path;
-    if (name === 'mcp_config' && URL_LISTS.some((one) => one === list))
+    const place = listed(change);
+    if (isEntryPath(place) && URL_LISTS.some((one) => one === place[1]))
       return entry(change, observed);
     return touchedBy(change, observed).flatMap((one) => movedAddress(one, plan, observed));
   });
@@ -220,7 +220,8 @@ export interface Touched {
 }
 
 /** What a change touches of which something is known: its own place, and, if it is a part, those inside. */
-export function touchedBy({ path, before, after }: Change, { values }: ObservedState): Touched[] {
+export function touchedBy(change: Change, { values }: ObservedState): Touched[] {
+  const { path, before, after } = change;
   const depth = normalPath(path).length;
   const inner = placesWithin(path).map((place): Touched => {
     const named = plannedPath(place);
@@ -231,7 +232,15 @@ export function touchedBy({ path, before, after }: Change, { values }: ObservedS
       after: valueAt(after, place.slice(depth)) ?? null,
     };
   });
-  return [{ path, facts: factsAt(path), before, after }, ...inner];
+  return [{ path, facts: factsAt(listed(change)), before, after }, ...inner];
+}
+
+/** The path of a change; that of a server by name in a list, which says how it is reached. */
+function listed({ path, before, after }: Change): Path {
+  const entry = after ?? before;
+  if (path[0] !== 'mcp_servers' || !isEntryPath(path) || !isRecord(entry)) return path;
+  const list = isEmpty(entry['command']) ? 'shttp_servers' : 'stdio_servers';
+  return ['mcp_config', list, ...path.slice(1)];
 }
 
 /** The path that plans have for a place: the name of the field that is there, if there is one. */

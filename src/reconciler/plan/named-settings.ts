@@ -1,5 +1,5 @@
 import { unnamedField } from '../model/field.ts';
-import { entriesOf, MCP_LISTS, pathedEntries, segmentsIn } from '../model/mcp.ts';
+import { callNames, entryPaths, MCP_LISTS, memberPathIn, pathedEntries } from '../model/mcp.ts';
 import type { Path } from '../model/path.ts';
 import type { DesiredField, DesiredState, NamedSettings, ObservedState } from '../model/state.ts';
 import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
@@ -14,27 +14,23 @@ const OF_AGENT_SERVER: ReadonlyMap<NamedSettings['name'], Path> = new Map([
 
 /** Every path that plans may have for a declared field, whichever service is asked. */
 export function pathsOfField({ field, block }: Pick<DesiredField, 'field' | 'block'>): Path[] {
-  const other = block === undefined ? undefined : OF_AGENT_SERVER.get(block.name);
-  return other === undefined ? [field.path] : [field.path, other];
+  if (block === undefined) return [field.path];
+  return [field.path, OF_AGENT_SERVER.get(block.name) ?? [block.name]];
 }
 
 /** The paths that plans may have for a path of the file. */
 export function plannedPaths(path: Path, { fields }: DesiredState): readonly Path[] {
-  const [name = '', item, ...rest] = path;
-  const declared = fields.find(({ block }) => block?.name === name);
+  const [name = '', item, identity = '', ...rest] = path;
+  if (name === 'mcp_servers' && item !== undefined) return [path];
+  const isEntry = name === 'mcp_config' && identity !== '';
+  const called = isEntry ? 'mcp_servers' : name;
+  const declared = fields.find(({ block }) => block?.name === called);
   if (declared === undefined) return [path];
-  if (name !== 'mcp_servers' || item === undefined) return pathsOfField(declared);
-  const { value } = declared;
-  return MCP_LISTS.flatMap((list) => {
-    const entries = isRecord(value) ? entriesOf(value[list]) : [];
-    const segments = segmentsIn(list, entries);
-    const found = entries.flatMap((one, index) =>
-      one['name'] === item ? (segments[index] ?? []) : [],
-    );
-    // One that is to be removed is known by its name alone.
-    const calls = found.length > 0 || list !== 'stdio_servers' ? found : [item];
-    return calls.map((segment) => ['mcp_config', list, segment, ...rest]);
-  });
+  if (!isEntry) return pathsOfField(declared);
+  const named = pathedEntries(declared.value, MCP_LISTS, entryPaths(declared)).filter(
+    ({ list, entry }) => list === item && callNames(list, entry).includes(identity),
+  );
+  return named.map(({ path: own }) => memberPathIn(own, rest));
 }
 
 /** The desired state with the fields of named blocks where these services have them, in the order in which they have their items. */
@@ -67,10 +63,9 @@ function nameOf(item: Value): Value {
 
 /** The mcp servers that a block of servers by name does not speak of, as that block would name them. */
 export function leftServers(desired: DesiredState, { values }: ObservedState): Path[] {
-  if (!desired.fields.some(({ block }) => block?.name === 'mcp_servers')) return [];
-  return pathedEntries(values['mcp_config']).flatMap(({ list, entry, path }) => {
-    if (managesEntry(desired, list, entry)) return [];
-    const { name } = entry;
-    return [typeof name === 'string' ? ['mcp_servers', name] : path];
-  });
+  const declared = desired.fields.find(({ block }) => block?.name === 'mcp_servers');
+  if (declared === undefined) return [];
+  return pathedEntries(values['mcp_config'], MCP_LISTS, entryPaths(declared)).flatMap(
+    ({ list, entry, path }) => (managesEntry(desired, list, entry) ? [] : [path]),
+  );
 }

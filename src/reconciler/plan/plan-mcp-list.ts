@@ -1,5 +1,13 @@
 import { sameEndpoint } from '../model/endpoint.ts';
-import { callNames, credentialsOf, identityMember, knownBy, type McpList } from '../model/mcp.ts';
+import {
+  callNames,
+  credentialsOf,
+  identityMember,
+  knownBy,
+  memberPathIn,
+  type McpList,
+  type PathOfEntry,
+} from '../model/mcp.ts';
 import { NATIVE_SERVERS } from '../model/field.ts';
 import type { Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
@@ -32,6 +40,9 @@ export interface ListPlan {
 export interface ListContext {
   readonly list: McpList;
   readonly desired: DesiredField;
+  readonly pathOf: PathOfEntry;
+  /** The declared entries with their names, also for services that have no place for them. */
+  readonly entries: readonly ValueRecord[];
   readonly unmanaged: readonly Path[];
   readonly rotation: Rotation;
   readonly hiding: Hiding;
@@ -48,6 +59,8 @@ export function planMcpList(
   context: ListContext,
 ): ListPlan {
   const { list, hiding, unmanaged } = context;
+  const pathOf = (segment: string, entry: ValueRecord = {}): Path =>
+    context.pathOf(list, segment, entry);
   const matched = matchManaged(
     list,
     declared,
@@ -61,17 +74,20 @@ export function planMcpList(
   const removals = matched.removed.flatMap(({ actual: index, segment }, at) => {
     const reason = reasons[at] ?? null;
     if (reason === null) return [];
-    return [removal(pathOf(list, segment), actual[index] ?? {}, reason, context.named)];
+    return [removal(pathOf(segment, actual[index]), actual[index] ?? {}, reason, context.named)];
   });
   const left = [...matched.unmanaged, ...matched.removed.filter((_, at) => reasons[at] === null)];
   const kept = left.map(({ actual: index, segment }) =>
-    keptEntry(list, segment, actual[index] ?? {}, index, hiding),
+    keptEntry(list, pathOf(segment, actual[index]), actual[index] ?? {}, index, hiding),
   );
   const paired = matched.pairs.map((pair) =>
-    pairedEntry(pair, declared[pair.declared] ?? {}, actual[pair.actual] ?? {}, context),
+    pairedEntry(pair, declared[pair.declared] ?? {}, actual[pair.actual] ?? {}, {
+      ...context,
+      path: pathOf(pair.segment, context.entries[pair.declared]),
+    }),
   );
   const added = matched.added.map(({ declared: index, segment }) =>
-    addedEntry(pathOf(list, segment), declared[index] ?? {}, index, context),
+    addedEntry(pathOf(segment, context.entries[index]), declared[index] ?? {}, index, context),
   );
   const stay = [...kept, ...paired].toSorted((one, other) => one.index - other.index);
   const parts = [...paired, ...added];
@@ -85,16 +101,12 @@ export function planMcpList(
   };
 }
 
-function pathOf(list: McpList, segment: string): Path {
-  return ['mcp_config', list, segment];
-}
-
-/** Every path that calls a declared entry: as plans do, by its address, by its name, and by its native place. */
+/** Every path that calls a declared entry: by its address and its name in its list, by its native place, and by its name alone. */
 export function pathsOf(list: McpList, segment: string, entry: ValueRecord): readonly Path[] {
   const { name } = knownBy(list, entry);
   return [
-    ...[segment, ...callNames(list, entry)].map((one) => pathOf(list, one)),
-    ...(name === null ? [] : [[...NATIVE_SERVERS, name.shown]]),
+    ...[segment, ...callNames(list, entry)].map((one) => ['mcp_config', list, one]),
+    ...(name === null ? [] : [NATIVE_SERVERS, ['mcp_servers']].map((at) => [...at, name.shown])),
   ];
 }
 
@@ -110,12 +122,12 @@ interface EntryPlan {
 /** An entry that the file does not manage is sent back as it was read. */
 function keptEntry(
   list: McpList,
-  segment: string,
+  path: Path,
   entry: ValueRecord,
   index: number,
   hiding: Hiding,
 ): EntryPlan {
-  const unpreservable = lost(pathOf(list, segment), hiddenSecrets(list, entry, hiding));
+  const unpreservable = lost(path, hiddenSecrets(list, entry, hiding));
   return { changes: [], unknown: [], unpreservable, entry: mergedEntry({}, entry), index };
 }
 
@@ -123,13 +135,12 @@ function pairedEntry(
   pair: ManagedMatching['pairs'][number],
   declared: ValueRecord,
   actual: ValueRecord,
-  { list, hiding, rotation, desired }: ListContext,
+  { list, hiding, rotation, desired, entries, pathOf, path }: ListContext & { readonly path: Path },
 ): EntryPlan {
-  const path = pathOf(list, pair.segment);
   const compared = compareEntry(list, declared, actual, hiding);
   const differs = compared.differing.length > 0;
   const isNamed = (one: Path): boolean => isRotated(rotation, one);
-  const names = pathsOf(list, pair.segment, declared);
+  const names = [path, ...pathsOf(list, pair.segment, entries[pair.declared] ?? declared)];
   const rotated = !differs && names.some(isNamed) && secretsIn(declared).length > 0;
   const source = desired.source([list, String(pair.declared)]);
   const stays = stayingIn(list, declared, actual);
@@ -146,8 +157,10 @@ function pairedEntry(
         ? [changedEntry(path, declared, actual, stays, compared, rotated, source, hiding)]
         : [],
     unknown: [
-      ...compared.unknown.map((one) => ({ ...one, path: [...path, ...one.path] })),
-      ...(pair.certain ? [] : [uncertain(list, path, declared, pathOf(list, pair.observed))]),
+      ...compared.unknown.map((one) => ({ ...one, path: memberPathIn(path, one.path) })),
+      ...(pair.certain
+        ? []
+        : [uncertain(list, path, declared, pathOf(list, pair.observed, actual))]),
     ],
     unpreservable: lost(path, undeclared),
     entry: mergedEntry(differs || rotated || !hiding.kept ? declared : {}, stays),
@@ -174,7 +187,11 @@ function addedEntry(
 ): EntryPlan {
   const source = desired.source([list, String(index)]);
   const changes = [setEntry(path, entry, source)];
-  return { changes, unknown: missingIn(path, entry), unpreservable: [], entry, index };
+  const unknown = missingIn([], entry).map((one) => ({
+    ...one,
+    path: memberPathIn(path, one.path),
+  }));
+  return { changes, unknown, unpreservable: [], entry, index };
 }
 
 /** An observed entry that may be a declared one: a reference or a mask hides what one of the two is known by. */
@@ -223,9 +240,11 @@ function changedEntry(
     after,
     sensitive: secretsIn(after).length > 0 || secretsIn(before).length > 0,
     ref: referencesIn(declared),
-    reason: rotated
-      ? 'will be rotated'
-      : `${differing.join(', ')} ${differing.length === 1 ? 'differs' : 'differ'}`,
+    reason: rotated ? 'will be rotated' : differ(differing),
     source,
   };
+}
+
+export function differ(members: readonly string[]): string {
+  return `${members.join(', ')} ${members.length === 1 ? 'differs' : 'differ'}`;
 }

@@ -1,11 +1,13 @@
 import {
   entriesOf,
+  entryPaths,
   isMcpList,
   MCP_LISTS,
   unmaskedConfig,
   unreadableItems,
   type McpList,
   pathedEntries,
+  type PathOfEntry,
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
@@ -16,15 +18,17 @@ import {
   isRecord,
   mapRecord,
   recordOf,
+  sameValue,
+  secretsIn,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
 import { hiddenSecrets, hidingIn, lost, type Hiding } from './mcp-entry.ts';
 import { calledEntries } from './match-entries.ts';
 import { removal, type NamedServers } from './mcp-removals.ts';
-import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
+import { differ, planMcpList, type ListPlan } from './plan-mcp-list.ts';
 import { fieldHere } from './field-here.ts';
-import { movedEntries, NOTHING, type FieldPlan, type Rotation } from './declared.ts';
+import { movedEntries, NOTHING, shownLike, type FieldPlan, type Rotation } from './declared.ts';
 
 /**
  * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null declares no entries, and
@@ -43,7 +47,8 @@ export function planMcp(
     : recordOf(MCP_LISTS.map((list) => [list, []]));
   const moved = movedEntries(declared, unmanaged, observed.dialect);
   const stored = isRecord(actual) ? actual : recordOf([]);
-  const { config, removals } = withoutMoved(stored, moved);
+  const pathOf = entryPaths(desired);
+  const { config, removals } = withoutMoved(stored, moved, pathOf);
   const hiding = hidingIn(observed);
   const named = namedServers(desired);
   const declaredHere = (list: McpList): readonly ValueRecord[] =>
@@ -54,6 +59,8 @@ export function planMcp(
     planMcpList(declaredHere(list), entriesOf(config[list]), {
       list,
       desired,
+      pathOf,
+      entries: entriesOf(declared[list]),
       unmanaged,
       rotation,
       hiding,
@@ -64,7 +71,7 @@ export function planMcp(
     const isNone = actual === null || (onNull === 'resets' && isWithoutEntries(config));
     return isNone ? NOTHING : planNull(desired, actual, config, lists);
   }
-  const changes = [...removals, ...lists.flatMap((list) => list.changes)];
+  const changes = oneOfEach([...removals, ...lists.flatMap((list) => list.changes)]);
   const warnings = [...(named?.block.removed ?? [])].flatMap((name) =>
     notRemoved(name, config, lists, observed.dialect),
   );
@@ -78,7 +85,7 @@ export function planMcp(
   const others = MCP_LISTS.filter((list) => lists.every(({ name }) => name !== list));
   const unpreservable = [
     ...lists.flatMap((list) => list.unpreservable),
-    ...unpreservableMcp(actual === null ? null : config, others, hiding),
+    ...unpreservableMcp(actual === null ? null : config, others, hiding, pathOf),
   ];
   if (changes.length === 0 && !created) {
     // What cannot be compared is written too: sent back as it was read, a mask would be stored.
@@ -132,8 +139,9 @@ function entryHere(list: McpList, entry: ValueRecord, dialect: Dialect): ValueRe
 function withoutMoved(
   config: ValueRecord,
   isMoved: (list: McpList, entry: ValueRecord) => boolean,
+  pathOf: PathOfEntry,
 ): { readonly config: ValueRecord; readonly removals: readonly Change[] } {
-  const removals = pathedEntries(config)
+  const removals = pathedEntries(config, MCP_LISTS, pathOf)
     .filter(({ list, entry }) => isMoved(list, entry))
     .map(({ path, entry }) => removal(path, entry, 'declared in another list', null));
   if (removals.length === 0) return { config, removals };
@@ -143,6 +151,37 @@ function withoutMoved(
       : items,
   );
   return { config: left, removals };
+}
+
+/** A server by name that is reached in another way leaves one list and comes into another: that is one change of it. */
+function oneOfEach(changes: readonly Change[]): readonly Change[] {
+  const named = changes.filter(({ path }) => path[0] === 'mcp_servers');
+  const gone = new Map(
+    named.flatMap(({ path, action, before }) =>
+      action === 'remove' && isRecord(before) ? [[formatPath(path), before] as const] : [],
+    ),
+  );
+  const moved = named.filter(({ path, action }) => action === 'set' && gone.has(formatPath(path)));
+  const names = new Set(moved.map(({ path }) => formatPath(path)));
+  return changes.flatMap((change): Change[] => {
+    const before = gone.get(formatPath(change.path));
+    if (before === undefined || !names.has(formatPath(change.path))) return [change];
+    return change.action === 'set' && isRecord(change.after)
+      ? [changedAnyway(change, before, change.after)]
+      : [];
+  });
+}
+
+function changedAnyway(change: Change, before: ValueRecord, after: ValueRecord): Change {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const differing = names.filter((name) => !sameValue(before[name] ?? null, after[name] ?? null));
+  return {
+    ...change,
+    action: 'change',
+    before: shownLike(before, after),
+    sensitive: change.sensitive || secretsIn(before).length > 0,
+    reason: differ(differing),
+  };
 }
 
 function planNull(
@@ -207,8 +246,9 @@ export function unpreservableMcp(
   config: Value | undefined,
   lists: readonly McpList[],
   hiding: Hiding,
+  pathOf: PathOfEntry = entryPaths(),
 ): Unpreservable[] {
-  return pathedEntries(config, lists).flatMap(({ list, entry, path }) =>
+  return pathedEntries(config, lists, pathOf).flatMap(({ list, entry, path }) =>
     lost(path, hiddenSecrets(list, entry, hiding)),
   );
 }

@@ -30,7 +30,7 @@ import { factsAt, normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
 import { unseenAt } from './mcp-entry.ts';
 import { plannedPath } from './moved.ts';
-import { pathedEntries } from '../model/mcp.ts';
+import { isOfServers, pathedEntries } from '../model/mcp.ts';
 
 /**
  * Plans a password field, which cannot be compared unless the service shows it on request. The service may report that one is stored, the fingerprint shows whether it is
@@ -162,7 +162,7 @@ export function clearedSecrets(plan: SettingsPlan, observed: ObservedState): Gua
   const cleared = plan.changes.flatMap((change) => clearedBy(change, observed));
   const unpreservable = new Set(plan.unpreservable.map(({ path }) => JSON.stringify(path)));
   const lost = ({ path }: GuardFinding) =>
-    path[0] === 'mcp_config' &&
+    isOfServers(path) &&
     path.some((_, index) => unpreservable.has(JSON.stringify(path.slice(0, index + 1))));
   return [
     ...removed.map(({ path }) => ({

@@ -10,7 +10,7 @@ import {
   MODEL_PART,
 } from '../model/field.ts';
 import { OF_ORGANIZATION } from '../model/organization.ts';
-import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
+import { isOfServers, MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
 import { shownPath } from '../model/path-facts.ts';
 import { formatPath, isUnmanaged, pathKey, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
@@ -191,7 +191,7 @@ function unpreservableIn(
         : { ...of, remedy: `Declare ${name}: null under settings: ${loses}`, neverWorks: true };
     });
   // A snapshot's masks are setpoint's own: the service shows the values behind them.
-  const shown = saved ? lost.filter(({ path }) => path[0] !== 'mcp_config') : [...lost, ...carried];
+  const shown = saved ? lost.filter(({ path }) => !isOfServers(path)) : [...lost, ...carried];
   return [...shown, ...unknown, ...silent];
 }
 

@@ -1,5 +1,6 @@
 import {
   entriesOf,
+  entryPaths,
   identityOf,
   isMcpList,
   MCP_LISTS,
@@ -9,6 +10,7 @@ import {
   unreadableItems,
   UNNAMED,
   type McpList,
+  type PathOfEntry,
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { AGENT_PART, isNamedWithin, isNativePath } from '../model/field.ts';
@@ -110,14 +112,16 @@ function touchedMcp(
   if (!isRecord(before))
     return managed || sameValue(before, after) ? [] : [{ path: ['mcp_config'], before, after }];
   const config = isRecord(after) ? after : {};
-  const declared = desired.fields.find(({ field }) => field.name === 'mcp_config')?.value;
-  const moved = movedEntries(isRecord(declared) ? declared : {}, desired.unmanaged, dialect);
+  const own = desired.fields.find(({ field }) => field.name === 'mcp_config');
+  const pathOf = entryPaths(own);
+  const declared = isRecord(own?.value) ? own.value : {};
+  const moved = movedEntries(declared, desired.unmanaged, dialect);
   const isManaged = (list: McpList, entry: ValueRecord): boolean =>
     managesEntry(desired, list, entry) || moved(list, entry);
   const members = Object.entries(before).flatMap(([name, value]): Touched[] => {
     const now = config[name] ?? null;
     if (isMcpList(name) && isList(value))
-      return touchedEntries(name, value, now, isManaged, defaultsIn(dialect)[name]);
+      return touchedEntries(name, value, now, isManaged, pathOf, defaultsIn(dialect)[name]);
     return managed || sameValue(value, now)
       ? []
       : [{ path: ['mcp_config', name], before: value, after: now }];
@@ -141,6 +145,7 @@ function touchedEntries(
   before: Value,
   after: Value,
   isManaged: (list: McpList, entry: ValueRecord) => boolean,
+  pathOf: PathOfEntry,
   defaults: ValueRecord,
 ): Touched[] {
   const [was, is] = [entriesOf(before), entriesOf(after)];
@@ -148,7 +153,7 @@ function touchedEntries(
   const touched = (segment: string, entry: ValueRecord | null, now: ValueRecord | null) =>
     isManaged(list, entry ?? now ?? {})
       ? []
-      : [{ path: ['mcp_config', list, segment], before: entry, after: now }];
+      : [{ path: pathOf(list, segment, entry ?? now ?? {}), before: entry, after: now }];
   const { pairs, added, removed } = matchEntries(list, was, is, () => 0);
   return [
     ...pairs.flatMap((pair) => {
@@ -178,6 +183,7 @@ export function withoutDoubled(
   const config = sentConfigOf(write);
   if (config === null) return null;
   const [was, is] = [before.values['mcp_config'], after.values['mcp_config']];
+  const pathOf = entryPaths(desired.fields.find(({ field }) => field.name === 'mcp_config'));
   const mended = MCP_LISTS.flatMap((list) => {
     const items = config[list];
     const surplus = surplusOf(list, was, is);
@@ -186,7 +192,7 @@ export function withoutDoubled(
       const key = isRecord(item) ? keyOf(list, item) : null;
       const open = surplus.get(key ?? '') ?? 0;
       if (!isRecord(item) || key === null || open === 0) return true;
-      const path = ['mcp_config', list, identityOf(list, item).shown];
+      const path = pathOf(list, identityOf(list, item).shown, item);
       const isManaged = managesEntry(desired, list, item);
       if (isManaged && changed.some((change) => samePath(change.path, path))) return true;
       surplus.set(key, open - 1);
@@ -209,13 +215,14 @@ export function serverOwned(
   desired: DesiredState,
 ): Path[] {
   const [was, is] = [before.values['mcp_config'], after.values['mcp_config']];
+  const pathOf = entryPaths(desired.fields.find(({ field }) => field.name === 'mcp_config'));
   return MCP_LISTS.flatMap((list) => {
     const surplus = surplusOf(list, was, is);
     const entries = isRecord(is) ? entriesOf(is[list]) : [];
     return entries.flatMap((entry): Path[] => {
       const key = keyOf(list, entry);
       if (key === null || !surplus.delete(key) || !managesEntry(desired, list, entry)) return [];
-      return [['mcp_config', list, identityOf(list, entry).shown]];
+      return [pathOf(list, identityOf(list, entry).shown, entry)];
     });
   });
 }

@@ -1,5 +1,5 @@
 import { isRename } from '../model/action.ts';
-import { isMcpList } from '../model/mcp.ts';
+import { isEntryPath } from '../model/mcp.ts';
 import { ACTIVE_PROFILE, fieldPathOf } from '../model/field.ts';
 import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
 import {
@@ -95,13 +95,11 @@ export function declarations({
   const config = fields.find(({ field }) => field.name === 'mcp_config')?.value;
   const entries = byCall(calledEntries(config));
   return (path) => {
-    const [name = '', list = '', identity] = path;
     const value = declares(fields, path)?.value;
     if (value === undefined || isUnmanaged(unmanaged, path)) return undefined;
-    if (name !== 'mcp_config' || identity === undefined || !isMcpList(list)) return value;
-    const [entry] = [identity, identity.replace(/#\d+$/, '')].flatMap(
-      (one) => entries.get(pathKey([name, list, one])) ?? [],
-    );
+    if (!isEntryPath(path)) return value;
+    const first = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
+    const [entry] = [path, first].flatMap((one) => entries.get(pathKey(one)) ?? []);
     return entry?.value;
   };
 }

@@ -55,7 +55,9 @@ export function pulledFields(
   const config = observed.values['mcp_config'] ?? null;
   if (byName !== undefined) {
     const place = ['settings', ...NATIVE_SERVERS];
-    parts.push(pulledServers({ place, node: byName, value: mcp?.value ?? null }, config, rules));
+    parts.push(
+      pulledServers({ place, node: byName, declared: mcp ?? { value: null } }, config, rules),
+    );
   }
   if (mcp !== undefined && node !== undefined)
     parts.push(pulledMcp(node, mcp.value, config, rules));

@@ -1,7 +1,7 @@
 import { type Node, member } from '../desired/node.ts';
 import { noneOf } from '../desired/named-settings.ts';
 import type { Target } from '../desired/target.ts';
-import { entriesOf, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
+import { entriesOf, entryPaths, isOfServers, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
@@ -59,7 +59,7 @@ export function pulledNamed(
     if (change === undefined || node === undefined) return NOTHING_PULLED;
     const config = observed.values['mcp_config'] ?? null;
     if (name === 'mcp_servers')
-      return pulledServers({ place: [name], node, value: declared.value }, config, rules);
+      return pulledServers({ place: [name], node, declared }, config, rules);
     if (rules.excluded.has(formatPath(change.path))) return leaving(change, REASONS.unlike);
     if (nodesHere(change.path, observed).length === 0) return leaving(change, REASONS.unmanageable);
     const actual = shownHere(observed, change.path) ?? null;
@@ -89,6 +89,7 @@ export function adoptedServers(
   const node = target.mcp_servers;
   const config = observed.values['mcp_config'];
   if (node === undefined || !isRecord(config)) return [];
+  const pathOf = entryPaths(desired.fields.find(({ block }) => block?.name === 'mcp_servers'));
   const wanted = leftServers(desired, observed).filter(
     (path) => adopt === 'all' || adopt.some((one) => samePath(one, path)),
   );
@@ -96,9 +97,8 @@ export function adoptedServers(
     const entries = entriesOf(config[list]);
     const segments = segmentsIn(list, entries);
     return entries.flatMap((entry, index) => {
-      const { name } = entry;
       const segment = segments[index] ?? '';
-      const path = typeof name === 'string' ? ['mcp_servers', name] : ['mcp_config', list, segment];
+      const path = pathOf(list, segment, entry);
       if (!wanted.some((one) => samePath(one, path))) return [];
       const members = entryMembers?.[list] ?? null;
       const observedEntry = { list, index, segment, entry, members, hidden };
@@ -111,9 +111,9 @@ export function adoptedServers(
 }
 
 /** Whether what is to be adopted would be under the settings what a block beside them names. */
-export function isBesideNamed([first = '']: Path, named: readonly DesiredField[]): boolean {
+export function isBesideNamed(path: Path, named: readonly DesiredField[]): boolean {
   const isServers = named.some(({ block }) => block?.name === 'mcp_servers');
-  return isServers && (first === 'mcp_servers' || first === 'mcp_config');
+  return isServers && isOfServers(path);
 }
 
 /** The members that a file declares of a marketplace, each with what it is by itself. */

@@ -1,6 +1,6 @@
 import { itemsDeclared } from '../model/collection.ts';
 import { fieldPathOf } from '../model/field.ts';
-import { callNames, entriesOf, isMcpList } from '../model/mcp.ts';
+import { callNames, entriesOf, isMcpList, MCP_LISTS } from '../model/mcp.ts';
 import { isWithin, samePath, type Path, type Source } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { EnvironmentPull, PulledValue } from '../model/documents.gen.ts';
@@ -64,8 +64,14 @@ function sourceAt(desired: DesiredState | null, path: Path): Source | null {
     desired?.fields.find((one) => samePath(one.field.path, own)) ??
     desired?.fields.find((one) => isOfNamed(path, [one]));
   if (field === undefined) return null;
-  if (name !== 'mcp_config' || !isMcpList(list)) return field.source();
-  const entries = isRecord(field.value) ? entriesOf(field.value[list]) : [];
-  const index = entries.findIndex((entry) => callNames(list, entry).includes(segment ?? ''));
-  return field.source(index === -1 ? [list] : [list, String(index)]);
+  const isByName = name === 'mcp_servers';
+  if (!isByName && (name !== 'mcp_config' || !isMcpList(list))) return field.source();
+  const called = isByName ? list : segment;
+  const lists = isMcpList(list) && !isByName ? [list] : MCP_LISTS;
+  const entries = lists.flatMap((one) => {
+    const all = isRecord(field.value) ? entriesOf(field.value[one]) : [];
+    const index = all.findIndex((entry) => callNames(one, entry).includes(called ?? ''));
+    return index === -1 ? [] : [[one, String(index)]];
+  });
+  return field.source(entries[0] ?? (isByName ? [] : [list ?? '']));
 }

@@ -1,9 +1,18 @@
 import { member, nodeAt, plainValue, type Node } from '../desired/node.ts';
 import { listsOf, USUAL_TRANSPORT } from '../model/mcp-map.ts';
-import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import {
+  entriesOf,
+  entryPaths,
+  identityOf,
+  isOfServers,
+  MCP_LISTS,
+  memberPathIn,
+  type McpList,
+} from '../model/mcp.ts';
 import type { PulledAction } from '../model/documents.gen.ts';
-import { formatPath, pathKey, type Path } from '../model/path.ts';
+import { formatPath, isWithin, pathKey, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
+import type { DesiredField } from '../model/state.ts';
 import {
   isRecord,
   masked,
@@ -25,8 +34,8 @@ import { canDeclare, REASONS } from './writable.ts';
 export interface DeclaredServers {
   readonly place: Path;
   readonly node: Node;
-  /** As the lists of the specification. */
-  readonly value: Value;
+  /** As the lists of the specification, and the block that names them, if one does. */
+  readonly declared: Pick<DesiredField, 'value' | 'block'>;
 }
 
 interface Pulling {
@@ -42,7 +51,7 @@ interface Pulling {
  * would remove is declared. What is not named is left alone.
  */
 export function pulledServers(servers: DeclaredServers, actual: Value, rules: PullRules): Pulled {
-  const changes = rules.changes.filter(({ path }) => path[0] === 'mcp_config');
+  const changes = rules.changes.filter(({ path }) => isOfServers(path));
   if (changes.length === 0) return NOTHING_PULLED;
   const byPath = new Map(changes.toReversed().map((change) => [pathKey(change.path), change]));
   const lists = MCP_LISTS.map((list) => [list, listIn(actual, list)] as const);
@@ -59,7 +68,16 @@ export function pulledServers(servers: DeclaredServers, actual: Value, rules: Pu
 function withPaths(part: Pulled): Pulled {
   const [[, change] = []] = part.made;
   if (change === undefined) return part;
-  return { ...part, edits: part.edits.map((edit) => ({ ...edit, about: change.path })) };
+  return {
+    ...part,
+    edits: part.edits.map((edit) => ({ ...edit, about: change.path })),
+    left: part.left.map((one) => ({ ...one, path: ownPathIn(change.path, one.path) })),
+  };
+}
+
+/** The path of a member of a server, as plans call the server. */
+function ownPathIn(server: Path, path: Path): Path {
+  return isWithin(path, server) ? path : memberPathIn(server, path.slice(3));
 }
 
 export function joined(parts: readonly Pulled[]): Pulled {
@@ -80,13 +98,14 @@ function nameOf({ name }: ValueRecord): string | null {
 
 function pulledOf(list: McpList, actual: readonly ValueRecord[], pulling: Pulling): Pulled[] {
   const { servers, rules, changeAt, there } = pulling;
-  const declared = listIn(servers.value, list);
+  const declared = listIn(servers.declared.value, list);
   const common = { list, members: rules.entryMembers?.[list] ?? null, hidden: rules.hidden };
   const matched = matchManaged(list, declared, actual, rules.unmanaged, () => 0);
-  const pathOf = (segment: string): Path => ['mcp_config', list, segment];
+  const called = entryPaths(servers.declared);
+  const pathOf = (segment: string, entry: ValueRecord = {}): Path => called(list, segment, entry);
   return [
     ...matched.pairs.map((pair): Pulled => {
-      const change = changeAt(pathOf(pair.segment));
+      const change = changeAt(pathOf(pair.segment, declared[pair.declared]));
       const [own, entry] = [declared[pair.declared], actual[pair.actual]];
       if (change === undefined || own === undefined || entry === undefined) return NOTHING_PULLED;
       if (!pair.certain) return leaving(change, REASONS.unlike);
@@ -94,12 +113,13 @@ function pulledOf(list: McpList, actual: readonly ValueRecord[], pulling: Pullin
       return changedServer(change, observed, own, pulling);
     }),
     ...matched.added.map(({ declared: index, segment }): Pulled => {
-      const change = changeAt(pathOf(segment));
+      const change = changeAt(pathOf(segment, declared[index]));
       const name = nameOf(declared[index] ?? {});
       if (change === undefined || name === null) return NOTHING_PULLED;
       const node = nodeAt(servers.node, [name]);
       if (isExcluded(change, rules)) return leaving(change, REASONS.unlike);
       // It is in another list of the service, from where it is pulled whole.
+      if (there.has(name) && change.action === 'change') return NOTHING_PULLED;
       if (there.has(name))
         return node !== undefined && refersIn(node)
           ? leaving(change, REASONS.reference)
@@ -108,7 +128,7 @@ function pulledOf(list: McpList, actual: readonly ValueRecord[], pulling: Pullin
       return { edits: [{ ...edit, leaves: true }], made: [['remove', change]], left: [] };
     }),
     ...matched.removed.map(({ actual: index, segment }): Pulled => {
-      const change = changeAt(pathOf(segment));
+      const change = changeAt(pathOf(segment, actual[index]));
       const entry = actual[index];
       if (change === undefined || entry === undefined) return NOTHING_PULLED;
       return addedServer(change, { ...common, index, segment, entry }, pulling);
@@ -117,7 +137,7 @@ function pulledOf(list: McpList, actual: readonly ValueRecord[], pulling: Pullin
 }
 
 function isExcluded({ path }: Pick<Change, 'path'>, { excluded }: PullRules): boolean {
-  return excluded.has(formatPath(path)) || excluded.has('mcp_config');
+  return excluded.has(formatPath(path)) || excluded.has(path[0] ?? '');
 }
 
 /** A server that the file does not declare, or takes out, or declares with another transport. */
@@ -128,7 +148,11 @@ function addedServer(change: Change, observed: ObservedEntry, pulling: Pulling):
   if (isExcluded(change, rules)) return leaving(change, REASONS.unlike);
   const written = newServer(observed, servers);
   if (written === null) return leaving(change, REASONS.inexpressible);
-  return { edits: [written.edit], made: [['add', change]], left: written.left };
+  return {
+    edits: [written.edit],
+    made: [[change.action === 'change' ? 'change' : 'add', change]],
+    left: written.left,
+  };
 }
 
 /** A server of the service as a file declares it by name. Null if a file cannot hold it. */

@@ -272,7 +272,8 @@ interface NamedPath {
 }
 
 /** A path in an mcp list, as `formatPath` writes it: these are what a warning can name in large numbers. */
-const MCP_PATH = /\bmcp_config\.\w+(?:\["(?:[^"\\]|\\.)*"\]|\[[^\]"]*\]|\.[A-Za-z_][\w-]*)+/g;
+const MCP_PATH =
+  /\bmcp_(?:config\.\w+|servers)(?:\["(?:[^"\\]|\\.)*"\]|\[[^\]"]*\]|\.[A-Za-z_][\w-]*)+/g;
 
 /** Null if a message names no path, or several. */
 function namedIn({ message, path }: Warning): NamedPath | null {

@@ -137,8 +137,8 @@ describeEach(DIALECTS, isOften)('%s: mcp servers by name', (dialect) => {
       status: 'applied',
       changes: [
         { path: ['language'] },
-        { path: ['mcp_config', 'stdio_servers', 'files'], action: 'set', source: { line: 6 } },
-        { path: ['mcp_config', 'shttp_servers', URL], action: 'set', source: { line: 5 } },
+        { path: ['mcp_servers', 'files'], action: 'set', source: { line: 6 } },
+        { path: ['mcp_servers', 'tracker'], action: 'set', source: { line: 5 } },
       ],
     });
     expect(await servers(dialect)).toMatchObject({
@@ -158,7 +158,7 @@ describeEach(DIALECTS, isOften)('%s: mcp servers by name', (dialect) => {
     const changed = SERVERS.replace('server-fs', 'server-fs-2');
     expect(await applied(changed)).toMatchObject({
       status: 'applied',
-      changes: [{ path: ['mcp_config', 'stdio_servers', 'files'], action: 'change' }],
+      changes: [{ path: ['mcp_servers', 'files'], action: 'change' }],
     });
     const now = await servers(dialect);
     expect(now).toMatchObject({ files: { args: ['-y', 'server-fs-2'] }, [other]: OTHER });
@@ -174,7 +174,7 @@ describeEach(DIALECTS, isOften)('%s: mcp servers by name', (dialect) => {
       status: 'applied',
       changes: [
         {
-          path: ['mcp_config', 'stdio_servers', 'files'],
+          path: ['mcp_servers', 'files'],
           action: 'remove',
           reason: 'null in the file',
         },
@@ -206,7 +206,7 @@ describeEach(DIALECTS, isOften)('%s: mcp servers by name', (dialect) => {
         refusals: [
           {
             rule: 'lose-unreadable',
-            path: ['mcp_config', 'shttp_servers', OTHER.url, 'api_key'],
+            path: ['mcp_servers', 'other', 'auth', 'value'],
           },
         ],
       });
@@ -232,7 +232,7 @@ describeEach(DIALECTS, isOften)('%s: mcp servers by name', (dialect) => {
     const [drifted] = (await drift(asked(SERVERS))).environments;
     expect(drifted).toMatchObject({
       status: 'differs',
-      changes: [{ path: ['mcp_config', 'stdio_servers', 'files'], action: 'set' }],
+      changes: [{ path: ['mcp_servers', 'files'], action: 'set' }],
     });
     expect(JSON.stringify(drifted)).not.toContain('canary');
   });
@@ -348,7 +348,7 @@ describe('settings-v0', () => {
     await service('settings-v0');
     await applied(SERVERS);
     expect(await planned('mcp_servers: { tracker: null, files: null }')).toMatchObject({
-      changes: [{ path: ['mcp_config', 'stdio_servers', 'files'], action: 'remove' }],
+      changes: [{ path: ['mcp_servers', 'files'], action: 'remove' }],
       warnings: expect.arrayContaining([
         expect.objectContaining({ code: 'not-cleared', path: ['mcp_servers', 'tracker'] }),
       ]),
@@ -364,13 +364,13 @@ describe('named settings', () => {
     expect(rotated.environments).toMatchObject([
       {
         status: 'applied',
-        changes: [{ path: ['mcp_config', 'shttp_servers', URL], action: 'rotate' }],
+        changes: [{ path: ['mcp_servers', 'tracker'], action: 'rotate' }],
       },
     ]);
     const changed = SERVERS.replace('server-fs', 'server-fs-2');
     const ask = { ...asked(changed), path: 'mcp_servers.files' };
     expect((await explain(ask)).environments).toMatchObject([
-      { changes: [{ path: ['mcp_config', 'stdio_servers', 'files'], action: 'change' }] },
+      { changes: [{ path: ['mcp_servers', 'files'], action: 'change' }] },
     ]);
     expect((await explain({ ...ask, path: 'mcp_servers.tracker' })).environments).toMatchObject([
       { changes: [] },
@@ -386,7 +386,7 @@ describe('named settings', () => {
     const guards = 'guards: { run_code: true, move_endpoint: true }';
     const [fresh] = (await plan(asked(`${SERVERS}\n${guards}`))).environments;
     expect(fresh).toMatchObject({
-      refusals: [{ rule: 'run-code', path: ['mcp_config', 'stdio_servers', 'files'] }],
+      refusals: [{ rule: 'run-code', path: ['mcp_servers', 'files'] }],
     });
     expect(JSON.stringify(fresh)).not.toContain('canary');
   });

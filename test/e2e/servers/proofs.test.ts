@@ -103,10 +103,10 @@ agent_profiles:
   lost: { llm_profile: nowhere }`);
     expect(told(environment?.proofs)).toEqual([
       ['agent_settings.llm', 'works', FAULTLESS],
-      ['mcp_config.stdio_servers.files', 'works', 'it lists 1 tool'],
-      ['mcp_config.stdio_servers.gone', 'fails', 'it could not be reached or started'],
-      ['mcp_config.shttp_servers.tracker', 'works', 'it lists 1 tool'],
-      ['mcp_config.shttp_servers.stranger', 'fails', 'it could not be reached or started'],
+      ['mcp_servers.files', 'works', 'it lists 1 tool'],
+      ['mcp_servers.gone', 'fails', 'it could not be reached or started'],
+      ['mcp_servers.tracker', 'works', 'it lists 1 tool'],
+      ['mcp_servers.stranger', 'fails', 'it could not be reached or started'],
       ['provider_connections.team', 'works', FAULTLESS],
       ['provider_connections.idle', 'not-checked', 'no LLM profile of the file uses it'],
       ['llm_profiles.main', 'works', FAULTLESS],
@@ -160,7 +160,7 @@ agent_profiles:
       `mcp_servers: { tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: bearer, value: "\${env:TOKEN}" }${timeout} } }`;
     await applied(server(''));
     expect(told((await planned(server(', timeout: 9')))?.proofs)).toEqual([
-      ['agent_settings.mcp_config.tracker', 'works', 'it lists 1 tool'],
+      ['mcp_servers.tracker', 'works', 'it lists 1 tool'],
     ]);
   });
 
@@ -182,7 +182,7 @@ agent_profiles:
   off: { command: npx, args: [-y, files], enabled: false }
   login: { url: "https://mcp.example.com/mcp", auth: { strategy: oauth2 } }`);
     expect(told(environment?.proofs)).toEqual([
-      ['agent_settings.mcp_config.login', 'not-checked', 'a try would use up its login by OAuth'],
+      ['mcp_servers.login', 'not-checked', 'a try would use up its login by OAuth'],
     ]);
     expect(tries()).toEqual([]);
   });
@@ -200,11 +200,7 @@ agent_profiles:
     await service();
     const environment = await planned(`mcp_servers: { ${FILES} }\nguards: { run_code: true }`);
     expect(told(environment?.proofs)).toEqual([
-      [
-        'mcp_config.stdio_servers.files',
-        'not-checked',
-        'an apply would be refused (rule run-code)',
-      ],
+      ['mcp_servers.files', 'not-checked', 'an apply would be refused (rule run-code)'],
     ]);
     expect(tries()).toEqual([]);
   });
@@ -378,8 +374,8 @@ agent_profiles: { mine: { llm_profile: main } }`;
     const later = 'it is not stored yet: setpoint plan --check tries what is to be stored';
     expect(told(environment?.proofs)).toEqual([
       ['agent_settings.llm', 'works', FAULTLESS],
-      ['agent_settings.mcp_config.files', 'works', 'it lists 1 tool'],
-      ['agent_settings.mcp_config.gone', 'fails', 'it could not be reached or started'],
+      ['mcp_servers.files', 'works', 'it lists 1 tool'],
+      ['mcp_servers.gone', 'fails', 'it could not be reached or started'],
       ['llm_profiles.new', 'not-checked', later],
       ['llm_profiles.main', 'works', FAULTLESS],
       ['llm_profiles.wrong', 'fails', 'the provider refuses the key'],

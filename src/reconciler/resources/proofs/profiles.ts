@@ -7,6 +7,7 @@ import {
   META_PROFILES_FORM,
 } from '../../model/collection-forms.ts';
 import { itemNamed, itemsDeclared, type DesiredItem } from '../../model/collection.ts';
+import { isOfServers } from '../../model/mcp.ts';
 import { isWithin } from '../../model/path.ts';
 import { notChecked, type Tried } from '../../model/proof.ts';
 import { isEmpty, isRecord, recordOf, valueAt, type ValueRecord } from '../../model/value.ts';
@@ -60,7 +61,7 @@ export function plannedAgent(trying: TryingPlan, about: Provable): Trial {
     ),
   );
   for (const change of trying.plan.flatMap(({ changes }) => changes))
-    if (change.path[0] === 'mcp_config' || change.path[0] === 'agent_settings')
+    if (isOfServers(change.path) || change.path[0] === 'agent_settings')
       for (const key of change.path) coming.add(key);
   return trial(about, null, () => trying.checks.agent(name, agentProfileBody(members), coming));
 }

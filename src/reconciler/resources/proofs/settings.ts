@@ -44,7 +44,7 @@ export function plannedSettings(
   const servers = provable.filter(({ kind }) => kind === 'server').map(({ path }) => path);
   return trialsOf(
     trying,
-    [...models, ...sentServers(servers, valueAt(diff, ['mcp_config']))],
+    [...models, ...sentServers(servers, valueAt(diff, ['mcp_config']), trying)],
     diff,
   );
 }
@@ -55,16 +55,20 @@ interface Placed extends Provable {
 }
 
 function inPart(about: Provable): Placed {
-  return { ...about, place: about.path };
+  return { ...about, place: normalPath(about.path) };
 }
 
-/** The servers that are sent, each by the path of the change that names it; without one by its native path. */
-function sentServers(paths: readonly Path[], sent: Value | undefined): Placed[] {
+/** The servers that are sent, each by the path of the change that names it; without one as the file has servers. */
+function sentServers(
+  paths: readonly Path[],
+  sent: Value | undefined,
+  { desired }: TryingPlan,
+): Placed[] {
   return Object.entries(isRecord(sent) ? sent : {}).flatMap(([name, server]) => {
     if (server === null) return [];
     const place = [...NATIVE_SERVERS, name];
-    const path = paths.find((one) => samePath(normalPath(one), place)) ?? place;
-    return [{ kind: 'server', path, place } as const];
+    const path = paths.find((one) => samePath(normalPath(one), place));
+    return [{ ...serverNamed(name, desired), place, ...(path === undefined ? {} : { path }) }];
   });
 }
 
@@ -84,14 +88,15 @@ export function declaredInSettings({
     entriesOf(valueAt(settings.values, ['mcp_config', list])).flatMap((entry): Provable[] => {
       const name = nameOf(entry);
       const isManaged = managesField(desired, 'mcp_config') && managesEntry(desired, list, entry);
-      return name === null || !isManaged ? [] : [serverNamed(name)];
+      return name === null || !isManaged ? [] : [serverNamed(name, desired)];
     }),
   );
   return [...model, ...servers];
 }
 
-function serverNamed(name: string): Provable {
-  return { kind: 'server', path: [...NATIVE_SERVERS, name] };
+function serverNamed(name: string, { fields }: Trying['desired']): Provable {
+  const isByName = fields.some(({ block }) => block?.name === 'mcp_servers');
+  return { kind: 'server', path: [...(isByName ? ['mcp_servers'] : NATIVE_SERVERS), name] };
 }
 
 async function trialsOf(trying: Trying, about: readonly Placed[], diff: Value): Promise<Trial[]> {
