@@ -48,7 +48,8 @@ export function allowsNull(node: SchemaNode): boolean {
 
 /** The type of a schema, null aside. */
 export function typeOf({ type }: SchemaNode): string | undefined {
-  return [type].flat().find((one) => one !== 'null');
+  if (typeof type === 'string') return type === 'null' ? undefined : type;
+  return type?.find((one) => one !== 'null');
 }
 
 /** The alternatives of a union that are told apart by one member, by the value of that member. */

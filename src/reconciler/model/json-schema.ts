@@ -36,15 +36,27 @@ export interface Fault {
   readonly expected: SchemaNode;
 }
 
+/** Made once for each schema: every leaf of every answer is looked up. */
+const variantsKnown = new WeakMap<Definitions, WeakMap<SchemaNode, readonly SchemaNode[]>>();
+
 /** The variants of a schema, references followed. */
 export function variantsOf(node: SchemaNode, defs: Definitions): readonly SchemaNode[] {
+  if (node.$ref === undefined && node.anyOf === undefined) return [node];
+  const known = variantsKnown.get(defs) ?? new WeakMap<SchemaNode, readonly SchemaNode[]>();
+  variantsKnown.set(defs, known);
+  const variants = known.get(node) ?? findVariants(node, defs);
+  known.set(node, variants);
+  return variants;
+}
+
+function findVariants(node: SchemaNode, defs: Definitions): readonly SchemaNode[] {
   if (node.$ref !== undefined) {
     const { $ref, ...beside } = node;
-    return variantsOf({ ...defs[$ref.slice('#/$defs/'.length)], ...beside }, defs);
+    return findVariants({ ...defs[$ref.slice('#/$defs/'.length)], ...beside }, defs);
   }
   if (node.anyOf === undefined) return [node];
   const { anyOf, ...beside } = node;
-  return anyOf.flatMap((choice) => variantsOf({ ...choice, ...beside }, defs));
+  return anyOf.flatMap((choice) => findVariants({ ...choice, ...beside }, defs));
 }
 
 /** What is under a key of a map, or at a position of a list; none if the map has no such key. */

@@ -28,8 +28,6 @@ export function nativeSchema(dialect: DialectName): NativeSchema | null {
 /** The value that decides at a path which variant of a part applies; undefined if nothing tells. */
 export type KindAt = (path: Path) => Value | undefined;
 
-const ALL_KINDS: KindAt = () => undefined;
-
 /**
  * What a schema has at a path; none if it has nothing there. Of a part with variants, those whose own word (`agent_kind`,
  * `condenser_kind`) is the one that applies.
@@ -37,14 +35,13 @@ const ALL_KINDS: KindAt = () => undefined;
 export function nodesAt(
   { properties, $defs }: Pick<NativeSchema, 'properties' | '$defs'>,
   path: Path,
-  kindAt: KindAt = ALL_KINDS,
+  kindAt: KindAt | null = null,
 ): readonly SchemaNode[] {
   let nodes: readonly SchemaNode[] = [{ properties, additionalProperties: false }];
   for (const [index, key] of path.entries()) {
     const above = path.slice(0, index);
-    nodes = nodes
-      .filter((node) => isOfKind(node, above, kindAt))
-      .flatMap((node) => memberNodes(node, key, $defs));
+    const here = kindAt === null ? nodes : nodes.filter((node) => isOfKind(node, above, kindAt));
+    nodes = here.flatMap((node) => memberNodes(node, key, $defs));
   }
   return nodes;
 }

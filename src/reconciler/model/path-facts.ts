@@ -173,8 +173,9 @@ const PLACED: readonly PlacedRow[] = ROWS.map((row) => ({ ...row, path: row.at.s
 
 /** What is known of a place, whichever way its path is spelled. What is inside a place shares what is known of it. */
 export function factsAt(path: Path): Facts {
-  const around = PLACED.filter((row) => [path, normalPath(path)].some((form) => isAt(form, row)));
-  const own = around.filter((row) => row.path.length === normalPath(path).length);
+  const normal = normalPath(path);
+  const around = PLACED.filter((row) => isAt(path, row) || isAt(normal, row));
+  const own = around.filter((row) => row.path.length === normal.length);
   return {
     secret: around.some((row) => row.secret === true),
     runs: around.find((row) => row.runs !== undefined)?.runs ?? null,
