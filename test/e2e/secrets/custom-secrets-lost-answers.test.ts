@@ -116,9 +116,13 @@ const FAULTS: readonly (readonly Answer[])[] = [
   ['400'],
 ];
 
-/** Each request with each fault; one of them in turn for `npm test`. */
+/** Each request with each fault; for `npm test`, those of settings-v0 with one of them in turn. */
 const LOST = REQUESTS.flatMap((request, turn) =>
-  FAULTS.map((faults, at) => ({ request, faults, isShort: at === turn % FAULTS.length })),
+  FAULTS.map((faults, at) => ({
+    request,
+    faults,
+    isShort: request[0] === 'settings-v0' && at === turn % FAULTS.length,
+  })),
 );
 
 itEach(LOST, ({ isShort }) => isShort)(

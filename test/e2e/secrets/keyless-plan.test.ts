@@ -42,8 +42,8 @@ async function shown(asked: Omit<Parameters<typeof plan>[0], 'env'>): Promise<st
   return planText(document, { color: false, width: null, verbose: true });
 }
 
-function isOften([, dialect]: (typeof SAMPLES_HERE)[number]): boolean {
-  return dialect === 'agent-server';
+function isOften([, dialect, { block }]: (typeof SAMPLES_HERE)[number]): boolean {
+  return dialect === 'agent-server' && /^(secrets|llm_profiles|mcp_servers|skills)$/.test(block);
 }
 
 itEach(SAMPLES_HERE, isOften)(

@@ -3,6 +3,7 @@ import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const STORED = {
   agent_settings_diff: {
@@ -83,11 +84,14 @@ describe('active_profile alone, which takes the place of the whole llm', () => {
     ]);
   });
 
-  it.each([
-    ['clear_secret: true', 'clear-secret'],
-    ['move_endpoint: true', 'move-endpoint'],
-    ['protected: true', 'clear-secret'],
-  ])('is refused under %s, and nothing is written', async (guard, rule) => {
+  itEach(
+    [
+      ['clear_secret: true', 'clear-secret'],
+      ['move_endpoint: true', 'move-endpoint'],
+      ['protected: true', 'clear-secret'],
+    ],
+    (_, index) => index === 0,
+  )('is refused under %s, and nothing is written', async (guard, rule) => {
     const fronted = await server();
     const before = await settingsOf(fronted);
     const run = runs(fronted.url, 'active_profile: nokey', `guards: { ${guard} }\n`);
@@ -97,7 +101,7 @@ describe('active_profile alone, which takes the place of the whole llm', () => {
     expect(await settingsOf(fronted)).toEqual(before);
   });
 
-  it.each(['nokey', 'keyed'])(
+  itEach(['nokey', 'keyed'], (name) => name === 'keyed')(
     'ends as applied for %s, and the next plan is empty',
     async (name) => {
       const fronted = await server();
@@ -226,24 +230,24 @@ describe('active_meta_profile, with which a server turns enable_classify_and_swi
 });
 
 describe('a pointer to something that is not there', () => {
-  it.each(['active_profile: gone', 'active_profile: gone, llm_model: x/y'])(
-    'is refused by plan and apply: %s',
-    async (settings) => {
-      const fronted = await server();
-      const run = runs(fronted.url, settings);
-      for (const args of [['plan'], ['apply', '--yes']]) {
-        const { code, stdout, stderr } = await run(...args);
-        expect(code).toBe(3);
-        expect(stdout + stderr).toContain(
-          'active_profile names an LLM profile that it does not have',
-        );
-        expect(stdout + stderr).not.toContain('Could not read');
-        if (args.includes('plan'))
-          expect(stdout).toContain('Refused: the service cannot take what the file declares.');
-      }
-      expect(fronted.writes()).toEqual([]);
-    },
-  );
+  itEach(
+    ['active_profile: gone', 'active_profile: gone, llm_model: x/y'],
+    (_, index) => index === 1,
+  )('is refused by plan and apply: %s', async (settings) => {
+    const fronted = await server();
+    const run = runs(fronted.url, settings);
+    for (const args of [['plan'], ['apply', '--yes']]) {
+      const { code, stdout, stderr } = await run(...args);
+      expect(code).toBe(3);
+      expect(stdout + stderr).toContain(
+        'active_profile names an LLM profile that it does not have',
+      );
+      expect(stdout + stderr).not.toContain('Could not read');
+      if (args.includes('plan'))
+        expect(stdout).toContain('Refused: the service cannot take what the file declares.');
+    }
+    expect(fronted.writes()).toEqual([]);
+  });
 
   it('is refused of a meta profile where the server has meta profiles', async () => {
     const fronted = await server();
@@ -269,29 +273,32 @@ describe('a pointer to something that is not there', () => {
 
   const ID = '11111111-2222-3333-4444-555555555555';
 
-  it.each([
-    ['active_profile: keyed', "Profile 'keyed' not found", 'active_profile names an LLM profile'],
+  itEach(
     [
-      `active_agent_profile_id: "${ID}"`,
-      `Agent profile with id '${ID}' not found`,
-      `active_agent_profile_id names an agent profile`,
+      ['active_profile: keyed', "Profile 'keyed' not found", 'active_profile names an LLM profile'],
+      [
+        `active_agent_profile_id: "${ID}"`,
+        `Agent profile with id '${ID}' not found`,
+        `active_agent_profile_id names an agent profile`,
+      ],
+      [
+        'active_meta_profile: m1',
+        "Meta-profile 'm1' not found",
+        'active_meta_profile names a meta profile',
+      ],
+      [
+        `active_profile: keyed, active_agent_profile_id: "${ID}"`,
+        `Agent profile with id 'CANARY' not found`,
+        `was refused: active_agent_profile_id names an agent profile`,
+      ],
+      [
+        `active_profile: keyed, active_meta_profile: m1`,
+        'CANARY',
+        'active_profile names an LLM profile that the server does not have, or active_meta_profile names',
+      ],
     ],
-    [
-      'active_meta_profile: m1',
-      "Meta-profile 'm1' not found",
-      'active_meta_profile names a meta profile',
-    ],
-    [
-      `active_profile: keyed, active_agent_profile_id: "${ID}"`,
-      `Agent profile with id 'CANARY' not found`,
-      `was refused: active_agent_profile_id names an agent profile`,
-    ],
-    [
-      `active_profile: keyed, active_meta_profile: m1`,
-      'CANARY',
-      'active_profile names an LLM profile that the server does not have, or active_meta_profile names',
-    ],
-  ])('that the server refuses only at the write is named: %s', async (settings, detail, words) => {
+    (_, index) => index === 4,
+  )('that the server refuses only at the write is named: %s', async (settings, detail, words) => {
     const fronted = await server();
     fronted.instead = ({ method }) =>
       method === 'PATCH' ? { status: 404, body: { detail } } : null;

@@ -5,6 +5,7 @@ import { startEmulator } from '../../../src/emulator/start.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 import type { JsonRecord } from '../../fixture/store-server.ts';
+import { describeEach } from '../../fixture/long.ts';
 
 type Dialect = 'agent-server' | 'app-server';
 const BOTH: readonly Dialect[] = ['agent-server', 'app-server'];
@@ -51,41 +52,44 @@ const EXTRA = (value: JsonRecord) => ({
   agent_settings_diff: { llm: { litellm_extra_body: value } },
 });
 
-describe.each(BOTH)('what is empty in the file is empty on %s', (dialect) => {
-  it.each(['{}', 'null'])('secrets of the agent: %s revokes all', async (empty) => {
-    const world = await scene(
-      dialect,
-      SECRETS,
-      `{ agent_settings: { agent_context: { secrets: ${empty} } } }`,
-    );
-    await converges(world);
-    expect(JSON.stringify(await world.stored())).not.toContain('"S1"');
-  });
-
-  it('and a protected file refuses to clear them', async () => {
-    const settings =
-      '{ agent_settings: { agent_context: { secrets: {} } } }\nguards: { protected: true }';
-    const { run } = await scene(dialect, SECRETS, settings);
-    expect((await run('apply', '--yes')).code).toBe(5);
-  });
-
-  it.each([
-    ['a map', { k: { a: 1, b: { c: 2 } } }, '{}', {}],
-    ['a text', { k: 'text' }, '{}', {}],
-    ['a list', { k: [1] }, '{}', {}],
-    ['a map by a text', { k: { a: 1 } }, 'text', 'text'],
-    ['a map by a list', { k: { a: 1 } }, '[1]', [1]],
-    ['a text by a map', { k: 'text' }, '{ a: { b: 1 } }', { a: { b: 1 } }],
-    ['a list by a map', { k: [1] }, '{ a: 1 }', { a: 1 }],
-  ])('free JSON: %s is replaced in one apply', async (_, stored, written, after) => {
-    const settings = `{ agent_settings: { llm: { litellm_extra_body: { k: ${written} } } } }`;
-    const world = await scene(dialect, EXTRA(stored), settings);
-    await converges(world);
-    expect(await world.stored()).toMatchObject({
-      agent_settings: { llm: { litellm_extra_body: { k: after } } },
+describeEach(BOTH, (dialect) => dialect === 'agent-server')(
+  'what is empty in the file is empty on %s',
+  (dialect) => {
+    it.each(['{}', 'null'])('secrets of the agent: %s revokes all', async (empty) => {
+      const world = await scene(
+        dialect,
+        SECRETS,
+        `{ agent_settings: { agent_context: { secrets: ${empty} } } }`,
+      );
+      await converges(world);
+      expect(JSON.stringify(await world.stored())).not.toContain('"S1"');
     });
-  });
-});
+
+    it('and a protected file refuses to clear them', async () => {
+      const settings =
+        '{ agent_settings: { agent_context: { secrets: {} } } }\nguards: { protected: true }';
+      const { run } = await scene(dialect, SECRETS, settings);
+      expect((await run('apply', '--yes')).code).toBe(5);
+    });
+
+    it.each([
+      ['a map', { k: { a: 1, b: { c: 2 } } }, '{}', {}],
+      ['a text', { k: 'text' }, '{}', {}],
+      ['a list', { k: [1] }, '{}', {}],
+      ['a map by a text', { k: { a: 1 } }, 'text', 'text'],
+      ['a map by a list', { k: { a: 1 } }, '[1]', [1]],
+      ['a text by a map', { k: 'text' }, '{ a: { b: 1 } }', { a: { b: 1 } }],
+      ['a list by a map', { k: [1] }, '{ a: 1 }', { a: 1 }],
+    ])('free JSON: %s is replaced in one apply', async (_, stored, written, after) => {
+      const settings = `{ agent_settings: { llm: { litellm_extra_body: { k: ${written} } } } }`;
+      const world = await scene(dialect, EXTRA(stored), settings);
+      await converges(world);
+      expect(await world.stored()).toMatchObject({
+        agent_settings: { llm: { litellm_extra_body: { k: after } } },
+      });
+    });
+  },
+);
 
 describe('misc_settings', () => {
   const MISC = {
@@ -120,37 +124,47 @@ describe('misc_settings', () => {
   });
 });
 
-describe.each(BOTH)('the kind of the condenser on %s', (dialect) => {
-  const NO_OP = { agent_settings_diff: { condenser: { condenser_kind: 'no_op' } } };
+describeEach(BOTH, (dialect) => dialect === 'agent-server')(
+  'the kind of the condenser on %s',
+  (dialect) => {
+    const NO_OP = { agent_settings_diff: { condenser: { condenser_kind: 'no_op' } } };
 
-  it.each([
-    '{ condenser_max_size: 100 }',
-    '{ condenser_max_size: 100, agent_settings: { condenser: { condenser_kind: llm_summarizing } } }',
-    '{ agent_settings: { condenser: { max_size: 100, keep_first: 4 } } }',
-  ])('follows from what is declared, when somebody else has switched it: %s', async (settings) => {
-    const world = await scene(dialect, NO_OP, settings);
-    await converges(world);
-    expect(await world.stored()).toMatchObject({
-      agent_settings: { condenser: { condenser_kind: 'llm_summarizing', max_size: 100 } },
-    });
-  });
-
-  it('is switched off without a word of another writer', async () => {
-    const stored = { agent_settings_diff: { condenser: { max_size: 77, keep_first: 5 } } };
-    await converges(
-      await scene(dialect, stored, '{ agent_settings: { condenser: { condenser_kind: no_op } } }'),
+    it.each([
+      '{ condenser_max_size: 100 }',
+      '{ condenser_max_size: 100, agent_settings: { condenser: { condenser_kind: llm_summarizing } } }',
+      '{ agent_settings: { condenser: { max_size: 100, keep_first: 4 } } }',
+    ])(
+      'follows from what is declared, when somebody else has switched it: %s',
+      async (settings) => {
+        const world = await scene(dialect, NO_OP, settings);
+        await converges(world);
+        expect(await world.stored()).toMatchObject({
+          agent_settings: { condenser: { condenser_kind: 'llm_summarizing', max_size: 100 } },
+        });
+      },
     );
-  });
 
-  it('and a member that this kind has not is refused before anything is sent', async () => {
-    const settings =
-      '{ condenser_max_size: 77, agent_settings: { condenser: { condenser_kind: no_op } } }';
-    const { run } = await scene(dialect, { agent_settings_diff: {} }, settings);
-    const { code, stderr } = await run('apply', '--yes');
-    expect(code).toBe(3);
-    expect(stderr).toContain('It has no condenser_max_size while');
-  });
-});
+    it('is switched off without a word of another writer', async () => {
+      const stored = { agent_settings_diff: { condenser: { max_size: 77, keep_first: 5 } } };
+      await converges(
+        await scene(
+          dialect,
+          stored,
+          '{ agent_settings: { condenser: { condenser_kind: no_op } } }',
+        ),
+      );
+    });
+
+    it('and a member that this kind has not is refused before anything is sent', async () => {
+      const settings =
+        '{ condenser_max_size: 77, agent_settings: { condenser: { condenser_kind: no_op } } }';
+      const { run } = await scene(dialect, { agent_settings_diff: {} }, settings);
+      const { code, stderr } = await run('apply', '--yes');
+      expect(code).toBe(3);
+      expect(stderr).toContain('It has no condenser_max_size while');
+    });
+  },
+);
 
 describe('what an Agent Server changes along with a write', () => {
   it.each(['null', 'other'])('is no other writer: active_meta_profile: %s', async (value) => {

@@ -6,7 +6,7 @@ import { drift, plan } from '../../../src/reconciler/operations/plan.ts';
 import { validate } from '../../../src/reconciler/operations/validate.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { folderWith, setpoint } from '../../fixture/command.ts';
-import { describeEach } from '../../fixture/long.ts';
+import { describeEach, itEach } from '../../fixture/long.ts';
 import { quickClock } from '../../fixture/settings.ts';
 
 const KEY = 'a-key';
@@ -399,7 +399,7 @@ it.each([
   expect(errors[0]).toMatchObject({ code, hint: expect.stringContaining(hint) as unknown });
 });
 
-it.each(DIALECTS)(
+itEach(DIALECTS, (dialect) => dialect === 'agent-server')(
   '%s: settings.active_profile beside profiles is active.llm_profile',
   async (dialect) => {
     await service(dialect);
@@ -418,27 +418,30 @@ it.each(DIALECTS)(
   },
 );
 
-it.each(DIALECTS)('%s: get lists profiles and what is active, without a key', async (dialect) => {
-  await service(dialect);
-  await applied(FILE);
-  const made = folderWith({ 'settings.yaml': asked(FILE).text });
-  const { stdout } = await setpoint(['get', 'llm_profiles,active'], { cwd: made.path, env: ENV });
-  expect(stdout).toMatch(/main\s+openai\/gpt-5\s+set\s+https:\/\/llm\.example\.com\/v1/);
-  expect(stdout).toMatch(/llm_profile\s+main/);
-  const json = await setpoint(['get', 'settings,llm_profiles,active', '-o', 'json'], {
-    cwd: made.path,
-    env: ENV,
-  });
-  expect(JSON.parse(json.stdout)).toMatchObject({
-    environments: [
-      {
-        llm_profiles: expect.arrayContaining([
-          expect.objectContaining({ name: 'main', api_key: '(sensitive)' }) as unknown,
-        ]) as unknown,
-        active: [{ name: 'llm_profile', profile: 'main' }],
-      },
-    ],
-  });
-  expect(stdout + json.stdout).not.toContain('canary');
-  made.remove();
-});
+itEach(DIALECTS, (dialect) => dialect === 'agent-server')(
+  '%s: get lists profiles and what is active, without a key',
+  async (dialect) => {
+    await service(dialect);
+    await applied(FILE);
+    const made = folderWith({ 'settings.yaml': asked(FILE).text });
+    const { stdout } = await setpoint(['get', 'llm_profiles,active'], { cwd: made.path, env: ENV });
+    expect(stdout).toMatch(/main\s+openai\/gpt-5\s+set\s+https:\/\/llm\.example\.com\/v1/);
+    expect(stdout).toMatch(/llm_profile\s+main/);
+    const json = await setpoint(['get', 'settings,llm_profiles,active', '-o', 'json'], {
+      cwd: made.path,
+      env: ENV,
+    });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      environments: [
+        {
+          llm_profiles: expect.arrayContaining([
+            expect.objectContaining({ name: 'main', api_key: '(sensitive)' }) as unknown,
+          ]) as unknown,
+          active: [{ name: 'llm_profile', profile: 'main' }],
+        },
+      ],
+    });
+    expect(stdout + json.stdout).not.toContain('canary');
+    made.remove();
+  },
+);

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
-import { declaring, LATER, serviceWith, SPELLINGS } from '../../fixture/mcp-servers.ts';
+import { BOTH, declaring, isOnce, serviceWith } from '../../fixture/mcp-servers.ts';
 import type { JsonRecord } from '../../fixture/store-server.ts';
 import { itEach } from '../../fixture/long.ts';
 
@@ -19,21 +19,14 @@ const KEPT: readonly (readonly [string, JsonRecord])[] = [
   ['headers', { headers: { 'X-Key': SECRET } }],
 ];
 
-const CASES = LATER.flatMap((dialect) =>
-  SPELLINGS.flatMap((spelling) =>
-    KEPT.map(([how, member]) => ({ dialect, spelling, how, member })),
-  ),
-);
-/** One spelling on each dialect. */
-const isShort = ({ dialect, spelling }: { dialect: string; spelling: string }): boolean =>
-  spelling === (dialect === 'agent-server' ? 'native' : 'lists');
+const CASES = BOTH.flatMap((one) => KEPT.map(([how, member]) => ({ ...one, how, member })));
 const COMPARED = [false, true].flatMap((compares) => CASES.map((one) => ({ ...one, compares })));
 
 /** Compared secrets are a matter of the Agent Server alone: the other answers none. */
 const cases = COMPARED.filter(({ dialect, compares }) => dialect === 'agent-server' || !compares);
 
 describe('a stored credential never travels to another origin', () => {
-  itEach(cases, isShort)(
+  itEach(cases, isOnce)(
     '$dialect, $spelling, $how, compared: $compares: a new address under the same name keeps none',
     async ({ dialect, spelling, member, compares }) => {
       const service = await serviceWith(dialect, {
@@ -49,7 +42,7 @@ describe('a stored credential never travels to another origin', () => {
     },
   );
 
-  itEach(cases, isShort)(
+  itEach(cases, isOnce)(
     '$dialect, $spelling, $how, compared: $compares: move-endpoint refuses it, and clear-secret',
     async ({ dialect, spelling, member, compares }) => {
       const service = await serviceWith(dialect, {
@@ -77,12 +70,8 @@ describe('a stored credential never travels to another origin', () => {
     ],
     [{ command: 'npx', env: { TOKEN: SECRET } }, { url: ELSEWHERE }],
   ] as const;
-  const moves = LATER.flatMap((dialect) =>
-    SPELLINGS.flatMap((spelling) =>
-      LISTS.map(([before, after]) => ({ dialect, spelling, before, after })),
-    ),
-  );
-  itEach(moves, isShort)(
+  const moves = BOTH.flatMap((one) => LISTS.map(([before, after]) => ({ ...one, before, after })));
+  itEach(moves, isOnce)(
     '$dialect, $spelling: an entry that moves from $before to $after keeps none, and move-endpoint sees it',
     async ({ dialect, spelling, before, after }) => {
       const key = 'url' in before ? { auth: { strategy: 'bearer', value: SECRET } } : {};
@@ -97,7 +86,7 @@ describe('a stored credential never travels to another origin', () => {
     },
   );
 
-  itEach(CASES, isShort)(
+  itEach(CASES, isOnce)(
     '$dialect, $spelling, $how: what the file declares anew is sent there, and the guard asks for a word',
     async ({ dialect, spelling, member }) => {
       const service = await serviceWith(dialect, {
@@ -121,7 +110,7 @@ describe('a stored credential never travels to another origin', () => {
     },
   );
 
-  it.each(LATER.flatMap((dialect) => SPELLINGS.map((spelling) => ({ dialect, spelling }))))(
+  itEach(BOTH, isOnce)(
     '$dialect, $spelling: another path of the same host keeps what the server can keep',
     async ({ dialect, spelling }) => {
       const auth = { strategy: 'bearer', value: SECRET };

@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
-import { declaring, LATER, serviceWith, SPELLINGS } from '../../fixture/mcp-servers.ts';
+import {
+  BOTH,
+  declaring,
+  isOnce,
+  LATER,
+  serviceWith,
+  type Spelled,
+  SPELLINGS,
+} from '../../fixture/mcp-servers.ts';
 import type { JsonRecord } from '../../fixture/store-server.ts';
-import { itEach } from '../../fixture/long.ts';
+import { describeEach, itEach } from '../../fixture/long.ts';
 
 const URL = 'https://mcp.example.com/mcp';
 const SECRET = 'CANARY-71c2aa09';
-const BOTH = LATER.flatMap((dialect) => SPELLINGS.map((spelling) => ({ dialect, spelling })));
 
 /** Every way to authenticate, as a file declares it; null is none. */
 const WAYS: Readonly<Record<string, JsonRecord | null>> = {
@@ -23,7 +30,7 @@ const WAYS: Readonly<Record<string, JsonRecord | null>> = {
 const env = { KEY: SECRET };
 
 /** Whether `npm test` has a case in this spelling; the spellings take turns, and the dialects begin with different ones. */
-function isTurn({ dialect, spelling }: (typeof BOTH)[number], index: number): boolean {
+function isTurn({ dialect, spelling }: Spelled, index: number): boolean {
   return (LATER.indexOf(dialect) + SPELLINGS.indexOf(spelling) + index) % SPELLINGS.length === 0;
 }
 
@@ -31,41 +38,44 @@ const isNone = (way: JsonRecord | null) => way === null || way['strategy'] === '
 const stored = (way: JsonRecord | null) =>
   JSON.parse(JSON.stringify(way).replaceAll('${env:KEY}', SECRET)) as JsonRecord | null;
 
-describe.each(BOTH)('how a server authenticates on $dialect, in $spelling', (given) => {
-  const { dialect, spelling } = given;
-  const pairs = Object.keys(WAYS).flatMap((from) =>
-    Object.keys(WAYS).map((to) => [from, to] as const),
-  );
+describeEach(BOTH, ({ dialect }) => dialect === 'agent-server')(
+  'how a server authenticates on $dialect, in $spelling',
+  (given) => {
+    const { dialect, spelling } = given;
+    const pairs = Object.keys(WAYS).flatMap((from) =>
+      Object.keys(WAYS).map((to) => [from, to] as const),
+    );
 
-  // Each once as what it was and as what it becomes, in one of the spellings, and what stays as it is.
-  const ways = Object.keys(WAYS);
-  const isShort = ([from, to]: readonly [string, string]): boolean =>
-    (ways.indexOf(to) === (ways.indexOf(from) + 1) % ways.length &&
-      isTurn(given, ways.indexOf(to))) ||
-    (from === to && to === 'bearer');
-  itEach(pairs, isShort)('becomes what the file declares: from %s to %s', async (from, to) => {
-    const [before = null, after = null] = [WAYS[from], WAYS[to]];
-    const auth = before === null ? {} : { auth: stored(before) };
-    const service = await serviceWith(dialect, {
-      one: { url: URL, transport: 'http', description: 'stays', ...auth },
+    // Each once as what it was and as what it becomes, in one of the spellings, and what stays as it is.
+    const ways = Object.keys(WAYS);
+    const isShort = ([from, to]: readonly [string, string]): boolean =>
+      (ways.indexOf(to) === (ways.indexOf(from) + 1) % ways.length &&
+        isTurn(given, ways.indexOf(to))) ||
+      (from === to && to === 'bearer');
+    itEach(pairs, isShort)('becomes what the file declares: from %s to %s', async (from, to) => {
+      const [before = null, after = null] = [WAYS[from], WAYS[to]];
+      const auth = before === null ? {} : { auth: stored(before) };
+      const service = await serviceWith(dialect, {
+        one: { url: URL, transport: 'http', description: 'stays', ...auth },
+      });
+      const asked = declaring(service, { one: { url: URL, auth: after } }, spelling, { env });
+      const isSame = from === to || (isNone(before) && isNone(after));
+      const planned = await plan(asked);
+      expect(planned.environments[0]?.changes).toHaveLength(isSame ? 0 : 1);
+      const { environments } = await apply(asked);
+      expect(environments[0]).toMatchObject({
+        status: isSame ? 'in-sync' : 'applied',
+        error: null,
+        remaining: [],
+      });
+      const { one } = await service.servers();
+      expect(one).toMatchObject({ url: URL, description: 'stays' });
+      if (isNone(after)) expect(JSON.stringify(one)).not.toContain(SECRET);
+      else expect(one?.['auth']).toEqual(stored(after));
+      expect((await plan(asked)).environments[0]?.changes).toEqual([]);
     });
-    const asked = declaring(service, { one: { url: URL, auth: after } }, spelling, { env });
-    const isSame = from === to || (isNone(before) && isNone(after));
-    const planned = await plan(asked);
-    expect(planned.environments[0]?.changes).toHaveLength(isSame ? 0 : 1);
-    const { environments } = await apply(asked);
-    expect(environments[0]).toMatchObject({
-      status: isSame ? 'in-sync' : 'applied',
-      error: null,
-      remaining: [],
-    });
-    const { one } = await service.servers();
-    expect(one).toMatchObject({ url: URL, description: 'stays' });
-    if (isNone(after)) expect(JSON.stringify(one)).not.toContain(SECRET);
-    else expect(one?.['auth']).toEqual(stored(after));
-    expect((await plan(asked)).environments[0]?.changes).toEqual([]);
-  });
-});
+  },
+);
 
 /** What a member is on the service, what the file declares, and what it is then; undefined if it is gone. */
 const MEMBERS: readonly (readonly [string, JsonRecord, JsonRecord, JsonRecord])[] = [
@@ -87,42 +97,51 @@ const MEMBERS: readonly (readonly [string, JsonRecord, JsonRecord, JsonRecord])[
   ['auth null', { auth: { strategy: 'bearer', value: SECRET } }, { auth: null }, {}],
 ];
 
-describe.each(BOTH)('a member of a server on $dialect, in $spelling', (given) => {
-  const { dialect, spelling } = given;
+describeEach(BOTH, ({ dialect }) => dialect === 'agent-server')(
+  'a member of a server on $dialect, in $spelling',
+  (given) => {
+    const { dialect, spelling } = given;
 
-  itEach(MEMBERS, (_, index) => isTurn(given, index))(
-    '%s becomes what the file declares',
-    async (_, before, declared, after) => {
-      const common = { url: URL, transport: 'http' };
-      const service = await serviceWith(dialect, { one: { ...common, ...before } });
-      const asked = declaring(service, { one: { url: URL, ...declared } }, spelling, { env });
-      const differs = JSON.stringify(before) !== JSON.stringify(after);
-      expect((await plan(asked)).environments[0]?.changes).toHaveLength(differs ? 1 : 0);
-      const { environments } = await apply(asked);
-      expect(environments[0]).toMatchObject({ error: null, remaining: [] });
-      const { enabled: __, ...one } = (await service.servers())['one'] ?? {};
-      expect(one).toEqual({ ...common, ...after });
+    itEach(MEMBERS, (_, index) => isTurn(given, index))(
+      '%s becomes what the file declares',
+      async (_, before, declared, after) => {
+        const common = { url: URL, transport: 'http' };
+        const service = await serviceWith(dialect, { one: { ...common, ...before } });
+        const asked = declaring(service, { one: { url: URL, ...declared } }, spelling, { env });
+        const differs = JSON.stringify(before) !== JSON.stringify(after);
+        expect((await plan(asked)).environments[0]?.changes).toHaveLength(differs ? 1 : 0);
+        const { environments } = await apply(asked);
+        expect(environments[0]).toMatchObject({ error: null, remaining: [] });
+        const { enabled: __, ...one } = (await service.servers())['one'] ?? {};
+        expect(one).toEqual({ ...common, ...after });
+        expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+      },
+    );
+  },
+);
+
+describeEach(BOTH, isOnce)(
+  'what says that a server needs no key on $dialect, in $spelling',
+  (given) => {
+    const { dialect, spelling } = given;
+
+    it('stays as it is stored beside a change, and is a change by itself for nobody', async () => {
+      const auth = { strategy: 'none' };
+      const service = await serviceWith(dialect, { one: { url: URL, transport: 'http', auth } });
+      const quiet = declaring(service, { one: { url: URL, auth: null } }, spelling);
+      expect((await plan(quiet)).environments[0]?.changes).toEqual([]);
+      const asked = declaring(service, { one: { url: URL, description: 'd' } }, spelling);
+      expect((await apply(asked)).environments[0]).toMatchObject({
+        status: 'applied',
+        error: null,
+      });
+      expect((await service.servers())['one']).toMatchObject({ url: URL, auth, description: 'd' });
       expect((await plan(asked)).environments[0]?.changes).toEqual([]);
-    },
-  );
-});
+    });
+  },
+);
 
-describe.each(BOTH)('what says that a server needs no key on $dialect, in $spelling', (given) => {
-  const { dialect, spelling } = given;
-
-  it('stays as it is stored beside a change, and is a change by itself for nobody', async () => {
-    const auth = { strategy: 'none' };
-    const service = await serviceWith(dialect, { one: { url: URL, transport: 'http', auth } });
-    const quiet = declaring(service, { one: { url: URL, auth: null } }, spelling);
-    expect((await plan(quiet)).environments[0]?.changes).toEqual([]);
-    const asked = declaring(service, { one: { url: URL, description: 'd' } }, spelling);
-    expect((await apply(asked)).environments[0]).toMatchObject({ status: 'applied', error: null });
-    expect((await service.servers())['one']).toMatchObject({ url: URL, auth, description: 'd' });
-    expect((await plan(asked)).environments[0]?.changes).toEqual([]);
-  });
-});
-
-describe.each(BOTH)('the header Authorization on $dialect, in $spelling', (given) => {
+describeEach(BOTH, isOnce)('the header Authorization on $dialect, in $spelling', (given) => {
   const { dialect, spelling } = given;
 
   it.each(['Token', 'Bearer'])(
@@ -152,23 +171,26 @@ describe.each(BOTH)('the header Authorization on $dialect, in $spelling', (given
   );
 });
 
-describe.each(LATER)('the transport in the native map on %s', (dialect) => {
-  const KINDS = [undefined, 'http', 'streamable-http'] as const;
-  const pairs = KINDS.flatMap((from) => [...KINDS, null].map((to) => [from, to] as const));
-  const isShort = ([from, to]: (typeof pairs)[number]): boolean => from !== to || from === 'http';
-  itEach(pairs, isShort)('becomes what is declared: from %s to %s', async (from, to) => {
-    const was = from === undefined ? {} : { transport: from };
-    const service = await serviceWith(dialect, { one: { url: URL, ...was } });
-    const is = to === undefined ? {} : { transport: to };
-    const asked = declaring(service, { one: { url: URL, ...is } }, 'native');
-    const differs = to !== undefined && (to ?? 'http') !== (from ?? 'http');
-    expect((await plan(asked)).environments[0]?.changes).toHaveLength(differs ? 1 : 0);
-    const { environments } = await apply(asked);
-    expect(environments[0]).toMatchObject({ error: null, remaining: [] });
-    const { one } = await service.servers();
-    expect(one?.['transport']).toBe(differs ? (to ?? 'http') : from);
-  });
-});
+describeEach(LATER, (dialect) => dialect === 'agent-server')(
+  'the transport in the native map on %s',
+  (dialect) => {
+    const KINDS = [undefined, 'http', 'streamable-http'] as const;
+    const pairs = KINDS.flatMap((from) => [...KINDS, null].map((to) => [from, to] as const));
+    const isShort = ([from, to]: (typeof pairs)[number]): boolean => from !== to || from === 'http';
+    itEach(pairs, isShort)('becomes what is declared: from %s to %s', async (from, to) => {
+      const was = from === undefined ? {} : { transport: from };
+      const service = await serviceWith(dialect, { one: { url: URL, ...was } });
+      const is = to === undefined ? {} : { transport: to };
+      const asked = declaring(service, { one: { url: URL, ...is } }, 'native');
+      const differs = to !== undefined && (to ?? 'http') !== (from ?? 'http');
+      expect((await plan(asked)).environments[0]?.changes).toHaveLength(differs ? 1 : 0);
+      const { environments } = await apply(asked);
+      expect(environments[0]).toMatchObject({ error: null, remaining: [] });
+      const { one } = await service.servers();
+      expect(one?.['transport']).toBe(differs ? (to ?? 'http') : from);
+    });
+  },
+);
 
 describe.each(LATER)('a transport that the server has inferred on %s', (dialect) => {
   it('is said beside an address that another one would be inferred from', async () => {

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { request } from '../../fixture/settings.ts';
-import { declaring, LATER, serviceWith, SPELLINGS } from '../../fixture/mcp-servers.ts';
+import { BOTH, declaring, isOnce, LATER, serviceWith } from '../../fixture/mcp-servers.ts';
+import { describeEach } from '../../fixture/long.ts';
 
 const URL = 'https://mcp.example.com/mcp';
-const BOTH = LATER.flatMap((dialect) => SPELLINGS.map((spelling) => ({ dialect, spelling })));
 
 /** Two accounts at one address; what the file does not declare is in one of them only. */
 const TWO = {
@@ -14,7 +14,7 @@ const TWO = {
 };
 const keyed = (name: string) => ({ auth: { strategy: 'bearer', value: `\${env:${name}}` } });
 
-describe.each(BOTH)('two servers at one address on $dialect, in $spelling', (given) => {
+describeEach(BOTH, isOnce)('two servers at one address on $dialect, in $spelling', (given) => {
   const { dialect, spelling } = given;
 
   it('are told apart by their names: another order is no change', async () => {
@@ -105,31 +105,34 @@ describe.each(BOTH)('two servers at one address on $dialect, in $spelling', (giv
   });
 });
 
-describe.each(LATER)('an entry that the file declares in another list, on %s', (dialect) => {
-  it.each([
-    ['sse_servers', 'shttp_servers', { url: URL, transport: 'sse' }, { url: URL }],
-    ['stdio_servers', 'sse_servers', { command: 'npx', args: ['a'] }, { url: URL }],
-    ['shttp_servers', 'stdio_servers', { url: URL, transport: 'http' }, { command: 'npx' }],
-  ])('moves from %s to %s, also if its old list is not declared', async (...given) => {
-    const [from, to, stored, declared] = given;
-    const service = await serviceWith(dialect, {
-      one: stored,
-      other: { ...stored, description: 'stays' },
+describeEach(LATER, (dialect) => dialect === 'app-server')(
+  'an entry that the file declares in another list, on %s',
+  (dialect) => {
+    it.each([
+      ['sse_servers', 'shttp_servers', { url: URL, transport: 'sse' }, { url: URL }],
+      ['stdio_servers', 'sse_servers', { command: 'npx', args: ['a'] }, { url: URL }],
+      ['shttp_servers', 'stdio_servers', { url: URL, transport: 'http' }, { command: 'npx' }],
+    ])('moves from %s to %s, also if its old list is not declared', async (...given) => {
+      const [from, to, stored, declared] = given;
+      const service = await serviceWith(dialect, {
+        one: stored,
+        other: { ...stored, description: 'stays' },
+      });
+      const lists = { [to]: [{ name: 'one', ...declared }] };
+      const asked = request(service.url, `  mcp_config: ${JSON.stringify(lists)}\n`, {
+        env: { SETPOINT_API_KEY: 'contract-key' },
+      });
+      const planned = await plan(asked);
+      expect(planned.environments[0]?.changes).toMatchObject([
+        { action: 'remove', path: ['mcp_config', from, expect.anything()] },
+        { action: 'set', path: ['mcp_config', to, expect.anything()] },
+      ]);
+      const { environments } = await apply(asked);
+      expect(environments[0]).toMatchObject({ status: 'applied', error: null, remaining: [] });
+      const after = await service.servers();
+      expect(after['one']).toMatchObject(declared);
+      expect(after['other']).toMatchObject({ ...stored, description: 'stays' });
+      expect((await plan(asked)).environments[0]).toMatchObject({ status: 'in-sync' });
     });
-    const lists = { [to]: [{ name: 'one', ...declared }] };
-    const asked = request(service.url, `  mcp_config: ${JSON.stringify(lists)}\n`, {
-      env: { SETPOINT_API_KEY: 'contract-key' },
-    });
-    const planned = await plan(asked);
-    expect(planned.environments[0]?.changes).toMatchObject([
-      { action: 'remove', path: ['mcp_config', from, expect.anything()] },
-      { action: 'set', path: ['mcp_config', to, expect.anything()] },
-    ]);
-    const { environments } = await apply(asked);
-    expect(environments[0]).toMatchObject({ status: 'applied', error: null, remaining: [] });
-    const after = await service.servers();
-    expect(after['one']).toMatchObject(declared);
-    expect(after['other']).toMatchObject({ ...stored, description: 'stays' });
-    expect((await plan(asked)).environments[0]).toMatchObject({ status: 'in-sync' });
-  });
-});
+  },
+);

@@ -89,7 +89,7 @@ describe.each(['agent-server', 'app-server'] as const)(
       expect(readFileSync(file, 'utf8')).not.toContain(HELD);
     });
 
-    itEach([false, true], (nested) => nested && dialect === 'agent-server')(
+    itEach([false, true], (nested) => !nested && dialect === 'agent-server')(
       'are added with an environment, whatever they were (nested: %s)',
       async (nested) => {
         const { urls, file, common } = await begun(dialect, pairs(0, nested), pairs(1, nested));
@@ -103,7 +103,7 @@ describe.each(['agent-server', 'app-server'] as const)(
       },
     );
 
-    itEach([false, true], (nested) => nested && dialect === 'agent-server')(
+    itEach([false, true], (nested) => !nested && dialect === 'agent-server')(
       'are pulled, whatever they were (nested: %s)',
       async (nested) => {
         const { urls, common } = await begun(dialect, pairs(0, nested), pairs(1, nested));

@@ -83,127 +83,127 @@ function secretNames(dialect: DialectName): Promise<string[]> {
 
 const OTHERS = 'secrets: { JIRA: "${env:JIRA}" }\ncollections: { secrets: { others: remove } }';
 
-describe.each(['settings-v0', 'app-server', 'agent-server'] as const)(
-  '%s: others of the custom secrets',
-  (dialect) => {
-    it('are removals of the plan, with the place that says so', async () => {
-      await service(dialect);
-      await theirSecret(dialect, 'THEIRS');
-      expect(await planned(OTHERS)).toMatchObject({
-        changes: [
-          { path: ['secrets', 'JIRA'], action: 'set' },
-          {
-            path: ['secrets', 'THEIRS'],
-            action: 'remove',
-            reason: 'not declared',
-            sensitive: true,
-            source: { line: 4 },
-          },
-        ],
-        unmanaged: expect.not.arrayContaining([['secrets', 'THEIRS']]) as unknown,
-        refusals: [{ rule: 'remove-others', path: ['secrets', 'THEIRS'] }],
-      });
-      expect(front.writes()).toEqual([]);
+describeEach(
+  ['settings-v0', 'app-server', 'agent-server'] as const,
+  (dialect) => dialect === 'agent-server',
+)('%s: others of the custom secrets', (dialect) => {
+  it('are removals of the plan, with the place that says so', async () => {
+    await service(dialect);
+    await theirSecret(dialect, 'THEIRS');
+    expect(await planned(OTHERS)).toMatchObject({
+      changes: [
+        { path: ['secrets', 'JIRA'], action: 'set' },
+        {
+          path: ['secrets', 'THEIRS'],
+          action: 'remove',
+          reason: 'not declared',
+          sensitive: true,
+          source: { line: 4 },
+        },
+      ],
+      unmanaged: expect.not.arrayContaining([['secrets', 'THEIRS']]) as unknown,
+      refusals: [{ rule: 'remove-others', path: ['secrets', 'THEIRS'] }],
     });
+    expect(front.writes()).toEqual([]);
+  });
 
-    it('are refused by a guard that is on, and go if it is lifted; then all is quiet', async () => {
-      await service(dialect);
-      await theirSecret(dialect, 'THEIRS');
-      const [refused] = (await apply(asked(OTHERS))).environments;
-      expect(refused).toMatchObject({ status: 'refused', refusals: [{ rule: 'remove-others' }] });
-      expect(front.writes()).toEqual([]);
-      expect(await applied(OTHERS)).toMatchObject({
-        status: 'applied',
-        changes: [{ result: 'set' }, { path: ['secrets', 'THEIRS'], result: 'verified' }],
-      });
-      expect(await secretNames(dialect)).toEqual(['JIRA']);
-      expect(await planned(OTHERS)).toMatchObject({ status: 'in-sync', changes: [], refusals: [] });
+  it('are refused by a guard that is on, and go if it is lifted; then all is quiet', async () => {
+    await service(dialect);
+    await theirSecret(dialect, 'THEIRS');
+    const [refused] = (await apply(asked(OTHERS))).environments;
+    expect(refused).toMatchObject({ status: 'refused', refusals: [{ rule: 'remove-others' }] });
+    expect(front.writes()).toEqual([]);
+    expect(await applied(OTHERS)).toMatchObject({
+      status: 'applied',
+      changes: [{ result: 'set' }, { path: ['secrets', 'THEIRS'], result: 'verified' }],
     });
+    expect(await secretNames(dialect)).toEqual(['JIRA']);
+    expect(await planned(OTHERS)).toMatchObject({ status: 'in-sync', changes: [], refusals: [] });
+  });
 
-    it('go without the flag if a saved plan names each, and none that came later', async () => {
-      await service(dialect);
-      await theirSecret(dialect, 'THEIRS');
-      const approved = await plan(asked(OTHERS));
+  it('go without the flag if a saved plan names each, and none that came later', async () => {
+    await service(dialect);
+    await theirSecret(dialect, 'THEIRS');
+    const approved = await plan(asked(OTHERS));
+    await theirSecret(dialect, 'LATER');
+    const [beyond] = (await apply({ ...asked(OTHERS), approved })).environments;
+    expect(beyond?.error).toMatchObject({ code: 'not-covered' });
+    expect(beyond?.error?.message).toContain('secrets.LATER (remove)');
+    expect(front.writes()).toEqual([]);
+    await front.ask('DELETE', `${SECRETS[dialect]}/LATER`);
+    const [done] = (await apply({ ...asked(OTHERS), approved })).environments;
+    expect(done).toMatchObject({ status: 'applied', error: null, refusals: [] });
+    expect(await secretNames(dialect)).toEqual(['JIRA']);
+  });
+
+  it('that a saved plan removes because the file says null are not covered as others', async () => {
+    await service(dialect);
+    await theirSecret(dialect, 'THEIRS');
+    const approved = await plan(asked('secrets: { THEIRS: null }'));
+    const others = 'collections: { secrets: { others: remove } }';
+    const [refused] = (await apply({ ...asked(others), approved })).environments;
+    expect(refused?.error).toMatchObject({ code: 'not-covered' });
+    expect(await secretNames(dialect)).toEqual(['THEIRS']);
+  });
+
+  it('that came after the plan stay until the next one', async () => {
+    await service(dialect);
+    await theirSecret(dialect, 'THEIRS');
+    let isLate = true;
+    front.before = async ({ method }) => {
+      if (method !== 'DELETE' || !isLate) return;
+      isLate = false;
       await theirSecret(dialect, 'LATER');
-      const [beyond] = (await apply({ ...asked(OTHERS), approved })).environments;
-      expect(beyond?.error).toMatchObject({ code: 'not-covered' });
-      expect(beyond?.error?.message).toContain('secrets.LATER (remove)');
-      expect(front.writes()).toEqual([]);
-      await front.ask('DELETE', `${SECRETS[dialect]}/LATER`);
-      const [done] = (await apply({ ...asked(OTHERS), approved })).environments;
-      expect(done).toMatchObject({ status: 'applied', error: null, refusals: [] });
-      expect(await secretNames(dialect)).toEqual(['JIRA']);
-    });
+    };
+    await applied('collections: { secrets: { others: remove } }');
+    expect(await secretNames(dialect)).toEqual(['LATER']);
+  });
 
-    it('that a saved plan removes because the file says null are not covered as others', async () => {
-      await service(dialect);
-      await theirSecret(dialect, 'THEIRS');
-      const approved = await plan(asked('secrets: { THEIRS: null }'));
-      const others = 'collections: { secrets: { others: remove } }';
-      const [refused] = (await apply({ ...asked(others), approved })).environments;
-      expect(refused?.error).toMatchObject({ code: 'not-covered' });
-      expect(await secretNames(dialect)).toEqual(['THEIRS']);
-    });
+  it('are none if the list is empty, and an error if it cannot be read', async () => {
+    await service(dialect);
+    await theirSecret(dialect, 'THEIRS');
+    const others = 'collections: { secrets: { others: remove } }';
+    front.instead = ({ path }) =>
+      path.startsWith(SECRETS[dialect]) ? { status: 400, body: {} } : null;
+    expect((await planned(others))?.error).not.toBeNull();
+    const empty = { custom_secrets: [], items: [], secrets: [], next_page_id: null };
+    front.instead = ({ path }) =>
+      path.startsWith(SECRETS[dialect]) ? { status: 200, body: empty } : null;
+    expect(await planned(others)).toMatchObject({ error: null, changes: [] });
+  });
 
-    it('that came after the plan stay until the next one', async () => {
-      await service(dialect);
-      await theirSecret(dialect, 'THEIRS');
-      let isLate = true;
-      front.before = async ({ method }) => {
-        if (method !== 'DELETE' || !isLate) return;
-        isLate = false;
-        await theirSecret(dialect, 'LATER');
-      };
-      await applied('collections: { secrets: { others: remove } }');
-      expect(await secretNames(dialect)).toEqual(['LATER']);
-    });
+  it('that are the service’s own, or wait under a second name, stay', async () => {
+    await service(dialect);
+    await theirSecret(dialect, 'OPENHANDS_API_KEY');
+    if (dialect === 'settings-v0') await theirSecret(dialect, 'a/b');
+    await applied(OTHERS);
+    await theirSecret(dialect, 'JIRA__next');
+    const found = await planned(OTHERS);
+    const removed = found?.changes.filter(({ action }) => action === 'remove');
+    // Where a request replaces a value, no value waits under another name.
+    expect(removed?.map(({ path }) => path)).toEqual(
+      dialect === 'settings-v0' ? [] : [['secrets', 'JIRA__next']],
+    );
+    expect(found?.unmanaged).toContainEqual(['secrets', 'OPENHANDS_API_KEY']);
+  });
 
-    it('are none if the list is empty, and an error if it cannot be read', async () => {
-      await service(dialect);
-      await theirSecret(dialect, 'THEIRS');
-      const others = 'collections: { secrets: { others: remove } }';
-      front.instead = ({ path }) =>
-        path.startsWith(SECRETS[dialect]) ? { status: 400, body: {} } : null;
-      expect((await planned(others))?.error).not.toBeNull();
-      const empty = { custom_secrets: [], items: [], secrets: [], next_page_id: null };
-      front.instead = ({ path }) =>
-        path.startsWith(SECRETS[dialect]) ? { status: 200, body: empty } : null;
-      expect(await planned(others)).toMatchObject({ error: null, changes: [] });
-    });
-
-    it('that are the service’s own, or wait under a second name, stay', async () => {
-      await service(dialect);
-      await theirSecret(dialect, 'OPENHANDS_API_KEY');
-      if (dialect === 'settings-v0') await theirSecret(dialect, 'a/b');
-      await applied(OTHERS);
-      await theirSecret(dialect, 'JIRA__next');
-      const found = await planned(OTHERS);
-      const removed = found?.changes.filter(({ action }) => action === 'remove');
-      // Where a request replaces a value, no value waits under another name.
-      expect(removed?.map(({ path }) => path)).toEqual(
-        dialect === 'settings-v0' ? [] : [['secrets', 'JIRA__next']],
-      );
-      expect(found?.unmanaged).toContainEqual(['secrets', 'OPENHANDS_API_KEY']);
-    });
-
-    it('are drift to an earlier file that removed others, and pending to one that did not', async () => {
-      await service(dialect);
-      await theirSecret(dialect, 'THEIRS');
-      const base = (name: string, text: string) => {
-        mkdirSync(folder.path, { recursive: true });
-        writeFileSync(join(folder.path, name), text);
-        return join(folder.path, name);
-      };
-      const classOf = async (earlier: string): Promise<unknown> => {
-        const { environments } = await drift({ ...asked(OTHERS), base: earlier });
-        return environments[0]?.changes.find(({ path }) => path[1] === 'THEIRS')?.class;
-      };
-      expect(await classOf(base('same.yaml', asked(OTHERS).text))).toBe('drift');
-      const kept = OTHERS.replace('remove', 'keep');
-      expect(await classOf(base('kept.yaml', asked(kept).text))).toBe('pending');
-    });
-  },
-);
+  it('are drift to an earlier file that removed others, and pending to one that did not', async () => {
+    await service(dialect);
+    await theirSecret(dialect, 'THEIRS');
+    const base = (name: string, text: string) => {
+      mkdirSync(folder.path, { recursive: true });
+      writeFileSync(join(folder.path, name), text);
+      return join(folder.path, name);
+    };
+    const classOf = async (earlier: string): Promise<unknown> => {
+      const { environments } = await drift({ ...asked(OTHERS), base: earlier });
+      return environments[0]?.changes.find(({ path }) => path[1] === 'THEIRS')?.class;
+    };
+    expect(await classOf(base('same.yaml', asked(OTHERS).text))).toBe('drift');
+    const kept = OTHERS.replace('remove', 'keep');
+    expect(await classOf(base('kept.yaml', asked(kept).text))).toBe('pending');
+  });
+});
 
 describeEach(['app-server', 'agent-server'] as const, (dialect) => dialect === 'agent-server')(
   '%s: others of the LLM profiles',
@@ -391,70 +391,70 @@ const SETTINGS: Readonly<Record<DialectName, string>> = {
   'agent-server': '/api/settings',
 };
 
-describe.each(['settings-v0', 'app-server', 'agent-server'] as const)(
-  '%s: others of the mcp servers',
-  (dialect) => {
-    const server = (at: string): string => `https://${at}.example.com/mcp`;
-    const mine = `settings: { language: en }\nmcp_servers: { mine: { url: "${server('mine')}" } }`;
-    const others = `${mine}\ncollections: { mcp_servers: { others: remove } }`;
+describeEach(
+  ['settings-v0', 'app-server', 'agent-server'] as const,
+  (dialect) => dialect === 'agent-server',
+)('%s: others of the mcp servers', (dialect) => {
+  const server = (at: string): string => `https://${at}.example.com/mcp`;
+  const mine = `settings: { language: en }\nmcp_servers: { mine: { url: "${server('mine')}" } }`;
+  const others = `${mine}\ncollections: { mcp_servers: { others: remove } }`;
 
-    /** What the service has, by the first part of each address. */
-    async function servers(): Promise<string[]> {
-      const { body } = await front.ask('GET', SETTINGS[dialect]);
-      const found = JSON.stringify(body).matchAll(/https:..(\w+)\.example\.com.mcp/g);
-      return [...found].map(([, name = '']) => name).toSorted();
-    }
+  /** What the service has, by the first part of each address. */
+  async function servers(): Promise<string[]> {
+    const { body } = await front.ask('GET', SETTINGS[dialect]);
+    const found = JSON.stringify(body).matchAll(/https:..(\w+)\.example\.com.mcp/g);
+    return [...found].map(([, name = '']) => name).toSorted();
+  }
 
-    async function theirs(): Promise<void> {
-      await applied(mine);
-      const both = mine.replace('} }', `}, theirs: { url: "${server('theirs')}" } }`);
-      await applied(both);
-      expect(await servers()).toEqual(['mine', 'theirs']);
-    }
+  async function theirs(): Promise<void> {
+    await applied(mine);
+    const both = mine.replace('} }', `}, theirs: { url: "${server('theirs')}" } }`);
+    await applied(both);
+    expect(await servers()).toEqual(['mine', 'theirs']);
+  }
 
-    it('are removals with a place, under the guard, and go by their names', async () => {
-      await service(dialect);
-      await theirs();
-      expect(await planned(mine)).toMatchObject({ status: 'in-sync', changes: [] });
-      const found = await planned(others);
-      expect(found).toMatchObject({
-        changes: [{ action: 'remove', reason: 'not declared', source: { line: 5 } }],
-        refusals: [{ rule: 'remove-others' }],
-        unmanaged: expect.not.arrayContaining([['mcp_servers', 'theirs']]) as unknown,
-      });
-      const approved = await plan(asked(others));
-      const [done] = (await apply({ ...asked(others), approved })).environments;
-      expect(done).toMatchObject({ status: 'applied', error: null });
-      expect(await servers()).toEqual(['mine']);
-      expect(await planned(others)).toMatchObject({ status: 'in-sync', changes: [] });
+  it('are removals with a place, under the guard, and go by their names', async () => {
+    await service(dialect);
+    await theirs();
+    expect(await planned(mine)).toMatchObject({ status: 'in-sync', changes: [] });
+    const found = await planned(others);
+    expect(found).toMatchObject({
+      changes: [{ action: 'remove', reason: 'not declared', source: { line: 5 } }],
+      refusals: [{ rule: 'remove-others' }],
+      unmanaged: expect.not.arrayContaining([['mcp_servers', 'theirs']]) as unknown,
     });
+    const approved = await plan(asked(others));
+    const [done] = (await apply({ ...asked(others), approved })).environments;
+    expect(done).toMatchObject({ status: 'applied', error: null });
+    expect(await servers()).toEqual(['mine']);
+    expect(await planned(others)).toMatchObject({ status: 'in-sync', changes: [] });
+  });
 
-    it('all go where the file names none, and what is unmanaged stays', async () => {
-      await service(dialect);
-      await theirs();
-      const left = `${others}\nunmanaged: [mcp_servers.mine]`;
-      const [removal, ...more] = (await planned(left))?.changes ?? [];
-      expect(removal?.path.at(-1)).toContain('theirs');
-      expect(more).toEqual([]);
-      const none = 'collections: { mcp_servers: { others: remove } }';
-      expect(await planned(`${none}\nunmanaged: [mcp_servers]`)).toMatchObject({ changes: [] });
-      await applied(none);
-      expect(await servers()).toEqual([]);
-    });
+  it('all go where the file names none, and what is unmanaged stays', async () => {
+    await service(dialect);
+    await theirs();
+    const left = `${others}\nunmanaged: [mcp_servers.mine]`;
+    const [removal, ...more] = (await planned(left))?.changes ?? [];
+    expect(removal?.path.at(-1)).toContain('theirs');
+    expect(more).toEqual([]);
+    const none = 'collections: { mcp_servers: { others: remove } }';
+    expect(await planned(`${none}\nunmanaged: [mcp_servers]`)).toMatchObject({ changes: [] });
+    await applied(none);
+    expect(await servers()).toEqual([]);
+  });
 
-    it('are drift to an earlier file that removed others, and pending to one that did not', async () => {
-      await service(dialect);
-      await theirs();
-      const classOf = async (text: string): Promise<unknown> => {
-        writeFileSync(join(folder.path, 'base.yaml'), asked(text).text);
-        const base = join(folder.path, 'base.yaml');
-        return (await drift({ ...asked(others), base })).environments[0]?.changes[0]?.class;
-      };
-      expect(await classOf(others)).toBe('drift');
-      expect(await classOf(mine)).toBe('pending');
-    });
-  },
-);
+  it('are drift to an earlier file that removed others, and pending to one that did not', async () => {
+    await service(dialect);
+    await theirs();
+    const classOf = async (text: string): Promise<unknown> => {
+      writeFileSync(join(folder.path, 'base.yaml'), asked(text).text);
+      const base = join(folder.path, 'base.yaml');
+      return (await drift({ ...asked(others), base })).environments[0]?.changes[0]?.class;
+    };
+    expect(await classOf(others)).toBe('drift');
+    expect(await classOf(mine)).toBe('pending');
+  });
+});
 
 it('of a block that is unmanaged stay', async () => {
   await service('settings-v0');

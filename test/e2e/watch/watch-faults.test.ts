@@ -197,7 +197,7 @@ describe('a journal that cannot be written', () => {
     await store.close();
   });
 
-  it('tells no Alertmanager of a state that is not kept; what fires goes on', async () => {
+  it('tells no Alertmanager of a state that is not kept; what fires goes on', LONG, async () => {
     const { store, folder } = await place(DECLARED, 'detect');
     const sent: string[] = [];
     const manager = await onLoopback((_, response, body) => {
@@ -313,32 +313,39 @@ describe('a service that fails', () => {
     await store.close();
   });
 
-  it('is asked by one of the environments behind it, and all are read soon once it is back', async () => {
-    const { store, folder } = await place(DECLARED, 'detect');
-    const names = Array.from({ length: 20 }, (_, index) => `e${index}`);
-    const text = readFileSync(join(folder, 'settings.yaml'), 'utf8');
-    settingsFile(folder, `${text}environments:\n${names.map((one) => `  ${one}: {}\n`).join('')}`);
-    const watch = startWatching({ folder });
-    let down = true;
-    store.intercept = (_, response) => {
-      if (down) response.writeHead(502).end('{}');
-      return down;
-    };
-    await watch.pass(20 * MINUTE);
-    const states = () => watch.controller.states().map(({ status }) => status);
-    expect(new Set(states())).toEqual(new Set(['error']));
-    const before = store.requests.length;
-    await watch.pass(10 * MINUTE);
-    // Two reads of each, of four tries; and checks of one alone.
-    expect(store.requests.length - before).toBeLessThan(names.length * 3 * 4 + 25);
-    down = false;
-    await watch.pass(105 * SECOND);
-    expect(new Set(states())).toEqual(new Set(['in-sync']));
-    await watch.stop();
-    await store.close();
-  });
+  it(
+    'is asked by one of the environments behind it, and all are read soon once it is back',
+    LONG,
+    async () => {
+      const { store, folder } = await place(DECLARED, 'detect');
+      const names = Array.from({ length: 20 }, (_, index) => `e${index}`);
+      const text = readFileSync(join(folder, 'settings.yaml'), 'utf8');
+      settingsFile(
+        folder,
+        `${text}environments:\n${names.map((one) => `  ${one}: {}\n`).join('')}`,
+      );
+      const watch = startWatching({ folder });
+      let down = true;
+      store.intercept = (_, response) => {
+        if (down) response.writeHead(502).end('{}');
+        return down;
+      };
+      await watch.pass(20 * MINUTE);
+      const states = () => watch.controller.states().map(({ status }) => status);
+      expect(new Set(states())).toEqual(new Set(['error']));
+      const before = store.requests.length;
+      await watch.pass(10 * MINUTE);
+      // Two reads of each, of four tries; and checks of one alone.
+      expect(store.requests.length - before).toBeLessThan(names.length * 3 * 4 + 25);
+      down = false;
+      await watch.pass(105 * SECOND);
+      expect(new Set(states())).toEqual(new Set(['in-sync']));
+      await watch.stop();
+      await store.close();
+    },
+  );
 
-  it('is not asked before the time that it named, also by the next turns', async () => {
+  it('is not asked before the time that it named, also by the next turns', LONG, async () => {
     const { store, folder } = await place(DECLARED, 'detect');
     const watch = startWatching({ folder });
     await watch.pass(2 * MINUTE);

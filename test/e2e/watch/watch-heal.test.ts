@@ -17,7 +17,7 @@ import {
   type World,
   type WorldOptions,
 } from '../../fixture/watch-world.ts';
-import { itEach } from '../../fixture/long.ts';
+import { LONG, itEach } from '../../fixture/long.ts';
 
 const DECLARED = { language: 'en', llm_model: 'gpt-4o' };
 const DRIFTED = { ...DECLARED, language: 'fr' };
@@ -194,7 +194,7 @@ describe('somebody who writes the same path again and again', () => {
     await ending(scenery);
   });
 
-  it('is not healed more often across restarts and clocks that are set', async () => {
+  it('is not healed more often across restarts and clocks that are set', LONG, async () => {
     const { store, watch } = await scene('{ mode: heal, interval: 10s }');
     const { folder, clock } = watch;
     let now = watch;

@@ -43,9 +43,9 @@ async function watched(watch: string, blocks: string) {
   settingsFile(folder, text);
   const world = startWatching({ folder });
   try {
-    await world.pass(10 * MINUTE);
+    await world.pass(3 * MINUTE);
     await front.ask('POST', SECRETS, { name: 'THEIRS', value: 'canary-theirs' });
-    await world.pass(30 * MINUTE);
+    await world.pass(6 * MINUTE);
     expect(JSON.stringify(world.state())).not.toContain('canary');
     const { status, plan } = world.state();
     const removed = plan?.changes.flatMap(({ action, path }) => (action === 'remove' ? path : []));
@@ -64,7 +64,7 @@ it.each([
   ['others', `${OTHERS}\n${GUARD_OFF}`],
   ['null in the file', NULL],
 ])('%s: told as drift, and not removed without watch.remove', async (_, blocks) => {
-  expect(await watched('{ mode: heal, interval: 5m }', blocks)).toEqual({
+  expect(await watched('{ mode: heal, interval: 1m }', blocks)).toEqual({
     status: 'drift',
     removed: ['secrets', 'THEIRS'],
     names: ['THEIRS'],
@@ -76,7 +76,7 @@ it.each([
   ['others', `${OTHERS}\n${GUARD_OFF}`],
   ['null in the file', NULL],
 ])('%s: removed with watch.remove', async (_, blocks) => {
-  const watch = '{ mode: heal, interval: 5m, remove: true }';
+  const watch = '{ mode: heal, interval: 1m, remove: true }';
   expect(await watched(watch, blocks)).toMatchObject({ status: 'in-sync', names: [], writes: 1 });
 });
 
@@ -86,7 +86,7 @@ it('others: an approved plan that names one lifts the guard for it, and for none
   const front = await startFronted({ dialect: 'settings-v0', apiKey: 'a-key', data });
   await front.ask('POST', SECRETS, { name: 'THEIRS', value: 'canary-theirs' });
   const folder = watchFolder();
-  const watch = 'watch: { mode: heal, interval: 5m, remove: true }';
+  const watch = 'watch: { mode: heal, interval: 1m, remove: true }';
   const text = `version: 1\nserver: { url: "${front.url}" }\n${watch}\n${OTHERS}\n`;
   const file = settingsFile(folder, text);
   const approved = await plan({ file, env: { SETPOINT_API_KEY: 'a-session-key' } });
@@ -107,7 +107,7 @@ it('others: an approved plan that names one lifts the guard for it, and for none
 });
 
 it('others: the guard that is on refuses, whatever watch says', async () => {
-  const watch = '{ mode: heal, interval: 5m, remove: true }';
+  const watch = '{ mode: heal, interval: 1m, remove: true }';
   const refused = { status: 'refused', names: ['THEIRS'], writes: 0 };
   expect(await watched(watch, OTHERS)).toMatchObject(refused);
 });
@@ -130,7 +130,7 @@ async function removing(dialect: DialectName, { declared, removed }: SampleItem,
   settingsFile(folder, `${head}watch: ${watch}\n${removed}\n`);
   const world = startWatching({ folder });
   try {
-    await world.pass(30 * MINUTE);
+    await world.pass(6 * MINUTE);
     const state = world.state();
     const now = world.clock.now();
     const said = {
@@ -165,33 +165,28 @@ async function measured(controller: Controller): Promise<string | undefined> {
   return /^setpoint_target_heal_would_remove\{.*\} (\d)$/m.exec(text)?.[1];
 }
 
-function isOften(dialect: DialectName, { block }: SampleItem): boolean {
-  return block === 'mcp_servers' || block === 'marketplaces' || dialect === 'agent-server';
-}
-
 describe('what a file removes of each collection', () => {
   const cases = SAMPLES_HERE;
-  const isShort = ([, dialect, sample]: (typeof cases)[number]) => isOften(dialect, sample);
+  // An item of its own, and a member of the settings.
+  const isShort = ([, dialect, { block }]: (typeof cases)[number]) =>
+    dialect === 'agent-server' && ['secrets', 'mcp_servers'].includes(block);
 
   itEach(cases, isShort)(
     '%s: not removed without watch.remove, and the state says so',
     async (_, dialect, sample) => {
       const item = sample.planned?.[dialect] ?? `${sample.block}.${sample.name}`;
       const why = `it would remove ${item}, which watch.remove does not allow`;
-      const { told, ...found } = await removing(dialect, sample, '{ mode: heal, interval: 5m }');
+      const { told, ...found } = await removing(dialect, sample, '{ mode: heal, interval: 1m }');
       expect(found).toEqual({ status: 'drift', why, reported: why, measured: '1', writes: 0 });
       expect(told).toMatchObject({ healing: why });
       expect(told.details[0]).toBe(`not healed: ${why}`);
     },
   );
 
-  itEach(cases, ([, dialect]) => dialect === 'agent-server')(
-    '%s: removed with watch.remove',
-    async (_, dialect, sample) => {
-      const watch = '{ mode: heal, interval: 5m, remove: true }';
-      const found = await removing(dialect, sample, watch);
-      expect(found).toMatchObject({ status: 'in-sync', why: null, measured: '0' });
-      expect(found.writes).toBeGreaterThan(0);
-    },
-  );
+  itEach(cases, isShort)('%s: removed with watch.remove', async (_, dialect, sample) => {
+    const watch = '{ mode: heal, interval: 1m, remove: true }';
+    const found = await removing(dialect, sample, watch);
+    expect(found).toMatchObject({ status: 'in-sync', why: null, measured: '0' });
+    expect(found.writes).toBeGreaterThan(0);
+  });
 });
