@@ -1,6 +1,6 @@
 /** Every record that an Agent Server of release 1.57.0 was seen to answer, as setpoint reads it. */
 import { stringify } from 'lossless-json';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { masked } from '../../src/reconciler/model/value.ts';
 import { serviceAt } from '../faults/service.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
@@ -12,6 +12,16 @@ const { base, cases } = recordedDialect('agent-server');
 const HIDDEN = /\*{10}|sk-example-\d|mcp-(?:head|bearer|sse|env)-\d/;
 
 describe('a recorded answer', () => {
+  let answer: Json = null;
+  let server: Awaited<ReturnType<typeof onLoopback>>;
+  beforeAll(async () => {
+    server = await onLoopback((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(stringify(answer));
+    });
+  });
+  afterAll(() => server.close());
+
   for (const { name, steps } of cases) {
     const records = steps.flatMap((step) => {
       if (!('response' in step) || step.response.differs === undefined) return [];
@@ -19,12 +29,6 @@ describe('a recorded answer', () => {
     });
     if (records.length === 0) continue;
     it(`${name}: is read, with nothing of a secret but whether it is stored`, async () => {
-      let answer: Json = null;
-      const server = await onLoopback((_, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.end(stringify(answer));
-      });
-      onTestFinished(() => server.close());
       const { observer } = serviceAt(server.url);
       for (const { record, step } of records) {
         answer = record;

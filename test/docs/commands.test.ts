@@ -2,10 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { blocksIn, commandsIn, PAGES, ROOT, textOfPage } from './pages.ts';
+import { LONG } from '../fixture/long.ts';
 import { runPage, type Ran } from './run-page.ts';
 import { REASONS, SET_UPS, whyNotRun } from './set-ups.ts';
 
 const UPDATE = (process.env['UPDATE_GOLDEN'] ?? '') !== '';
+
+/** README, and the guides that it names first. */
+const [, guides = ''] = /^- Five guides first: (.*?)\n- /ms.exec(textOfPage('README.md')) ?? [];
+const FIRST = ['README.md', ...[...guides.matchAll(/\]\(([^)]+)\)/g)].map(([, page = '']) => page)];
+const TITLE = 'of %s run, and print what the page shows';
 
 const withCommands = PAGES.filter((page) =>
   blocksIn(textOfPage(page))
@@ -34,20 +40,21 @@ describe('the commands of the documentation', () => {
   });
 
   it('of README and the guides that come first are all typed, but for those of npm, GitHub and a page on the network', () => {
-    const [, first = ''] = /^- Five guides first: (.*?)\n- /ms.exec(textOfPage('README.md')) ?? [];
-    const guides = [...first.matchAll(/\]\(([^)]+)\)/g)].map(([, page = '']) => page);
-    expect(guides).toHaveLength(5);
-    const typed = ['README.md', ...guides]
-      .flatMap((page) => blocksIn(textOfPage(page)))
-      .flatMap(commandsIn);
-    const notTyped = typed.map(({ command }) => command).filter((one) => whyNotRun(one) !== null);
+    expect(FIRST).toHaveLength(6);
+    const shown = FIRST.flatMap((page) => blocksIn(textOfPage(page))).flatMap(commandsIn);
+    const notTyped = shown.map(({ command }) => command).filter((one) => whyNotRun(one) !== null);
     expect(notTyped.filter((command) => !command.startsWith('npm '))).toEqual([
       'gh workflow run drift.yml --ref main',
       'setpoint status --server https://setpoint.example.com --state attention',
     ]);
   });
 
-  it.concurrent.each(withCommands)('of %s run, and print what the page shows', async (page) => {
+  const first = withCommands.filter((page) => FIRST.includes(page));
+  const others = withCommands.filter((page) => !FIRST.includes(page));
+  it.concurrent.each(first)(TITLE, typed);
+  it.concurrent.each(others)(TITLE, LONG, typed);
+
+  async function typed(page: string): Promise<void> {
     const text = textOfPage(page);
     const ran = await runPage(text, SET_UPS[page] ?? {}, isAsShown);
     if (UPDATE) {
@@ -64,7 +71,7 @@ describe('the commands of the documentation', () => {
       const [expected, actual] = [inWords(shown.output.join('\n')), inWords(output)];
       expect(`$ ${shown.command}\n${actual}`).toBe(`$ ${shown.command}\n${expected}`);
     }
-  });
+  }
 });
 
 /** A page shows no output of a command, or all of it, except lines that a line with only an ellipsis replaces. */

@@ -133,32 +133,33 @@ describe.runIf(process.platform === 'linux')(
     ]);
     // The steps of the workflows are one text; those of the two other examples are not.
     const OWN = ['plan.yml', 'with-the-command.yml', '.gitlab-ci.yml'];
-    itEach(steps, ([name, others]) =>
-      others[0] === WRONG ? OWN.includes(name) : name === 'plan.yml',
-    )('%s, and not with %j', async (name, others) => {
-      const { script, command } = INSTALLING[name]?.() ?? { script: '', command: '' };
-      const folder = workspace();
-      try {
-        for (const other of others) {
-          const value =
-            other === 'cut off'
-              ? integrity.slice(0, -4)
-              : other === 'behind a blank'
-                ? ` ${integrity}`
-                : other;
-          const refused = await install(script, folder.path, value);
-          expect({ value, code: refused.code === 0 }).toEqual({ value, code: false });
-          expect(refused.stdout).toContain('Nothing was installed.');
-          expect(existsSync(join(folder.path, command))).toBe(false);
+    itEach(steps, ([name, others]) => others[0] === WRONG && name === 'plan.yml')(
+      '%s, and not with %j',
+      async (name, others) => {
+        const { script, command } = INSTALLING[name]?.() ?? { script: '', command: '' };
+        const folder = workspace();
+        try {
+          for (const other of others) {
+            const value =
+              other === 'cut off'
+                ? integrity.slice(0, -4)
+                : other === 'behind a blank'
+                  ? ` ${integrity}`
+                  : other;
+            const refused = await install(script, folder.path, value);
+            expect({ value, code: refused.code === 0 }).toEqual({ value, code: false });
+            expect(refused.stdout).toContain('Nothing was installed.');
+            expect(existsSync(join(folder.path, command))).toBe(false);
+          }
+          const installed = await install(script, folder.path, integrity);
+          expect(installed).toMatchObject({ code: 0 });
+          const { stdout } = await runScript(`"$PWD/${command}" version\n`, { cwd: folder.path });
+          expect(stdout).toContain(PACKAGE.version);
+        } finally {
+          folder.remove();
         }
-        const installed = await install(script, folder.path, integrity);
-        expect(installed).toMatchObject({ code: 0 });
-        const { stdout } = await runScript(`"$PWD/${command}" version\n`, { cwd: folder.path });
-        expect(stdout).toContain(PACKAGE.version);
-      } finally {
-        folder.remove();
-      }
-    });
+      },
+    );
 
     it('is one text in the workflows', () => {
       const texts = Object.keys(INSTALLING)

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { apply } from '../../src/reconciler/operations/apply.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import type { DialectName } from '../../src/reconciler/model/dialect.ts';
@@ -14,6 +14,7 @@ import {
   writeBehind,
 } from '../fixture/loop/dialects.ts';
 import { requestOf, type Tapped, withTapped } from '../fixture/loop/tapped.ts';
+import { describeEach } from '../fixture/long.ts';
 import { itHolds } from '../fixture/property-runs.ts';
 import type { Json, JsonRecord } from '../fixture/store-server.ts';
 
@@ -227,7 +228,10 @@ function otherEntries(
   return Object.fromEntries(Object.entries(config).filter(([, entry]) => isOther(listOf(entry))));
 }
 
-describe.each(['settings-v0', 'app-server', 'agent-server'] as const)('%s', (dialect) => {
+describeEach(
+  ['settings-v0', 'app-server', 'agent-server'] as const,
+  (dialect) => dialect === 'agent-server',
+)('%s', (dialect) => {
   itHolds(
     'loses nothing that is not declared, sends no mask, shows no secret, and writes once',
     15,

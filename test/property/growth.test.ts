@@ -112,7 +112,7 @@ describe('an answer built to hurt takes time linear to its size', () => {
     const steps = Object.entries(STEPS).filter(
       ([step]) => !step.startsWith('a pull') || size <= 1000,
     );
-    const isShort = name === 'alike urls' || name === 'a long text';
+    const isShort = name === 'alike urls';
     it.each(steps)(`${name}: %s`, isShort ? {} : LONG, (_, step) => {
       expect(growth((n) => observed(of(n)), step, size)).toBeLessThan(LINEAR);
     });
@@ -213,11 +213,11 @@ describe('a settings file built to hurt is read in time linear to its size', () 
     ['keys', 2500, (n) => `settings:\n${lines(n, (i) => `  k${i}: 1`)}`],
     ['keys alike', 2500, (n) => `settings:\n${lines(n, () => '  k: 1')}`],
     ['keys in one line', 2500, (n) => `settings: { ${many(n, (i) => `k${i}: 1`).join(', ')} }`],
-    ['environments', 5000, (n) => `environments:\n${lines(n, (i) => `  e${i}: {}`)}`],
+    ['environments', 2500, (n) => `environments:\n${lines(n, (i) => `  e${i}: {}`)}`],
     ['sandboxes', 2500, (n) => `sandboxes:\n${lines(n, () => '  - { id: a, state: paused }')}`],
     ['aliases', 2500, (n) => `settings:\n${lines(n, (i) => `  k${i}: *a`)}`],
   ];
-  itEach(texts, ([name]) => ['keys', 'environments'].includes(name))('%s', (_, size, of) => {
+  itEach(texts, ([name]) => name === 'environments')('%s', (_, size, of) => {
     expect(
       growth(
         (n) => HEAD + of(n),

@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { NewVariable } from '../../src/reconciler/model/documents.gen.ts';
 import { init } from '../../src/reconciler/operations/init.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import { startAgentServer } from '../fixture/agent-server.ts';
 import { startAppServer } from '../fixture/app-server.ts';
 import { folderWith } from '../fixture/command.ts';
+import { describeEach } from '../fixture/long.ts';
 import { itHolds } from '../fixture/property-runs.ts';
 import { quickClock } from '../fixture/settings.ts';
 import type { Json, JsonRecord } from '../fixture/store-server.ts';
@@ -169,10 +170,13 @@ function valuesOf(stored: JsonRecord, variables: readonly NewVariable[]): Record
   );
 }
 
-describe.each([
-  ['agent-server', agentServer],
-  ['app-server', appServer],
-])('init of native values on %s', (_, start) => {
+describeEach(
+  [
+    ['agent-server', agentServer],
+    ['app-server', appServer],
+  ] as const,
+  ([dialect]) => dialect === 'agent-server',
+)('init of native values on %s', (_, start) => {
   itHolds(
     'declares all of them, hides every secret, and then plan shows that nothing changes',
     20,

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { apply } from '../../src/reconciler/operations/apply.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import { leaks } from '../fixture/arbitrary.ts';
 import { at } from '../fixture/loop/dialects.ts';
 import { requestOf, type Tapped, withTapped } from '../fixture/loop/tapped.ts';
+import { describeEach } from '../fixture/long.ts';
 import { itHolds } from '../fixture/property-runs.ts';
 import type { Json, JsonRecord } from '../fixture/store-server.ts';
 
@@ -349,7 +350,7 @@ async function serversOf({ server }: Tapped): Promise<JsonRecord> {
   return (at(await server.record(), SERVERS) ?? {}) as JsonRecord;
 }
 
-describe.each(DIALECTS)('%s', (dialect) => {
+describeEach(DIALECTS, (dialect) => dialect === 'agent-server')('%s', (dialect) => {
   const declared = fc.oneof(declaredMap(dialect), declaredLists());
 
   itHolds(

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { apply } from '../../src/reconciler/operations/apply.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import { leaks } from '../fixture/arbitrary.ts';
 import { at, differences, isWithin } from '../fixture/loop/dialects.ts';
 import { requestOf, type Tapped, withTapped } from '../fixture/loop/tapped.ts';
+import { describeEach } from '../fixture/long.ts';
 import { itHolds } from '../fixture/property-runs.ts';
 import type { Json, JsonRecord } from '../fixture/store-server.ts';
 
@@ -271,86 +272,90 @@ function faults(
   return [...wrong, ...others, ...kept];
 }
 
-describe.each(['app-server', 'agent-server'] as const)('%s', (dialect) => {
-  const declared = declaredOn(dialect);
+describeEach(['app-server', 'agent-server'] as const, (dialect) => dialect === 'agent-server')(
+  '%s',
+  (dialect) => {
+    const declared = declaredOn(dialect);
 
-  itHolds(
-    'holds what is declared, keeps what is not, and is quiet the second time',
-    12,
-    async (numRuns) => {
+    itHolds(
+      'holds what is declared, keeps what is not, and is quiet the second time',
+      12,
+      async (numRuns) => {
+        await fc.assert(
+          fc.asyncProperty(
+            storedOn(dialect),
+            fc.array(declared, { minLength: 1, maxLength: 3 }),
+            async (stored, edits) => {
+              await withValues(dialect, stored, async (world) => {
+                for (const edit of edits) {
+                  const asked = requestOf(world, edit.settings, ENV);
+                  const before = await world.server.record();
+                  if (isOfAnotherKind(before, edit)) continue;
+                  world.tap.forget();
+                  const planned = await plan(asked);
+                  const outcome = await apply(asked);
+                  expect(leaks(JSON.stringify([planned, outcome]))).toBe(false);
+                  expect(world.tap.sent()).not.toContain('*****');
+                  const [environment] = outcome.environments;
+                  const after = await world.server.record();
+                  expect(environment).toMatchObject({ error: null, refusals: [], remaining: [] });
+                  expect(faults(before, edit, after)).toEqual([]);
+                  world.tap.forget();
+                  const [again] = (await apply(asked)).environments;
+                  expect(again).toMatchObject({ status: 'in-sync', changes: [] });
+                  expect(world.tap.writes).toEqual([]);
+                }
+              });
+            },
+          ),
+          { numRuns },
+        );
+      },
+    );
+
+    itHolds('names what somebody else writes beside it, and leaves it', 8, async (numRuns) => {
+      const foreign = fc
+        .constantFrom(...PLACES[dialect].filter(({ path }) => !path.includes('condenser')))
+        .chain((place) => fc.constantFrom(...place.stored).map((value) => [place, value] as const));
       await fc.assert(
-        fc.asyncProperty(
-          storedOn(dialect),
-          fc.array(declared, { minLength: 1, maxLength: 3 }),
-          async (stored, edits) => {
-            await withValues(dialect, stored, async (world) => {
-              for (const edit of edits) {
-                const asked = requestOf(world, edit.settings, ENV);
-                const before = await world.server.record();
-                if (isOfAnotherKind(before, edit)) continue;
-                world.tap.forget();
-                const planned = await plan(asked);
-                const outcome = await apply(asked);
-                expect(leaks(JSON.stringify([planned, outcome]))).toBe(false);
-                expect(world.tap.sent()).not.toContain('*****');
-                const [environment] = outcome.environments;
-                const after = await world.server.record();
-                expect(environment).toMatchObject({ error: null, refusals: [], remaining: [] });
-                expect(faults(before, edit, after)).toEqual([]);
-                world.tap.forget();
-                const [again] = (await apply(asked)).environments;
-                expect(again).toMatchObject({ status: 'in-sync', changes: [] });
-                expect(world.tap.writes).toEqual([]);
-              }
+        fc.asyncProperty(storedOn(dialect), declared, foreign, async (stored, edit, theirs) => {
+          const [place] = theirs;
+          const path = place.path.split('.');
+          fc.pre(!edit.places.some(([{ path: own }]) => own === place.path));
+          await withValues(dialect, stored, async (world) => {
+            const asked = requestOf(world, edit.settings, ENV);
+            const before = await world.server.record();
+            if (isOfAnotherKind(before, edit)) return;
+            let isDone = false;
+            world.tap.once('before a write', async () => {
+              await write(world, [theirs]);
+              isDone = true;
+              return 'goes on';
             });
-          },
-        ),
+            const [environment] = (await apply(asked)).environments;
+            if (!isDone) return;
+            const after = await world.server.record();
+            const changed = differences(at(before, path), at(after, path));
+            expect(
+              faults(before, edit, after).filter(
+                (fault) =>
+                  !place.path.startsWith(fault.split(' ')[0] ?? '') &&
+                  !fault.startsWith(place.path),
+              ),
+            ).toEqual([]);
+            // A secret that nobody can see is not seen to change, either.
+            if (changed.length === 0 || JSON.stringify(theirs).includes(CANARY)) return;
+            expect(environment?.status).toBe('not-converged');
+            expect(JSON.stringify(environment?.remaining)).toContain(path.at(-1));
+            expect(environment?.remaining.map(({ reason }) => reason).join()).not.toContain(
+              'does not keep',
+            );
+            const [again] = (await apply(asked)).environments;
+            expect(again).toMatchObject({ status: 'in-sync', changes: [] });
+          });
+        }),
         { numRuns },
       );
-    },
-  );
-
-  itHolds('names what somebody else writes beside it, and leaves it', 8, async (numRuns) => {
-    const foreign = fc
-      .constantFrom(...PLACES[dialect].filter(({ path }) => !path.includes('condenser')))
-      .chain((place) => fc.constantFrom(...place.stored).map((value) => [place, value] as const));
-    await fc.assert(
-      fc.asyncProperty(storedOn(dialect), declared, foreign, async (stored, edit, theirs) => {
-        const [place] = theirs;
-        const path = place.path.split('.');
-        fc.pre(!edit.places.some(([{ path: own }]) => own === place.path));
-        await withValues(dialect, stored, async (world) => {
-          const asked = requestOf(world, edit.settings, ENV);
-          const before = await world.server.record();
-          if (isOfAnotherKind(before, edit)) return;
-          let isDone = false;
-          world.tap.once('before a write', async () => {
-            await write(world, [theirs]);
-            isDone = true;
-            return 'goes on';
-          });
-          const [environment] = (await apply(asked)).environments;
-          if (!isDone) return;
-          const after = await world.server.record();
-          const changed = differences(at(before, path), at(after, path));
-          expect(
-            faults(before, edit, after).filter(
-              (fault) =>
-                !place.path.startsWith(fault.split(' ')[0] ?? '') && !fault.startsWith(place.path),
-            ),
-          ).toEqual([]);
-          // A secret that nobody can see is not seen to change, either.
-          if (changed.length === 0 || JSON.stringify(theirs).includes(CANARY)) return;
-          expect(environment?.status).toBe('not-converged');
-          expect(JSON.stringify(environment?.remaining)).toContain(path.at(-1));
-          expect(environment?.remaining.map(({ reason }) => reason).join()).not.toContain(
-            'does not keep',
-          );
-          const [again] = (await apply(asked)).environments;
-          expect(again).toMatchObject({ status: 'in-sync', changes: [] });
-        });
-      }),
-      { numRuns },
-    );
-  });
-});
+    });
+  },
+);

@@ -12,7 +12,7 @@ import { readText } from './read-text.ts';
 import { runScript, SETPOINT, type Ran } from './run-script.ts';
 import { PACKAGE } from './workflow-file.ts';
 import { dedent } from '../fixture/dedent.ts';
-import { itEach } from '../fixture/long.ts';
+import { LONG, itEach } from '../fixture/long.ts';
 
 const text = readText('examples/gitlab-ci/.gitlab-ci.yml');
 const pipeline = parse(text, { merge: true }) as {
@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux')('the pipeline on GitLab (on Linux)'
     expect([listed.status, listed.jobs]).toEqual([0, jobs]);
   });
 
-  it('would not pass the schema with a misspelt key', () => {
+  it('would not pass the schema with a misspelt key', LONG, () => {
     const { status, stderr } = jobsOf(text.replace('resource_group', 'resource_grup'), 'push');
     expect(status).toBe(1);
     expect(stderr).toContain("'resource_grup' property is not expected to be here at apply");

@@ -5,6 +5,7 @@ import type { EmulatorDialect } from '../../../src/emulator/options.ts';
 import { startFronted } from '../../fixture/before-service.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
+import { describeEach, itEach } from '../../fixture/long.ts';
 
 const CANARY = 'CANARY-a';
 const URL = 'https://a.example.com/mcp';
@@ -52,36 +53,39 @@ async function withoutValue(dialect: EmulatorDialect, all: string) {
   return { run, folder };
 }
 
-describe.each([
-  ['settings-v0', 'flat', FLAT, 'llm_api_key'],
-  ['app-server', 'flat', FLAT, 'llm_api_key'],
-  ['agent-server', 'flat', FLAT, 'llm_api_key'],
-  ['app-server', 'native', NATIVE, 'agent_settings.llm.api_key'],
-  ['agent-server', 'native', NATIVE, 'llm_api_key'],
-  ['settings-v0', 'an entry of a list', LIST, `mcp_config.shttp_servers[${URL}]`],
-  ['app-server', 'an entry of a list', LIST, `mcp_config.shttp_servers[${URL}]`],
-  ['agent-server', 'a server of a map', MAP, `mcp_config.shttp_servers[${URL}]`],
-  ['agent-server', 'a server by name', NAMED, 'mcp_servers.a'],
-  ['settings-v0', 'a secret', SECRET, 'secrets.ONE'],
-  ['app-server', 'a secret beside which others go', OTHERS, 'secrets.ONE'],
-  ['agent-server', 'a secret beside which others go', OTHERS, 'secrets.ONE'],
-  ['agent-server', 'an LLM profile', PROFILE, 'llm_profiles.fast'],
-  ['agent-server', 'a connection', CONNECTION, 'provider_connections.main'],
-  ['settings-v0', 'a git provider', PROVIDER, 'git_providers.github'],
-  ['app-server', 'a git provider', PROVIDER, 'git_providers.github'],
-  ['settings-v0', 'the key of an entry', LIST, `mcp_config.shttp_servers[${URL}].api_key`],
-  ['app-server', 'the key of an entry', LIST, `mcp_config.shttp_servers[${URL}].api_key`],
-  ['agent-server', 'the key of an entry', LIST, `mcp_config.shttp_servers[${URL}].api_key`],
-  ['agent-server', 'the key of a server of a map', MAP, 'agent_settings.mcp_config.a.auth.value'],
-  ['agent-server', 'the key of a server by name', NAMED, 'mcp_servers.a.auth.value'],
-  ['settings-v0', 'the value of a secret', TOLD, 'secrets.ONE.value'],
-  ['app-server', 'the value of a secret', TOLD, 'secrets.ONE.value'],
-  ['app-server', 'the key of an LLM profile', PROFILE, 'llm_profiles.fast.api_key'],
-  ['agent-server', 'the key of an LLM profile', PROFILE, 'llm_profiles.fast.api_key'],
-  ['agent-server', 'the key of a connection', CONNECTION, 'provider_connections.main.api_key'],
-  ['settings-v0', 'a token', PROVIDER, 'git_providers.github.token'],
-  ['app-server', 'a token', PROVIDER, 'git_providers.github.token'],
-] as const)('a missing value on %s: %s', (dialect, _, declared, path) => {
+describeEach(
+  [
+    ['settings-v0', 'flat', FLAT, 'llm_api_key'],
+    ['app-server', 'flat', FLAT, 'llm_api_key'],
+    ['agent-server', 'flat', FLAT, 'llm_api_key'],
+    ['app-server', 'native', NATIVE, 'agent_settings.llm.api_key'],
+    ['agent-server', 'native', NATIVE, 'llm_api_key'],
+    ['settings-v0', 'an entry of a list', LIST, `mcp_config.shttp_servers[${URL}]`],
+    ['app-server', 'an entry of a list', LIST, `mcp_config.shttp_servers[${URL}]`],
+    ['agent-server', 'a server of a map', MAP, `mcp_config.shttp_servers[${URL}]`],
+    ['agent-server', 'a server by name', NAMED, 'mcp_servers.a'],
+    ['settings-v0', 'a secret', SECRET, 'secrets.ONE'],
+    ['app-server', 'a secret beside which others go', OTHERS, 'secrets.ONE'],
+    ['agent-server', 'a secret beside which others go', OTHERS, 'secrets.ONE'],
+    ['agent-server', 'an LLM profile', PROFILE, 'llm_profiles.fast'],
+    ['agent-server', 'a connection', CONNECTION, 'provider_connections.main'],
+    ['settings-v0', 'a git provider', PROVIDER, 'git_providers.github'],
+    ['app-server', 'a git provider', PROVIDER, 'git_providers.github'],
+    ['settings-v0', 'the key of an entry', LIST, `mcp_config.shttp_servers[${URL}].api_key`],
+    ['app-server', 'the key of an entry', LIST, `mcp_config.shttp_servers[${URL}].api_key`],
+    ['agent-server', 'the key of an entry', LIST, `mcp_config.shttp_servers[${URL}].api_key`],
+    ['agent-server', 'the key of a server of a map', MAP, 'agent_settings.mcp_config.a.auth.value'],
+    ['agent-server', 'the key of a server by name', NAMED, 'mcp_servers.a.auth.value'],
+    ['settings-v0', 'the value of a secret', TOLD, 'secrets.ONE.value'],
+    ['app-server', 'the value of a secret', TOLD, 'secrets.ONE.value'],
+    ['app-server', 'the key of an LLM profile', PROFILE, 'llm_profiles.fast.api_key'],
+    ['agent-server', 'the key of an LLM profile', PROFILE, 'llm_profiles.fast.api_key'],
+    ['agent-server', 'the key of a connection', CONNECTION, 'provider_connections.main.api_key'],
+    ['settings-v0', 'a token', PROVIDER, 'git_providers.github.token'],
+    ['app-server', 'a token', PROVIDER, 'git_providers.github.token'],
+  ] as const,
+  (_, index) => index % 5 === 4,
+)('a missing value on %s: %s', (dialect, _, declared, path) => {
   it('is a choice: an apply says so, and leaves it alone if it is told to', async () => {
     const { run } = await withoutValue(dialect, declared);
     const before = await run(['plan']);
@@ -146,24 +150,37 @@ describe('a member that is left', () => {
     expect(shown.stdout).toMatch(/"api_key": "[^"]+"/);
   });
 
-  it.each([
-    ['agent-server', TOLD, 'secrets.ONE.value', '--without secrets.ONE leaves all of it as it is.'],
-    ['agent-server', PROFILE, 'llm_profiles.fast.model', 'Of its members it takes api_key.'],
-  ] as const)(
-    'on %s is refused where a write would lose it',
-    async (dialect, declared, path, hint) => {
-      const { run } = await withoutValue(dialect, declared);
-      const refused = await run(['apply', '--yes', '--without', path]);
-      expect(refused.code).toBe(3);
-      expect(refused.stderr).toContain(hint);
-    },
-  );
+  itEach(
+    [
+      [
+        'agent-server',
+        TOLD,
+        'secrets.ONE.value',
+        '--without secrets.ONE leaves all of it as it is.',
+      ],
+      ['agent-server', PROFILE, 'llm_profiles.fast.model', 'Of its members it takes api_key.'],
+    ] as const,
+    (_, index) => index === 1,
+  )('on %s is refused where a write would lose it', async (dialect, declared, path, hint) => {
+    const { run } = await withoutValue(dialect, declared);
+    const refused = await run(['apply', '--yes', '--without', path]);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain(hint);
+  });
 
-  it.each([
-    ['app-server', PROFILE, 'llm_profiles.slow.api_key', 'llm_profiles.slow'],
-    ['agent-server', CONNECTION, 'provider_connections.slow.api_key', 'provider_connections.slow'],
-    ['agent-server', LIST, `mcp_config.shttp_servers[${URL}].api_key`, 'mcp_config'],
-  ] as const)('on %s is refused of what is not there', async (dialect, declared, path, whole) => {
+  itEach(
+    [
+      ['app-server', PROFILE, 'llm_profiles.slow.api_key', 'llm_profiles.slow'],
+      [
+        'agent-server',
+        CONNECTION,
+        'provider_connections.slow.api_key',
+        'provider_connections.slow',
+      ],
+      ['agent-server', LIST, `mcp_config.shttp_servers[${URL}].api_key`, 'mcp_config'],
+    ] as const,
+    (_, index) => index === 0,
+  )('on %s is refused of what is not there', async (dialect, declared, path, whole) => {
     const { run, folder } = await withoutValue(dialect, declared);
     const file = join(folder.path, 'settings.yaml');
     const text = readFileSync(file, 'utf8').replace('fast:', 'slow:').replace('main:', 'slow:');

@@ -253,8 +253,8 @@ describe('what a person can do wrong ends in a sentence, a code and a remedy', (
 describe('streams', () => {
   it('M18: a megabyte of JSON arrives whole in a pipe', async () => {
     const big = Array.from(
-      { length: 4000 },
-      (_, index) => `      - https://host-${index}.example.com/sse\n`,
+      { length: 400 },
+      (_, index) => `      - https://host-${index}.example.com/${'x'.repeat(2500)}\n`,
     ).join('');
     folder.remove();
     folder = folderWith({

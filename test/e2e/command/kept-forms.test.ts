@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderWith } from '../../fixture/command.ts';
+import { itEach } from '../../fixture/long.ts';
 
 /** Prints of each chunk how V8 took its compiled form. */
 const PRELOAD = `const vm = require('node:vm');
@@ -94,30 +94,38 @@ it.skipIf(process.platform === 'win32')('what a run over many environments keeps
   expect(run('plan')).toEqual(['commands.cjs kept', 'plan.cjs kept']);
 });
 
-it.skipIf(process.platform === 'win32').each([
-  ['NODE_DISABLE_COMPILE_CACHE is set', { NODE_DISABLE_COMPILE_CACHE: '1' }],
-  ['it is a job of a pipeline', { CI: 'true' }],
-  ['there is no home', { HOME: '' }],
-  ['the home is a relative path', { HOME: 'home' }],
-])('nothing is kept if %s', (_, env) => {
-  const { home, run } = install();
-  expect(run('plan', env)).toEqual(COMPILED);
-  expect(readdirSync(home)).toEqual([]);
-});
+describe.skipIf(process.platform === 'win32')('the compiled form', () => {
+  itEach(
+    [
+      ['NODE_DISABLE_COMPILE_CACHE is set', { NODE_DISABLE_COMPILE_CACHE: '1' }],
+      ['it is a job of a pipeline', { CI: 'true' }],
+      ['there is no home', { HOME: '' }],
+      ['the home is a relative path', { HOME: 'home' }],
+    ] as const,
+    ([what]) => what.startsWith('it is'),
+  )('nothing is kept if %s', (_, env) => {
+    const { home, run } = install();
+    expect(run('plan', env)).toEqual(COMPILED);
+    expect(readdirSync(home)).toEqual([]);
+  });
 
-it.skipIf(process.platform === 'win32').each([
-  ['its own folder', (cache: string) => join(cache, 'setpoint')],
-  ['the folder of the caches', (cache: string) => cache],
-  ['the home', (cache: string) => join(cache, '..')],
-])('nothing is read or kept if somebody else may write to %s', (_, folder) => {
-  const { cache, run } = install();
-  run('plan');
-  chmodSync(folder(cache), 0o777);
-  expect(run('plan')).toEqual(COMPILED);
-  rmSync(join(cache, 'setpoint'), { recursive: true });
-  if (folder(cache) === join(cache, 'setpoint')) return;
-  expect(run('plan')).toEqual(COMPILED);
-  expect(readdirSync(cache)).toEqual([]);
+  itEach(
+    [
+      ['its own folder', (cache: string) => join(cache, 'setpoint')],
+      ['the folder of the caches', (cache: string) => cache],
+      ['the home', (cache: string) => join(cache, '..')],
+    ] as const,
+    ([what]) => what === 'the home',
+  )('nothing is read or kept if somebody else may write to %s', (_, folder) => {
+    const { cache, run } = install();
+    run('plan');
+    chmodSync(folder(cache), 0o777);
+    expect(run('plan')).toEqual(COMPILED);
+    rmSync(join(cache, 'setpoint'), { recursive: true });
+    if (folder(cache) === join(cache, 'setpoint')) return;
+    expect(run('plan')).toEqual(COMPILED);
+    expect(readdirSync(cache)).toEqual([]);
+  });
 });
 
 it.skipIf(process.platform === 'win32')(

@@ -6,7 +6,7 @@ import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
-import { itEach } from '../../fixture/long.ts';
+import { LONG, itEach } from '../../fixture/long.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 
 const NAMES = Array.from({ length: 20 }, (_, at) => `customer-${at}`);
@@ -121,7 +121,7 @@ describe('what a run prints names its shard', () => {
     }
   });
 
-  it('also when a saved plan is shown, but not what -e takes out of it', async () => {
+  it('also when a saved plan is shown, but not what -e takes out of it', LONG, async () => {
     await run(['plan', '--shard', '2/5', '-q', '--out', 'named.json']);
     expect((await run(['plan', 'named.json'])).stdout).toContain('of shard 2/5');
     const { names } = await planned(['--shard', '2/5']);

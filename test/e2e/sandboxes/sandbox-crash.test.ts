@@ -98,7 +98,7 @@ describe('killed at any request, a second run converges', () => {
     const when = effect === 'none' ? 'before' : 'after';
     for (const isShort of [true, false]) {
       const isOne = ([route]: (typeof REQUESTS)[number]): boolean =>
-        (route === 'store' || route === 'start') === isShort;
+        (route === 'start') === isShort;
       it.concurrent.for(REQUESTS.filter(isOne))(
         `at %s %i, ${when} its effect`,
         isShort ? {} : LONG,

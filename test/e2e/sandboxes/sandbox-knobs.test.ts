@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { describeEach } from '../../fixture/long.ts';
+import { LONG, describeEach } from '../../fixture/long.ts';
 import { exitCodeOf } from '../../../src/reconciler/model/error.ts';
 import type { EmulatorOptions } from '../../../src/emulator/start.ts';
 import type { EnvironmentOutcome } from '../../../src/reconciler/model/outcome.ts';
@@ -204,7 +204,7 @@ describe('becomes', () => {
     await inSync();
   });
 
-  it('starting: so is a resume', async () => {
+  it('starting: so is a resume', LONG, async () => {
     await service({ startMs: 1000, becomes: 'starting' }, '- running: 1');
     const [old] = await begin();
     await clock.sleep(HOUR);
@@ -215,7 +215,7 @@ describe('becomes', () => {
     await inSync();
   });
 
-  it('starting: a surplus is still paused', async () => {
+  it('starting: a surplus is still paused', LONG, async () => {
     await service({ startMs: 1000, becomes: 'starting' }, '- { running: 1, surplus: pause }');
     await begin(3);
     expect((await applied()).outcome).toMatchObject({ status: 'applied', requests: { post: 2 } });
@@ -340,7 +340,7 @@ describe('emptyLists', () => {
 });
 
 describe('pageSize', () => {
-  it('250 sandboxes over three pages are all counted', async () => {
+  it('250 sandboxes over three pages are all counted', LONG, async () => {
     await service({ startMs: 0 }, '- running: 250');
     await begin(250);
     await inSync();

@@ -6,6 +6,7 @@ import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src
 import type { SmokeDocument } from '../../../src/reconciler/model/documents.gen.ts';
 import { smoke } from '../../../src/reconciler/operations/smoke.ts';
 import { folderWith, setpoint, start } from '../../fixture/command.ts';
+import { itEach } from '../../fixture/long.ts';
 
 let service: Emulator;
 let folder: ReturnType<typeof folderWith>;
@@ -35,7 +36,7 @@ async function request(path: string, body?: object): Promise<{ items: Record<str
 const run = (...args: string[]) => setpoint(args, { cwd: folder.path, env: { KEY: 'k' } });
 
 describe('smoke', () => {
-  it.each(['settings-v0', 'app-server'] as const)(
+  itEach(['settings-v0', 'app-server'] as const, (dialect) => dialect === 'app-server')(
     'starts one conversation on %s, follows it to READY, and removes it with its sandbox',
     async (dialect) => {
       await world({ startMs: 600, dialect });

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { RULES } from '../../../src/reconciler/model/guard.ts';
 import type { Json } from '../../../src/reconciler/model/value.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
@@ -16,6 +16,7 @@ import { folderWith } from '../../fixture/command.ts';
 import { hand, writer, type Hand } from '../../fixture/hand-written.ts';
 import { itHolds } from '../../fixture/property-runs.ts';
 import { quickClock } from '../../fixture/settings.ts';
+import { describeEach } from '../../fixture/long.ts';
 
 type Blocks = Readonly<Record<string, Json>>;
 type Dialect = 'settings-v0' | 'app-server' | 'agent-server';
@@ -395,7 +396,10 @@ async function pulledAndChecked(one: Case, dialect: Dialect): Promise<void> {
   }
 }
 
-describe.each(['settings-v0', 'app-server', 'agent-server'] as const)('pull of %s', (dialect) => {
+describeEach(
+  ['settings-v0', 'app-server', 'agent-server'] as const,
+  (dialect) => dialect === 'agent-server',
+)('pull of %s', (dialect) => {
   itHolds(
     'brings in what is kept by name, and a second one changes nothing',
     30,
