@@ -27,6 +27,8 @@ export interface Code {
   readonly only?: Json;
   /** The only value that it runs nothing for. */
   readonly except?: Json;
+  /** Whether a value is a list of what is not run: it runs what leaves the list. */
+  readonly inverse?: true;
 }
 
 /** A setting that protects unless it is left empty or is one of some words. */
@@ -54,10 +56,12 @@ const names = 'shown';
 const image: Code = { what: 'the image of what the service runs', replaced: true };
 const program: Code = { what: 'a program', replaced: true };
 const tools: Code = { what: 'tools that the agent runs', replaced: true };
+const argumentsOf: Code = { what: 'the arguments of a program', replaced: true };
 const environment: Code = { what: 'the environment of a program', replaced: false };
 const skills: Code = { what: 'skills that the agent runs', replaced: false };
 const plugin: Code = { what: 'plugins that the agent runs', replaced: true };
 const plugins: Code = { what: 'where plugins and skills come from', replaced: false };
+const skillsAgain: Code = { ...skills, what: 'skills that the agent runs again', inverse: true };
 const off = (name: string) => `turns ${name} off`;
 const clears = (name: string) => `clears ${name}`;
 const loosens = (name: string) => `loosens ${name}`;
@@ -109,7 +113,7 @@ const ROWS: readonly Row[] = [
   { at: 'mcp_config.stdio_servers.*', runs: program },
   { at: 'agent_settings.mcp_config.*.command', runs: program },
   { at: 'agent_settings.acp_command', runs: program },
-  { at: 'agent_settings.acp_args', runs: { what: 'the arguments of a program', replaced: true } },
+  { at: 'agent_settings.acp_args', runs: argumentsOf },
   { at: 'agent_settings.acp_server', runs: { ...program, only: 'custom' } },
   { at: 'agent_settings.acp_file_secrets', runs: environment },
   { at: 'agent_settings.tools', runs: tools },
@@ -120,8 +124,15 @@ const ROWS: readonly Row[] = [
   { at: 'agent_settings.agent_context.marketplace_path', runs: { ...plugins, replaced: true } },
   { at: 'agent_settings.agent_context.registered_marketplaces', runs: plugins },
   { at: 'registered_marketplaces', runs: plugins },
+  { at: 'agent_settings.agent_context.disabled_skills', runs: skillsAgain },
+  { at: 'disabled_skills', runs: skillsAgain },
   { at: 'skills.*.enabled', runs: { ...skills, replaced: true, except: false } },
   { at: 'skills', runs: { ...skills, replaced: true } },
+  { at: 'agent_profiles.*.acp_command', runs: program },
+  { at: 'agent_profiles.*.acp_args', runs: argumentsOf },
+  { at: 'agent_profiles.*.acp_server', runs: { ...program, only: 'custom' } },
+  { at: 'agent_profiles.*.tools', runs: tools },
+  { at: 'agent_profiles.*.disabled_skills', runs: skillsAgain },
   { at: 'plugins.*.enabled', runs: { ...plugin, except: false } },
   { at: 'plugins', runs: plugin },
 

@@ -8,7 +8,7 @@ import { changesOf, type Change, type Plan, isById, removesOther } from '../mode
 import { Secret } from '../model/secret.ts';
 import type { Proof } from '../model/proof.ts';
 import type { ObservedState } from '../model/state.ts';
-import { holdsNothing, isEmpty, type Value } from '../model/value.ts';
+import { holdsNothing, isEmpty, isList, isRecord, sameValue, type Value } from '../model/value.ts';
 import { clearedSecrets, removedEntries } from './plan-secrets.ts';
 import { movedEndpoints, touchedBy } from './moved.ts';
 import { resetAgent } from './changed-along.ts';
@@ -195,9 +195,9 @@ function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
     touchedBy(change, observed).map((place) => ({ ...place, verb: verbOf(change) })),
   );
   return [...touched, ...installed(plan)].flatMap(
-    ({ path, facts, after, verb }): GuardFinding[] => {
+    ({ path, facts, before, after, verb }): GuardFinding[] => {
       const { runs } = facts;
-      if (runs === null || verb === null || !isRun(runs, after)) return [];
+      if (runs === null || verb === null || !isRun(runs, before, after)) return [];
       return [{ message: `The plan ${verb} ${formatPath(path)}, ${runs.what}.`, path }];
     },
   );
@@ -207,10 +207,20 @@ function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
 function installed(plan: Plan) {
   return besideSettings(plan)
     .flatMap(({ resource, changes }) => changes.filter(({ path }) => path[0] === resource.block))
-    .map((change) => {
+    .flatMap((change) => {
       const verb = change.action === 'rotate' ? 'installs again' : verbOf(change);
-      return { ...change, facts: factsAt(change.path), verb };
+      return placesOf(change).map((place) => ({ ...place, facts: factsAt(place.path), verb }));
     });
+}
+
+/** The place of a change; of an item that itself runs nothing, the places in it. */
+function placesOf({ path, before, after }: Change): Pick<Change, 'path' | 'before' | 'after'>[] {
+  if (factsAt(path).runs !== null || !isRecord(after)) return [{ path, before, after }];
+  return Object.entries(after).map(([member, value]) => ({
+    path: [...path, member],
+    before: isRecord(before) ? (before[member] ?? null) : null,
+    after: value,
+  }));
 }
 
 /** What a change does to what is run; null if that stays the same, or runs no more. */
@@ -221,10 +231,17 @@ function verbOf({ path, action }: Change): string | null {
   return action === 'set' ? 'adds' : 'changes';
 }
 
-function isRun({ replaced, only, except }: Code, value: Value): boolean {
+function isRun({ replaced, only, except, inverse }: Code, before: Value, value: Value): boolean {
+  if (inverse === true) return someLeave(before, value);
   if (except !== undefined) return !isValue(value, except);
   if (only !== undefined) return isValue(value, only);
   return replaced || !holdsNothing(value);
+}
+
+/** Whether something leaves a list. */
+function someLeave(before: Value, after: Value): boolean {
+  const rest = isList(after) ? after : [];
+  return isList(before) && before.some((item) => !rest.some((other) => sameValue(item, other)));
 }
 
 /** Whether a value is the expected one, also if it came from a reference. */

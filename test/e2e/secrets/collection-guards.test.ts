@@ -279,15 +279,16 @@ const IN_THE_SETTINGS: readonly Case[] = [
       ['flat', ['app-server'], (list: string) => `settings: { disabled_skills: ${list} }`],
       ['native', ['agent-server'], (list: string) => CONTEXT(`disabled_skills: ${list}`)],
     ] as const
-  ).map(([spelling, dialects, of]): Case => ({
-    block: 'disabled_skills',
-    spelling,
-    dialects,
-    what: 'is changed',
-    before: () => of('[theirs]'),
-    after: () => of('[theirs, more]'),
-    found: [],
-  })),
+  ).flatMap(([spelling, dialects, of]): Case[] => {
+    const about = { block: 'disabled_skills', spelling, dialects };
+    const one = () => of('[theirs]');
+    const two = () => of('[theirs, more]');
+    return [
+      { ...about, what: 'is more', before: one, after: two, found: [] },
+      { ...about, what: 'is less', before: two, after: one, found: ['run-code'] },
+      { ...about, what: 'is empty', before: one, after: () => of('[]'), found: ['run-code'] },
+    ];
+  }),
 ];
 
 /** Which profile is active has no secret and no address of its own. */
@@ -309,7 +310,40 @@ const ACTIVE = [
   };
 });
 
+const AGENT = 'llm_profiles: { main: { model: openai/gpt-5 } }';
+const agentOf = (members: string) => `${AGENT}\nagent_profiles: { theirs: { ${members} } }`;
+const OWN = 'agent_kind: acp, acp_server: custom, acp_command: one';
+
+/** What an agent profile has a server run. */
+const AGENTS: readonly Case[] = (
+  [
+    ['is new with a program', AGENT, agentOf(OWN), ['run-code']],
+    ['gets another program', agentOf(OWN), agentOf(OWN.replace('one', 'two')), ['run-code']],
+    [
+      'turns no skill off',
+      agentOf('llm_profile: main, disabled_skills: [a]'),
+      agentOf('llm_profile: main'),
+      ['run-code'],
+    ],
+    [
+      'turns a skill off',
+      agentOf('llm_profile: main'),
+      agentOf('llm_profile: main, disabled_skills: [a]'),
+      [],
+    ],
+  ] as const
+).map(([what, before, after, found]) => ({
+  block: 'agent_profiles',
+  spelling: 'what it runs',
+  dialects: ['agent-server'],
+  what,
+  before: () => before,
+  after: () => after,
+  found,
+}));
+
 const CASES: readonly Case[] = [
+  ...AGENTS,
   ...OWN_BLOCKS,
   ...IN_THE_STORE,
   SHORT,
@@ -355,7 +389,9 @@ describe('the table', () => {
         block: form.block,
         clears: holdsSecret,
         moves: 'address' in form,
-        runs: factsAt([form.block, 'x']).runs !== null,
+        runs:
+          factsAt([form.block, 'x']).runs !== null ||
+          AGENTS.some(({ block }) => block === form.block),
       });
     }
   });
