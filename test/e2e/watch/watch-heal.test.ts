@@ -89,7 +89,7 @@ describe('an environment in mode heal', () => {
     const { store, watch } = await scene('{ mode: heal }');
     await watch.pass(MINUTE);
     store.stored = { ...DRIFTED };
-    await watch.pass(4 * MINUTE + 31 * SECOND);
+    await watch.pass(4 * MINUTE + SECOND);
     expect([watch.state().status, store.posts()]).toEqual(['drift', 0]);
     await watch.pass(16 * SECOND);
     expect(store.stored).toMatchObject(DECLARED);
@@ -113,7 +113,7 @@ describe('an environment in mode heal', () => {
 
   it('is not healed because two reads came one right after the other', async () => {
     const { store, watch } = await scene('{ mode: heal }', { stored: DRIFTED });
-    await watch.pass(30 * SECOND);
+    await watch.pass(2 * SECOND);
     for (let turn = 0; turn < 4; turn += 1) {
       await watch.controller.readNow('default');
       await watch.pass(SECOND);
@@ -228,7 +228,7 @@ describe('a suspended environment', () => {
     const at = new Date(NOON).toISOString();
     const suspension = { at, reason: 'an incident', until: null };
     await new SuspensionFile(watch.data).change(['default'], suspension, NOON);
-    await watch.pass(HOUR);
+    await watch.pass(30 * MINUTE);
     expect(watch.state()).toMatchObject({ status: 'suspended', found: 'drift' });
     expect([store.posts(), watch.reads.length > 5]).toEqual([0, true]);
     await new SuspensionFile(watch.data).change(['default'], null, watch.clock.now());
@@ -277,7 +277,7 @@ describe('a suspended environment', () => {
     expect([watch.state().status, store.posts(), watch.notes.length]).toEqual(['suspended', 0, 1]);
     await watch.stop();
     const next = startWatching({ folder: watch.folder });
-    await next.pass(HOUR);
+    await next.pass(20 * MINUTE);
     expect([next.state().status, store.posts()]).toEqual(['suspended', 0]);
     await expect(next.controller.resume(['default'])).rejects.toThrow('does not say');
     expect(recordsOf(watch.data, 'resumed')).toEqual([]);
