@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Journal } from '../../src/controller/watch/journal/journal.ts';
 import { isInAnyWindow } from '../../src/controller/watch/schedule.ts';
 import { SuspensionFile } from '../../src/controller/watch/suspension-file.ts';
@@ -23,7 +23,7 @@ import {
   type World,
 } from '../fixture/watch-world.ts';
 import { wouldSend } from '../fixture/would-send.ts';
-import { itEach } from '../fixture/long.ts';
+import { LONG } from '../fixture/long.ts';
 
 const DECLARED = { language: 'en', llm_model: 'gpt-4o' };
 const MOST_HEALS = 3;
@@ -415,29 +415,26 @@ async function campaign(seed: number): Promise<Result> {
   return { broken, posts: store.posts(), notices: receivers.told.length, kills };
 }
 
-describe('a controller among faults', () => {
+describe('a controller among faults', LONG, () => {
   const seed = process.env['SETPOINT_PROPERTY_SEED'];
   const first = Number(seed ?? 1);
-  const campaigns = seed === undefined ? [propertyRuns(1), propertyRuns(6)] : [propertyRuns(1)];
+  const campaigns = propertyRuns(seed === undefined ? 6 : 1);
 
-  itEach(campaigns, (_, index) => index === 0)(
-    `keeps its promises in %i campaigns of the seeds from ${first} on`,
-    async (runs) => {
-      const failed: string[] = [];
-      const all = { posts: 0, notices: 0, kills: 0 };
-      for (let seed = first; seed < first + runs; seed += 1) {
-        const found = await campaign(seed).catch((thrown: unknown) => ({
-          broken: [String(thrown)],
-          posts: 0,
-          notices: 0,
-          kills: 0,
-        }));
-        for (const one of ['posts', 'notices', 'kills'] as const) all[one] += found[one];
-        if (found.broken.length > 0) failed.push(`seed ${seed}: ${found.broken.join('; ')}`);
-      }
-      expect(failed).toEqual([]);
-      // A controller that never writes, tells or dies would keep all promises.
-      expect(Object.values(all).filter((count) => count === 0)).toEqual([]);
-    },
-  );
+  it(`keeps its promises in ${campaigns} campaigns of the seeds from ${first} on`, async () => {
+    const failed: string[] = [];
+    const all = { posts: 0, notices: 0, kills: 0 };
+    for (let seed = first; seed < first + campaigns; seed += 1) {
+      const found = await campaign(seed).catch((thrown: unknown) => ({
+        broken: [String(thrown)],
+        posts: 0,
+        notices: 0,
+        kills: 0,
+      }));
+      for (const one of ['posts', 'notices', 'kills'] as const) all[one] += found[one];
+      if (found.broken.length > 0) failed.push(`seed ${seed}: ${found.broken.join('; ')}`);
+    }
+    expect(failed).toEqual([]);
+    // A controller that never writes, tells or dies would keep all promises.
+    expect(Object.values(all).filter((count) => count === 0)).toEqual([]);
+  });
 });

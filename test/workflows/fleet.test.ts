@@ -10,7 +10,7 @@ import { mistakesIn } from './manifest.ts';
 import { readText } from './read-text.ts';
 import { runScript, SETPOINT } from './run-script.ts';
 import { PACKAGE, stepNamed, EXAMPLES } from './workflow-file.ts';
-import { itEach } from '../fixture/long.ts';
+import { LONG } from '../fixture/long.ts';
 
 const FOLDER = 'examples/kubernetes';
 const drift = parse(readText(`${FOLDER}/fleet-drift.yml`)) as CronJob;
@@ -102,23 +102,20 @@ afterEach(async () => {
 });
 
 describe.runIf(process.platform === 'linux')('the shards of a run (on Linux)', () => {
-  itEach([1, 2, 3, 7, 64], (shards) => shards === 7)(
-    '%i: every environment is asked exactly once',
-    async (shards) => {
-      const open = Array.from({ length: shards }, (_, index) => index);
-      const codes: string[] = [];
-      const worker = async (): Promise<void> => {
-        for (let index = open.pop(); index !== undefined; index = open.pop())
-          codes.push(String((await startShard(index, shards).ended).code));
-      };
-      await Promise.all([worker(), worker(), worker()]);
-      // Every one that has none of the drift is in sync, a shard without environments too.
-      expect(codes.toSorted()).toEqual([...Array<string>(shards - 1).fill('0'), '2']);
-      expect([...fleet.asked].filter(([, times]) => times !== 1)).toEqual([]);
-      expect([...fleet.asked.keys()].toSorted()).toEqual(names.toSorted());
-      expect(documents().flatMap(namesIn).toSorted()).toEqual(names.toSorted());
-    },
-  );
+  it.each([1, 2, 3, 7, 64])('%i: every environment is asked exactly once', LONG, async (shards) => {
+    const open = Array.from({ length: shards }, (_, index) => index);
+    const codes: string[] = [];
+    const worker = async (): Promise<void> => {
+      for (let index = open.pop(); index !== undefined; index = open.pop())
+        codes.push(String((await startShard(index, shards).ended).code));
+    };
+    await Promise.all([worker(), worker(), worker()]);
+    // Every one that has none of the drift is in sync, a shard without environments too.
+    expect(codes.toSorted()).toEqual([...Array<string>(shards - 1).fill('0'), '2']);
+    expect([...fleet.asked].filter(([, times]) => times !== 1)).toEqual([]);
+    expect([...fleet.asked.keys()].toSorted()).toEqual(names.toSorted());
+    expect(documents().flatMap(namesIn).toSorted()).toEqual(names.toSorted());
+  });
 
   it('one that was killed is named by the report, and run again alone makes it whole', async () => {
     const shards = shardsTold(driftSpec);

@@ -90,7 +90,7 @@ describe.runIf(process.platform === 'linux')('the pipeline of a fleet on GitLab 
     expect(jobs.default).toEqual((pipeline as typeof jobs).default);
   });
 
-  it('reports every environment once, whatever the shards found', async () => {
+  it('reports every environment once, whatever the shards found', LONG, async () => {
     const fleet = await startFleet();
     try {
       const names = fleetNames(40);

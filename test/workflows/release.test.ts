@@ -7,6 +7,7 @@ import { folderWith } from '../fixture/command.ts';
 import { fakeGh } from './fake-gh.ts';
 import { runScript } from './run-script.ts';
 import { stepNamed, workflowNamed } from './workflow-file.ts';
+import { LONG } from '../fixture/long.ts';
 
 const WORKFLOW = workflowNamed('release');
 
@@ -108,7 +109,7 @@ writeFileSync('dist/main.js', process.env.BUILDS_DIFFER ? String(process.hrtime.
       });
     });
 
-    it('stops if two builds are not the same', async () => {
+    it('stops if two builds are not the same', LONG, async () => {
       const { code, output, stdout } = await pack({ BUILDS_DIFFER: 'yes' });
       expect([code, output]).toEqual([1, '']);
       expect(stdout).toContain('dist/main.js');

@@ -8,6 +8,7 @@ import { get } from '../../../src/reconciler/operations/get.ts';
 import { loadTargets } from '../../../src/reconciler/operations/load.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const EXAMPLES = join(ROOT, 'examples');
@@ -25,7 +26,7 @@ describe('the examples', () => {
     expect(targets.length).toBeGreaterThan(0);
   });
 
-  it.each(files)(
+  itEach(files, (_, index) => index % 3 === 0)(
     '%s applies under its own guards, and a second time there is nothing to do',
     async (path) => {
       await appliesTwice(
@@ -82,7 +83,7 @@ const BLOCKS = [
 describe('the YAML of the documentation', () => {
   it('is found', () => expect(BLOCKS.length).toBeGreaterThanOrEqual(3));
 
-  it.each(BLOCKS)(
+  itEach(BLOCKS, (_, index) => index % 3 === 0)(
     '%s applies under its own guards, and a second time there is nothing to do',
     async (_, block) => {
       const whole = /^version:/m.test(block);

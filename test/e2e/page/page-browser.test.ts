@@ -5,7 +5,7 @@ import { freePort } from '../../fixture/free-port.ts';
 import { startPage, TOKEN } from '../../fixture/page.ts';
 import { ago } from '../../fixture/watching.ts';
 import { everyState, fleet, someHistory, longWatched } from '../../fixture/watched-fleet.ts';
-import { describeEach, itEach } from '../../fixture/long.ts';
+import { LONG, describeEach, itEach } from '../../fixture/long.ts';
 
 let browser: Browser;
 
@@ -72,7 +72,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     );
   });
 
-  it('so is every state, an empty list and the login', async () => {
+  it('so is every state, an empty list and the login', LONG, async () => {
     const { page } = await everything();
     const empty = await startPage([]);
     const { tab, problems, close } = await openTab(browser, {
@@ -117,7 +117,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     await close();
   });
 
-  it('5,000 environments fit a page, and are searched', async () => {
+  it('5,000 environments fit a page, and are searched', LONG, async () => {
     const { page } = await startPage(fleet(5000));
     const { tab, problems, close } = await openTab(browser, { javaScriptEnabled: false });
     await tab.goto(`${page.url}/?state=any`);
@@ -221,7 +221,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     expect(problems).toEqual([]);
   });
 
-  it('rows come and go, on a list that is filtered, too', async () => {
+  it('rows come and go, on a list that is filtered, too', LONG, async () => {
     const { page, watching } = await everything();
     const { tab, problems, close } = await openTab(browser);
     await tab.goto(`${page.url}/?state=drift`);

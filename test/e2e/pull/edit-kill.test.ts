@@ -3,16 +3,16 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { folderWith } from '../../fixture/command.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 import { dedent } from '../../fixture/dedent.ts';
-import { itEach } from '../../fixture/long.ts';
+import { LONG } from '../../fixture/long.ts';
 
 /** At how many moments a process is killed. */
-const MOMENTS = [propertyRuns(3), propertyRuns(8)];
+const MOMENTS = propertyRuns(8);
 
 const OPERATIONS = join(import.meta.dirname, '../../../src/reconciler/operations');
 let work: string;
@@ -55,9 +55,10 @@ function run(
   });
 }
 
-itEach(MOMENTS, (_, index) => index === 0)(
-  'a pull that is killed at any of %i moments leaves each file as it was or as it would be',
-  async (turns) => {
+it(
+  `a pull that is killed at any of ${MOMENTS} moments leaves each file as it was or as it would be`,
+  LONG,
+  async () => {
     const store = await startStore({}, { language: 'fr', agent: 'B' });
     const text = dedent`
     version: 1
@@ -78,10 +79,10 @@ itEach(MOMENTS, (_, index) => index === 0)(
         text.replace('language: en', 'language: fr'),
         base.replace('agent: A', 'agent: B'),
       ]);
-      for (let turn = 0; turn < turns; turn++) {
+      for (let turn = 0; turn < MOMENTS; turn++) {
         writeFileSync(join(folder.path, 'settings.yaml'), text);
         writeFileSync(join(folder.path, 'base.yaml'), base);
-        await run('pull', folder.path, {}, whole * (0.5 + turn / (2 * turns)));
+        await run('pull', folder.path, {}, whole * (0.5 + turn / (2 * MOMENTS)));
         expect([text, after[0]]).toContain(read('settings.yaml'));
         expect([base, after[1]]).toContain(read('base.yaml'));
       }
@@ -94,14 +95,15 @@ itEach(MOMENTS, (_, index) => index === 0)(
   },
 );
 
-itEach(MOMENTS, (_, index) => index === 0)(
-  'an init that is killed at any of %i moments leaves no file that is cut off',
-  async (turns) => {
+it(
+  `an init that is killed at any of ${MOMENTS} moments leaves no file that is cut off`,
+  LONG,
+  async () => {
     const store = await startStore({}, { language: 'fr', llm_api_key: 'x' });
     const names = ['settings.yaml', '.env.example', '.gitignore'];
     const whole = new Map<string, string>();
     let took = 0;
-    for (let turn = 0; turn < turns; turn++) {
+    for (let turn = 0; turn < MOMENTS; turn++) {
       const folder = folderWith({});
       try {
         const began = performance.now();
@@ -109,7 +111,7 @@ itEach(MOMENTS, (_, index) => index === 0)(
           'init',
           folder.path,
           { AT: store.url },
-          turn === 0 ? undefined : took * (0.5 + turn / (2 * turns)),
+          turn === 0 ? undefined : took * (0.5 + turn / (2 * MOMENTS)),
         );
         took ||= performance.now() - began;
         for (const name of names) {

@@ -2,12 +2,9 @@ import { describe } from 'vitest';
 import { LONG } from '../../fixture/long.ts';
 import { describeAgentsLoop } from '../../fixture/loop/agents-loop.ts';
 import { startEmbedded } from '../../fixture/loop/embedded.ts';
-import { isKill } from '../../fixture/loop/kill.ts';
 
 const NAME = 'profiles and connections of the embedded service';
 const start = () => startEmbedded('agent-server');
-
-describeAgentsLoop(`${NAME}, nothing killed`, start, {}, isKill);
 
 describe('with kills', LONG, () => {
   describeAgentsLoop(NAME, start);

@@ -2,13 +2,6 @@ import { describe } from 'vitest';
 import { LONG } from '../../fixture/long.ts';
 import { startEmbedded } from '../../fixture/loop/embedded.ts';
 import { describeGitLoop, GIT_PROVIDERS } from '../../fixture/loop/git-loop.ts';
-import { isKill } from '../../fixture/loop/kill.ts';
-
-describeGitLoop(
-  'app-server, git providers of the embedded service, nothing killed',
-  () => startEmbedded('app-server', GIT_PROVIDERS),
-  isKill,
-);
 
 describe('with kills', LONG, () => {
   for (const dialect of ['settings-v0', 'app-server'] as const)

@@ -2,12 +2,9 @@ import { describe } from 'vitest';
 import { LONG } from '../../fixture/long.ts';
 import { startEmbedded } from '../../fixture/loop/embedded.ts';
 import { describeInstalledLoop } from '../../fixture/loop/installed-loop.ts';
-import { isKill } from '../../fixture/loop/kill.ts';
 
 const NAME = 'skills and plugins of the embedded service';
 const start = () => startEmbedded('agent-server');
-
-describeInstalledLoop(`${NAME}, nothing killed`, start, isKill);
 
 describe('with kills', LONG, () => {
   describeInstalledLoop(NAME, start);

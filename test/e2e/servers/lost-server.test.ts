@@ -1,9 +1,10 @@
 /** A server whose disk is gone: one file and an environment of secrets bring back all that the file declares. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/start.ts';
 import { folderWith, setpoint } from '../../fixture/command.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const KEY = 'canary-server-key';
 const ENV = {
@@ -86,7 +87,7 @@ async function storedTexts(): Promise<string> {
   return (await Promise.all(texts)).join('\n');
 }
 
-it.each(['agent-server', 'app-server'] as const)(
+itEach(['agent-server', 'app-server'] as const, (dialect) => dialect === 'agent-server')(
   'a lost %s is rebuilt from one file and an environment of secrets',
   async (dialect) => {
     const declared = STORIES[dialect];

@@ -1,14 +1,7 @@
 import { describe } from 'vitest';
 import { LONG } from '../../fixture/long.ts';
 import { startEmbedded } from '../../fixture/loop/embedded.ts';
-import { isKill } from '../../fixture/loop/kill.ts';
 import { describeNamedLoop } from '../../fixture/loop/named-loop.ts';
-
-describeNamedLoop(
-  'app-server, named settings of the embedded service, nothing killed',
-  () => startEmbedded('app-server'),
-  isKill,
-);
 
 describe('with kills', LONG, () => {
   for (const dialect of ['settings-v0', 'app-server', 'agent-server'] as const)

@@ -1,12 +1,12 @@
 /** A run over profiles is killed at each of its writes: nobody else loses anything, and the next run ends it. */
-import { describe, expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CALM } from '../../fixture/collections/disturb.ts';
 import { type Blocks, ENV, type File } from '../../fixture/collections/files.ts';
 import { expectNothingElse, expectOthersKept } from '../../fixture/collections/judge.ts';
 import { expectSettled, ran } from '../../fixture/collections/run.ts';
 import type { Dialect } from '../../fixture/collections/truth.ts';
 import { startWorld, type World } from '../../fixture/collections/world.ts';
-import { itEach } from '../../fixture/long.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const [OLD, NEW] = [ENV['K0'] ?? '', ENV['K1'] ?? ''];
 const base_url = 'https://llm.example.com/v1';
@@ -104,29 +104,26 @@ const CASES = (['app-server', 'agent-server'] as const).flatMap((dialect) =>
 );
 
 describe('killed at each write', () => {
-  itEach(CASES, ([dialect, edit]) => dialect === 'agent-server' && edit === 'change')(
-    '%s: %s',
-    async (dialect, edit) => {
-      const [before, after] = (EDITS[edit] ?? [{}, {}]).map((blocks) => fileOf(dialect, blocks));
-      if (before === undefined || after === undefined) throw new Error('no such edit');
-      const whole = await prepared(dialect, before);
-      const seen = whole.front.seen.length;
-      await ran(whole, dialect, after, { ...CALM, rotates: false });
-      const requests = whole.front.seen.slice(seen);
-      await whole.close();
-      const writes = requests.flatMap(({ method }, at) => (method === 'GET' ? [] : [at + 1]));
-      expect(writes.length).toBeGreaterThan(0);
-      for (const nth of writes)
-        for (const isAfter of [false, true]) {
-          const world = await prepared(dialect, before);
-          const kill = { nth, isAfter };
-          const killed = await ran(world, dialect, after, { ...CALM, kill, rotates: false });
-          expect(killed.isKilled).toBe(true);
-          expectOthersKept(killed);
-          expectNothingElse(killed);
-          await expectSettled(world, dialect, after);
-          await world.close();
-        }
-    },
-  );
+  it.each(CASES)('%s: %s', LONG, async (dialect, edit) => {
+    const [before, after] = (EDITS[edit] ?? [{}, {}]).map((blocks) => fileOf(dialect, blocks));
+    if (before === undefined || after === undefined) throw new Error('no such edit');
+    const whole = await prepared(dialect, before);
+    const seen = whole.front.seen.length;
+    await ran(whole, dialect, after, { ...CALM, rotates: false });
+    const requests = whole.front.seen.slice(seen);
+    await whole.close();
+    const writes = requests.flatMap(({ method }, at) => (method === 'GET' ? [] : [at + 1]));
+    expect(writes.length).toBeGreaterThan(0);
+    for (const nth of writes)
+      for (const isAfter of [false, true]) {
+        const world = await prepared(dialect, before);
+        const kill = { nth, isAfter };
+        const killed = await ran(world, dialect, after, { ...CALM, kill, rotates: false });
+        expect(killed.isKilled).toBe(true);
+        expectOthersKept(killed);
+        expectNothingElse(killed);
+        await expectSettled(world, dialect, after);
+        await world.close();
+      }
+  });
 });

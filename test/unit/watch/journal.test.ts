@@ -24,6 +24,7 @@ import {
 } from '../../../src/controller/watch/journal/journal-lines.ts';
 import { Memory } from '../../../src/controller/watch/journal/memory.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);
 const MINUTE = 60_000;
@@ -246,27 +247,30 @@ describe('what a journal restores', () => {
 });
 
 describe('a journal that was cut', () => {
-  it('at any byte says what its whole lines say, and takes more', async () => {
-    const { path } = await journalOf([state('a', 'in-sync'), writing('a', 'ü', '\u2028')]);
-    const bytes = readFileSync(join(path, 'journal.jsonl'));
-    const ends = [...bytes.entries()].filter(([, byte]) => byte === 10).map(([place]) => place);
-    const cut = folder();
-    for (let length = 0; length <= bytes.length; length += 1) {
-      writeFileSync(join(cut, 'journal.jsonl'), bytes.subarray(0, length));
-      const journal = new Journal(cut, () => T0);
-      // The last line is whole with its last byte, also without the end of the line.
-      const whole = ends.filter((end) => end <= length).length;
-      const isTorn = length > 0 && !ends.includes(length) && !ends.includes(length - 1);
-      const before = await journal.remember();
-      expect([length, before.damaged]).toEqual([length, isTorn ? 1 : 0]);
-      await journal.append(state('b', 'in-sync'));
-      const { memory, damaged } = await journal.remember();
-      expect([length, damaged]).toEqual([length, isTorn ? 1 : 0]);
-      expect(memory.environments.get('a')?.found).toBe(whole > 0 ? 'in-sync' : undefined);
-      expect(memory.inFlight).toEqual(whole === 2 ? ['a'] : []);
-      expect(memory.environments.get('b')?.found).toBe('in-sync');
-    }
-  });
+  itEach([5, 1], (step) => step === 5)(
+    'at any byte (each %ith) says what its whole lines say, and takes more',
+    async (step) => {
+      const { path } = await journalOf([state('a', 'in-sync'), writing('a', 'ü', '\u2028')]);
+      const bytes = readFileSync(join(path, 'journal.jsonl'));
+      const ends = [...bytes.entries()].filter(([, byte]) => byte === 10).map(([place]) => place);
+      const cut = folder();
+      for (let length = 0; length <= bytes.length; length += step) {
+        writeFileSync(join(cut, 'journal.jsonl'), bytes.subarray(0, length));
+        const journal = new Journal(cut, () => T0);
+        // The last line is whole with its last byte, also without the end of the line.
+        const whole = ends.filter((end) => end <= length).length;
+        const isTorn = length > 0 && !ends.includes(length) && !ends.includes(length - 1);
+        const before = await journal.remember();
+        expect([length, before.damaged]).toEqual([length, isTorn ? 1 : 0]);
+        await journal.append(state('b', 'in-sync'));
+        const { memory, damaged } = await journal.remember();
+        expect([length, damaged]).toEqual([length, isTorn ? 1 : 0]);
+        expect(memory.environments.get('a')?.found).toBe(whole > 0 ? 'in-sync' : undefined);
+        expect(memory.inFlight).toEqual(whole === 2 ? ['a'] : []);
+        expect(memory.environments.get('b')?.found).toBe('in-sync');
+      }
+    },
+  );
 
   it('by another process at any moment loses nothing that was appended', async () => {
     const path = folder();
