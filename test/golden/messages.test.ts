@@ -7,6 +7,7 @@ import { run } from '../../src/command/cli/run.ts';
 import { SYSTEM_CLOCK } from '../../src/reconciler/host/this-process.ts';
 import { startEmulator } from '../../src/emulator/start.ts';
 import { folderWith } from '../fixture/command.ts';
+import { startOrganization } from '../fixture/organization.ts';
 import { expectGolden } from './golden-file.ts';
 
 /* What a new user reads on a terminal of 80 columns, command after command, as it was typed. */
@@ -21,6 +22,8 @@ interface Story {
   readonly writes?: readonly string[];
   /** The kinds of services on which it reads differently, besides the first. */
   readonly alsoOn?: readonly ('app-server' | 'agent-server')[];
+  /** The service is that of an organisation. */
+  readonly isOrganization?: boolean;
 }
 
 const SECRETS = `version: 1
@@ -144,6 +147,73 @@ const STORIES: Readonly<Record<string, Story>> = {
     files: { 'settings.yaml': 'version: 1\nserver: { url: "embedded:" }\nsettings: { language: en }\n' },
     typed: SYNONYMS.map((word) => `setpoint ${word}`),
   },
+  'an adopted service': {
+    alsoOn: ['app-server', 'agent-server'],
+    files: {
+      'earlier/settings.yaml':
+        'version: 1\nserver: { url: "http://127.0.0.1:3000" }\nsettings: { language: en, llm_model: openai/gpt-5, llm_api_key: "${env:LLM_API_KEY}" }\n',
+    },
+    typed: [
+      'LLM_API_KEY=KEY setpoint apply -f earlier/settings.yaml --yes -q',
+      'setpoint init --server http://127.0.0.1:3000',
+      'setpoint plan',
+      'write .env',
+      'write settings.yaml',
+      'setpoint apply --yes',
+      'setpoint doctor',
+      'setpoint apply --yes --dotenv .env',
+    ],
+    writes: [
+      `LLM_API_KEY=${KEY}\n`,
+      'version: 1\nserver: { url: "http://127.0.0.1:3000" }\nsettings: { language: de, llm_api_key: "${env:LLM_API_KEY}" }\n',
+    ],
+  },
+  'a file of what people have': {
+    files: {
+      'config.toml': `[llm]\nmodel = "openai/gpt-5"\napi_key = "${KEY}"\n[sandbox]\nbase_container_image = "img:1"\n[core]\nworkspace_base = "/w"\n`,
+      'mcp.json': `{"mcpServers": {"jira": {"url": "https://mcp.example.com/jira", "headers": {"Authorization": "Bearer ${KEY}"}}, "gh": {"command": "npx", "args": ["gh-mcp"], "env": {"TOKEN": "${KEY}-2"}}}}\n`,
+    },
+    typed: [
+      'setpoint init --from config.toml --server http://127.0.0.1:3000',
+      'setpoint validate',
+      'setpoint init --from mcp.json -f servers.yaml --server http://127.0.0.1:3000',
+      'setpoint init --from nothing.toml -f other.yaml',
+    ],
+  },
+  'a saved plan of one of two': {
+    files: {
+      'settings.yaml':
+        'version: 1\nsettings: { language: en }\nenvironments:\n  staging: { server: { url: "embedded:a" } }\n  production: { server: { url: "embedded:b" } }\n',
+    },
+    typed: [
+      'setpoint apply',
+      'setpoint plan -e staging -q --out plan.json',
+      'setpoint apply plan.json --yes',
+      'setpoint plan -e stage',
+    ],
+  },
+  'blocks explained': {
+    files: { 'settings.yaml': 'version: 1\nserver: { url: "embedded:" }\nsettings: { language: en }\n' },
+    typed: ['setpoint explain watch', 'setpoint explain lang', 'setpoint explain maxiter'],
+  },
+  'files of two names': {
+    files: {
+      'settings.yaml': 'version: 1\nserver: { url: "embedded:" }\n',
+      'team.setpoint.yaml': 'version: 1\nserver: { url: "embedded:" }\n',
+    },
+    typed: ['setpoint plan', 'setpoint plan -f team.setpoint.yaml'],
+  },
+  'a key that every member gets': {
+    isOrganization: true,
+    files: {
+      'settings.yaml':
+        'version: 1\nserver: { url: "http://127.0.0.1:3000", api_key: "${env:SETPOINT_API_KEY}" }\nsettings: { language: en, llm_api_key: "${env:LLM_API_KEY}" }\n',
+    },
+    typed: ['plan', 'apply --yes', 'doctor', 'apply --yes --allow shared-key', 'plan'].map(
+      (command) =>
+        `SETPOINT_ALLOWED_ORIGINS=http://127.0.0.1:3000 SETPOINT_ALLOWED_VARIABLES=* SETPOINT_API_KEY=k-member LLM_API_KEY=KEY setpoint ${command}`,
+    ),
+  },
   help: { typed: ['setpoint', 'setpoint plan --help', 'setpoint watch --help'] },
 };
 
@@ -152,15 +222,16 @@ describe('what a new user reads at 80 columns', () => {
     (['settings-v0', ...alsoOn] as const).map((dialect) => [name, dialect] as const),
   );
   it.each(told)('%s, of %s', async (name, dialect) => {
-    const { files = {}, typed, writes = [] } = STORIES[name] as Story;
+    const { files = {}, typed, writes = [], isOrganization = false } = STORIES[name] as Story;
     const isFirst = dialect === 'settings-v0';
-    const ofDialect = (text: string) => {
-      if (isFirst) return text;
-      if (dialect === 'agent-server' && text === SECRETS) return OF_AGENT;
-      return text.replaceAll('"embedded:"', `"embedded:?dialect=${dialect}"`);
-    };
-    const service = await startEmulator({ dialect });
+    const service = isOrganization ? await startOrganization() : await startEmulator({ dialect });
     onTestFinished(() => service.close());
+    const here = (text: string) => text.replaceAll('http://127.0.0.1:3000', service.url);
+    const ofDialect = (text: string) => {
+      if (isFirst) return here(text);
+      if (dialect === 'agent-server' && text === SECRETS) return OF_AGENT;
+      return here(text).replaceAll('"embedded:"', `"embedded:?dialect=${dialect}"`);
+    };
     const folder = folderWith(
       Object.fromEntries(Object.entries(files).map(([file, text]) => [file, ofDialect(text)])),
     );
@@ -173,8 +244,7 @@ describe('what a new user reads at 80 columns', () => {
         writeFileSync(join(folder.path, file), ofDialect(texts.shift() ?? ''));
         continue;
       }
-      const inside = line.replaceAll('http://127.0.0.1:3000', service.url);
-      const { code, text } = await typedHere(inside, folder.path);
+      const { code, text } = await typedHere(here(line), folder.path);
       const end = code === 0 ? '' : `  # exit ${code}`;
       transcript.push(`$ ${line}${end}\n${text}`);
     }

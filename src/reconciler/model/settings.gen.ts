@@ -631,7 +631,7 @@ export interface Server {
    */
   ca_file?: string;
   /**
-   * How the service speaks of its settings: settings-v0 is GET and POST /api/settings, as releases up to 1.6 have it; app-server is /api/v1/settings, from 1.9 on; agent-server is GET and PATCH /api/settings of the Agent Server, from 1.31 on. auto finds out and writes nothing for it; a declared one saves that request.
+   * The settings API of the service: settings-v0, app-server, agent-server, or auto. settings-v0 is GET and POST /api/settings, as releases up to 1.6 have it; app-server is /api/v1/settings, from 1.9 on; agent-server is GET and PATCH /api/settings of the Agent Server, from 1.31 on. auto finds out and writes nothing for it; a declared one saves that request.
    */
   dialect?: 'auto' | 'settings-v0' | 'app-server' | 'agent-server';
   /**
@@ -1443,7 +1443,7 @@ export interface Guards {
  */
 export interface Watch {
   /**
-   * detect: report what differs. heal: also apply the file when the service differs, as far as guards, policy and an approved plan allow. Default: detect.
+   * What is done if the service differs: detect reports it; heal also applies the file, as far as guards, policy and an approved plan allow. Default: detect.
    */
   mode?: 'detect' | 'heal';
   /**
