@@ -105,7 +105,16 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
       const began = beginningsAfter(state.began, found, plan, at, after);
       const first = firstOf(began, found, plan);
       const labels = fact.labels === undefined ? {} : { labels: fact.labels };
-      return { ...seen(found, plan, at), found, digest, plan, commit, began, ...first, ...labels };
+      return {
+        ...seen(state, found, plan, at),
+        found,
+        digest,
+        plan,
+        commit,
+        began,
+        ...first,
+        ...labels,
+      };
     }
     case 'writing': {
       const { at, up, paths } = fact;
@@ -147,7 +156,7 @@ function afterRead(
   const found = watchStatusOf(plan, state.settings.strict);
   const now = new Date(at).toISOString();
   return {
-    ...seen(found, plan, now),
+    ...seen(state, found, plan, now),
     plan: shownOf(plan, found),
     commit,
     failures: found === 'error' ? state.failures + 1 : 0,
@@ -156,14 +165,23 @@ function afterRead(
 }
 
 /** What follows from a status that was found, whether the one before was the same or not. */
-function seen(found: WatchStatus, plan: EnvironmentPlan | null, at: string): Partial<WatchState> {
+function seen(
+  known: WatchState,
+  found: WatchStatus,
+  plan: EnvironmentPlan | null,
+  at: string,
+): Partial<WatchState> {
   return {
     lastRead: at,
     ...(found === 'in-sync' ? { lastInSync: at, healFailed: null } : {}),
-    ...(found === 'error' || plan === null
-      ? {}
-      : { origin: plan.origin, dialect: plan.dialect, release: plan.release }),
+    ...(plan === null ? {} : serviceOf(plan, found === 'error' ? known : null)),
   };
+}
+
+/** What is known of a service after a read; `known` is what was before one that failed. One that was never reached has an address all the same. */
+function serviceOf(plan: EnvironmentPlan, known: WatchState | null): Partial<WatchState> {
+  if (known !== null) return { origin: known.origin ?? plan.origin };
+  return { origin: plan.origin, dialect: plan.dialect, release: plan.release };
 }
 
 function afterWrite(

@@ -69,6 +69,23 @@ describe('`since` is when the first of the present differences began', () => {
   });
 });
 
+it('a service that was never reached is known by its address, and one that was by what it answered last', () => {
+  const at = (origin: string | null) =>
+    plan({ origin, dialect: null, error: { code: 'unreachable', message: 'no', hint: 'x' } });
+  const one = fresh();
+  const read = (of: ReturnType<typeof plan>) => {
+    one.read(of, T0, null);
+    return [one.state.origin, one.state.dialect];
+  };
+  expect(read(at('https://down.example.com'))).toEqual(['https://down.example.com', null]);
+  expect(read(plan({ origin: 'https://up.example.com', dialect: 'app-server' }))).toEqual([
+    'https://up.example.com',
+    'app-server',
+  ]);
+  expect(read(at(null))).toEqual(['https://up.example.com', 'app-server']);
+  expect(read(at('https://moved.example.com'))).toEqual(['https://up.example.com', 'app-server']);
+});
+
 it('the time of the next read moves with a clock that is set, and not with one that drifts', () => {
   const one = new EnvironmentRecords(notReadState('production'), {
     append: () => Promise.reject(new Error('nothing is written')),
