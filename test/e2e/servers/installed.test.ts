@@ -1,7 +1,7 @@
 /** Skills and plugins, declared by name, on an Agent Server that installs them from folders. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { drift, plan } from '../../../src/reconciler/operations/plan.ts';
 import type { EmulatorOptions } from '../../../src/emulator/start.ts';
@@ -265,33 +265,33 @@ function withCommit(commit: string): void {
   };
 }
 
-describe('the ref of a skill', () => {
+describeEach(KINDS, (kind) => kind === 'plugins')('the ref of one of the %s', (kind) => {
   const OLD = 'a'.repeat(40);
   const NEW = 'b'.repeat(40);
   const installs = () => front.writes().filter((body) => JSON.stringify(body).includes('source'));
 
   it('that is a whole commit is compared with the commit that the service tells', async () => {
-    const here = source('skills', 'here', 'one');
-    const file = `skills: { one: { source: ${here}, repo_path: one, ref: ${OLD} } }`;
+    const here = source(kind, 'here', 'one');
+    const file = `${kind}: { one: { source: ${here}, repo_path: one, ref: ${OLD} } }`;
     withCommit(OLD);
     expect(await applied(file)).toMatchObject({ status: 'applied', error: null });
     expect(await applied(file)).toMatchObject({ status: 'in-sync', unknown: [] });
     withCommit(NEW);
     expect((await drift(asked(file))).environments).toMatchObject([
-      { changes: [{ path: ['skills', 'one', 'ref'], before: NEW, after: OLD }] },
+      { changes: [{ path: [kind, 'one', 'ref'], before: NEW, after: OLD }] },
     ]);
   });
 
   it('that is a tag is compared with the one last written, and said not to be compared before', async () => {
-    const here = source('skills', 'here', 'one');
+    const here = source(kind, 'here', 'one');
     withCommit(OLD);
-    const file = `skills: { one: { source: ${here}, repo_path: one, ref: v3 } }`;
-    await front.ask('POST', '/api/skills/install', { source: here, repo_path: 'one' });
+    const file = `${kind}: { one: { source: ${here}, repo_path: one, ref: v3 } }`;
+    await front.ask('POST', `/api/${kind}/install`, { source: here, repo_path: 'one' });
     await applied('');
     expect((await plan(asked(file))).environments).toMatchObject([
-      { changes: [], unknown: [{ path: ['skills', 'one', 'ref'], ref: null }] },
+      { changes: [], unknown: [{ path: [kind, 'one', 'ref'], ref: null }] },
     ]);
-    expect(await applied(file, { rotate: ['skills.one.ref'] })).toMatchObject({
+    expect(await applied(file, { rotate: [`${kind}.one.ref`] })).toMatchObject({
       status: 'applied',
       error: null,
     });
@@ -301,7 +301,7 @@ describe('the ref of a skill', () => {
     expect(await applied(next)).toMatchObject({
       status: 'applied',
       error: null,
-      changes: [{ path: ['skills', 'one', 'ref'], action: 'change', after: 'v4' }],
+      changes: [{ path: [kind, 'one', 'ref'], action: 'change', after: 'v4' }],
     });
     expect(installs()).toHaveLength(2);
     expect(await applied(next)).toMatchObject({ status: 'in-sync', unknown: [] });

@@ -229,6 +229,34 @@ describeEach(CASES, isOften)('$block of $dialect', (one) => {
     expect(readFileSync(join(folder.path, 'store.json'), 'utf8')).not.toContain('"one"');
   });
 
+  it('approved by a saved plan, is never done twice or lost while a list lags, and ends by the same plan', async () => {
+    await begin(one);
+    const file = declaring(one, item) + moved(one);
+    const approved = await plan(asked(file));
+    const again = async () => (await apply({ ...asked(file), approved })).environments[0];
+    const old = new Map<string, Parameters<Fronted['changed']>[1]>();
+    let isOld = true;
+    front.changed = ({ path }, reply) => {
+      if (isOld && sent().length === 0) old.set(path, reply);
+      return isOld ? (old.get(path) ?? reply) : reply;
+    };
+    const first = await again();
+    expect(first?.changes.map(({ action }) => action)).toEqual(['rename']);
+    expect(first?.changes[0]?.result).not.toBe('verified');
+    const second = await again();
+    // The service refuses to rename what it does not have any more, and that is no claim that it is done.
+    expect(second?.changes.map(({ action }) => action)).toEqual(['rename']);
+    expect(second?.changes[0]?.result).not.toBe('verified');
+    expect(JSON.stringify([first, second])).not.toContain(CANARY);
+    isOld = false;
+    front.seen.length = 0;
+    expect(await again()).toMatchObject({ error: null, changes: [] });
+    expect(sent()).toEqual([]);
+    const store = readFileSync(join(folder.path, 'store.json'), 'utf8');
+    expect(store).not.toContain('"one"');
+    expect(store).toContain('"two"');
+  });
+
   it('is created where the service has neither', async () => {
     await begin(one);
     await applied(`${block}: { one: null }\n`);
