@@ -96,10 +96,12 @@ describeEach(DIALECTS, (dialect) => dialect === 'settings-v0')('%s: custom secre
     const file = '{ DB: "${env:DB}" }';
     await theirs(dialect, 'DB');
     await apply({ ...asked(file), rotate: 'all' });
+    const way = dialect === 'settings-v0' ? ' by way of DB__next' : '';
+    const reason = `set, changed since last written: will be rotated${way}`;
     const [rotated] = (await apply(asked(file, { DB: 'canary-db-2' }))).environments;
     expect(rotated).toMatchObject({
       status: 'applied',
-      changes: [{ action: 'rotate', result: 'unverifiable' }],
+      changes: [{ action: 'rotate', result: 'unverifiable', reason }],
     });
     expect(await names(dialect)).toEqual({ DB: 'of somebody' });
     const [quiet] = (await plan(asked(file, { DB: 'canary-db-2' }))).environments;

@@ -2,6 +2,7 @@ import {
   memberPath,
   namesOf,
   ownNames,
+  secondName,
   secretLeaves,
   waitingFor,
   type CollectionForm,
@@ -186,7 +187,8 @@ function planSecret(
         : isRenewed
           ? 'set, its description cannot be changed without it: will be rotated'
           : null;
-  if (why !== null) return change('rotate', HIDDEN, why);
+  const way = listing.replaces === 'in-place' ? '' : ` by way of ${secondName(item.name)}`;
+  if (why !== null) return change('rotate', HIDDEN, why + way);
   if (last === 'same') return {};
   const reason = 'set; cannot tell whether it is this value';
   return { unknown: [{ path, reason, ref: value.ref, kind: 'stored' }] };
