@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { folderWith, setpoint, start } from '../../fixture/command.ts';
+import { setpoint } from '../../fixture/command-here.ts';
+import { folderWith, start } from '../../fixture/command.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import { dedent } from '../../fixture/dedent.ts';
 import { itEach } from '../../fixture/long.ts';

@@ -6,7 +6,8 @@ import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { drift, plan } from '../../../src/reconciler/operations/plan.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
-import { folderWith, setpoint, start } from '../../fixture/command.ts';
+import { setpoint } from '../../fixture/command-here.ts';
+import { folderWith, start } from '../../fixture/command.ts';
 import { describeEach, itEach } from '../../fixture/long.ts';
 import { quickClock } from '../../fixture/settings.ts';
 

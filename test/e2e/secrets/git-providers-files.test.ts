@@ -4,7 +4,8 @@ import { afterEach, expect, it } from 'vitest';
 import { startEmulator } from '../../../src/emulator/start.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
-import { setpoint, start } from '../../fixture/command.ts';
+import { setpoint } from '../../fixture/command-here.ts';
+import { start } from '../../fixture/command.ts';
 import {
   GIT_DIALECTS,
   GIT_ENV,

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/start.ts';
-import { folderWith, setpoint } from '../../fixture/command.ts';
+import { setpoint } from '../../fixture/command-here.ts';
+import { folderWith } from '../../fixture/command.ts';
 import { itEach } from '../../fixture/long.ts';
 
 const KEY = 'canary-server-key';

@@ -8,7 +8,8 @@ import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { drift, plan } from '../../../src/reconciler/operations/plan.ts';
 import { validate } from '../../../src/reconciler/operations/validate.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
-import { folderWith, setpoint } from '../../fixture/command.ts';
+import { setpoint } from '../../fixture/command-here.ts';
+import { folderWith } from '../../fixture/command.ts';
 import { describeEach } from '../../fixture/long.ts';
 import { quickClock } from '../../fixture/settings.ts';
 

@@ -8,7 +8,8 @@ import { plan } from '../../../src/reconciler/operations/plan.ts';
 import type { EmulatorDialect } from '../../../src/emulator/options.ts';
 import type { Proof } from '../../../src/reconciler/model/proof.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
-import { folderWith, setpoint } from '../../fixture/command.ts';
+import { setpoint } from '../../fixture/command-here.ts';
+import { folderWith } from '../../fixture/command.ts';
 import { quickClock } from '../../fixture/settings.ts';
 import { MINUTE, settingsFile, startWatching, watchFolder } from '../../fixture/watch-world.ts';
 
