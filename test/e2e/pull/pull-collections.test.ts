@@ -297,10 +297,11 @@ function servers(dialect: Dialect): Asked {
   return ['POST', RECORD[dialect], body];
 }
 
-describe.each(['settings-v0', 'app-server', 'agent-server'] as const)(
-  'mcp servers: %s',
-  (dialect) => {
-    const DECLARED = `# who looks
+describeEach(
+  ['settings-v0', 'app-server', 'agent-server'] as const,
+  (dialect) => dialect === 'agent-server',
+)('mcp servers: %s', (dialect) => {
+  const DECLARED = `# who looks
   tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "\${env:JIRA}" } }
   # files
   files: # local
@@ -308,64 +309,61 @@ describe.each(['settings-v0', 'app-server', 'agent-server'] as const)(
     args: [-y, server-fs]
 `;
 
-    it('by name in a block of their own', async () => {
-      await service(dialect);
-      await given(`settings: { language: en }\nmcp_servers:\n  ${DECLARED}`);
-      await ask(servers(dialect));
-      const { difference, left } = await pulled();
-      expect(difference).toEqual([
-        '-  # who looks',
-        '-  tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "${env:JIRA}" } }',
-        '-    args: [-y, server-fs]',
-        '+    args: [-y, server-fs, /data]',
-      ]);
-      expect(left).toEqual([]);
-      if (dialect === 'settings-v0') return;
-      const more = await pulled({ adopt: ['mcp_servers.other'] });
-      expect(more.difference).toEqual(['+  other:', '+    url: https://other.example.com/mcp']);
-    });
-
-    // Its remote servers have no names there.
+  it('by name in a block of their own', async () => {
+    await service(dialect);
+    await given(`settings: { language: en }\nmcp_servers:\n  ${DECLARED}`);
+    await ask(servers(dialect));
+    const { difference, left } = await pulled();
+    expect(difference).toEqual([
+      '-  # who looks',
+      '-  tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "${env:JIRA}" } }',
+      '-    args: [-y, server-fs]',
+      '+    args: [-y, server-fs, /data]',
+    ]);
+    expect(left).toEqual([]);
     if (dialect === 'settings-v0') return;
+    const more = await pulled({ adopt: ['mcp_servers.other'] });
+    expect(more.difference).toEqual(['+  other:', '+    url: https://other.example.com/mcp']);
+  });
 
-    it('with their secrets as references, named as the block names them', async () => {
-      await service(dialect);
-      await given('settings: { language: en }\nmcp_servers:\n  files: { command: npx }\n');
-      const url = 'https://keyed.example.com/mcp';
-      const auth = { strategy: 'bearer', value: 'canary-of-a-server' };
-      const config = { files: { command: 'npx' }, keyed: { url, transport: 'http', auth } };
-      const agent = { mcp_config: config };
-      const method = dialect === 'app-server' ? 'POST' : 'PATCH';
-      await ask([method, RECORD[dialect], { agent_settings_diff: agent }]);
-      const { difference, shown } = await pulled({ adopt: ['mcp_servers.keyed'] });
-      expect(difference).toContain('+      value: ${env:KEYED_EXAMPLE_COM_API_KEY}');
-      expect(shown).toContain('+ mcp_servers.keyed: imported');
-      expect(shown).toContain(
-        '$ KEYED_EXAMPLE_COM_API_KEY: set this variable, for mcp_servers.keyed.auth.value',
-      );
-      expect(shown).not.toContain('mcp_config');
-    });
+  // Its remote servers have no names there.
+  if (dialect === 'settings-v0') return;
 
-    it('by name in the settings', async () => {
-      await service(dialect);
-      const indented = DECLARED.replaceAll('\n  ', '\n      ');
-      await given(
-        `settings:\n  language: en\n  agent_settings:\n    mcp_config:\n      ${indented}`,
-      );
-      await ask(servers(dialect));
-      const { difference, left } = await pulled();
-      expect(difference).toEqual([
-        '-      # who looks',
-        '-      tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "${env:JIRA}" } }',
-        '-        args: [-y, server-fs]',
-        '+        args: [-y, server-fs, /data]',
-        '+      other:',
-        '+        url: https://other.example.com/mcp',
-      ]);
-      expect(left).toEqual([]);
-    });
-  },
-);
+  it('with their secrets as references, named as the block names them', async () => {
+    await service(dialect);
+    await given('settings: { language: en }\nmcp_servers:\n  files: { command: npx }\n');
+    const url = 'https://keyed.example.com/mcp';
+    const auth = { strategy: 'bearer', value: 'canary-of-a-server' };
+    const config = { files: { command: 'npx' }, keyed: { url, transport: 'http', auth } };
+    const agent = { mcp_config: config };
+    const method = dialect === 'app-server' ? 'POST' : 'PATCH';
+    await ask([method, RECORD[dialect], { agent_settings_diff: agent }]);
+    const { difference, shown } = await pulled({ adopt: ['mcp_servers.keyed'] });
+    expect(difference).toContain('+      value: ${env:KEYED_EXAMPLE_COM_API_KEY}');
+    expect(shown).toContain('+ mcp_servers.keyed: imported');
+    expect(shown).toContain(
+      '$ KEYED_EXAMPLE_COM_API_KEY: set this variable, for mcp_servers.keyed.auth.value',
+    );
+    expect(shown).not.toContain('mcp_config');
+  });
+
+  it('by name in the settings', async () => {
+    await service(dialect);
+    const indented = DECLARED.replaceAll('\n  ', '\n      ');
+    await given(`settings:\n  language: en\n  agent_settings:\n    mcp_config:\n      ${indented}`);
+    await ask(servers(dialect));
+    const { difference, left } = await pulled();
+    expect(difference).toEqual([
+      '-      # who looks',
+      '-      tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "${env:JIRA}" } }',
+      '-        args: [-y, server-fs]',
+      '+        args: [-y, server-fs, /data]',
+      '+      other:',
+      '+        url: https://other.example.com/mcp',
+    ]);
+    expect(left).toEqual([]);
+  });
+});
 
 describeEach(LATER, (dialect) => dialect === 'agent-server')(
   'lists in the settings: %s',

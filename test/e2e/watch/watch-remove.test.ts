@@ -92,10 +92,10 @@ it('others: an approved plan that names one lifts the guard for it, and for none
   const approved = await plan({ file, env: { SETPOINT_API_KEY: 'a-session-key' } });
   const world = startWatching({ folder, approved });
   try {
-    await world.pass(20 * MINUTE);
+    await world.pass(5 * MINUTE);
     expect([world.state().status, await names(front)]).toEqual(['in-sync', []]);
     await front.ask('POST', SECRETS, { name: 'LATER', value: 'canary-later' });
-    await world.pass(20 * MINUTE);
+    await world.pass(5 * MINUTE);
     expect(await names(front)).toEqual(['LATER']);
     expect(world.state().status).not.toBe('in-sync');
     expect(JSON.stringify([world.state(), world.notes])).not.toContain('canary');

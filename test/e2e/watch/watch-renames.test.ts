@@ -25,13 +25,13 @@ it('tells a rename as one, shows it, and heals it by one request', async () => {
   });
   const folder = watchFolder();
   const text = (mode: string): string =>
-    `${head}watch: { mode: ${mode}, interval: 5m }\nsecrets: { TRACKER: "\${env:S}" }\nmoved: [{ from: secrets.JIRA, to: secrets.TRACKER }]\n`;
+    `${head}watch: { mode: ${mode}, interval: 1m }\nsecrets: { TRACKER: "\${env:S}" }\nmoved: [{ from: secrets.JIRA, to: secrets.TRACKER }]\n`;
   settingsFile(folder, text('detect'));
   const writes = front.writes().length;
   const request = { env: { SETPOINT_API_KEY: 'a-session-key', ...value } };
   const world = startWatching({ folder, request });
   try {
-    await world.pass(10 * MINUTE);
+    await world.pass(3 * MINUTE);
     const state = world.state();
     const due = { state, event: 'opened', digest: state.digest, end: null } as const;
     const { message, notices } = contentOf([due], null);
@@ -42,7 +42,7 @@ it('tells a rename as one, shows it, and heals it by one request', async () => {
     expect(page).toContain('renamed from JIRA');
     expect(page).toContain('called JIRA');
     settingsFile(folder, text('heal'));
-    await world.pass(30 * MINUTE);
+    await world.pass(6 * MINUTE);
     expect(world.state().status).toBe('in-sync');
     expect(front.writes().slice(writes)).toEqual([expect.objectContaining({ name: 'TRACKER' })]);
     const records = await world.controller.history('default');

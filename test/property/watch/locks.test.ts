@@ -98,8 +98,7 @@ describe.runIf(process.platform === 'linux')('locks (on Linux)', () => {
     };
     const test = it.skipIf(name.includes('real') && kubeApiserver() === null);
     const title = `${name}: never two that write, whoever is killed, stopped or ended, and when`;
-    test(title, () => run(1));
-    test(`${title}, more often`, LONG, () => run(propertyRuns(2)));
+    test(title, LONG, () => run(propertyRuns(3)));
   }
 });
 
