@@ -1,6 +1,14 @@
 import { unnamedField } from '../model/field.ts';
-import { callNames, entryPaths, MCP_LISTS, memberPathIn, pathedEntries } from '../model/mcp.ts';
-import type { Path } from '../model/path.ts';
+import {
+  callNames,
+  entryOf,
+  entryPaths,
+  MCP_LISTS,
+  memberIn,
+  memberPathIn,
+  pathedEntries,
+} from '../model/mcp.ts';
+import { pathKey, type Path } from '../model/path.ts';
 import type { DesiredField, DesiredState, NamedSettings, ObservedState } from '../model/state.ts';
 import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
 import { managesEntry } from './declared.ts';
@@ -68,4 +76,18 @@ export function leftServers(desired: DesiredState, { values }: ObservedState): P
   return pathedEntries(values['mcp_config'], MCP_LISTS, entryPaths(declared)).flatMap(
     ({ list, entry, path }) => (managesEntry(desired, list, entry) ? [] : [path]),
   );
+}
+
+/** The secrets of mcp servers that are gone from a service, as the file calls the servers. */
+export function bareHere({ fields }: DesiredState, { bare = [], values }: ObservedState): Path[] {
+  const declared = fields.find(({ block }) => block?.name === 'mcp_servers');
+  const config = values['mcp_config'];
+  const own = pathedEntries(config, MCP_LISTS, entryPaths(declared)).map(({ path }) => path);
+  const called = new Map(
+    pathedEntries(config).map(({ path }, index) => [pathKey(path), own[index] ?? path]),
+  );
+  return bare.map((path) => {
+    const server = called.get(pathKey(entryOf(path)));
+    return server === undefined ? path : memberPathIn(server, memberIn(entryOf(path), path));
+  });
 }

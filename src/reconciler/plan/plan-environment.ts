@@ -19,6 +19,7 @@ import {
 import { type DesiredState, type ObservedState, NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { requireWritable } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';
+import { bareHere } from './named-settings.ts';
 import { classified } from './three-way.ts';
 import type { Proof } from '../model/proof.ts';
 import { masked, type Json } from '../model/value.ts';
@@ -51,7 +52,8 @@ export function planEnvironment<O extends ObservedState | null>(
     return { plan: parts, observed, warnings: warningsOf(parts), refusals: [] };
   const { desired, base, allowed } = terms;
   const plan = classifiedBy(base, parts, terms, observed);
-  const guarded = { plan, observed, guards: desired.guards, proofs };
+  const judged = { ...observed, bare: bareHere(desired, observed) };
+  const guarded = { plan, observed: judged, guards: desired.guards, proofs };
   const refusals = refusalsOf(guarded, allowed);
   // What the guards refuse is not sent either, and they say more.
   if (refusals.length === 0) requireWritable(settingsPlanIn(plan).write);

@@ -188,3 +188,29 @@ it.each(['settings-v0', 'app-server', 'agent-server'] as const)(
     expect(names.stdout).toContain('- mcp_servers.two:');
   },
 );
+
+it.each([
+  ['by name', 'mcp_servers.gone.auth.value'],
+  ['in lists', 'mcp_config.shttp_servers[https://gone.example.com/mcp].api_key'],
+] as const)(
+  'a secret that is gone from an Agent Server is named as the file has its servers: %s',
+  async (form, named) => {
+    const fronted = await startFronted({ dialect: 'agent-server' });
+    onTestFinished(() => fronted.close());
+    const own = form === 'by name' ? 'mcp_servers: { files: { command: uvx } }' : 'llm_model: x/y';
+    const folder = folderWith({
+      'settings.yaml': `version: 1\nserver: { url: "${fronted.url}" }\n${FORMS[form](own)}\n`,
+    });
+    onTestFinished(() => folder.remove());
+    const stored = async (server: object) => {
+      const diff = { agent_settings_diff: { mcp_config: { gone: server } } };
+      expect((await fronted.ask('PATCH', '/api/settings', diff)).status).toBe(200);
+    };
+    const auth = { strategy: 'bearer', value: 'CANARY' };
+    await stored({ url: 'https://gone.example.com/mcp', auth });
+    await stored({ auth: { ...auth, value: null } });
+    const ended = await setpoint(['apply', '--yes'], { cwd: folder.path, env: {} });
+    expect(ended.code).toBe(5);
+    expect(ended.stderr).toContain(`No secret is stored any more, and there were some: ${named}.`);
+  },
+);
