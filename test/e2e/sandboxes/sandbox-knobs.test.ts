@@ -151,7 +151,7 @@ describe('becomes', () => {
     expect(front.effects('start')).toBe(2);
   });
 
-  it('flapping: an ERROR of a resume that nobody waits for is not replaced', async () => {
+  it('flapping: an ERROR of a resume that nobody waits for is not replaced', LONG, async () => {
     await service({ startMs: 20_000, becomes: 'flapping' }, '- running: 1');
     const [old] = await begin();
     await clock.sleep(HOUR);
@@ -271,17 +271,21 @@ describe('maxRunning', () => {
     expect((await statuses()).toSorted()).toEqual(['PAUSED', 'RUNNING', 'RUNNING']);
   });
 
-  it('below the declared number, all of it missing: no more is started than declared', async () => {
-    await service({ startMs: 0, maxRunning: 2 }, '- running: 4');
-    expect((await applied()).exit).toBe(8);
-    for (let run = 0; run < 3; run += 1) {
-      const { outcome, exit } = await applied();
-      expect(outcome).toMatchObject({ status: 'not-converged', requests: { post: 2 } });
-      expect(exit).toBe(8);
-    }
-    expect(front.effects('start')).toBe(4);
-    expect((await statuses()).toSorted()).toEqual(['PAUSED', 'PAUSED', 'RUNNING', 'RUNNING']);
-  });
+  it(
+    'below the declared number, all of it missing: no more is started than declared',
+    LONG,
+    async () => {
+      await service({ startMs: 0, maxRunning: 2 }, '- running: 4');
+      expect((await applied()).exit).toBe(8);
+      for (let run = 0; run < 3; run += 1) {
+        const { outcome, exit } = await applied();
+        expect(outcome).toMatchObject({ status: 'not-converged', requests: { post: 2 } });
+        expect(exit).toBe(8);
+      }
+      expect(front.effects('start')).toBe(4);
+      expect((await statuses()).toSorted()).toEqual(['PAUSED', 'PAUSED', 'RUNNING', 'RUNNING']);
+    },
+  );
 
   it('one: every start is answered with 500; it is sent once a run, and reported', async () => {
     await service({ maxRunning: 1 }, '- running: 2');
@@ -323,7 +327,7 @@ describe('emptyLists', () => {
     ).toEqual([]);
   });
 
-  it('4, the last of them after the start: it is observed again', async () => {
+  it('4, the last of them after the start: it is observed again', LONG, async () => {
     await service({ startMs: 1000, emptyLists: 4 }, '- running: 1');
     expect((await applied()).outcome).toMatchObject({ status: 'applied', requests: { post: 1 } });
     await inSync();
@@ -402,7 +406,7 @@ describeEach([false, true], (requireIds) => requireIds)(
       expect(front.requests.some(({ route }) => route === 'conversations')).toBe(false);
     });
 
-    it('one that is declared paused by its id waits for it, too', async () => {
+    it('one that is declared paused by its id waits for it, too', LONG, async () => {
       await service(options, '');
       const [busy] = await begin();
       await converse(busy);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isInShard } from '../../../src/reconciler/model/shard.ts';
+import { itEach } from '../../fixture/long.ts';
 
 /** The shards of a number that hold a name: one, if all is well. */
 const shardsOf = (name: string, count: number) =>
@@ -29,22 +30,25 @@ describe('shards', () => {
     expect(shardsOf('customer-1', 1000)).toHaveLength(1);
   });
 
-  it.each(NAMES)('are as equal as shares by chance are: names that are %s', (_, of) => {
-    for (const count of [2, 7, 32]) {
-      const sizes = Array.from({ length: count }, () => 0);
-      const names = namesOf(of, 1500);
-      for (const name of names) {
-        const [own = -1] = shardsOf(name, count);
-        sizes[own] = (sizes[own] ?? 0) + 1;
+  itEach(NAMES, (_, index) => index === 0 || index === 5)(
+    'are as equal as shares by chance are: names that are %s',
+    (_, of) => {
+      for (const count of [2, 7, 32]) {
+        const sizes = Array.from({ length: count }, () => 0);
+        const names = namesOf(of, 1500);
+        for (const name of names) {
+          const [own = -1] = shardsOf(name, count);
+          sizes[own] = (sizes[own] ?? 0) + 1;
+        }
+        const expected = names.length / count;
+        const chiSquare = sizes.reduce((sum, size) => sum + (size - expected) ** 2 / expected, 0);
+        // Five deviations above the mean of a chi-square distribution.
+        expect(chiSquare).toBeLessThan(count - 1 + 5 * Math.sqrt(2 * (count - 1)));
       }
-      const expected = names.length / count;
-      const chiSquare = sizes.reduce((sum, size) => sum + (size - expected) ** 2 / expected, 0);
-      // Five deviations above the mean of a chi-square distribution.
-      expect(chiSquare).toBeLessThan(count - 1 + 5 * Math.sqrt(2 * (count - 1)));
-    }
-  });
+    },
+  );
 
-  it.each(NAMES)(
+  itEach(NAMES, (_, index) => index === 0 || index === 4)(
     'one more takes its share of all others, and moves nothing between them: names that are %s',
     (_, of) => {
       for (const count of [1, 2, 4, 10]) {
