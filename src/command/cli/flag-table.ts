@@ -104,7 +104,7 @@ export const FLAGS = {
   '--allow': {
     value: 'rule',
     repeatable: true,
-    about: `lift a guard for this run: ${RULES.join(', ')}; repeatable`,
+    about: `lift a guard for this run: ${RULES.join(', ')}; repeatable or comma-separated`,
     completion: { words: RULES },
   },
   '--yes': { short: '-y', about: 'do not ask' },

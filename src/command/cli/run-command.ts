@@ -146,6 +146,9 @@ const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
 const TAKEN_BY_NODE =
   'Use --dotenv FILE: Node reads --env-file for itself, before setpoint starts.';
 
+const ENDS_WITH_2 =
+  'Leave it out: drift exits with 2 if there is drift, and --fail-on says what counts.';
+
 function commandMeant(word: string): string | null {
   const way = Object.hasOwn(WAYS_ELSEWHERE, word) ? WAYS_ELSEWHERE[word] : undefined;
   const meant = Object.hasOwn(COMMANDS_ELSEWHERE, word) ? COMMANDS_ELSEWHERE[word] : undefined;
@@ -154,6 +157,9 @@ function commandMeant(word: string): string | null {
 
 function flagMeant(flag: string, flags: readonly FlagName[]): string | null {
   if (flag.startsWith('--env-file')) return TAKEN_BY_NODE;
+  if (flag === '--exit-code' && flags.includes('--fail-on')) return ENDS_WITH_2;
+  // Terraform writes long flags with one dash.
+  if (/^-[a-z]{2}/.test(flag)) return flagMeant(`-${flag}`, flags);
   const elsewhere = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? (FLAGS_ELSEWHERE[flag] ?? '') : '';
   const name = elsewhere.replace(/^-o .*/, '--output');
   return flags.some((one) => one === name)

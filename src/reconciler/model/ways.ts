@@ -36,7 +36,7 @@ export const NO_WAYS: Ways = {
 
 /** What of a plan or an outcome is told of it. */
 export type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
-  Partial<Pick<EnvironmentPlan, 'observed_at'>> & {
+  Partial<Pick<EnvironmentPlan, 'observed_at' | 'error'>> & {
     readonly changes: readonly Pick<OutcomeChange, 'path'>[];
     /** See `Ways`. In no document that is saved. */
     readonly inputs?: boolean;
@@ -44,8 +44,8 @@ export type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'>
 
 /** What a snapshot hides may be compared with the service itself, and a secret that is written with its change needs no other way. */
 export function waysOf(found: Uncompared): Ways {
-  const { unknown, observed_at: at = null, inputs = false } = found;
-  if (unknown.length === 0 || at !== null) return NO_WAYS;
+  const { unknown, observed_at: at = null, inputs = false, error } = found;
+  if (unknown.length === 0 || at !== null || error?.code === 'declined') return NO_WAYS;
   const stored = unchangedOf(found).filter(({ kind }) => kind === 'stored');
   const isCompared = ({ path: [block = ''] }: Unknown): boolean =>
     showsSecrets(found) && !isCollectionBlock(block);

@@ -50,9 +50,10 @@ export function checkShard(named: string, { index, count }: Shard): void {
     );
 }
 
-/** The guards that `--allow` lifts for this run. Throws a usage error if a name is not that of a rule. */
+/** The guards that `--allow` lifts for this run, several with commas between them. Throws a usage error if a name is not that of a rule. */
 export function parseRules(names: readonly string[]): readonly Rule[] {
-  return names.map((text) => {
+  const all = names.flatMap((text) => text.split(',')).map((text) => text.trim());
+  return all.map((text) => {
     const rule = RULES.find((known) => known === text.replaceAll('_', '-'));
     if (rule !== undefined) return rule;
     throw usageError('--allow takes the name of a rule.', choicesHint(text, RULES));

@@ -89,8 +89,9 @@ export function outcomeText(document: OutcomeDocument, style: Style): string {
   ]);
 }
 
-/** One environment of an outcome; empty if there are so many that it is left to the summary. */
+/** One environment of an outcome; empty if somebody declined it, which its error says, or if there are so many that it is left to the summary. */
 export function endedText(environment: EnvironmentOutcome, total: number, style: Style): string {
+  if (environment.error?.code === 'declined') return '';
   const section = outcomeSection(environment);
   if (isLeftOut(section, total) && !style.verbose) return '';
   return sectionText({ ...section, refusals: [] }, style);

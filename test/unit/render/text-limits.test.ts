@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { nestedDiff } from '../../../src/reconciler/render/change.ts';
-import { planText } from '../../../src/reconciler/render/section-text.ts';
+import { outcomeText, planText } from '../../../src/reconciler/render/section-text.ts';
 import { visible } from '../../../src/reconciler/render/text.ts';
-import { environment, planOf } from '../../fixture/documents.ts';
+import { change, environment, outcome, outcomeOf, planOf } from '../../fixture/documents.ts';
 
 const WHOLE = { color: false, width: null, verbose: true };
 
@@ -33,4 +33,25 @@ it('in full, a plan says what an Agent Server does not list of what is unmanaged
   expect(of('agent-server', true)).toContain('Skills, plugins and agent profiles that the file');
   for (const shown of [of('agent-server', false), of('app-server', true)])
     expect(shown).not.toContain('Skills, plugins');
+});
+
+it('an apply that somebody declined prints nothing besides its message, and names no way to write a secret', () => {
+  const error = {
+    code: 'declined',
+    message: 'Cancelled. Nothing was written.',
+    hint: 'x',
+  } as const;
+  const unknown = [
+    { resource: 'settings', path: ['llm_api_key'], kind: 'stored', reason: 'set', ref: null },
+  ] as const;
+  const ended = outcome({
+    status: 'failed',
+    error,
+    unknown,
+    changes: [{ ...change(), result: 'not-sent' }],
+  });
+  const style = { color: false, width: null, verbose: false };
+  expect(outcomeText(outcomeOf(ended), style)).toBe('');
+  const failed = outcome({ ...ended, error: { ...error, code: 'unreachable' } });
+  expect(outcomeText(outcomeOf(failed), style)).toContain('llm_api_key');
 });
