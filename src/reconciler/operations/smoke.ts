@@ -92,6 +92,8 @@ async function tryTarget(
         ({ sandboxes }) => new Set(sandboxes.map(({ id }) => id)),
         () => null,
       );
+      const unfit = before === null ? await unfitFor(open) : null;
+      if (unfit !== null) return notBegun(unfit);
       const followed = await open.aside(() =>
         followConversation({
           conversing: conversing(open.connection),
@@ -104,7 +106,6 @@ async function tryTarget(
         }),
       );
       const { conversation, sandbox, error } = followed;
-      if (error?.code === 'not-this-service') return ended(await explained(open, followed));
       if (error !== null || conversation === null) return ended(followed);
       const remains = await removeConversation({
         conversation,
@@ -126,14 +127,13 @@ async function tryTarget(
 /** How long the sandboxes may take to be listed before a conversation is started, in milliseconds. */
 const LIST_TIME = 10_000;
 
-/** An Agent Server does not know the request: what starts a conversation there is said whole by a client. */
-async function explained(open: OpenTarget, followed: Followed): Promise<Followed> {
+/** Why a service that lists no sandboxes starts no conversation either; null if it may. */
+async function unfitFor(open: OpenTarget): Promise<SetpointError | null> {
   const state = await open.settings.observe().catch(() => null);
-  if (state?.dialect.name !== 'agent-server') return followed;
-  const error = new SetpointError(
+  if (state?.dialect.name !== 'agent-server') return null;
+  return new SetpointError(
     'unfit-for-service',
     'An Agent Server starts no conversation from what it has stored: a client sends all of it along.',
     { hint: 'Try the model and the key that it has stored with setpoint doctor --live.' },
   );
-  return { ...followed, error };
 }

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/start.ts';
 import type { SmokeDocument } from '../../../src/reconciler/model/documents.gen.ts';
 import { smoke } from '../../../src/reconciler/operations/smoke.ts';
+import { startFronted } from '../../fixture/before-service.ts';
 import { folderWith, setpoint, start } from '../../fixture/command.ts';
 import { itEach } from '../../fixture/long.ts';
 
@@ -70,10 +71,13 @@ describe('smoke', () => {
     );
   });
 
-  it('says where it cannot start one: an Agent Server is sent all of it', async () => {
-    await world({ dialect: 'agent-server' }, false);
+  it('says where it cannot start one, and sends nothing there: an Agent Server is sent all of it', async () => {
+    const fronted = await startFronted({ dialect: 'agent-server' });
+    service = fronted;
+    folder = folderWith({ 'settings.yaml': `version: 1\nserver: { url: "${fronted.url}" }\n` });
     const { code, stderr } = await run('smoke', '--yes');
     expect(code).toBe(3);
+    expect(fronted.writes()).toEqual([]);
     expect(stderr).toContain('An Agent Server starts no conversation from what it has stored');
     expect(stderr).toContain('setpoint doctor --live');
   });

@@ -1,0 +1,78 @@
+import { didYouMean } from '../../reconciler/model/wording.ts';
+import type { FlagName } from './flag-table.ts';
+
+const UNDO = 'Take the commit back with git revert, then run setpoint apply.';
+
+/** The names of commands in other tools, and words that a person might try. */
+const COMMANDS_ELSEWHERE: Readonly<Record<string, string>> = {
+  lint: 'validate',
+  check: 'validate',
+  test: 'validate',
+  preview: 'plan',
+  diff: 'plan',
+  up: 'apply',
+  deploy: 'apply',
+  sync: 'apply',
+  refresh: 'drift',
+  import: 'pull',
+  show: 'get',
+  list: 'get',
+  export: 'init, or get',
+  rotate: 'apply --rotate PATH',
+  secrets: 'get secrets',
+  logs: 'history',
+  fmt: 'validate',
+};
+
+/** What is done elsewhere by a command of its own, and here by others. */
+const WAYS_ELSEWHERE: Readonly<Record<string, string>> = {
+  undo: UNDO,
+  rollback: UNDO,
+  revert: UNDO,
+  promote:
+    'Merge the file of one environment into that of the next, then run setpoint apply -e NAME.',
+};
+
+/** The names of flags in other tools, and what does the same here. */
+const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
+  '--auto-approve': '--yes',
+  '--approve': '--yes',
+  '--force': '--yes',
+  '--json': '-o json',
+  '--format': '-o FORMAT',
+  '--environment': '--env',
+  '--target': '--env',
+  '-t': '--env',
+  '--label': '--selector',
+  '--labels': '--selector',
+  '--config': '--file',
+  '--url': '--server',
+  '--detailed-exit-code': '--exit-code',
+};
+
+/** Node reads `--env-file` anywhere on its command line, before setpoint does: it loads the file, NODE_OPTIONS included. */
+const TAKEN_BY_NODE =
+  'Use --dotenv FILE: Node reads --env-file for itself, before setpoint starts.';
+
+const ENDS_WITH_2 =
+  'Leave it out: drift exits with 2 if there is drift, and --fail-on says what counts.';
+
+/** What somebody meant by a command that is none, as a sentence; null if nobody can tell. */
+export function commandMeant(word: string): string | null {
+  const way = Object.hasOwn(WAYS_ELSEWHERE, word) ? WAYS_ELSEWHERE[word] : undefined;
+  const meant = Object.hasOwn(COMMANDS_ELSEWHERE, word) ? COMMANDS_ELSEWHERE[word] : undefined;
+  return way ?? (meant === undefined ? null : `Did you mean ${meant}?`);
+}
+
+/** The same of a flag; `flags` are those that the command has. */
+export function flagMeant(flag: string, flags: readonly FlagName[]): string | null {
+  if (flag.startsWith('--env-file')) return TAKEN_BY_NODE;
+  if (flag === '--exit-code' && flags.includes('--fail-on')) return ENDS_WITH_2;
+  // Terraform writes long flags with one dash.
+  if (/^-[a-z]{2}/.test(flag)) return flagMeant(`-${flag}`, flags);
+  const elsewhere = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? (FLAGS_ELSEWHERE[flag] ?? '') : '';
+  const name = elsewhere.replace(/^-o .*/, '--output');
+  return flags.some((one) => one === name)
+    ? `Did you mean ${elsewhere}?`
+    : didYouMean(flag, flags) || null;
+}
