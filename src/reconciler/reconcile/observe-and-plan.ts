@@ -1,3 +1,4 @@
+import { SetpointError } from '../model/error.ts';
 import type { PartPlan } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { planEnvironment, type Planned } from '../plan/plan-environment.ts';
@@ -19,10 +20,42 @@ export async function observeAndPlan<O extends ObservedState | null>(
 ): Promise<Planned<O>> {
   const observed = await input.settings.observe(input.signal);
   const read: Awaited<ReturnType<ManagedResource['read']>>[] = [];
-  for (const resource of input.resources) read.push(await resource.read(input, observed));
+  const lacking: LackingError[] = [];
+  for (const resource of input.resources) {
+    try {
+      read.push(await resource.read(input, observed));
+    } catch (thrown) {
+      if (thrown instanceof LackingError) lacking.push(thrown);
+      else throw lackingAll(lacking) ?? thrown;
+    }
+  }
+  const lacked = lackingAll(lacking);
+  if (lacked !== null) throw lacked;
   const parts: PartPlan[] = [];
   for (const plan of read) if (plan !== null) parts.push(plan(parts));
   return proven(input, planEnvironment(input, observed, parts));
+}
+
+/** That a service has nothing of a kind that the file declares: what, and where it is declared. */
+export class LackingError extends SetpointError {
+  readonly what: string;
+
+  constructor(what: string, message: string, hint: string) {
+    super('unfit-for-service', message, { hint });
+    this.what = what;
+  }
+}
+
+/** One error for all that a service lacks. */
+function lackingAll(errors: readonly LackingError[]): SetpointError | null {
+  const [first = null, ...others] = errors;
+  if (others.length === 0) return first;
+  const what = errors.map((one) => one.what).join(', ');
+  return new SetpointError(
+    'unfit-for-service',
+    `This service lacks what the file declares, and nothing was sent to it: ${what}.`,
+    { hint: errors.map(({ hint }) => hint).join(' ') },
+  );
 }
 
 /** The same with the settings observed anew; the other resources are observed again when their turn comes. */

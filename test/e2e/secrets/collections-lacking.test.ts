@@ -30,3 +30,22 @@ it.each(CASES)('%s has no %s: the plan says so with its place', async (dialect, 
   }
   expect(front.writes()).toEqual([]);
 });
+
+it.each(['settings-v0', 'app-server'] as const)(
+  '%s: all that it has not is said at once, each with its place and the releases that have it',
+  async (dialect) => {
+    front = await startFronted({ dialect });
+    const blocks = Object.entries(BLOCKS).map(([block, items]) => `${block}: ${items}\n`);
+    const text = `version: 1\nserver: { url: "${front.url}" }\n${blocks.join('')}`;
+    const asked = { text, env: { TEAM: 'canary-team' }, clock: quickClock() };
+    for (const made of [await plan(asked), await apply(asked)]) {
+      const [found] = made.environments;
+      expect(found?.error?.code).toBe('unfit-for-service');
+      for (const [index, block] of Object.keys(BLOCKS).entries()) {
+        expect(found?.error?.message).toContain(`${block} (settings.yaml:${index + 3})`);
+        expect(found?.error?.hint).toContain(`Remove ${block} for this environment`);
+      }
+    }
+    expect(front.writes()).toEqual([]);
+  },
+);

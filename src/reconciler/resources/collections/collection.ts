@@ -19,6 +19,7 @@ import { settingsPlanIn } from '../../plan/settings-part.ts';
 import { declaredAs, listWrites, OTHERS, withApproved, withOthers } from './whole.ts';
 import { planCollection, wholeOf } from './plan.ts';
 import type { ManagedResource, PlanInput } from '../../reconcile/contract.ts';
+import { LackingError } from '../../reconcile/observe-and-plan.ts';
 import { afterEarlierRenames, afterRenames, throwIfNotRenamed } from './renames.ts';
 import { roomMade, throwIfUnfit } from './room.ts';
 import { itemOf } from './send.ts';
@@ -232,10 +233,10 @@ function lacking(
     releases === undefined
       ? `Remove ${block} for this environment, or use a release of the server that has them.`
       : `${releases} Remove ${block} for this environment, or use such a server.`;
-  return new SetpointError(
-    'unfit-for-service',
+  return new LackingError(
+    `${block}${placeOfFirst(desired)}`,
     `This service has no ${noun}, and nothing was sent to it. The file declares ${block}${placeOfFirst(desired)}.`,
-    { hint: instead?.(desired) ?? otherwise },
+    instead?.(desired) ?? otherwise,
   );
 }
 
