@@ -221,7 +221,7 @@ it('settings-v0 has no LLM profiles: the plan says so with the place, and nothin
   await service('settings-v0');
   const [planned] = (await plan(asked(FILE))).environments;
   expect(planned?.error).toMatchObject({ code: 'unfit-for-service' });
-  expect(planned?.error?.message).toMatch(/LLM profiles.*settings\.yaml:4/);
+  expect(planned?.error?.message).toMatch(/llm_profiles \(.*settings\.yaml:4\), active/);
   expect(front.writes()).toEqual([]);
 });
 
