@@ -290,6 +290,31 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     expect(problems).toEqual([]);
   });
 
+  it('the command that mends it is copied', async () => {
+    const { page } = await everything();
+    const { tab, problems, close } = await openTab(browser);
+    await tab.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await tab.goto(`${page.url}/environments/canary`);
+    await tab.click('button[data-copy]');
+    await tab.waitForSelector('button:has-text("Copied")');
+    expect(await tab.evaluate('navigator.clipboard.readText()')).toBe('setpoint apply -e canary');
+    await close();
+    expect(problems).toEqual([]);
+  });
+
+  it('all that a filter leaves are suspended by somebody with a name and a reason, and resumed', async () => {
+    const { page, watching } = await everything();
+    const { tab, problems, close } = await openTab(browser);
+    await logInHere(tab, page.url, '/?q=canary&state=any');
+    await tab.click('text=Suspend or resume all that are listed');
+    await tab.fill('[name=reason]', 'an upgrade');
+    await tab.click('button:has-text("Suspend")');
+    await tab.waitForSelector('text=/Suspended/');
+    expect(watching.asked.filter((asked) => asked.startsWith('suspend'))).toHaveLength(1);
+    await close();
+    expect(problems).toEqual([]);
+  });
+
   it('hostile names, values and reasons run nothing', async () => {
     const evil = '"><img src=x onerror=alert(1)></script><script>alert(1)</script>';
     const { page, watching } = await startPage([
