@@ -174,6 +174,7 @@ describe('get', () => {
   it.each([
     ['sandboxs', 'Did you mean sandboxes?'],
     ['settings,specz', 'Did you mean specs?'],
+    ['mcp_servers', 'setpoint get settings'],
     ['', 'settings, sandboxes, specs, conversations'],
   ])('does not know %j, and helps', async (what, hint) => {
     const { code, stderr } = await run('get', what);

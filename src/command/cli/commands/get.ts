@@ -1,3 +1,4 @@
+import { NAMED_SETTINGS } from '../../../reconciler/desired/named-settings.ts';
 import { usageError } from '../../../reconciler/model/error.ts';
 import {
   OBSERVABLE,
@@ -37,8 +38,11 @@ export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promis
 function resourcesNamed(text: string): readonly Resource[] {
   const resources = observableAt(text.trim());
   if (resources.length > 0) return resources;
+  const isOfSettings = NAMED_SETTINGS.some((block) => block === text.trim());
   throw usageError(
     `get does not know ${visible(JSON.stringify(text.trim()))}.`,
-    choicesHint(text, [...OBSERVABLE, PROFILES]),
+    isOfSettings
+      ? 'A service keeps them in its settings: setpoint get settings.'
+      : choicesHint(text, [...OBSERVABLE, PROFILES]),
   );
 }
