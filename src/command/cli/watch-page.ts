@@ -25,9 +25,10 @@ export async function pageFor(
     readonly env: Variables;
     readonly disks: DiskAnswers;
     readonly note: (note: ControllerNote) => void;
+    readonly begun: (message: string) => void;
   },
 ): Promise<{ close(): Promise<void> } | null> {
-  const { notices, env, disks, note } = tools;
+  const { notices, env, disks, note, begun } = tools;
   const options = listenOptions(flags, env, credentialText);
   if (options === null) return null;
   const { servePage } = await import('../../controller/page/serve.ts');
@@ -44,7 +45,7 @@ export async function pageFor(
     source: credentialSource(flags, env, disks),
     taken: (kind) => note({ severity: 'info', message: `The page has another ${kind} now.` }),
   });
-  note({ severity: 'info', message: `The page is at ${page.url}` });
+  begun(`The page is at ${page.url}`);
   return {
     close: async () => {
       await page.close();

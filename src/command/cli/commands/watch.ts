@@ -80,6 +80,7 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       env: request.env,
       disks,
       note: log.note,
+      begun: log.begun,
     });
     const told = new AbortController();
     const telling = teller?.run(told.signal);
@@ -157,6 +158,8 @@ function locksFor(place: string | undefined, data: string, env: Io['env']): Lock
 export interface WatchLog {
   readonly event: (state: WatchState, event: ReadEnd | JournalRecord) => void;
   readonly note: (note: ControllerNote) => void;
+  /** What whoever starts it needs to know: where the page is. */
+  readonly begun: (message: string) => void;
   /** Something that is no record, perhaps of an environment. */
   readonly say: (
     kind: 'watching' | 'found' | 'stopped',
@@ -167,6 +170,15 @@ export interface WatchLog {
 
 export function watchLog(flags: FlagValues<'--output' | '--quiet'>, io: Io): WatchLog {
   const format = formatOf(flags.output);
+  const note: WatchLog['note'] = ({ severity, message, environment = null }) => {
+    const at = new Date().toISOString();
+    const level = severity === 'info' ? 'info' : 'warn';
+    const line =
+      format === 'json'
+        ? `${escaped(JSON.stringify({ at, level, environment, message }))}\n`
+        : entryLine({ at, kind: 'note', environment }, { level, message, details: {} }, format);
+    void write(io.stderr, line);
+  };
   return {
     event: (_, event) => {
       if (event.kind === 'read' || flags.quiet === true) return;
@@ -178,20 +190,10 @@ export function watchLog(flags: FlagValues<'--output' | '--quiet'>, io: Io): Wat
       const at = new Date().toISOString();
       void write(io.stdout, entryLine({ at, kind, environment }, entry, format));
     },
-    note: ({ severity, message, environment = null }) => {
-      const about = environment === null ? '' : `${environment}: `;
-      const text =
-        format === 'json'
-          ? escaped(
-              JSON.stringify({
-                at: new Date().toISOString(),
-                level: severity === 'info' ? 'info' : 'warn',
-                environment,
-                message,
-              }),
-            )
-          : `setpoint: ${visible(about + message)}`;
-      void write(io.stderr, `${text}\n`);
+    note,
+    begun: (message) => {
+      if (format === 'json') note({ severity: 'info', message });
+      else void write(io.stderr, `setpoint: ${visible(message)}\n`);
     },
   };
 }
