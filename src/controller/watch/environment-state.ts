@@ -174,13 +174,17 @@ function seen(
   return {
     lastRead: at,
     ...(found === 'in-sync' ? { lastInSync: at, healFailed: null } : {}),
-    ...(plan === null ? {} : serviceOf(plan, found === 'error' ? known : null)),
+    ...(plan === null ? {} : serviceOf(known, found, plan)),
   };
 }
 
-/** What is known of a service after a read; `known` is what was before one that failed. One that was never reached has an address all the same. */
-function serviceOf(plan: EnvironmentPlan, known: WatchState | null): Partial<WatchState> {
-  if (known !== null) return { origin: known.origin ?? plan.origin };
+/** What is known of a service after a read: one that was never reached has an address all the same. */
+function serviceOf(
+  known: WatchState,
+  found: WatchStatus,
+  plan: EnvironmentPlan,
+): Partial<WatchState> {
+  if (found === 'error') return { origin: known.origin ?? plan.origin };
   return { origin: plan.origin, dialect: plan.dialect, release: plan.release };
 }
 

@@ -74,13 +74,12 @@ function fromRoot(problem: SetpointError, root: string): SetpointError {
 
 /** A problem of settings files in a few sentences, with the first place and what to do. */
 export function textOfProblem(problem: SetpointError): string {
-  const { message, hint } = problem;
   const [first, ...others] =
     problem instanceof InvalidSettings
       ? problem.diagnostics.filter(({ severity }) => severity === 'error')
       : [];
-  if (first === undefined) return [message, hint].filter(Boolean).join(' ');
   const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'more problem')})`;
-  const what = `${first.file}:${first.line}:${first.column}: ${first.message}${more}`;
-  return [what, first.hint].filter(Boolean).join(' ');
+  const { message, hint } = first ?? problem;
+  const place = first === undefined ? '' : `${first.file}:${first.line}:${first.column}: `;
+  return [`${place}${message}${more}`, hint].filter(Boolean).join(' ');
 }

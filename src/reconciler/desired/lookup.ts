@@ -218,7 +218,7 @@ export function missingReferences(
   const [field, list] = path;
   if (isList(value)) {
     if (field === 'mcp_config' && path.length === 2 && isMcpList(list))
-      return pathedEntries({ [list]: value }, [list], pathOf).flatMap(({ entry, path: own }) =>
+      return pathedEntries({ [list]: value }, pathOf, [list]).flatMap(({ entry, path: own }) =>
         missingReferences(own, entry, unmanaged),
       );
     return value.flatMap((item, index) =>

@@ -178,8 +178,8 @@ export function memberIn(entry: Path, path: Path): Path {
 /** The entries of some lists of a config, each with the path that plans have for it. */
 export function pathedEntries(
   config: Value | undefined,
-  lists: readonly McpList[] = MCP_LISTS,
   pathOf: PathOfEntry = entryPaths(),
+  lists: readonly McpList[] = MCP_LISTS,
 ): readonly { readonly list: McpList; readonly entry: ValueRecord; readonly path: Path }[] {
   return lists.flatMap((list) => {
     const entries = isRecord(config) ? entriesOf(config[list]) : [];

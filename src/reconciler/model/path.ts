@@ -75,11 +75,16 @@ function keysOf(paths: readonly Path[]): ReadonlySet<string> {
   return known;
 }
 
+/** The path of the first of those that are called alike: without the `#2` of the second. */
+export function firstAlike(path: Path): Path {
+  return [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
+}
+
 /** Whether a path is unmanaged: it is listed, or a path above it is, or, for a second entry alike, the first. */
 export function isUnmanaged(unmanaged: readonly Path[], path: Path): boolean {
   if (unmanaged.length === 0) return false;
   const keys = keysOf(unmanaged);
-  const first = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
+  const first = firstAlike(path);
   return (
     keys.has(pathKey(first)) ||
     Array.from({ length: path.length + 1 }, (_, index) => path.slice(0, index)).some((above) =>

@@ -194,6 +194,11 @@ export interface Spoken {
   readonly release: string | null;
 }
 
+/** The mcp servers that a file declares, in a block of their own or in the settings; undefined if it declares none. */
+export function serversIn({ fields }: Pick<DesiredState, 'fields'>): DesiredField | undefined {
+  return fields.find(({ field }) => field.name === 'mcp_config');
+}
+
 export const NOT_OBSERVED: Spoken = { dialect: null, release: null };
 
 export function spokenBy({ dialect, release }: ObservedState): Spoken {

@@ -1,4 +1,4 @@
-import { isWithin, type Path, isUnmanaged, pathKey, samePath } from '../model/path.ts';
+import { isWithin, type Path, isUnmanaged, pathKey, samePath, firstAlike } from '../model/path.ts';
 import type { Agreed, Agreement, AgreementWith, FirstFound } from '../model/agreement.ts';
 import {
   changesOf,
@@ -9,7 +9,7 @@ import {
   type Unknown,
 } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
-import type { DesiredState, ObservedState } from '../model/state.ts';
+import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
 import { secretsIn, isEmpty, isList, isRecord, type Value } from '../model/value.ts';
 import { formOf } from './declared.ts';
 import { classSinceAgreed, itemsAgreed, classedBy, declarations, type Since } from './three-way.ts';
@@ -152,7 +152,7 @@ function short(quick: Digests['quick']): Digest {
 function leftAbove(path: Path, agreement: Agreement | null, digest: Digest): readonly string[] {
   const left = new Set(agreement?.unmanaged);
   // Of those that are called alike the second is unmanaged with the first.
-  const first = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
+  const first = firstAlike(path);
   return [path, first]
     .flatMap((one) => one.map((_, index) => digest(one.slice(0, index + 1))))
     .filter((one) => left.has(one));
@@ -215,8 +215,8 @@ export function shownBy(observed: ObservedState): (place: Place) => Value | unde
   };
 }
 
-function declaredEntries({ fields }: Pick<DesiredState, 'fields'>) {
-  return calledEntries(fields.find(({ field }) => field.name === 'mcp_config')?.value);
+function declaredEntries(desired: Pick<DesiredState, 'fields'>) {
+  return calledEntries(serversIn(desired)?.value);
 }
 
 function shownEntries({ values }: ObservedState) {

@@ -9,7 +9,7 @@ import {
 } from '../model/mcp.ts';
 import { placeNamed, type Field } from '../model/field.ts';
 import { isUnmanaged, isWithin, pathNamed, type Path, samePath } from '../model/path.ts';
-import type { DesiredState } from '../model/state.ts';
+import { type DesiredState, serversIn } from '../model/state.ts';
 import {
   isRecord,
   type ValueRecord,
@@ -42,7 +42,7 @@ export function managesField({ fields, unmanaged }: DesiredState, name: string):
 /** The mcp lists that the file declares: null and {} declare all three. */
 export function managedLists(desired: DesiredState): readonly McpList[] {
   if (!managesField(desired, 'mcp_config')) return [];
-  const declared = desired.fields.find(({ field }) => field.name === 'mcp_config')?.value;
+  const declared = serversIn(desired)?.value;
   return isRecord(declared) ? Object.keys(declared).filter(isMcpList) : MCP_LISTS;
 }
 
@@ -79,8 +79,8 @@ export function managesEntry(desired: DesiredState, list: McpList, entry: ValueR
 }
 
 /** Whether the file speaks of an entry of a list that it declares: of all of them, unless it declares servers by name. */
-function speaksOf({ fields }: DesiredState, list: McpList, entry: ValueRecord): boolean {
-  const { value, block } = fields.find(({ field }) => field.name === 'mcp_config') ?? {};
+function speaksOf(desired: DesiredState, list: McpList, entry: ValueRecord): boolean {
+  const { value, block } = serversIn(desired) ?? {};
   if (block === undefined || !isRecord(value)) return true;
   if (isOtherServer(block, list, entry)) return true;
   const { name, place } = knownBy(list, entry);

@@ -6,6 +6,7 @@ import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import type { SettingsWrite } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
+import { serversIn } from '../model/state.ts';
 import {
   isEmpty,
   isList,
@@ -198,7 +199,7 @@ function isOneOf(words: readonly string[], value: Value): boolean {
  * `name`: it is a member of the entry, the entry's key in a map, or not needed there.
  */
 export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect): string[] {
-  const declared = fields.find(({ field }) => field.name === 'mcp_config');
+  const declared = serversIn({ fields });
   const config = declared?.value;
   const isNamed = declared?.block !== undefined;
   if (!isRecord(config) || isUnmanaged(unmanaged, ['mcp_config'])) return [];

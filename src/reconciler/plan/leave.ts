@@ -6,19 +6,19 @@ import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import {
   entryPaths,
   isOfServers,
-  MCP_LISTS,
   memberIn,
   memberPathIn,
   pathedEntries,
   type PathOfEntry,
 } from '../model/mcp.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
-import type {
-  DeclaredItem,
-  DesiredField,
-  DesiredState,
-  Left,
-  ObservedState,
+import {
+  type DeclaredItem,
+  type DesiredField,
+  type DesiredState,
+  type Left,
+  type ObservedState,
+  serversIn,
 } from '../model/state.ts';
 import {
   isEmpty,
@@ -42,13 +42,9 @@ export function leavableItems(desired: Pick<DesiredState, 'items'>): Omit<Left, 
 }
 
 /** The mcp entries that a file declares, with the paths that plans have for them. */
-export function pathedDeclared({ fields }: Pick<DesiredState, 'fields'>) {
-  const declared = serversIn({ fields });
-  return pathedEntries(declared?.value, MCP_LISTS, entryPaths(declared));
-}
-
-function serversIn({ fields }: Pick<DesiredState, 'fields'>): DesiredField | undefined {
-  return fields.find(({ field }) => field.name === 'mcp_config');
+export function pathedDeclared(desired: Pick<DesiredState, 'fields'>) {
+  const declared = serversIn(desired);
+  return pathedEntries(declared?.value, entryPaths(declared));
 }
 
 /**
@@ -177,7 +173,7 @@ function entryMembers(
   { mcp_config: config }: ObservedState['values'],
   pathOf: PathOfEntry,
 ): readonly HeldMember[] {
-  const there = pathedEntries(config, MCP_LISTS, pathOf);
+  const there = pathedEntries(config, pathOf);
   return left.flatMap(({ path, of }) =>
     of === undefined || !isOfServers(of)
       ? []

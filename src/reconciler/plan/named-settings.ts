@@ -3,13 +3,13 @@ import {
   callNames,
   entryOf,
   entryPaths,
-  MCP_LISTS,
   memberIn,
   memberPathIn,
   pathedEntries,
 } from '../model/mcp.ts';
 import { pathKey, type Path } from '../model/path.ts';
 import type { DesiredField, DesiredState, NamedSettings, ObservedState } from '../model/state.ts';
+import { serversIn } from '../model/state.ts';
 import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
 import { managesEntry } from './declared.ts';
 import { shownHere } from './field-here.ts';
@@ -35,7 +35,7 @@ export function plannedPaths(path: Path, { fields }: DesiredState): readonly Pat
   const declared = fields.find(({ block }) => block?.name === called);
   if (declared === undefined) return [path];
   if (!isEntry) return pathsOfField(declared);
-  const named = pathedEntries(declared.value, MCP_LISTS, entryPaths(declared)).filter(
+  const named = pathedEntries(declared.value, entryPaths(declared)).filter(
     ({ list, entry }) => list === item && callNames(list, entry).includes(identity),
   );
   return named.map(({ path: own }) => memberPathIn(own, rest));
@@ -71,18 +71,22 @@ function nameOf(item: Value): Value {
 
 /** The mcp servers that a block of servers by name does not speak of, as that block would name them. */
 export function leftServers(desired: DesiredState, { values }: ObservedState): Path[] {
-  const declared = desired.fields.find(({ block }) => block?.name === 'mcp_servers');
-  if (declared === undefined) return [];
-  return pathedEntries(values['mcp_config'], MCP_LISTS, entryPaths(declared)).flatMap(
+  const declared = serversIn(desired);
+  if (declared?.block === undefined) return [];
+  return pathedEntries(values['mcp_config'], entryPaths(declared)).flatMap(
     ({ list, entry, path }) => (managesEntry(desired, list, entry) ? [] : [path]),
   );
 }
 
 /** The secrets of mcp servers that are gone from a service, as the file calls the servers. */
-export function bareHere({ fields }: DesiredState, { bare = [], values }: ObservedState): Path[] {
-  const declared = fields.find(({ block }) => block?.name === 'mcp_servers');
+export function bareHere(
+  desired: DesiredState,
+  { bare = [], values }: ObservedState,
+): readonly Path[] {
+  const declared = serversIn(desired);
+  if (bare.length === 0 || declared?.block === undefined) return bare;
   const config = values['mcp_config'];
-  const own = pathedEntries(config, MCP_LISTS, entryPaths(declared)).map(({ path }) => path);
+  const own = pathedEntries(config, entryPaths(declared)).map(({ path }) => path);
   const called = new Map(
     pathedEntries(config).map(({ path }, index) => [pathKey(path), own[index] ?? path]),
   );

@@ -141,7 +141,7 @@ function withoutMoved(
   isMoved: (list: McpList, entry: ValueRecord) => boolean,
   pathOf: PathOfEntry,
 ): { readonly config: ValueRecord; readonly removals: readonly Change[] } {
-  const removals = pathedEntries(config, MCP_LISTS, pathOf)
+  const removals = pathedEntries(config, pathOf)
     .filter(({ list, entry }) => isMoved(list, entry))
     .map(({ path, entry }) => removal(path, entry, 'declared in another list', null));
   if (removals.length === 0) return { config, removals };
@@ -248,7 +248,7 @@ export function unpreservableMcp(
   hiding: Hiding,
   pathOf: PathOfEntry = entryPaths(),
 ): Unpreservable[] {
-  return pathedEntries(config, lists, pathOf).flatMap(({ list, entry, path }) =>
+  return pathedEntries(config, pathOf, lists).flatMap(({ list, entry, path }) =>
     lost(path, hiddenSecrets(list, entry, hiding)),
   );
 }

@@ -14,9 +14,10 @@ import {
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { AGENT_PART, isNamedWithin, isNativePath } from '../model/field.ts';
-import { pathNamed, samePath, type Path } from '../model/path.ts';
+import { pathNamed, samePath, type Path, firstAlike } from '../model/path.ts';
 import type { Change, SettingsWrite } from '../model/plan.ts';
 import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
+import { serversIn } from '../model/state.ts';
 import {
   isList,
   isRecord,
@@ -112,7 +113,7 @@ function touchedMcp(
   if (!isRecord(before))
     return managed || sameValue(before, after) ? [] : [{ path: ['mcp_config'], before, after }];
   const config = isRecord(after) ? after : {};
-  const own = desired.fields.find(({ field }) => field.name === 'mcp_config');
+  const own = serversIn(desired);
   const pathOf = entryPaths(own);
   const declared = isRecord(own?.value) ? own.value : {};
   const moved = movedEntries(declared, desired.unmanaged, dialect);
@@ -130,9 +131,8 @@ function touchedMcp(
 }
 
 /** Items that this version cannot read stay, unless the file declares that there is no config. */
-function touchedItems(before: Value, after: Value, { fields }: DesiredState): Touched[] {
-  const declared = fields.find(({ field }) => field.name === 'mcp_config');
-  if (declared?.value === null) return [];
+function touchedItems(before: Value, after: Value, desired: DesiredState): Touched[] {
+  if (serversIn(desired)?.value === null) return [];
   return MCP_LISTS.flatMap((list): Touched[] => {
     const [was, is] = [unreadableItems(before, list), unreadableItems(after, list)];
     const path = ['mcp_config', list, UNNAMED];
@@ -183,7 +183,7 @@ export function withoutDoubled(
   const config = sentConfigOf(write);
   if (config === null) return null;
   const [was, is] = [before.values['mcp_config'], after.values['mcp_config']];
-  const pathOf = entryPaths(desired.fields.find(({ field }) => field.name === 'mcp_config'));
+  const pathOf = entryPaths(serversIn(desired));
   const mended = MCP_LISTS.flatMap((list) => {
     const items = config[list];
     const surplus = surplusOf(list, was, is);
@@ -215,7 +215,7 @@ export function serverOwned(
   desired: DesiredState,
 ): Path[] {
   const [was, is] = [before.values['mcp_config'], after.values['mcp_config']];
-  const pathOf = entryPaths(desired.fields.find(({ field }) => field.name === 'mcp_config'));
+  const pathOf = entryPaths(serversIn(desired));
   return MCP_LISTS.flatMap((list) => {
     const surplus = surplusOf(list, was, is);
     const entries = isRecord(is) ? entriesOf(is[list]) : [];
@@ -229,7 +229,7 @@ export function serverOwned(
 
 /** Whether a change is the removal of a copy of one of these entries. */
 export function removesCopy({ action, path }: Change, owned: readonly Path[]): boolean {
-  const entry = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
+  const entry = firstAlike(path);
   return action === 'remove' && owned.some((one) => samePath(one, entry));
 }
 

@@ -1,7 +1,7 @@
 import { isRename } from '../model/action.ts';
 import { isEntryPath } from '../model/mcp.ts';
 import { ACTIVE_PROFILE, fieldPathOf } from '../model/field.ts';
-import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
+import { isUnmanaged, pathKey, samePath, type Path, firstAlike } from '../model/path.ts';
 import {
   changesOf,
   NAMED_NULL,
@@ -12,7 +12,7 @@ import {
   type PartPlan,
 } from '../model/plan.ts';
 import type { Resource, Items, Quick } from '../model/resource.ts';
-import type { DesiredState, ObservedState } from '../model/state.ts';
+import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import { BROUGHT } from './profiles.ts';
 import { byCall, calledEntries } from './match-entries.ts';
@@ -92,13 +92,12 @@ export function declarations({
   fields,
   unmanaged,
 }: DesiredState): (path: Path) => Value | undefined {
-  const config = fields.find(({ field }) => field.name === 'mcp_config')?.value;
-  const entries = byCall(calledEntries(config));
+  const entries = byCall(calledEntries(serversIn({ fields })?.value));
   return (path) => {
     const value = declares(fields, path)?.value;
     if (value === undefined || isUnmanaged(unmanaged, path)) return undefined;
     if (!isEntryPath(path)) return value;
-    const first = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
+    const first = firstAlike(path);
     const [entry] = [path, first].flatMap((one) => entries.get(pathKey(one)) ?? []);
     return entry?.value;
   };

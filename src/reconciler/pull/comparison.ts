@@ -6,7 +6,7 @@ import { Identity, Secret, UnseenSecret } from '../model/secret.ts';
 import { type Path, pathNamed } from '../model/path.ts';
 import type { Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import type { DesiredState, ObservedState } from '../model/state.ts';
+import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
 import { isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
 import type { NewReference } from './place-edits.ts';
 
@@ -31,8 +31,7 @@ export function comparableState(target: Target, source: ReferenceSource): Compar
       .flatMap((secret) => (secret instanceof UnseenSecret ? (secret.ref ?? []) : [])),
   );
   const isUnset = (ref: string): boolean => unset.has(ref);
-  const { block, value: config } =
-    desired.fields.find(({ field }) => field.name === 'mcp_config') ?? {};
+  const { block, value: config } = serversIn(desired) ?? {};
   if (block !== undefined || !hidesIdentity(config)) return { desired, unknown: [], isUnset };
   const fields = desired.fields.filter(({ field }) => field.name !== 'mcp_config');
   const unknown = desired.missing.filter(({ path }) => path[0] === 'mcp_config');

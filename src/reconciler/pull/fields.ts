@@ -14,7 +14,7 @@ import { formatPath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { LeftAlone, PulledAction } from '../model/documents.gen.ts';
 import { Secret } from '../model/secret.ts';
-import type { DesiredState, ObservedState } from '../model/state.ts';
+import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
 import { isRecord, type Value } from '../model/value.ts';
 import {
   NOTHING_PULLED,
@@ -48,7 +48,7 @@ export function pulledFields(
         ? pulledNative(change, target, observed, rules)
         : pulledField(change, target, observed, rules),
     );
-  const mcp = desired.fields.find(({ field }) => field.name === 'mcp_config');
+  const mcp = serversIn(desired);
   const node = member(target.settings, 'mcp_config');
   const byName =
     target.settings === undefined ? undefined : nodeAt(target.settings, NATIVE_SERVERS);

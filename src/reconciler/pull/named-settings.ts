@@ -5,6 +5,7 @@ import { entriesOf, entryPaths, isOfServers, MCP_LISTS, segmentsIn } from '../mo
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
+import { serversIn } from '../model/state.ts';
 import {
   isList,
   isRecord,
@@ -89,7 +90,7 @@ export function adoptedServers(
   const node = target.mcp_servers;
   const config = observed.values['mcp_config'];
   if (node === undefined || !isRecord(config)) return [];
-  const pathOf = entryPaths(desired.fields.find(({ block }) => block?.name === 'mcp_servers'));
+  const pathOf = entryPaths(serversIn(desired));
   const wanted = leftServers(desired, observed).filter(
     (path) => adopt === 'all' || adopt.some((one) => samePath(one, path)),
   );

@@ -12,6 +12,7 @@ import type { LeftAlone } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ObservedState, ServerSettings } from '../model/state.ts';
+import { serversIn } from '../model/state.ts';
 import { isRecord, secretsIn, type Value } from '../model/value.ts';
 import { compareEntry, defaultsIn, PLAIN_ANSWER } from '../plan/mcp-entry.ts';
 import { planValue } from '../plan/plan-value.ts';
@@ -79,7 +80,7 @@ function adoptableSettings(
   source: ReferenceSource,
 ): Path[] {
   const { desired } = comparableState(target, source);
-  const declared = desired.fields.find(({ field }) => field.name === 'mcp_config')?.value;
+  const declared = serversIn(desired)?.value;
   return [...planOf(desired, observed).unmanaged, ...undeclaredLists(declared, observed)];
 }
 

@@ -72,7 +72,7 @@ ${names.map((name, index) => `  ${name}: { server: { url: "${fleet.url}/${name}"
   },
 );
 
-it('a secret that cannot be had is missing only where it is read, and is asked for again after a minute', async () => {
+it('a secret that no command gives is missing only where it is read, and is asked for again after a minute', async () => {
   const fleet = await startFleet();
   onTestFinished(() => fleet.close());
   const folder = watchFolder();

@@ -1,3 +1,4 @@
+import { serversIn } from '../../model/state.ts';
 import { withoutStop } from '../../model/wording.ts';
 import { asSetpointError } from '../../model/error.ts';
 import { MODEL_PART, NATIVE_SERVERS } from '../../model/field.ts';
@@ -94,8 +95,8 @@ export function declaredInSettings({
   return [...model, ...servers];
 }
 
-function serverNamed(name: string, { fields }: Trying['desired']): Provable {
-  const isByName = fields.some(({ block }) => block?.name === 'mcp_servers');
+function serverNamed(name: string, desired: Trying['desired']): Provable {
+  const isByName = serversIn(desired)?.block !== undefined;
   return { kind: 'server', path: [...(isByName ? ['mcp_servers'] : NATIVE_SERVERS), name] };
 }
 
