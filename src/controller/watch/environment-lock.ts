@@ -110,10 +110,13 @@ export function lockProblems(conditions: Pick<Conditions, 'set'>): NoteLockProbl
   };
 }
 
-/** Why a lock was lost if locks cannot be used; null if it is not lost, or somebody else may have it. */
-export function whyUnusable({ lost }: Lock): string | null {
+/**
+ * Why locks cannot be used if a lock was lost by that; null if it is not lost, or somebody else may have it. It is what the next attempt to take the
+ * lock is told, so that one problem is logged once.
+ */
+export function whyUnusable({ lost }: Pick<Lock, 'lost'>): string | null {
   const reason: unknown = lost.reason;
   if (!lost.aborted || !(reason instanceof SetpointError)) return null;
-  const { cause, message } = reason;
-  return cause instanceof SetpointError && cause.code === 'lock-failed' ? message : null;
+  const { cause } = reason;
+  return cause instanceof SetpointError && cause.code === 'lock-failed' ? cause.message : null;
 }

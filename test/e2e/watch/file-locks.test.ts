@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { whyUnusable } from '../../../src/controller/watch/environment-lock.ts';
 import { ClaimFiles, fileLocks } from '../../../src/controller/watch/locks/file-locks.ts';
 import { isRefused, type Lock, type Locks } from '../../../src/controller/watch/locks/locks.ts';
 import { testTime } from '../../fixture/lock-time.ts';
@@ -50,6 +51,21 @@ it('loses its locks when the folder is removed, and goes on in a new one', async
     message: expect.stringContaining('somebody removed its locks'),
   });
   await taken(locks, 'prod');
+  await locks.close();
+});
+
+it('is lost for the reason that the next attempt to take it is told, so that one problem is logged once', async () => {
+  const folder = join(folderHere(), 'locks');
+  const { time, start } = here(folder);
+  const { locks } = start();
+  const lock = await taken(locks, 'prod');
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, 'in the way');
+  await time.pass(20_000);
+  expect(lock.lost.reason).toMatchObject({
+    message: expect.stringMatching(/could not be renewed for 20 s.* it is not a folder/),
+  });
+  await expect(locks.take('prod')).rejects.toMatchObject({ message: whyUnusable(lock) });
   await locks.close();
 });
 
