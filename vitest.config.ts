@@ -1,9 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
+const MINUTE = 60_000;
+
+/** A limit is for what hangs: what is slow because the machine is busy passes, and so do as many runs as somebody wants. */
+const limit = (process.env['SETPOINT_PROPERTY_RUNS'] ?? '') === '' ? 5 * MINUTE : 360 * MINUTE;
+
 export default defineConfig({
   test: {
+    include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/container/**', 'test/real/**'],
+    setupFiles: ['test/property/runs.setup.ts'],
     tags: [
       {
         name: 'long',
@@ -13,35 +20,9 @@ export default defineConfig({
     ],
     // Some tests wait for most of their time: two workers more than there are cores keep all of them busy.
     maxWorkers: availableParallelism() + 2,
-    // A limit is for what hangs. What is slow because the machine is busy passes.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: limit,
+    hookTimeout: limit,
     // A file cleans up after itself, so that files share a worker and what it has loaded.
     isolate: false,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'property',
-          include: ['test/property/**/*.test.ts'],
-          setupFiles: ['test/property/runs.setup.ts'],
-          // SETPOINT_PROPERTY_RUNS says how much there is to do.
-          testTimeout: 6 * 3_600_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'cases',
-          include: ['test/**/*.test.ts'],
-          exclude: [
-            ...configDefaults.exclude,
-            'test/container/**',
-            'test/real/**',
-            'test/property/**',
-          ],
-        },
-      },
-    ],
   },
 });

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { expect, it } from 'vitest';
-import type { UserWorkspaceConfig } from 'vitest/config';
 import suite from '../../vitest.config.ts';
 import container from '../../vitest.container.config.ts';
 import real from '../../vitest.real.config.ts';
@@ -15,8 +14,7 @@ const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8
   .filter((file) => file.endsWith('.test.ts'));
 
 it('each file of tests is in one run: of the suite, of containers, or of real servers', () => {
-  const projects = (suite.test?.projects ?? []) as UserWorkspaceConfig[];
-  const runs = [...projects, container, real].map(({ test }) => {
+  const runs = [suite, container, real].map(({ test }) => {
     const [include = [], exclude = []] = [test?.include, test?.exclude];
     const fits = (globs: readonly string[], file: string): boolean =>
       globs.some((glob) => matchesGlob(file, glob));

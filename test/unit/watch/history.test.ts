@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { historyText } from '../../../src/reconciler/render/history-text.ts';
 import { history } from '../../../src/controller/watch/data-folder.ts';
 import { Journal } from '../../../src/controller/watch/journal/journal.ts';
+import { itEach } from '../../fixture/long.ts';
 
-it.each([1, 3, 12])(
+itEach([1, 3, 12], (limit) => limit === 3)(
   'a history of %i shows as many, whatever began or was told in between',
   async (limit) => {
     const data = mkdtempSync(join(tmpdir(), 'setpoint-history-'));
