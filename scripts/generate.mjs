@@ -8,9 +8,11 @@ import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
 import { compile } from 'json-schema-to-typescript';
 import { rolldown } from 'rolldown';
+import { stringify } from 'yaml';
 import { documentTypes } from './document-types.mjs';
 import { emulatorData } from './emulator-data.mjs';
-import { formatJson } from './format.mjs';
+import { format, formatJson } from './format.mjs';
+import { settingsTargetCrd } from './kubernetes-crd.mjs';
 import { nativeTables, readSnapshots, withNative } from './native-schema.mjs';
 import { referencePages } from './reference/pages.mjs';
 
@@ -252,8 +254,20 @@ function nativeModule() {
   return `${BANNER.replace(SCHEMA_FILE, 'schemas/servers')}/** What each dialect has of the native parts, as JSON text. It is loaded when this is called. */\nexport function nativeText(): string {\n  return ${text};\n}\n`;
 }
 
+/** The definition of SettingsTarget, as people apply it, and as text for `setpoint render`. It is loaded when this is called. */
+function definition() {
+  const file = 'examples/kubernetes/crd.yml';
+  const crd = settingsTargetCrd(schema);
+  const banner = BANNER.replace('// ', '# ');
+  return {
+    [file]: format(file, banner + stringify(crd, { lineWidth: 0, aliasDuplicateObjects: false })),
+    'src/reconciler/kubernetes/crd.gen.ts': `${BANNER}/** The CustomResourceDefinition of SettingsTarget as JSON text. It is loaded when this is called. */\nexport function crdText(): string {\n  return ${JSON.stringify(JSON.stringify(crd))};\n}\n`,
+  };
+}
+
 const { buildProgram, ERRORS, RULES } = await commandLine();
 settle({
+  ...definition(),
   [SCHEMA_FILE]: formatJson(SCHEMA_FILE, schema),
   'src/reconciler/model/native.gen.ts': nativeModule(),
   'src/reconciler/model/settings.gen.ts': await settingsTypes(),

@@ -41,7 +41,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     /^export (NODE_OPTIONS|OTEL_)/,
     'needs an SDK from the registry; test/e2e/command/traces.test.ts runs commands with one',
   ],
-  [/^kubectl /, 'needs a cluster; test/workflows checks the manifest'],
+  [
+    /^kubectl |\| kubectl /,
+    'needs a cluster; test/workflows checks the manifests, test/e2e/command/kube-apiserver.test.ts applies what is rendered',
+  ],
   [/^gh /, 'needs GitHub; test/workflows runs the workflows'],
 ];
 

@@ -162,6 +162,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
   'unterminated-quote': [[4, 10, 'syntax']],
   'unterminated-single-quote': [[4, 14, 'syntax']],
   'wrong-types': [[4, 13, 'wrong-type'], [5, 10, 'wrong-type'], [6, 14, 'wrong-type'], [7, 17, 'wrong-type'], [8, 19, 'wrong-type'], [9, 22, 'wrong-type'], [10, 31, 'wrong-type'], [11, 24, 'wrong-type'], [12, 18, 'wrong-type']],
+  kubernetes: [[4, 14, 'bad-value'], [5, 11, 'bad-value'], [6, 9, 'wrong-type'], [8, 5, 'bad-value'], [9, 24, 'bad-value'], [10, 32, 'bad-value'], [11, 22, 'wrong-type'], [12, 22, 'bad-value'], [13, 3, 'unknown-key']],
   watch: [[4, 9, 'bad-value'], [5, 13, 'wrong-type'], [6, 12, 'wrong-type'], [7, 23, 'bad-value'], [8, 3, 'unknown-key'], [11, 24, 'bad-value'], [11, 38, 'bad-value'], [11, 52, 'bad-value'], [11, 67, 'bad-value'], [13, 24, 'bad-value'], [13, 49, 'wrong-type'], [15, 12, 'wrong-type']],
 };
 
@@ -198,8 +199,8 @@ describe('diagnostics', () => {
   it('has a place for every folder, and a folder for every code', () => {
     expect(folders.toSorted()).toEqual(Object.keys(PLACES).toSorted());
     const codes = new Set(Object.values(PLACES).flatMap((places) => places.map(([, , code]) => code)));
-    // What a policy finds, and which commands there are, is not found in a file alone.
-    expect([...codes, 'policy', 'unknown-command'].toSorted()).toEqual(Object.keys(DIAGNOSTICS).toSorted());
+    // What a policy finds, which commands there are, and what an object cannot hold, is not found in a file alone.
+    expect([...codes, 'not-in-kubernetes', 'policy', 'unknown-command'].toSorted()).toEqual(Object.keys(DIAGNOSTICS).toSorted());
   });
 
   describe.each(folders)('%s', (name) => {

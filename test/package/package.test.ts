@@ -50,8 +50,8 @@ describe('what is packed', () => {
     expect(files.map(({ path }) => path).filter((path) => ours.test(path))).toEqual([]);
   });
 
-  it('takes at most 2.8 MB', () => {
-    expect(unpackedSize).toBeLessThanOrEqual(2_800_000);
+  it('takes at most 2.9 MB', () => {
+    expect(unpackedSize).toBeLessThanOrEqual(2_900_000);
   });
 
   it('holds every file that package.json names', () => {

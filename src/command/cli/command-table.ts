@@ -21,6 +21,7 @@ import {
   VERDICT,
   type CommandEntry,
 } from './command-entry.ts';
+import { KUBERNETES_COMMANDS } from './kubernetes-commands.ts';
 import { WATCH_COMMANDS } from './watch-commands.ts';
 import { flagSpec, type FlagName, type FlagValues } from './flag-table.ts';
 import { SCHEMAS, SHELLS, type Format } from './words.ts';
@@ -186,6 +187,7 @@ export const COMMANDS = {
       9: 'timed out',
     },
   },
+  ...KUBERNETES_COMMANDS,
   ...WATCH_COMMANDS,
   serve: {
     summary: 'Run the embedded service, for a laptop or a test; it runs no agents',

@@ -163,6 +163,12 @@ export const FLAGS = {
   '--offline': { about: 'read no service: only the files and the schema' },
   '--message': { value: 'text', about: 'the first message of the conversation' },
   '--pr': { value: 'number', about: 'the pull request (default: that of GITHUB_EVENT_PATH)' },
+  '--namespace': { value: 'name', about: "the namespace of the objects (default: the client's)" },
+  '--secret': {
+    value: 'name',
+    about: 'the Secret that has the values of all references that the file does not place',
+  },
+  '--crd': { about: 'print the definition of SettingsTarget, too, before all else' },
   ...WATCH_FLAGS,
   ...SERVE_FLAGS,
   '--output': {

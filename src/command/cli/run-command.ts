@@ -109,6 +109,7 @@ const RUN: { readonly [Name in CommandName]: () => Promise<RunCommand<Name>> } =
   drift: async () => (await import('./commands/drift.ts')).driftCommand,
   pull: async () => (await import('./commands/pull.ts')).pullCommand,
   init: async () => (await import('./commands/init.ts')).initCommand,
+  render: async () => (await import('./commands/render.ts')).renderCommand,
   get: async () => (await import('./commands/get.ts')).getCommand,
   explain: async () => (await import('./commands/explain.ts')).explainCommand,
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,

@@ -7,6 +7,7 @@ export const FORMATS = [
   'html',
   'sarif',
   'prometheus',
+  'kubernetes',
 ] as const;
 export type Format = (typeof FORMATS)[number];
 

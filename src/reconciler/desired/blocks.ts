@@ -20,7 +20,7 @@ import { moved } from './blocks/moved.ts';
 import { sandboxes } from './blocks/sandboxes.ts';
 import { server } from './blocks/server.ts';
 import { settings } from './blocks/settings.ts';
-import { guards, labels, unmanaged } from './blocks/about.ts';
+import { guards, kubernetes, labels, unmanaged } from './blocks/about.ts';
 import { watch } from './blocks/watch.ts';
 
 /** The blocks of settings.yaml, in the order in which documents list them: the one registration. */
@@ -45,6 +45,7 @@ export const BLOCKS = [
   sandboxes,
   guards,
   watch,
+  kubernetes,
   unmanaged,
 ] as const;
 export type BlockName = (typeof BLOCKS)[number]['name'];
@@ -75,6 +76,7 @@ export function eachBlock(of: (block: Block<BlockName>) => Node | undefined): Bl
     sandboxes: of(sandboxes),
     guards: of(guards),
     watch: of(watch),
+    kubernetes: of(kubernetes),
     unmanaged: of(unmanaged),
   };
 }

@@ -587,6 +587,7 @@ export interface SettingsFile {
   sandboxes?: SettingsFile2;
   guards?: Guards;
   watch?: Watch;
+  kubernetes?: Kubernetes;
   unmanaged?: SettingsFile3;
   /**
    * One block for each environment, merged over the blocks above: maps merge by key, scalars and lists replace.
@@ -1470,6 +1471,42 @@ export interface Watch {
   remove?: boolean;
 }
 /**
+ * How setpoint render makes objects of Kubernetes. Other commands ignore it.
+ */
+export interface Kubernetes {
+  /**
+   * The namespace of the objects. Absent: the client decides, such as kubectl by its context.
+   */
+  namespace?: string;
+  /**
+   * The Secret that has the values of all references, by the names of their variables or files.
+   */
+  secret?: string;
+  /**
+   * The name of the Role that lets the Secrets be read (default: setpoint-secrets).
+   */
+  role?: string;
+  /**
+   * Where the values of single references are. A key is a reference without ${ and }.
+   */
+  references?: {
+    [k: string]: KubernetesReference;
+  };
+}
+/**
+ * A key of a Secret.
+ */
+export interface KubernetesReference {
+  /**
+   * The Secret (default: that for all).
+   */
+  secret?: string;
+  /**
+   * The key in it (default: the name of the variable or of the file).
+   */
+  key?: string;
+}
+/**
  * What differs in this environment.
  */
 export interface Environment {
@@ -1493,5 +1530,6 @@ export interface Environment {
   sandboxes?: SettingsFile2;
   guards?: Guards;
   watch?: Watch;
+  kubernetes?: Kubernetes;
   unmanaged?: SettingsFile3;
 }

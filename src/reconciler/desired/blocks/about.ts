@@ -37,6 +37,17 @@ export const labels: Block<'labels'> = {
   keyForm: () => ['This is not a valid key of a label.', `Write ${KEY_FORM}.`],
 };
 
+export const kubernetes: Block<'kubernetes'> = {
+  name: 'kubernetes',
+  pulled: false,
+  isQuotable: isPlainWord,
+  textForm: (path) =>
+    path.at(-1) === 'key'
+      ? ['a key of a Secret', 'It has letters, digits and -._ only.']
+      : ['a name of Kubernetes', 'It has small letters, digits and - only.'],
+  keyForm: () => ['This is no reference.', 'Write it without ${ and }, as in env:LLM_API_KEY.'],
+};
+
 /** The labels of a target. */
 export function labelsOf(node: Node | undefined): ReadonlyMap<string, string> {
   if (node?.kind !== 'map') return new Map();

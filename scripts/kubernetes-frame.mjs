@@ -1,0 +1,299 @@
+// What a SettingsTarget has besides the blocks of settings.yaml, and how kubectl shows it.
+
+const text = (description, more = {}) => ({ type: 'string', description, ...more });
+const time = (description) => text(description, { format: 'date-time' });
+const object = (description, properties, required) => ({
+  type: 'object',
+  description,
+  properties,
+  ...(required === undefined ? {} : { required }),
+});
+
+const NAME = { minLength: 1, maxLength: 253 };
+const KEY = { minLength: 1, maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$' };
+const PATH = { minLength: 1, maxLength: 2048 };
+
+const secretKeyRef = object(
+  'A key of a Secret in the same namespace.',
+  {
+    name: text('The name of the Secret.', NAME),
+    key: text('The key in it.', KEY),
+  },
+  ['name', 'key'],
+);
+
+/** The whole definition around the blocks. */
+export function frame({ data, guards, watch, server }) {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: 'settingstargets.setpoint.dev',
+      annotations: { 'kustomize.toolkit.fluxcd.io/substitute': 'disabled' },
+    },
+    spec: {
+      group: 'setpoint.dev',
+      names: {
+        kind: 'SettingsTarget',
+        listKind: 'SettingsTargetList',
+        plural: 'settingstargets',
+        singular: 'settingstarget',
+        shortNames: ['spt'],
+        categories: ['setpoint'],
+      },
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: 'v1alpha1',
+          served: true,
+          storage: true,
+          additionalPrinterColumns: columns(),
+          subresources: { status: {} },
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              description: 'The settings of one OpenHands server, and whether it has them.',
+              required: ['spec'],
+              properties: {
+                apiVersion: { type: 'string' },
+                kind: { type: 'string' },
+                metadata: { type: 'object' },
+                spec: spec({ data, guards, watch, server }),
+                status: status(),
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+function columns() {
+  const condition = (type, member) => `.status.conditions[?(@.type=="${type}")].${member}`;
+  const column = (name, type, jsonPath, more = {}) => ({ name, type, jsonPath, ...more });
+  return [
+    column('Mode', 'string', '.spec.mode'),
+    column('Sync', 'string', '.status.sync'),
+    column('Changes', 'integer', '.status.plan.changes'),
+    column('Ready', 'string', condition('Ready', 'status')),
+    column('Reason', 'string', condition('Ready', 'reason')),
+    column('Release', 'string', '.status.target.release'),
+    column('Last Look', 'date', '.status.lastLook.time'),
+    column('Age', 'date', '.metadata.creationTimestamp'),
+    column('Origin', 'string', '.status.target.origin', { priority: 1 }),
+  ];
+}
+
+function spec({ data, guards, watch, server }) {
+  const { mode: _mode, interval, ...watched } = watch.properties;
+  const declared = [...Object.keys(data), 'native', 'clear'];
+  const none = declared.map((name) => `!has(self.${name})`).join(' && ');
+  const some = [...declared, 'valuesFrom'].map((name) => `has(self.${name})`).join(' || ');
+  return {
+    type: 'object',
+    required: ['server', 'mode'],
+    'x-kubernetes-validations': [
+      {
+        rule: `!has(self.settingsFrom) || (${none})`,
+        message: 'settingsFrom is a whole settings.yaml: nothing else is declared beside it',
+      },
+      {
+        rule: `has(self.settingsFrom) || ${some}`,
+        message: 'declare settings, or name a ConfigMap with settingsFrom',
+      },
+    ],
+    properties: {
+      server: serverOf(server.properties),
+      mode: text('Observe only looks, Apply also writes.', { enum: ['Observe', 'Apply'] }),
+      interval: { ...interval, description: 'How often the server is read, such as 5m.' },
+      suspend: { type: 'boolean', description: 'Whether nothing is read and written.' },
+      settingsFrom: settingsFrom(),
+      ...data,
+      native: {
+        type: 'object',
+        description: 'Members of settings that only later servers have.',
+        'x-kubernetes-preserve-unknown-fields': true,
+      },
+      valuesFrom: valuesFrom(),
+      clear: {
+        type: 'array',
+        description: 'Paths to clear or remove, as null does in settings.yaml.',
+        maxItems: 1000,
+        items: { type: 'string', ...PATH },
+        'x-kubernetes-list-type': 'set',
+      },
+      unmanaged: {
+        type: 'array',
+        description: 'Paths that are left alone although something above them is declared.',
+        maxItems: 1000,
+        items: { type: 'string', ...PATH },
+        'x-kubernetes-list-type': 'set',
+      },
+      guards,
+      watch: { ...watch, properties: watched },
+      approval: object('The plan that Apply may write, and no other.', {
+        planDigest: text('The digest of status.plan.', { pattern: '^sha256:[0-9a-f]{64}$' }),
+      }),
+    },
+  };
+}
+
+function serverOf({ auth, dialect, compare_secrets: compareSecrets }) {
+  const origin = (whose) => `${whose}.find('^[A-Za-z]+://[^/]+').lowerAscii()`;
+  const url = text('The address of the server. Its origin never changes.', {
+    maxLength: 2048,
+    pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#@]+(/[^\\s?#]*)?$',
+    'x-kubernetes-validations': [
+      { rule: 'isURL(self)', message: 'must be an address with http or https and a host' },
+      {
+        rule: `${origin('oldSelf')} == ${origin('self')}`,
+        message: 'the origin cannot change: a key would travel to another host; make a new object',
+      },
+    ],
+  });
+  const headers = {
+    type: 'array',
+    description: 'Headers for an access proxy before the server.',
+    maxItems: 100,
+    items: object(
+      'A header.',
+      { name: text('Its name.', { minLength: 1, maxLength: 256 }), secretKeyRef },
+      ['name', 'secretKeyRef'],
+    ),
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+  };
+  const apiKeySecretRef = { ...secretKeyRef, description: 'The key of the server.' };
+  return object(
+    'How the server is reached.',
+    { url, apiKeySecretRef, headers, auth, dialect, compareSecrets },
+    ['url'],
+  );
+}
+
+function settingsFrom() {
+  return object(
+    'A whole settings.yaml, in place of all that is declared here.',
+    {
+      configMapKeyRef: object(
+        'A key of a ConfigMap in the same namespace.',
+        { name: text('The name of the ConfigMap.', NAME), key: text('The key in it.', KEY) },
+        ['name', 'key'],
+      ),
+      environment: text('The environment of it, if it has several.', {
+        minLength: 1,
+        maxLength: 256,
+      }),
+    },
+    ['configMapKeyRef'],
+  );
+}
+
+function valuesFrom() {
+  const optional = {
+    type: 'boolean',
+    description: 'Whether what is declared at the path holds if there is no such key.',
+  };
+  const item = object(
+    'A value from a Secret.',
+    {
+      path: text('Where it goes, such as settings.llm_api_key.', PATH),
+      secretKeyRef: {
+        ...secretKeyRef,
+        properties: { ...secretKeyRef.properties, optional },
+      },
+    },
+    ['path', 'secretKeyRef'],
+  );
+  return {
+    type: 'array',
+    description: 'Values that are in Secrets, by the paths they go to.',
+    maxItems: 1000,
+    items: item,
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['path'],
+  };
+}
+
+function status() {
+  const at = (description) =>
+    object(description, { time: time('When.'), digest: text('The digest of the plan.') });
+  const count = { type: 'integer', format: 'int64' };
+  return object('What was found last.', {
+    observedGeneration: { ...count, description: 'The generation of the spec that was looked at.' },
+    lastHandledReconcileAt: text('The annotation that asked for a look, once it is answered.'),
+    sync: text('Whether the server has what is declared.', {
+      enum: ['Synced', 'OutOfSync', 'Unknown'],
+    }),
+    conditions: conditions(),
+    target: object('The server as it was found.', {
+      origin: text('Its origin.'),
+      dialect: text('How it speaks of its settings.'),
+      release: text('Its release, if it tells.'),
+      secrets: {
+        type: 'array',
+        description: 'The Secrets that were read, with their versions.',
+        maxItems: 1000,
+        items: object(
+          'A Secret.',
+          { name: text('Its name.'), resourceVersion: text('Its version.') },
+          ['name'],
+        ),
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+      },
+    }),
+    plan: plan(count),
+    lastLook: at('The last time the server was read.'),
+    lastInSync: at('The last time it had all that is declared.'),
+    lastApplied: at('The last time it was written.'),
+  });
+}
+
+function plan(count) {
+  return object('What Apply would write, without secrets.', {
+    digest: text('What spec.approval names.'),
+    changes: { ...count, description: 'How many changes there are.' },
+    summary: text('The changes in words.'),
+    items: {
+      type: 'array',
+      description: 'The first changes.',
+      maxItems: 50,
+      items: object(
+        'A change.',
+        {
+          path: text('What changes.'),
+          action: text('What is done.'),
+          before: text('What the server has.'),
+          after: text('What it will have.'),
+          sensitive: { type: 'boolean', description: 'Whether the values are not shown.' },
+        },
+        ['path', 'action'],
+      ),
+      'x-kubernetes-list-type': 'atomic',
+    },
+  });
+}
+
+function conditions() {
+  return {
+    type: 'array',
+    description: 'Ready, Drifted, Verified, Suspended, Reconciling and Stalled.',
+    maxItems: 20,
+    items: object(
+      'A condition.',
+      {
+        type: text('What it is about.', { maxLength: 316 }),
+        status: text('True, False or Unknown.', { enum: ['True', 'False', 'Unknown'] }),
+        reason: text('One word for why.', { maxLength: 1024 }),
+        message: text('The reason in words.', { maxLength: 32768 }),
+        lastTransitionTime: time('When the status changed.'),
+        observedGeneration: { type: 'integer', format: 'int64' },
+      },
+      ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+    ),
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['type'],
+  };
+}

@@ -1,0 +1,64 @@
+import type { Json } from '../model/value.ts';
+import { crdText } from './crd.gen.ts';
+
+/** A structural schema, as the API server has it: the part of it that is read here. */
+export interface Structural {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Structural>>;
+  readonly additionalProperties?: Structural;
+  readonly items?: Structural;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+}
+
+export interface KubeObject {
+  readonly [member: string]: Json;
+}
+
+export const API_VERSION = 'setpoint.dev/v1alpha1';
+export const KIND = 'SettingsTarget';
+
+/** Has Flux leave `${…}` of an object alone, where it would put in variables of its own. */
+export const NOT_SUBSTITUTED = { 'kustomize.toolkit.fluxcd.io/substitute': 'disabled' } as const;
+
+interface Definition extends KubeObject {
+  readonly spec: Json & { readonly versions: readonly VersionOfDefinition[] };
+}
+
+interface VersionOfDefinition {
+  readonly [member: string]: Json;
+  readonly schema: Json & {
+    readonly openAPIV3Schema: Json & { readonly properties: { readonly spec: Json } };
+  };
+}
+
+let parsed: Definition | undefined;
+
+/** The definition of SettingsTarget, parsed when it is first needed. */
+export function definition(): Definition {
+  parsed ??= JSON.parse(crdText()) as Definition;
+  return parsed;
+}
+
+/** What the spec of a SettingsTarget may hold. */
+export function specSchema(): Structural {
+  const [only] = definition().spec.versions;
+  return (only?.schema.openAPIV3Schema.properties.spec ?? {}) as Structural;
+}
+
+/** The schema of a member; null if the API server would drop it. `open`: it takes any value. */
+export function memberSchema(schema: Structural, key: string): Structural | 'open' | null {
+  const { properties, additionalProperties } = schema;
+  if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key] ?? null;
+  if (additionalProperties !== undefined) return additionalProperties;
+  return isOpen(schema) ? 'open' : null;
+}
+
+export function isOpen(schema: Structural): boolean {
+  return schema['x-kubernetes-preserve-unknown-fields'] === true;
+}
+
+/** The member that identifies the entries of a list; null for a list without one. */
+export function keyOf(schema: Structural | 'open'): string | null {
+  return schema === 'open' ? null : (schema['x-kubernetes-list-map-keys']?.[0] ?? null);
+}

@@ -1,0 +1,13 @@
+/** The name of an object for an environment, by RFC 1123; empty if none of its characters may be in one. */
+export function objectName(environment: string): string {
+  return environment
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]+/g, '-')
+    .replaceAll(/-*\.[.-]*/g, '.')
+    .replaceAll(/^[.-]+|[.-]+$/g, '');
+}
+
+/** A member of settings.yaml as Kubernetes spells it. */
+export function camelCase(name: string): string {
+  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,110 @@
+import { memberAt, type PlacedFinding } from '../desired/node.ts';
+import { labelsOf } from '../desired/blocks/about.ts';
+import { member, textOf } from '../desired/node.ts';
+import type { Target } from '../desired/target.ts';
+import { API_VERSION, definition, KIND, NOT_SUBSTITUTED, type KubeObject } from './crd.ts';
+import { objectName } from './names.ts';
+import { specOf } from './spec.ts';
+
+export interface RenderOptions {
+  /** The namespace of the objects; without it the client decides. */
+  readonly namespace?: string | undefined;
+  /** The Secret of all references that the file does not place. */
+  readonly secret?: string | undefined;
+  /** Whether the definition is among the objects. */
+  readonly crd?: boolean | undefined;
+}
+
+/** Objects in the order in which they are applied, and what of the targets no object can hold. */
+export interface Rendered {
+  readonly objects: readonly KubeObject[];
+  readonly findings: readonly PlacedFinding[];
+}
+
+/** The definition if it is asked for, a Role for the Secrets, and a SettingsTarget for each target. */
+export function renderObjects(targets: readonly Target[], options: RenderOptions): Rendered {
+  const names = new Map<string, string>();
+  const findings: PlacedFinding[] = [];
+  const roles = new Map<string, Wanted>();
+  const objects = targets.map((target) => {
+    const name = objectName(target.name);
+    const namespace = options.namespace ?? textOf(member(target.kubernetes, 'namespace'));
+    const where = `${namespace ?? ''}/${name}`;
+    findings.push(...problemOfName(target, name, names.get(where)));
+    names.set(where, target.name);
+    const { spec, secrets, findings: own } = specOf(target, options.secret);
+    findings.push(...own);
+    const role = textOf(member(target.kubernetes, 'role')) ?? 'setpoint-secrets';
+    addSecrets(roles, { namespace, role, secrets });
+    const labels = Object.fromEntries(labelsOf(target.labels));
+    return {
+      apiVersion: API_VERSION,
+      kind: KIND,
+      metadata: metadata(name, namespace, labels),
+      spec,
+    };
+  });
+  const crd = options.crd === true ? [definition()] : [];
+  return { objects: [...crd, ...[...roles.values()].map(roleOf), ...objects], findings };
+}
+
+function metadata(
+  name: string,
+  namespace: string | undefined,
+  labels: Readonly<Record<string, string>> = {},
+): KubeObject {
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    annotations: NOT_SUBSTITUTED,
+  };
+}
+
+/** What a Role lets be read. */
+interface Wanted {
+  readonly namespace: string | undefined;
+  readonly role: string;
+  readonly secrets: readonly string[];
+}
+
+function addSecrets(roles: Map<string, Wanted>, wanted: Wanted): void {
+  if (wanted.secrets.length === 0) return;
+  const key = `${wanted.namespace ?? ''}/${wanted.role}`;
+  const before = roles.get(key)?.secrets ?? [];
+  roles.set(key, { ...wanted, secrets: [...new Set([...before, ...wanted.secrets])].toSorted() });
+}
+
+function roleOf({ namespace, role, secrets }: Wanted): KubeObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: metadata(role, namespace),
+    rules: [{ apiGroups: [''], resources: ['secrets'], resourceNames: secrets, verbs: ['get'] }],
+  };
+}
+
+const LONGEST = 253;
+
+function problemOfName(
+  { name, root }: Target,
+  made: string,
+  other: string | undefined,
+): readonly PlacedFinding[] {
+  const key = memberAt(root, ['environments', name]) ?? root.members.get('name');
+  const at = { file: key?.keyFile ?? root.file, at: key?.keyAt ?? root.at };
+  const path = key === undefined ? [] : key.key === 'name' ? ['name'] : ['environments', name];
+  const refused = (message: string, hint: string): readonly PlacedFinding[] => [
+    { ...at, finding: { code: 'not-in-kubernetes', message, hint, path } },
+  ];
+  if (made === '' || made.length > LONGEST)
+    return refused(
+      'No object can have the name of this environment.',
+      `Give it one with a letter or digit, and at most ${LONGEST} characters.`,
+    );
+  if (other === undefined) return [];
+  return refused(
+    `The object of this environment would be ${made}, as that of ${other}.`,
+    'Names of objects have small letters, digits, - and . only: rename one of the two.',
+  );
+}

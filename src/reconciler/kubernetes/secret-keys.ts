@@ -1,0 +1,44 @@
+import { member, textOf, type Node } from '../desired/node.ts';
+import type { Reference } from '../desired/references.ts';
+
+/** A key of a Secret. */
+export interface SecretKey {
+  readonly name: string;
+  readonly key: string;
+}
+
+const KEY = /^[-._A-Za-z0-9]{1,253}$/;
+
+/**
+ * The key of a Secret that holds what a reference names: as `kubernetes.references` says, else in the Secret for all that the flag or
+ * `kubernetes.secret` names, by the name of the variable or of the file. Otherwise why that is not known, and what to do.
+ */
+export function secretKeyFor(
+  reference: Reference,
+  block: Node | undefined,
+  given: string | undefined,
+): SecretKey | { readonly message: string; readonly hint: string } {
+  const named = reference.text.slice(2, -1).replace(/:-.*$/s, '');
+  const own = member(member(block, 'references'), named);
+  const name = textOf(member(own, 'secret')) ?? given ?? textOf(member(block, 'secret'));
+  const key = textOf(member(own, 'key')) ?? keyIn(reference);
+  if (name === undefined) return UNNAMED;
+  if (key === null || !KEY.test(key))
+    return {
+      message: `The key of the Secret ${name} that has \${${named}} is not known.`,
+      hint: `Say which: kubernetes: {references: {"${named}": {key: KEY}}}.`,
+    };
+  return { name, key };
+}
+
+/** What is said once of all references that no Secret is named for. */
+export const UNNAMED = {
+  message: 'No Secret is named for this reference.',
+  hint: 'Name the Secret that has the values of all of them: --secret NAME, or kubernetes: {secret: NAME} in the file. kubernetes.references places a single one.',
+};
+
+/** The key that a value has if nothing says otherwise: what is asked of a secret command is no name of one. */
+function keyIn(reference: Reference): string | null {
+  if (reference.kind === 'env') return reference.name;
+  return reference.kind === 'file' ? (reference.path.split(/[\\/]/).at(-1) ?? null) : null;
+}

@@ -1,0 +1,164 @@
+import { isNull, itemsIn, member, textOf, type Node, type PlacedFinding } from '../desired/node.ts';
+import type { BlockName } from '../desired/blocks.ts';
+import { wholeReference } from '../desired/references.ts';
+import type { Target } from '../desired/target.ts';
+import { recordOf, placed, type Json, type ValueRecord } from '../model/value.ts';
+import { camelCase } from './names.ts';
+import { memberSchema, specSchema, type KubeObject } from './crd.ts';
+import { secretKeyFor, type SecretKey } from './secret-keys.ts';
+import { refuse, taken, type Taking } from './take.ts';
+
+/** The blocks that a spec has under their own names, members included. */
+export const DATA: readonly BlockName[] = [
+  'settings',
+  'secrets',
+  'skills',
+  'plugins',
+  'git_providers',
+  'provider_connections',
+  'llm_profiles',
+  'meta_profiles',
+  'agent_profiles',
+  'active',
+  'collections',
+  'moved',
+  'mcp_servers',
+  'marketplaces',
+  'disabled_skills',
+  'sandboxes',
+];
+
+/** The spec of a SettingsTarget, the Secrets that it names, and what of the target it cannot hold. */
+export interface MadeSpec {
+  readonly spec: KubeObject;
+  readonly secrets: readonly string[];
+  readonly findings: readonly PlacedFinding[];
+}
+
+/** What a target declares, as the spec of a SettingsTarget. `secret` is the Secret for all that the file does not place. */
+export function specOf(target: Target, secret: string | undefined): MadeSpec {
+  const findings: PlacedFinding[] = [];
+  const names = new Set<string>();
+  const secretOf: Taking['secretOf'] = (reference) => {
+    const found = secretKeyFor(reference, target.kubernetes, secret);
+    if ('name' in found) names.add(found.name);
+    return found;
+  };
+  const taking: Taking = { valuesFrom: [], clear: [], native: [], findings, secretOf };
+  const server = serverSpec(target.server, taking);
+  const declared = declaredSpec(target, taking);
+  const { watch } = target;
+  const watched = membersOf(watch, ['mode', 'interval']);
+  const interval = textOf(member(watch, 'interval'));
+  const spec = {
+    server,
+    mode: textOf(member(watch, 'mode')) === 'heal' ? 'Apply' : 'Observe',
+    ...(interval === undefined ? {} : { interval }),
+    ...declared,
+    ...filled('valuesFrom', taking.valuesFrom as unknown as readonly Json[]),
+    ...filled('clear', taking.clear),
+    ...filled('unmanaged', [...new Set(textsIn(target.unmanaged))]),
+    ...(target.guards === undefined ? {} : { guards: membersOf(target.guards, []) }),
+    ...(Object.keys(watched).length === 0 ? {} : { watch: watched }),
+  };
+  return { spec, secrets: [...names].toSorted(), findings };
+}
+
+function declaredSpec(target: Target, taking: Taking): KubeObject {
+  const root = specSchema();
+  const blocks = DATA.flatMap((name): [string, Json][] => {
+    const node = target[name];
+    const schema = memberSchema(root, name);
+    if (node === undefined || schema === null) return [];
+    const value = taken(node, { path: [name], filePath: [name], schema }, taking);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const native = taking.native.reduce<ValueRecord>(
+    (made, [path, value]) => placed(made, path, value),
+    recordOf([]),
+  );
+  return {
+    ...Object.fromEntries(blocks),
+    ...(taking.native.length === 0 ? {} : { native: native as KubeObject }),
+  };
+}
+
+function filled(name: string, list: readonly Json[]): KubeObject {
+  return list.length === 0 ? {} : { [name]: list };
+}
+
+function textsIn(node: Node | undefined): readonly string[] {
+  return node?.kind === 'list' ? node.items.flatMap((item) => textOf(item) ?? []) : [];
+}
+
+/** The members of a block of setpoint's own, spelled as Kubernetes spells them. */
+function membersOf(node: Node | undefined, without: readonly string[]): KubeObject {
+  const members = itemsIn(node).filter(({ key }) => !without.includes(key));
+  return Object.fromEntries(members.map((one) => [camelCase(one.key), plain(one.node)]));
+}
+
+function plain(node: Node): Json {
+  if (node.kind === 'scalar') return node.value;
+  return node.kind === 'list' ? node.items.map(plain) : membersOf(node, []);
+}
+
+function serverSpec(server: Node | undefined, taking: Taking): KubeObject {
+  const key = member(server, 'api_key');
+  const apiKeySecretRef =
+    key === undefined || isNull(key) ? undefined : secretRef(key, ['server', 'api_key'], taking);
+  const headers = itemsIn(member(server, 'headers')).flatMap((one): Json[] => {
+    const secretKeyRef = secretRef(one.node, ['server', 'headers', one.key], taking);
+    return secretKeyRef === undefined ? [] : [{ name: one.key, secretKeyRef }];
+  });
+  const file = member(server, 'ca_file');
+  if (file !== undefined) refuse(file, { filePath: ['server', 'ca_file'] }, CA_FILE, taking);
+  const own = membersOf(server, ['url', 'api_key', 'headers', 'ca_file']);
+  return {
+    url: urlOf(server, taking),
+    ...(apiKeySecretRef === undefined ? {} : { apiKeySecretRef }),
+    ...filled('headers', headers),
+    ...own,
+  };
+}
+
+const CA_FILE = {
+  message: 'A SettingsTarget has no ca_file: a file of this machine is not in the cluster.',
+  hint: 'Leave it out, and set NODE_EXTRA_CA_CERTS where the objects are read.',
+};
+
+function urlOf(server: Node | undefined, taking: Taking): string {
+  const node = member(server, 'url');
+  const url = (textOf(node) ?? '').trim();
+  const place = { filePath: ['server', 'url'] };
+  if (node === undefined) return url;
+  if (url.includes('${')) refuse(node, place, REFERRED, taking);
+  else if (url.startsWith('embedded:')) refuse(node, place, EMBEDDED, taking);
+  return url;
+}
+
+const REFERRED = {
+  message: 'The url of a SettingsTarget is written out: its origin never changes.',
+  hint: 'Write the address in place of the reference.',
+};
+const EMBEDDED = {
+  message: 'A SettingsTarget needs an address: the embedded service is inside the command.',
+  hint: 'Choose the other environments with -e, or by their labels with -l.',
+};
+
+function secretRef(
+  node: Node,
+  filePath: readonly string[],
+  taking: Taking,
+): KubeObject | undefined {
+  const reference = wholeReference(textOf(node) ?? '');
+  const found: SecretKey | { message: string; hint: string } =
+    reference === null ? NO_REFERENCE : taking.secretOf(reference);
+  if ('name' in found) return { ...found };
+  refuse(node, { filePath }, found, taking);
+  return undefined;
+}
+
+const NO_REFERENCE = {
+  message: 'A SettingsTarget takes a whole value from a Secret, and no part of a text.',
+  hint: 'Make the value one reference.',
+};

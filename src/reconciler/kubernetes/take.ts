@@ -1,0 +1,230 @@
+import { textKindAt } from '../desired/blocks.ts';
+import type { TextKind } from '../desired/blocks/block.ts';
+import { envPairs, shellWords } from '../desired/lines.ts';
+import type { Finding, Node, PlacedFinding, ScalarNode } from '../desired/node.ts';
+import {
+  isMalformed,
+  mayHoldReference,
+  parseTemplate,
+  type Reference,
+} from '../desired/references.ts';
+import type { Path } from '../model/path.ts';
+import type { Json } from '../model/value.ts';
+import { keyOf, memberSchema, type Structural } from './crd.ts';
+import { placeText } from './place.ts';
+import type { SecretKey } from './secret-keys.ts';
+
+/** A value of a Secret, and where it goes. */
+export interface ValueFrom {
+  readonly path: string;
+  readonly secretKeyRef: SecretKey & { readonly optional?: true };
+}
+
+/** What is gathered while the blocks of a target are gone through. */
+export interface Taking {
+  readonly valuesFrom: ValueFrom[];
+  readonly clear: string[];
+  /** What no schema here knows, under `native`. */
+  readonly native: [path: Path, value: Json][];
+  readonly findings: PlacedFinding[];
+  readonly secretOf: (reference: Reference) => SecretKey | { message: string; hint: string };
+}
+
+/** A place: in the spec, and in the file, where an entry of a list goes by its position. */
+export interface Place {
+  readonly path: Path;
+  readonly filePath: Path;
+  readonly schema: Structural | 'open';
+}
+
+/** The value of a node as a spec holds it; undefined if nothing of it remains besides references and what is cleared. */
+export function taken(node: Node, place: Place, taking: Taking): Json | undefined {
+  if (node.kind === 'scalar') return takenScalar(node, place, taking);
+  if (node.kind === 'list') return takenList(node.items, place, taking);
+  const entries = [...node.members].map(([key, one]) => [key, one.node] as const);
+  return takenMap(entries, place, taking);
+}
+
+function takenMap(
+  entries: readonly (readonly [string, Node])[],
+  place: Place,
+  taking: Taking,
+): Json | undefined {
+  const made = entries.flatMap(([key, node]): [string, Json][] => {
+    const schema = place.schema === 'open' ? 'open' : memberSchema(place.schema, key);
+    const inner = {
+      path: [...place.path, key],
+      filePath: [...place.filePath, key],
+      schema: schema ?? 'open',
+    };
+    // The references of a password go into valuesFrom, although no member is there to hold it.
+    const value = taken(node, inner, taking);
+    if (value === undefined) return [];
+    if (schema !== null) return [[key, value]];
+    if (inner.path[0] === 'settings' && !inner.filePath.some((segment) => /^\d+$/.test(segment)))
+      taking.native.push([inner.path.slice(1), value]);
+    else refuse(node, inner, UNKNOWN, taking);
+    return [];
+  });
+  return made.length === 0 && entries.length > 0 ? undefined : Object.fromEntries(made);
+}
+
+const UNKNOWN = {
+  message: 'A SettingsTarget holds members of later servers in the maps of settings alone.',
+  hint: 'Leave the file as a ConfigMap, and name it in settingsFrom.',
+};
+
+function takenList(items: readonly Node[], place: Place, taking: Taking): Json {
+  const key = keyOf(place.schema);
+  const schema: Place['schema'] = place.schema === 'open' ? 'open' : (place.schema.items ?? 'open');
+  const seen = new Set<string>();
+  return items.flatMap((item, index): Json[] => {
+    const filePath = [...place.filePath, String(index)];
+    if (key === null)
+      return [itemOf(item, { path: [...place.path, String(index)], filePath, schema }, taking)];
+    const identity = identityIn(item, key);
+    if (identity === null || seen.has(identity)) {
+      const problem = identity === null ? noIdentity(key) : twice(key);
+      refuse(item, { ...place, filePath }, problem, taking);
+      return [];
+    }
+    seen.add(identity);
+    const inner = { path: [...place.path, identity], filePath, schema };
+    if (item.kind !== 'map') return [{ [key]: identity }];
+    const rest = [...item.members].filter(([name]) => name !== key);
+    const members = takenMap(
+      rest.map(([name, one]) => [name, one.node] as const),
+      inner,
+      taking,
+    );
+    return [{ [key]: identity, ...(members as object | undefined) }];
+  });
+}
+
+/** An item keeps its position: what is filled in from a Secret is empty text until then. */
+function itemOf(item: Node, place: Place, taking: Taking): Json {
+  if (item.kind === 'scalar' && item.value === null) refuse(item, place, NULL_IN_LIST, taking);
+  const before = taking.valuesFrom.length;
+  const value = taken(item, place, taking);
+  if (value !== undefined) return value;
+  return item.kind === 'map' ? {} : taking.valuesFrom.length > before ? '' : null;
+}
+
+const NULL_IN_LIST = {
+  message: 'A SettingsTarget cannot hold null in a list: clients of Kubernetes drop it.',
+  hint: 'Leave the item out, or leave the file as a ConfigMap, and name it in settingsFrom.',
+};
+
+function identityIn(item: Node, key: string): string | null {
+  const own = item.kind === 'map' ? item.members.get(key)?.node : item;
+  if (own?.kind !== 'scalar' || typeof own.value !== 'string') return null;
+  return mayHoldReference(own.value) ? null : own.value.trim();
+}
+
+const noIdentity = (key: string) => ({
+  message: `The ${key} of an entry identifies it in a SettingsTarget, and cannot come from a Secret.`,
+  hint: `Write the ${key} out, or declare the server in mcp_servers, which names it by its key.`,
+});
+const twice = (key: string) => ({
+  message: `Two entries have this ${key}, which identifies an entry in a SettingsTarget.`,
+  hint: 'Declare them in mcp_servers, which names each by its key.',
+});
+
+function takenScalar(node: ScalarNode, place: Place, taking: Taking): Json | undefined {
+  const { value } = node;
+  if (value === null) {
+    taking.clear.push(placeText(place.path));
+    return undefined;
+  }
+  if (typeof value !== 'string') return value;
+  if (isCustomSecret(place)) return takenMap([['value', node]], place, taking);
+  const kind = textKindAt(place.filePath);
+  if (kind === 'words' || kind === 'pairs') return takenLine(node, value, kind, place, taking);
+  return takenText(node, value, place, taking);
+}
+
+/** Whether a text is that of a secret that is declared by its value alone. */
+function isCustomSecret({ path: [block, ...rest] }: Place): boolean {
+  return block === 'secrets' && rest.length === 1;
+}
+
+function takenLine(
+  node: ScalarNode,
+  line: string,
+  kind: TextKind,
+  place: Place,
+  taking: Taking,
+): Json | undefined {
+  const text = (value: string): Node => ({ ...node, value });
+  if (kind === 'words') return takenList(shellWords(line).map(text), place, taking);
+  const pairs = envPairs(line).map((pair) => [pair.name, text(pair.text ?? '')] as const);
+  return takenMap([...new Map(pairs)], place, taking);
+}
+
+function takenText(node: ScalarNode, text: string, place: Place, taking: Taking): Json | undefined {
+  const parts = mayHoldReference(text) ? parseTemplate(text) : [text];
+  if (isMalformed(parts)) return text;
+  const references = parts.filter((part) => typeof part === 'object');
+  const [reference] = references;
+  // An escape stays one: what a SettingsTarget declares is read as settings.yaml is.
+  if (reference === undefined) return text;
+  if (parts.length > 1) {
+    refuse(node, place, AROUND, taking);
+    return undefined;
+  }
+  const secret = taking.secretOf(reference);
+  if ('message' in secret) {
+    refuse(node, place, secret, taking);
+    return undefined;
+  }
+  const fallback = reference.kind === 'env' ? reference.fallback : null;
+  const optional = fallback === null ? {} : ({ optional: true } as const);
+  taking.valuesFrom.push({
+    path: placeText(place.path),
+    secretKeyRef: { ...secret, ...optional },
+  });
+  return fallback === null ? undefined : fallbackAs(node, fallback, place, taking);
+}
+
+const AROUND = {
+  message: 'A SettingsTarget takes a whole value from a Secret, and no part of a text.',
+  hint: 'Put the whole text into the Secret, and make the value one reference to it.',
+};
+
+/** The default of a reference: it holds if the Secret has no such key, and is of the type of its place. */
+function fallbackAs(
+  node: ScalarNode,
+  fallback: string,
+  place: Place,
+  taking: Taking,
+): Json | undefined {
+  const type = place.schema === 'open' ? undefined : place.schema.type;
+  if (type === 'string' || type === undefined) return fallback;
+  if (type === 'boolean' && /^(true|false)$/.test(fallback)) return fallback === 'true';
+  const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(fallback);
+  if (isNumber && (type === 'number' || (type === 'integer' && Number.isInteger(Number(fallback)))))
+    return Number(fallback);
+  refuse(
+    node,
+    place,
+    {
+      message: `The default of this reference is no ${type}.`,
+      hint: `Write a default that is one, or none.`,
+    },
+    taking,
+  );
+  return undefined;
+}
+
+export function refuse(
+  { file, at }: Pick<Node, 'file' | 'at'>,
+  { filePath }: Pick<Place, 'filePath'>,
+  { message, hint }: Pick<Finding, 'message' | 'hint'>,
+  { findings }: Pick<Taking, 'findings'>,
+): void {
+  findings.push({
+    file,
+    at,
+    finding: { code: 'not-in-kubernetes', message, hint, path: filePath },
+  });
+}

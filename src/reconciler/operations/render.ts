@@ -1,0 +1,53 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { SetpointError } from '../model/error.ts';
+import { counted } from '../model/wording.ts';
+import { diagnosticOf } from '../desired/report.ts';
+import type { PlacedFinding } from '../desired/node.ts';
+import type { KubeObject } from '../kubernetes/crd.ts';
+import { renderObjects, type RenderOptions } from '../kubernetes/objects.ts';
+import { UNNAMED } from '../kubernetes/secret-keys.ts';
+import type { Options } from './options.ts';
+import { selectTargets } from './select.ts';
+
+/** Settings that are valid, and that no SettingsTarget can hold as they are. */
+class NotForKubernetes extends SetpointError {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    const message = `The settings cannot be rendered: ${counted(diagnostics.length, 'problem')}.`;
+    super('settings-invalid', message, { hint: 'Fix the problems above. Nothing was printed.' });
+    this.diagnostics = diagnostics;
+  }
+}
+
+export interface RenderRequest extends Options, RenderOptions {}
+
+/**
+ * The settings files as objects of Kubernetes: a SettingsTarget for each environment and a Role for the Secrets that they name. Nothing is sent,
+ * and no reference is looked up. Throws a SetpointError if a file is not valid, or holds what no SettingsTarget can hold.
+ */
+export function render(request: RenderRequest): readonly KubeObject[] {
+  const targets = selectTargets({ ...request, server: undefined });
+  const { objects, findings } = renderObjects(targets, request);
+  if (findings.length > 0) throw new NotForKubernetes(eachOnce(findings));
+  return objects;
+}
+
+/** By place; what several environments share once, and of references without a Secret the first of each file. */
+function eachOnce(findings: readonly PlacedFinding[]): readonly Diagnostic[] {
+  const groups = new Map<string, Diagnostic[]>();
+  for (const one of findings.map(diagnosticOf)) {
+    const { file, line, column, message } = one;
+    const at = message === UNNAMED.message ? [file, message] : [file, message, line, column];
+    const key = JSON.stringify(at);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()]
+    .flatMap(([first, ...others]) => {
+      if (first === undefined) return [];
+      const places = new Set([first, ...others].map(({ line, column }) => `${line}:${column}`));
+      const more = places.size === 1 ? '' : ` It is the first of ${places.size}.`;
+      return [{ ...first, message: first.message + more }];
+    })
+    .toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column);
+}
