@@ -20,8 +20,7 @@ import {
 import { readServerMcp } from './settings/mcp-config.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { openStore } from './store/store.ts';
-import { v1Routes } from './v1/conversations.ts';
-import { appServerDeletion, settingsV0Deletion } from './v1/delete-conversation.ts';
+import { v1Routes, appServerDeletion, settingsV0Deletion } from './v1/conversations.ts';
 
 export type { EmulatorOptions } from './options.ts';
 

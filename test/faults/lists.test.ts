@@ -11,7 +11,7 @@ import {
 } from '../../src/reconciler/resources/sandboxes/wire.ts';
 import { get } from '../../src/reconciler/operations/get.ts';
 import type { Connection } from '../../src/reconciler/service/connect.ts';
-import { UNLIMITED } from '../../src/reconciler/service/retry.ts';
+import { UNLIMITED } from '../../src/reconciler/service/request.ts';
 import { request } from '../fixture/settings.ts';
 import { LONG } from '../fixture/long.ts';
 import { answer, rawServer, SETTINGS, type RawServer } from './raw-server.ts';

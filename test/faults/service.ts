@@ -13,7 +13,7 @@ import {
 } from '../../src/reconciler/service/connect.ts';
 import { settingsObserver } from '../../src/reconciler/service/settings.ts';
 import { DIALECTS } from '../../src/reconciler/service/dialects.ts';
-import { UNLIMITED } from '../../src/reconciler/service/retry.ts';
+import { UNLIMITED } from '../../src/reconciler/service/request.ts';
 import { fakeClock, type FakeClock } from './fake-clock.ts';
 import { writeOf } from '../fixture/observed.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
 import { plan } from '../../src/reconciler/operations/plan.ts';
-import { RecentBodies } from '../../src/reconciler/service/networks.ts';
+import { RecentBodies } from '../../src/reconciler/service/network.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
 import { itHolds } from '../fixture/property-runs.ts';
 import { quickClock } from '../fixture/settings.ts';

@@ -3,14 +3,13 @@ import { describe, expect } from 'vitest';
 import { readTargets } from '../../src/reconciler/desired/target.ts';
 import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
 import { fieldNamed, fields } from '../../src/reconciler/model/field.ts';
-import { ACTIONS } from '../../src/reconciler/model/action.ts';
+import { ACTIONS, changesOf, unknownOf } from '../../src/reconciler/model/plan.ts';
 import type { DesiredState, ObservedState } from '../../src/reconciler/model/state.ts';
 
 import { planSummary } from '../../src/reconciler/model/summary.ts';
 import { planSettings } from '../../src/reconciler/plan/plan-settings.ts';
 import { environmentPlan } from '../../src/reconciler/plan/plan-environment.ts';
 import { environmentPlanned } from '../unit/plan/declared.ts';
-import { changesOf, unknownOf } from '../../src/reconciler/model/plan.ts';
 import { outcomeText, planText } from '../../src/reconciler/render/section-text.ts';
 import { apply } from '../../src/reconciler/operations/apply.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SCHEMAS } from '../../src/command/cli/words.ts';
-import { ACTIONS } from '../../src/reconciler/model/action.ts';
+import { ACTIONS } from '../../src/reconciler/model/plan.ts';
 import { DIAGNOSTICS } from '../../src/reconciler/model/diagnostic.ts';
 import { ERRORS } from '../../src/reconciler/model/error.ts';
 import { fields } from '../../src/reconciler/model/field.ts';

@@ -38,11 +38,11 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
   });
 });
 
-it('no file of src/ has more than 300 lines', () => {
+it('no file of src/ has more than 450 lines', () => {
   const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
   const long = names
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.gen.ts'))
-    .filter((name) => readFileSync(join(ROOT, 'src', name), 'utf8').split('\n').length > 301);
+    .filter((name) => readFileSync(join(ROOT, 'src', name), 'utf8').split('\n').length > 451);
   expect(names.length).toBeGreaterThan(200);
   expect(long).toEqual([]);
 });
@@ -99,7 +99,7 @@ describe('circles of files, of imports of types too', () => {
 describe('an import that the table does not list is named', () => {
   it.each([
     ['reconciler/plan/guard.ts', "import { resolve } from '../desired/resolve.ts';"],
-    ['reconciler/plan/guard.ts', "import type { Markup } from '../render/html/markup.ts';"],
+    ['reconciler/plan/guard.ts', "import type { Markup } from '../render/html/page.ts';"],
     ['reconciler/plan/guard.ts', "export { client } from '../../command/github/client.ts';"],
     ['reconciler/desired/parse.ts', "import { planSettings } from '../plan/plan-settings.ts';"],
     ['reconciler/render/plan-text.ts', "import '../plan/plan-settings.ts';"],

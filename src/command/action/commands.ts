@@ -35,9 +35,16 @@ import {
 } from '../../reconciler/render/section-text.ts';
 import { PLAIN } from '../../reconciler/render/text.ts';
 import { hintsInInputs, type Inputs } from './inputs.ts';
-import { errorLog, inert, LOG, LONGEST_SUMMARY } from './report.ts';
+import {
+  errorLog,
+  inert,
+  LOG,
+  LONGEST_SUMMARY,
+  hasDrifted,
+  type StepResult,
+  type StepContext,
+} from './report.ts';
 import { readForPulls } from './pull-drift.ts';
-import { hasDrifted, type StepResult, type StepContext } from './result.ts';
 import { outcomeAtRoot, planAtRoot, validationAtRoot } from './workspace-paths.ts';
 
 /** Runs the command that the inputs name. Throws what keeps it from beginning. */

@@ -11,7 +11,7 @@ import { failureAnnotations } from '../../reconciler/render/github/annotations.t
 import { failureMarkdown } from '../../reconciler/render/markdown/comments.ts';
 import { PLAIN } from '../../reconciler/render/text.ts';
 import { inInputs, type Inputs } from './inputs.ts';
-import type { StepResult, StepContext } from './result.ts';
+import type { StepResult, StepContext } from './report.ts';
 import { failureAtRoot } from './workspace-paths.ts';
 
 /** The result of a command that could not begin. That of a plan is a comment, too: the other comments are outdated then. */

@@ -7,7 +7,7 @@ import { accessFrom, type PullRequest } from '../github/job.ts';
 import { writeComments, type StickyComment } from '../github/sticky-comment.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
-import { hasDrifted, type FoundDrift } from './result.ts';
+import { hasDrifted, type FoundDrift } from './report.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';
 
 /**

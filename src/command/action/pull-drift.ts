@@ -13,8 +13,7 @@ import type { Options } from '../../reconciler/operations/options.ts';
 import { patchText, pulledText } from '../../reconciler/render/pulled-text.ts';
 import { PLAIN } from '../../reconciler/render/text.ts';
 import type { Inputs } from './inputs.ts';
-import { inert } from './report.ts';
-import { hasDrifted, type StepResult } from './result.ts';
+import { inert, hasDrifted, type StepResult } from './report.ts';
 import { pathInRepository } from './workspace-paths.ts';
 
 /**

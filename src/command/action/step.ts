@@ -8,8 +8,7 @@ import { failureResult } from './failure.ts';
 import { readInputs, type Inputs } from './inputs.ts';
 import { publishComments, publishDrift } from './publish.ts';
 import { publishPulls } from './pull-drift.ts';
-import { inert } from './report.ts';
-import { hasDrifted, type StepResult, type StepContext } from './result.ts';
+import { inert, hasDrifted, type StepResult, type StepContext } from './report.ts';
 import { variablesFor } from './variables.ts';
 
 type Signals = Pick<StepContext, 'signal' | 'abandon'>;

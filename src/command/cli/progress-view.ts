@@ -1,4 +1,4 @@
-import { nounOf } from '../../reconciler/model/action.ts';
+import { nounOf } from '../../reconciler/model/plan.ts';
 import { grouped } from '../../reconciler/model/wording.ts';
 import type { Costs } from '../../reconciler/model/proof.ts';
 import { costsText } from '../../reconciler/render/section-text.ts';

@@ -11,7 +11,6 @@ import {
 } from './command-table.ts';
 import type { choices } from './completion/choices.ts';
 import { flagSpec, type FlagName } from './flag-table.ts';
-import { groupedCommands, groupedFlags } from './help-groups.ts';
 import { commandMeant, flagMeant } from './words-elsewhere.ts';
 import type { Io } from './io.ts';
 import { reportFailure } from './reporter.ts';
@@ -128,7 +127,7 @@ const RUN: { readonly [Name in CommandName]: () => Promise<RunCommand<Name>> } =
 };
 
 /** Runs a command with flags and arguments that are its own; resolves to its exit code. */
-export async function startCommand(
+async function startCommand(
   name: CommandName,
   flags: never,
   args: readonly string[],
@@ -155,7 +154,7 @@ const EXAMPLES = `Examples:
   $ setpoint drift -o json`;
 
 /** Takes a command line that is valid: the flags are those of the command, by their names and defaults in the table. */
-export type TakeLine = (name: CommandName, flags: never, args: readonly string[]) => Promise<void>;
+type TakeLine = (name: CommandName, flags: never, args: readonly string[]) => Promise<void>;
 
 /** The command line, made from the table of commands. If `only` names a command, the others are left out. */
 export function buildProgram(
@@ -218,4 +217,57 @@ function exitCodesText(exits: Readonly<Record<number, string>>): string {
     ([code, meaning]) => `  ${code === '130' ? '130, 143' : code} ${meaning}`,
   );
   return `Exit codes:\n${lines.join('\n')}`;
+}
+
+/* Under which headings the help lists commands and flags, in the order of the headings. */
+
+const COMMAND_GROUPS: Groups<CommandName> = [
+  ['Every day:', ['validate', 'plan', 'apply', 'drift', 'pull', 'init']],
+  ['Look:', ['get', 'explain', 'doctor']],
+  ['Controller:', ['watch', 'status', 'history', 'suspend', 'resume']],
+];
+
+/** The flags that many commands have in common. What only a few take is between these, under `Options:`. */
+const FLAG_GROUPS: Groups<FlagName> = [
+  ['Which environments:', ['--file', '--env', '--selector', '--all', '--shard']],
+  ['The service:', ['--server', '--dotenv', '--timeout', '--wait-ready']],
+  [
+    'Safety:',
+    ['--yes', '--dry-run', '--if-empty', '--check', '--base', '--policy', '--without', '--allow'],
+  ],
+];
+const LAST_FLAGS: Groups<FlagName> = [
+  ['Result:', ['--exit-code', '--detailed-exitcode', '--fail-on', '--strict', '--output', '--out']],
+  ['Text:', ['--no-color', '--quiet', '--verbose']],
+  ['Limits:', ['--max-failures', '--keep-going', '--parallel', '--max-file-size']],
+];
+
+type Groups<Name> = readonly (readonly [heading: string, names: readonly Name[]])[];
+
+/** A name with its heading. */
+interface Grouped<Name> {
+  readonly name: Name;
+  readonly heading: string;
+}
+
+function groupedCommands(names: readonly CommandName[]): readonly Grouped<CommandName>[] {
+  return grouped(names, COMMAND_GROUPS, 'Other:', []);
+}
+
+function groupedFlags(names: readonly FlagName[]): readonly Grouped<FlagName>[] {
+  return grouped(names, FLAG_GROUPS, 'Options:', LAST_FLAGS);
+}
+
+/** Names in the order of their headings: under one heading they keep theirs. */
+function grouped<Name>(
+  names: readonly Name[],
+  first: Groups<Name>,
+  rest: string,
+  last: Groups<Name>,
+): readonly Grouped<Name>[] {
+  const named = new Set([...first, ...last].flatMap(([, group]) => group));
+  const others = names.filter((name) => !named.has(name));
+  return [...first, [rest, others] as const, ...last].flatMap(([heading, group]) =>
+    names.filter((name) => group.includes(name)).map((name) => ({ name, heading })),
+  );
 }

@@ -1,7 +1,6 @@
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
-import { referenceSource } from '../../reconciler/host/reference-source.ts';
-import { SecretValues } from '../../reconciler/host/secret-values.ts';
+import { referenceSource, SecretValues } from '../../reconciler/host/reference-source.ts';
 import {
   Notices,
   type IssueKeeper,

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono/tiny';
 import type { IncomingMessage } from 'node:http';
 import { asSetpointError } from '../../reconciler/model/error.ts';
-import { markup } from '../../reconciler/render/html/markup.ts';
+import { markup } from '../../reconciler/render/html/page.ts';
 import {
   applyShown,
   loginHtml,
@@ -20,7 +20,7 @@ import {
   type Call,
   type Served,
 } from './answers.ts';
-import { nameGiven } from '../watch/who-acts.ts';
+import { nameGiven } from '../watch/watching.ts';
 import { refusedAction, whoActs } from './may-act.ts';
 import { environmentAddress } from './parts.ts';
 import { severalRoutes } from './several.ts';

@@ -4,7 +4,7 @@ import type { Watching } from '../watch/watching.ts';
 import { digestOf } from '../watch/environment-state.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { counted } from '../../reconciler/model/wording.ts';
-import { markup, type Markup } from '../../reconciler/render/html/markup.ts';
+import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import { sectionBodyHtml } from '../../reconciler/render/html/section.ts';
 import { planSection } from '../../reconciler/render/section.ts';
 import { formTokenHtml } from './frame.ts';

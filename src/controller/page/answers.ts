@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { errorReport, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { errorHtml } from '../../reconciler/render/html/section.ts';
-import { markup, type MarkupPart } from '../../reconciler/render/html/markup.ts';
+import { markup, type MarkupPart } from '../../reconciler/render/html/page.ts';
 import type { Watching } from '../watch/watching.ts';
 import type { Access, Visitor } from './access.ts';
 import { framed, noticeHtml, type FrameParts } from './frame.ts';

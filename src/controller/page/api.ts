@@ -2,7 +2,7 @@ import type { EnvironmentWatched, WatchedDocument } from '../../reconciler/model
 import { FORMAT_VERSION } from '../../reconciler/model/plan.ts';
 import { TOOL } from '../../reconciler/model/version.ts';
 import type { Condition, JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
-import { whatDiffers, whyNotHealed } from '../watch/reasons.ts';
+import { whatDiffers, whyNotHealed } from '../watch/healing.ts';
 import type { Watching } from '../watch/watching.ts';
 import { changesIn } from './listing.ts';
 

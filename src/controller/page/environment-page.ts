@@ -1,10 +1,10 @@
 import { counted } from '../../reconciler/model/wording.ts';
 import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
-import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/markup.ts';
+import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/page.ts';
 import { chipHtml } from '../../reconciler/render/html/parts.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 import { commandFor, notCompared } from '../../reconciler/render/wording.ts';
-import { isHealable, whyNotHealed } from '../watch/reasons.ts';
+import { isHealable, whyNotHealed } from '../watch/healing.ts';
 import type { Watching } from '../watch/watching.ts';
 import { controllerPart, partKey, partHtml, stateKey, type LiveView } from './parts.ts';
 import { commitHtml, foundPlanHtml, historyHtml, linkHtml, recordLink } from './history.ts';

@@ -4,11 +4,11 @@ import {
   markupSource,
   type Markup,
   type MarkupPart,
-} from '../../reconciler/render/html/markup.ts';
+  STYLE_SHEET,
+} from '../../reconciler/render/html/page.ts';
 import type { Session } from './access.ts';
 import { secondText } from './times.ts';
 import { createHash } from 'node:crypto';
-import { STYLE_SHEET } from '../../reconciler/render/html/style-sheet.ts';
 import { SCRIPT } from './script.ts';
 import { PAGE_STYLE } from './style.ts';
 

@@ -7,7 +7,7 @@ import type {
   StateEvent,
   WriteEvent,
 } from '../../reconciler/model/watch.ts';
-import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/markup.ts';
+import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/page.ts';
 import { rowHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { sectionBodyHtml } from '../../reconciler/render/html/section.ts';
 import { historyRows, type ShownRecord } from '../../reconciler/render/history-rows.ts';

@@ -1,11 +1,11 @@
 import { counted, grouped, namesListed } from '../../reconciler/model/wording.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { WATCH_STATUSES } from '../../reconciler/model/verdict.ts';
-import { markup, type Markup } from '../../reconciler/render/html/markup.ts';
+import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import type { CauseGroup } from '../../reconciler/render/cause-groups.ts';
 import { chipHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { LABELS } from '../../reconciler/render/section.ts';
-import { suspensionInShort, whatDiffers, whyNotHealed } from '../watch/reasons.ts';
+import { suspensionInShort, whatDiffers, whyNotHealed } from '../watch/healing.ts';
 import type { Watching } from '../watch/watching.ts';
 import {
   controllerPart,

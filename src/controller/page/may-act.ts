@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { nameGiven } from '../watch/who-acts.ts';
+import { nameGiven } from '../watch/watching.ts';
 import { refusalAnswer, type Call, type Served } from './answers.ts';
 
 /** Refuses an action to whom it is not allowed; null if it is. */

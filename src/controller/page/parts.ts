@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { WatchState } from '../../reconciler/model/watch.ts';
-import { markup, markupSource, type Markup } from '../../reconciler/render/html/markup.ts';
+import { markup, markupSource, type Markup } from '../../reconciler/render/html/page.ts';
 import type { Watching } from '../watch/watching.ts';
 import { timeHtml } from './times.ts';
 

@@ -2,8 +2,9 @@ import type { Hono } from 'hono/tiny';
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { counted } from '../../reconciler/model/wording.ts';
-import { markup, type Markup } from '../../reconciler/render/html/markup.ts';
-import type { Session } from './access.ts';
+import { markup, type Markup } from '../../reconciler/render/html/page.ts';
+import { type Session } from './access.ts';
+import { refusedAction, whoActs } from './may-act.ts';
 import { suspensionFields, suspensionFrom } from './actions.ts';
 import {
   errorAnswer,
@@ -15,7 +16,6 @@ import {
 } from './answers.ts';
 import { formTokenHtml } from './frame.ts';
 import { listAddress, listed, listQuery, worstFirst, type ListQuery } from './listing.ts';
-import { refusedAction, whoActs } from './may-act.ts';
 import { environmentAddress, partKey } from './parts.ts';
 
 /** Suspends and resumes all environments of a list. People are first shown which they are, and act on those alone. */

@@ -3,7 +3,7 @@ import { counted, grouped } from '../../reconciler/model/wording.ts';
 import type { Label } from '../../reconciler/render/change.ts';
 import { failureWords, LABELS } from '../../reconciler/render/section.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
-import { markup, markupSource, type Markup } from '../../reconciler/render/html/markup.ts';
+import { markup, markupSource, type Markup } from '../../reconciler/render/html/page.ts';
 import type { Paint } from '../../reconciler/render/text.ts';
 import { clockText } from './times.ts';
 

@@ -1,4 +1,4 @@
-import { markup, type Markup } from '../../reconciler/render/html/markup.ts';
+import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 
 /** How long ago, or in how long: `3 m ago`, `in 2 m`, `due`. The page's script counts on. Null is `never`. */

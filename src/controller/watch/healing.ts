@@ -15,17 +15,19 @@ import type {
   Moment,
   PutBack,
   WatchState,
+  Condition,
+  Suspension,
 } from '../../reconciler/model/watch.ts';
 import { isList, isRecord, type Json } from '../../reconciler/model/value.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
-import { counted } from '../../reconciler/model/wording.ts';
+import { counted, namesListed } from '../../reconciler/model/wording.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 import { isInAnyWindow, nextOpening } from './schedule.ts';
 
 const HOUR = 3_600_000;
 
 /** Why an environment is not healed now, in a few words. `again`: the next read should come soon. */
-export interface NotHealed {
+interface NotHealed {
   readonly words: string;
   readonly again: boolean;
 }
@@ -69,8 +71,8 @@ export function keptWords(item: Path): string {
 function removedItems(change: Change<Json>): readonly Path[] {
   const { resource, action, path, before, after, reason } = change;
   if (resource === 'settings' && NAMED_LISTS.has(path.at(-1) ?? '')) {
-    const left = new Set(namesListed(after));
-    return namesListed(before).flatMap((name) => (left.has(name) ? [] : [[...path, name]]));
+    const left = new Set(listedNames(after));
+    return listedNames(before).flatMap((name) => (left.has(name) ? [] : [[...path, name]]));
   }
   if (action !== 'remove') return [];
   const isItem = COLLECTION_FORMS.some(
@@ -82,7 +84,7 @@ function removedItems(change: Change<Json>): readonly Path[] {
 /** Lists in the settings, one change each, that hold what `marketplaces` and `disabled_skills` name. */
 const NAMED_LISTS: ReadonlySet<string> = new Set(['registered_marketplaces', 'disabled_skills']);
 
-function namesListed(list: Json): readonly string[] {
+function listedNames(list: Json): readonly string[] {
   const names = isList(list) ? list.map((one) => (isRecord(one) ? one['name'] : one)) : [];
   return names.filter((name) => typeof name === 'string');
 }
@@ -177,7 +179,7 @@ const NO_FAILURE: ReadonlySet<string> = new Set([
 ] satisfies ErrorCode[]);
 
 /** How an attempt to heal ended; without changes nothing was sent. */
-export type Attempt = Pick<EnvironmentOutcome, 'error'> &
+type Attempt = Pick<EnvironmentOutcome, 'error'> &
   Partial<Pick<EnvironmentOutcome, 'changes' | 'requests'>>;
 
 /** The heals that failed in a row, after another one has ended at a time. */
@@ -254,4 +256,79 @@ export function moved(heals: readonly Heal[], by: number): readonly Heal[] {
     ...heal,
     at: new Date(Date.parse(heal.at) + by).toISOString(),
   }));
+}
+
+/** Paths that are named; the others are counted. */
+const MOST_PATHS = 3;
+const LONGEST_PATH = 160;
+/** A reason that somebody gives is whole; a message may be foreign. */
+const LONGEST = 500;
+
+/** What differs, in short: the first paths, or why the last read failed. Empty if nothing does. */
+export function whatDiffers({ plan, found }: Pick<WatchState, 'plan' | 'found'>): string {
+  if (plan === null || found === 'in-sync') return '';
+  if (plan.error !== null) return shortened(withoutOrigin(plan.error.message, plan.origin));
+  const paths = (plan.changes.length > 0 ? plan.changes : plan.unknown).map(({ path }) => path);
+  return pathsInShort(paths.map((path) => formatPath(path)));
+}
+
+/** The first of some names: `a, b, c and 2 more`. */
+export function pathsInShort(names: readonly string[]): string {
+  return namesListed(
+    names.map((name) => shortened(name, LONGEST_PATH)),
+    MOST_PATHS,
+  );
+}
+
+/** Without the address of its service, which is that of the environment: `GET /api/settings failed: …`. */
+function withoutOrigin(message: string, origin: string | null): string {
+  return origin === null ? message : message.replaceAll(`${origin.replace(/\/$/, '')}/`, '/');
+}
+
+function byWhom({ by }: Suspension): string {
+  return by === undefined ? '' : ` by ${by}`;
+}
+
+/** Why an environment is suspended and by whom, for where its state is said already. */
+export function suspensionInShort(suspension: Suspension): string {
+  const who = byWhom(suspension);
+  return `${shortened(suspension.reason)}${who === '' ? '' : ` (${who.trim()})`}`;
+}
+
+function shortened(text: string, longest = LONGEST): string {
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+}
+
+/** What of a controller keeps it from healing, whatever the environment is. */
+const HINDERS: Readonly<Partial<Record<Condition['kind'], string>>> = {
+  journal: 'the journal cannot be used',
+  locks: 'the locks cannot be used',
+  suspensions: 'it cannot be read who is suspended',
+};
+
+/**
+ * Why what differs is not healed, in a few words; null if nothing is to be healed, or it is about to be. `now` is in milliseconds since 1970; `problems` are
+ * those of the controller.
+ */
+export function whyNotHealed(
+  state: WatchState,
+  problems: readonly Condition[],
+  now: number,
+): string | null {
+  const { suspended, found, plan, heldBy, stopped, healFailed, settings } = state;
+  if (found === 'in-sync' || found === 'not-read' || found === 'error') return null;
+  if (suspended !== null) return `suspended${byWhom(suspended)}: ${shortened(suspended.reason)}`;
+  const [refusal] = plan?.refusals ?? [];
+  if (refusal !== undefined) return `refused by ${refusal.rule}`;
+  if (!isHealable(found)) return null;
+  if (settings.mode === 'detect') return 'detect only';
+  if (stopped !== null)
+    return `healing stopped: something else writes ${shortened(stopped.path, LONGEST_PATH)}`;
+  if (heldBy !== null) return `held by ${shortened(heldBy)}`;
+  for (const { kind } of problems) if (HINDERS[kind] !== undefined) return HINDERS[kind];
+  const isSeenOnce = state.lastRead === state.since;
+  const not = whyMustNotHeal(state, !isSeenOnce, now);
+  if (healFailed !== null && (not === null || !not.again))
+    return `${healFailed.isRefused ? 'the service refuses the write' : 'healing fails'}: ${shortened(healFailed.message)}`;
+  return not === null ? null : not.words;
 }

@@ -8,7 +8,7 @@ import type {
 } from '../../reconciler/model/watch.ts';
 import type { AgreementWith } from '../../reconciler/model/agreement.ts';
 import type { Conditions, ControllerNote } from './conditions.ts';
-import type { Departed } from './departed.ts';
+import type { Departed } from './fleet.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalReading, SharedReading } from './journal/journal-reader.ts';
 import { ToldStates, type NoticeJournal } from './notices/told.ts';

@@ -1,17 +1,25 @@
 import { stat } from 'node:fs/promises';
-import { listenTo } from './listen-to.ts';
 import { dirname, join } from 'node:path';
-import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
+import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { SharedValues } from '../../reconciler/model/redactor.ts';
 import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import type { GitBranch } from '../../reconciler/host/git-branch.ts';
-import { basesOf, filesOf } from '../../reconciler/operations/load.ts';
-import { defaultFiles } from '../../reconciler/operations/files-beside.ts';
-import type { SessionRequest } from '../../reconciler/operations/session.ts';
+import {
+  basesOf,
+  filesOf,
+  defaultFiles,
+  InvalidSettings,
+} from '../../reconciler/operations/load.ts';
+import {
+  type SessionRequest,
+  loadSession,
+  type LoadedSession,
+} from '../../reconciler/operations/session.ts';
 import type { FollowedCommits } from './followed-commits.ts';
-import { loadApart, textOfProblem, type BrokenFile } from './load-apart.ts';
+import { watch, type FSWatcher } from 'node:fs';
+import { counted } from '../../reconciler/model/wording.ts';
 
 /** The environments that the settings files declare; if they cannot be used, those of the last good ones. */
 export interface Files {
@@ -36,7 +44,7 @@ interface LoadedFiles extends Omit<Files, 'problem' | 'problemText'> {
 }
 
 /** A file that cannot be used while others are. `text` is why; `isKept`: its environments go on as it declared them last. */
-export interface FileProblem {
+interface FileProblem {
   readonly file: string;
   readonly text: string;
   readonly isKept: boolean;
@@ -179,7 +187,7 @@ const MOST_REPLACED = 10_000;
 const ASKED_EVERY = 60_000;
 
 /** A branch, and the commit that it must continue: the one that was used last, also before a restart, or one that is named. */
-export interface Followed {
+interface Followed {
   readonly branch: GitBranch;
   readonly commits: FollowedCommits;
   /** What the branch must continue after it was rewritten on purpose. */
@@ -296,4 +304,97 @@ async function fileStamp(path: string): Promise<string> {
   if (found === null) return `${path} -`;
   const { mtimeMs, ctimeMs, size, ino } = found;
   return `${path} ${mtimeMs} ${ctimeMs} ${size} ${ino}`;
+}
+
+/** Folders, because editors and mounted volumes replace files. A folder that cannot be watched is looked at by the clock alone. */
+function listenTo(folders: readonly string[], changed: () => void): () => void {
+  const watchers = folders.flatMap((folder): FSWatcher[] => {
+    try {
+      const watcher = watch(folder, { persistent: false }, changed);
+      watcher.on('error', () => watcher.close());
+      return [watcher];
+    } catch {
+      return [];
+    }
+  });
+  return () => {
+    for (const watcher of watchers) watcher.close();
+  };
+}
+
+/** A settings file that cannot be used, and why. */
+interface BrokenFile {
+  readonly file: string;
+  readonly problem: SetpointError;
+}
+
+/** What a file may be wrong in by itself. */
+const OF_A_FILE: ReadonlySet<string> = new Set([
+  'settings-invalid',
+  'file-unreadable',
+  'policy-violated',
+]);
+
+/**
+ * Loads settings files so that one of several that is broken stops only its own environments. Throws a SetpointError if none of them can be used, or if what
+ * is wrong is not in one file alone. Problems name files without what begins with `root`.
+ */
+async function loadApart(
+  request: SessionRequest,
+  root = '',
+): Promise<LoadedSession & { readonly broken: readonly BrokenFile[] }> {
+  try {
+    return { ...(await loadSession(request)), broken: [] };
+  } catch (thrown) {
+    const whole = asSetpointError(thrown);
+    const files = OF_A_FILE.has(whole.code) ? filesOf(request) : [];
+    const broken = await brokenOf(files, request);
+    const others = files.filter((file) => broken.every((one) => one.file !== file));
+    if (broken.length === 0 || others.length === 0) throw fromRoot(whole, root);
+    const loaded = await loadSession({ ...request, file: others, several: true }).catch(() => null);
+    if (loaded === null) throw fromRoot(whole, root);
+    return {
+      ...loaded,
+      broken: broken.map((one) => ({ ...one, problem: fromRoot(one.problem, root) })),
+    };
+  }
+}
+
+/** Those of several files that cannot be used by themselves, whichever of their environments are chosen. */
+async function brokenOf(
+  files: readonly string[],
+  request: SessionRequest,
+): Promise<readonly BrokenFile[]> {
+  const broken: BrokenFile[] = [];
+  if (files.length < 2) return broken;
+  const all = { targets: undefined, selector: undefined, shard: undefined, onSelected: undefined };
+  for (const file of files) {
+    const alone = { ...request, ...all, file: [file], several: true };
+    const problem = await loadSession(alone).then(() => null, asSetpointError);
+    if (problem !== null) broken.push({ file, problem });
+  }
+  return broken;
+}
+
+/** A problem with the paths of files as they are below a folder. */
+function fromRoot(problem: SetpointError, root: string): SetpointError {
+  if (root === '') return problem;
+  if (problem instanceof InvalidSettings)
+    return new InvalidSettings(
+      problem.diagnostics.map((one) => ({ ...one, file: one.file.replace(root, '') })),
+    );
+  const { code, message, hint, cause } = problem;
+  return new SetpointError(code, message.replaceAll(root, ''), { hint, cause });
+}
+
+/** A problem of settings files in a few sentences, with the first place and what to do. */
+function textOfProblem(problem: SetpointError): string {
+  const [first, ...others] =
+    problem instanceof InvalidSettings
+      ? problem.diagnostics.filter(({ severity }) => severity === 'error')
+      : [];
+  const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'more problem')})`;
+  const { message, hint } = first ?? problem;
+  const place = first === undefined ? '' : `${first.file}:${first.line}:${first.column}: `;
+  return [`${place}${message}${more}`, hint].filter(Boolean).join(' ');
 }

@@ -6,10 +6,15 @@ import type { Target } from '../../reconciler/desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
 import { EnvironmentRecords, HealTimes, type RecordTools } from './environment-records.ts';
 import { newlyFound } from './environment-state.ts';
-import { EnvironmentLock, whyUnusable, type LockTools } from './environment-lock.ts';
-import type { Lock } from './locks/locks.ts';
-import { NextTurn, type OutageTools } from './outages.ts';
-import { APART, CONFIRM, watchSettings, untilNextRead } from './schedule.ts';
+import { EnvironmentLock, whyUnusable, type LockTools, type Lock } from './locks/locks.ts';
+import {
+  NextTurn,
+  type OutageTools,
+  APART,
+  CONFIRM,
+  watchSettings,
+  untilNextRead,
+} from './schedule.ts';
 import {
   heal,
   isBack,

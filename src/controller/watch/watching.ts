@@ -7,6 +7,8 @@ import type { Journal } from './journal/journal.ts';
 import type { Locks } from './locks/locks.ts';
 import type { CurrentFiles, SettingsSource } from './source.ts';
 import type { SuspensionFile } from './suspension-file.ts';
+import { usageError } from '../../reconciler/model/error.ts';
+import { visible } from '../../reconciler/render/text.ts';
 
 /** What a page, its actions, the metrics and the notices need of a running controller. Everything that it gives is masked. */
 export interface Watching {
@@ -99,4 +101,16 @@ export interface WatchOptions {
   readonly abandon: AbortSignal;
   /** What is wrong with the controller itself, and what is right again. */
   readonly report: (line: ControllerNote) => void;
+}
+
+const LONGEST_NAME = 64;
+
+/** The name of who suspends, resumes or applies, as it is kept: empty if none is given. Throws a usage error. */
+export function nameGiven(text: string | null | undefined): string {
+  const name = (text ?? '').trim();
+  if (name.length <= LONGEST_NAME && visible(name) === name) return name;
+  throw usageError(
+    `The name of who does it has ${LONGEST_NAME} characters at most, and none that cannot be seen.`,
+    'Give another name.',
+  );
 }

@@ -1,13 +1,34 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { pathOfPointer, pointerTo } from '../model/path.ts';
-import { BLOCKS } from './blocks.ts';
-import type { Block } from './blocks/block.ts';
-import { checkReferences } from './check-references.ts';
-import { member, nodeAt, plainValue, type MapNode, type Node, type PlacedFinding } from './node.ts';
+import { BLOCKS, textKindAt } from './blocks.ts';
+import { type Block, inBlock, type TextKind } from './blocks/block.ts';
+import {
+  member,
+  nodeAt,
+  plainValue,
+  type MapNode,
+  type Node,
+  type PlacedFinding,
+  type ScalarNode,
+  type Finding,
+} from './node.ts';
 import { diagnosticOf } from './report.ts';
 import { checkNative } from './native.ts';
 import { badNames, badValue, missingKeys, unknownKeys } from './schema-findings.ts';
 import { validate } from './schema-validator.gen.ts';
+import { isSensitiveName, isShowable } from '../model/secret-words.ts';
+import { envPairs, isUnfinished } from './lines.ts';
+import { isSecretPlace, lockedNodes } from '../model/native-schema.ts';
+import {
+  foreignReference,
+  isForbiddenVariable,
+  isMalformed,
+  mayHoldReference,
+  parseTemplate,
+  wholeReference,
+  type Malformed,
+} from './references.ts';
+import { expectationAt, takesText } from './schema-lookup.ts';
 
 /**
  * Every problem in a file, from its references, the schema, and what the blocks check themselves. Each problem is reported once:
@@ -165,3 +186,207 @@ function ancestors(at: string): string[] {
   }
   return found;
 }
+
+/** A problem of one value, or of one key, and where that is written. */
+interface ValueFinding {
+  readonly node: Pick<ScalarNode, 'file' | 'at'>;
+  readonly path: readonly string[];
+  readonly finding: Finding;
+}
+
+/**
+ * Problems of single values that the schema does not find: keys without a value, secrets written out, references that are
+ * malformed, misplaced or forbidden, and texts and keys that no service can store. `reported` are the paths of values that were
+ * reported when they were read.
+ */
+function checkReferences(root: Node): {
+  readonly findings: readonly ValueFinding[];
+  readonly reported: readonly (readonly string[])[];
+} {
+  const findings: ValueFinding[] = [];
+  const reported: (readonly string[])[] = [];
+  const visit = (node: Node, path: readonly string[]): void => {
+    if (node.reported) reported.push(path);
+    if (node.kind === 'map') {
+      for (const { key, keyFile, keyAt, node: value } of node.members.values()) {
+        const inner = [...path, key];
+        if (HALF_PAIR.test(key))
+          findings.push({ node: { file: keyFile, at: keyAt }, path: inner, finding: HALF_A_KEY });
+        visit(value, inner);
+      }
+    } else if (node.kind === 'list') {
+      for (const [index, item] of node.items.entries()) visit(item, [...path, String(index)]);
+    } else if (!node.reported) {
+      const finding = findingOf(node, path);
+      if (finding !== null) findings.push({ node, path, finding });
+    }
+  };
+  visit(root, []);
+  return { findings, reported };
+}
+
+function findingOf(node: ScalarNode, path: readonly string[]): Finding | null {
+  if (node.bare) return emptyValue(path);
+  if (typeof node.value === 'string' && HALF_PAIR.test(node.value)) return HALF_A_TEXT;
+  const kind = lockedTextKind(node, path) ?? textKindAt(path);
+  if (kind === 'secret') return secretFinding(node.value, path);
+  if (typeof node.value === 'number') return inexact(node.value);
+  if (typeof node.value !== 'string') return null;
+  if (kind === 'pairs') return pairsFinding(node.value);
+  if (kind === 'words' && isUnfinished(node.value)) return UNFINISHED;
+  if (!mayHoldReference(node.value)) return null;
+  if (kind === 'plain' && inBlock(path)[0] !== 'unmanaged') return MISPLACED;
+  return textFinding(node.value);
+}
+
+/** No encoding carries it: servers store another text in its place, or cannot answer what they have stored. */
+const HALF_PAIR = /[\uD800-\uDFFF]/u;
+const WHOLE = 'Write the whole character, or remove the escape.';
+const HALF_A_TEXT: Finding = {
+  code: 'bad-value',
+  message: 'This text has half of a surrogate pair, which no service can store.',
+  hint: WHOLE,
+};
+const HALF_A_KEY: Finding = {
+  ...HALF_A_TEXT,
+  message: 'This key has half of a surrogate pair, which no service can store.',
+};
+
+/** What text means where only a lock has a member. */
+function lockedTextKind({ file: { lock } }: Node, path: readonly string[]): TextKind | null {
+  if (lock === undefined) return null;
+  const [block, ...inner] = inBlock(path);
+  if (block !== 'settings') return null;
+  const nodes = lockedNodes(lock, inner);
+  if (nodes.length === 0) return null;
+  if (isSecretPlace(nodes)) return 'secret';
+  return takesText(nodes) ? 'text' : 'typed';
+}
+
+function textFinding(text: string): Finding | null {
+  const parsed = parseTemplate(text);
+  if (isMalformed(parsed)) return malformed(parsed, true);
+  for (const part of parsed) {
+    if (typeof part === 'object' && part.kind === 'env' && isForbiddenVariable(part.name)) {
+      return {
+        code: 'forbidden-variable',
+        message: `A settings file cannot read ${part.name}: it belongs to ${/^SETPOINT_/i.test(part.name) ? 'setpoint itself' : 'the pipeline'}.`,
+        hint: 'Pass the value in a variable of its own.',
+      };
+    }
+  }
+  return null;
+}
+
+function malformed({ message, form }: Malformed, isText: boolean): Finding {
+  const hint = isText ? `Write ${form}, or $\${ for a literal \${.` : `Write ${form}.`;
+  return { code: 'malformed-reference', message, hint };
+}
+
+function secretFinding(text: ScalarNode['value'], path: readonly string[]): Finding | null {
+  if (text === null) return null;
+  if (typeof text !== 'string') return literal(path);
+  if (text === '') return inBlock(path)[2] === 'stdio_servers' ? null : EMPTY_SECRET;
+  const reference = wholeReference(text);
+  if (reference?.kind === 'env' && reference.fallback !== null) {
+    return {
+      code: 'malformed-reference',
+      message: 'A secret cannot have a default: it would be written in the file.',
+      hint: `Write \${env:${reference.name}}.`,
+    };
+  }
+  if (reference !== null) return textFinding(text);
+  const foreign = foreignReference(text);
+  if (foreign !== null) {
+    return {
+      code: 'malformed-reference',
+      message: 'This is not a reference: setpoint does not expand it.',
+      hint: `Write ${foreign}.`,
+    };
+  }
+  const parsed = mayHoldReference(text) ? parseTemplate(text) : null;
+  if (parsed !== null && isMalformed(parsed)) return malformed(parsed, false);
+  return literal(path);
+}
+
+function literal(path: readonly string[]): Finding {
+  const name = path.findLast((key) => /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && isShowable(key));
+  const reference = `\${env:${(name ?? 'NAME').toUpperCase().replaceAll('-', '_')}}`;
+  const hint = expectationAt(path).keys.includes('token')
+    ? `Put it into a variable, and write token: ${reference} under this key.`
+    : `Put it into a variable, and make the whole value one reference to it: ${reference}.`;
+  return { code: 'literal-secret', message: 'A secret does not belong in this file.', hint };
+}
+
+/** A line A=1,B=2: a value under the name of a secret must be a reference, as in a map. */
+function pairsFinding(line: string): Finding | null {
+  const malformed = mayHoldReference(line) ? textFinding(line) : null;
+  if (malformed !== null) return malformed;
+  for (const { name, text } of envPairs(line)) {
+    if (name === '' || text === null || mayHoldReference(name)) return NO_PAIRS;
+    const finding = isSensitiveName(name) && text !== '' ? secretFinding(text, [name]) : null;
+    if (finding !== null) return finding;
+  }
+  return null;
+}
+
+/** A number that would change on its way to the service. */
+function inexact(value: number): Finding | null {
+  const finite = Number.isFinite(value);
+  if (finite && (!Number.isInteger(value) || Number.isSafeInteger(value))) return null;
+  return {
+    code: 'number-not-exact',
+    message: finite ? 'This number is too large to be sent exactly.' : 'This number is not finite.',
+    hint: finite
+      ? 'Write a number below 9007199254740992.'
+      : 'JSON has no .inf and no .nan; write a number.',
+  };
+}
+
+function emptyValue(path: readonly string[]): Finding {
+  const inList = /^\d+$/.test(path.at(-1) ?? '');
+  const { types, secret, filled } = expectationAt(path);
+  const ways = [
+    types.includes('null') ? 'null to clear it' : '',
+    types.includes('string') && !secret && !filled && inBlock(path)[0] === 'settings'
+      ? '"" for empty text'
+      : '',
+    types.includes('array') ? '[] for an empty list' : '',
+    types.includes('object') && !filled ? '{} for an empty map' : '',
+  ].filter((way) => way !== '');
+  return {
+    code: 'empty-value',
+    message: inList ? 'This dash has no value.' : 'This key has no value.',
+    hint: inList
+      ? 'Write the entry, or remove the dash.'
+      : `Write ${ways.join(', ') || 'a value'}, or remove the key to leave it alone.${secret ? ` ${EATEN}` : ''}`,
+  };
+}
+
+const MISPLACED: Finding = {
+  code: 'malformed-reference',
+  message: 'References are not resolved here.',
+  hint: 'Write the value itself. References work in settings, in values of secrets, and in url, api_key, headers and ca_file of a server.',
+};
+
+/** Flux's substitution and envsubst take `${env:NAME}` as a variable of their own, and leave nothing. */
+const EATEN =
+  'If a reference stood here, a program such as Flux replaced it: annotate the ConfigMap with kustomize.toolkit.fluxcd.io/substitute: disabled.';
+
+const EMPTY_SECRET: Finding = {
+  code: 'bad-value',
+  message: 'Empty text is neither a secret nor a reference.',
+  hint: `Write a reference, or remove the key; null clears a field that can be cleared. ${EATEN}`,
+};
+
+const NO_PAIRS: Finding = {
+  code: 'bad-value',
+  message: 'This line is not made of NAME=value pairs.',
+  hint: 'Write it like A=1,B=2, or as a map. A reference goes after the =.',
+};
+
+const UNFINISHED: Finding = {
+  code: 'bad-value',
+  message: 'This line has a quote that is never closed, or ends with a backslash.',
+  hint: 'Close the quote, or write the arguments as a list.',
+};

@@ -1,9 +1,8 @@
-import { BLOCKS, isBlock, textKindAt } from './blocks.ts';
+import { BLOCKS, isBlock, textKindAt, blocksAt, inOwnBlock, storeOf } from './blocks.ts';
 import { member, nodeAt, type Node } from './node.ts';
 import type { Block, TextKind } from './blocks/block.ts';
 import { mayHoldReference } from './references.ts';
-import { writtenNames } from './resolve-mcp.ts';
-import { blocksAt, inOwnBlock, storeOf } from './secrets-store.ts';
+import { writtenNames } from './named-settings.ts';
 import { type Expectation, expectationAt, firstSentence } from './schema-lookup.ts';
 import type { Target } from './target.ts';
 import type { SchemaLock } from '../model/native-schema.ts';

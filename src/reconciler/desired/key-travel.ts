@@ -1,4 +1,4 @@
-import type { Variables } from '../model/ports.ts';
+import { type Variables, secretName, type SecretPath } from '../model/ports.ts';
 import type { ErrorCode } from '../model/error.ts';
 import { matches } from '../model/matcher.ts';
 import { bareUrl, isLoopback, parsedUrl } from '../model/address.ts';
@@ -9,9 +9,15 @@ import type { DesiredState, ServerSettings } from '../model/state.ts';
 import { isEmpty, type Value } from '../model/value.ts';
 import { namesListed } from '../model/wording.ts';
 import { partsWithReferences } from './blocks.ts';
-import { secretProblem, type SecretPolicy } from './secret-uses.ts';
 import { eachText, type Node } from './node.ts';
-import { isMalformed, mayHoldReference, parseTemplate } from './references.ts';
+import {
+  isMalformed,
+  mayHoldReference,
+  parseTemplate,
+  wholeReference,
+  type Reference,
+  mayHoldSecret,
+} from './references.ts';
 import type { Target } from './target.ts';
 
 /** Where keys may be sent. Read from the environment alone, never from the branch. A list that is not set is null. */
@@ -233,4 +239,114 @@ function variablesRead(parts: readonly (Node | undefined)[]): ReadonlySet<string
   };
   for (const part of parts) eachText(part, take);
   return names;
+}
+
+/** The variables and files that are sent as keys in one run, and the origin of each. */
+export class KeyUses {
+  readonly #fileOf: (path: string) => string;
+  readonly #used = new Map<string, { readonly origin: string; readonly target: string }>();
+
+  /** `fileOf` identifies the file that a path leads to. */
+  constructor(fileOf: (path: string) => string) {
+    this.#fileOf = fileOf;
+  }
+
+  /** Adds the keys of a target. Returns the first variable or file that is sent to another origin as well, or null. */
+  add(
+    { name }: Pick<Target, 'name'>,
+    server: ServerSettings,
+  ): { readonly key: string; readonly targets: readonly string[] } | null {
+    const origin = server.url.startsWith('embedded:') ? server.url : parsedUrl(server.url).origin;
+    for (const secret of [server.apiKey, ...server.headers.values()]) {
+      const reference = wholeReference(secret?.ref ?? '');
+      if (reference === null) continue;
+      const source = sourceOf(reference, this.#fileOf);
+      const other = this.#used.get(source);
+      if (other !== undefined && other.origin !== origin)
+        return { key: referenceName(reference), targets: [other.target, name] };
+      if (other === undefined) this.#used.set(source, { origin, target: name });
+    }
+    return null;
+  }
+}
+
+function sourceOf(reference: Reference, fileOf: (path: string) => string): string {
+  switch (reference.kind) {
+    case 'env':
+      return `env:${reference.name}`;
+    case 'file':
+      return `file:${fileOf(reference.path)}`;
+    case 'secret':
+      return `secret:${secretName(reference)}`;
+  }
+}
+
+function referenceName(reference: Reference): string {
+  switch (reference.kind) {
+    case 'env':
+      return reference.name;
+    case 'file':
+      return `the file ${reference.path}`;
+    case 'secret':
+      return `the secret ${secretName(reference)}`;
+  }
+}
+
+/** What the environment says of secret commands: see TravelPolicy. */
+interface SecretPolicy {
+  /** Globs of what the file may ask for, NAME/PATH; null if the list is not set. */
+  readonly secrets: readonly string[] | null;
+  readonly required: { readonly why: string; readonly set: string } | null;
+}
+
+/** The secrets that parts of a file read, each once. */
+export function secretsRead(parts: Iterable<Node | undefined>): readonly SecretPath[] {
+  const found = new Map<string, SecretPath>();
+  const take = (text: string): void => {
+    const template = mayHoldSecret(text) ? parseTemplate(text) : [];
+    if (isMalformed(template)) return;
+    for (const part of template)
+      if (typeof part === 'object' && part.kind === 'secret') found.set(secretName(part), part);
+  };
+  for (const part of parts) eachText(part, take);
+  return [...found.values()];
+}
+
+/** Why a command is not asked for a secret; null if it may be. Holds for every service, also on loopback: a branch chooses what is asked. */
+export function whyNotAsked(secret: SecretPath, policy: SecretPolicy): string | null {
+  const { secrets, required } = policy;
+  if (secrets === null)
+    return required === null
+      ? null
+      : `${required.why}, SETPOINT_ALLOWED_SECRETS must list the secrets that the file may read.`;
+  return isListed(secretName(secret), secrets)
+    ? null
+    : `The file reads ${secretName(secret)}, which SETPOINT_ALLOWED_SECRETS does not list.`;
+}
+
+/** The first secret that may not be asked for, and what to do about it; null if there is none. */
+function secretProblem(
+  parts: readonly (Node | undefined)[],
+  policy: SecretPolicy,
+): { readonly code: 'secret-not-allowed'; readonly message: string; readonly hint: string } | null {
+  if (policy.secrets === null && policy.required === null) return null;
+  const read = secretsRead(parts);
+  for (const secret of read) {
+    const message = whyNotAsked(secret, policy);
+    if (message === null) continue;
+    const line = `SETPOINT_ALLOWED_SECRETS=${read.map(secretName).join(',')}`;
+    const hint =
+      policy.secrets === null && policy.required !== null
+        ? `${policy.required.set} ${line}`
+        : 'If this is intended, add it outside the branch.';
+    return { code: 'secret-not-allowed', message, hint };
+  }
+  return null;
+}
+
+/** Globs whose `*` takes in no slash; one that ends with `/**` takes in all below. */
+function isListed(name: string, globs: readonly string[]): boolean {
+  return globs.some((glob) =>
+    glob.endsWith('/**') ? name.startsWith(glob.slice(0, -2)) : matches(name, [glob]),
+  );
 }

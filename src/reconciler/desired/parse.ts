@@ -1,4 +1,11 @@
-import { asIfQuoted, asWritten, compose, flowReferences, duplicateKeys } from './read-yaml.ts';
+import {
+  asIfQuoted,
+  asWritten,
+  compose,
+  flowReferences,
+  duplicateKeys,
+  syntaxFindings,
+} from './read-yaml.ts';
 import {
   type Member,
   type Node,
@@ -9,7 +16,6 @@ import {
 } from './node.ts';
 import { withoutRepeats, type Shortened } from './repeats.ts';
 import { diagnostic } from './report.ts';
-import { syntaxFindings } from './syntax-findings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode, type Pair } from 'yaml';

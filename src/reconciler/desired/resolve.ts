@@ -14,7 +14,7 @@ import type {
   ServerSettings,
 } from '../model/state.ts';
 import { type Value } from '../model/value.ts';
-import { BLOCKS, type BlockName } from './blocks.ts';
+import { BLOCKS, type BlockName, managedItems } from './blocks.ts';
 import type { Block } from './blocks/block.ts';
 import { guardsOf, unmanagedOf } from './blocks/about.ts';
 import { withFormerNames } from './blocks/moved.ts';
@@ -27,13 +27,12 @@ import {
   serverSource,
   resolveMcp,
   resolvedInside,
-} from './resolve-mcp.ts';
+  namedSettings,
+} from './named-settings.ts';
 import { mayHoldReference } from './references.ts';
 import { unknownNames } from './cross-check.ts';
-import { namedSettings } from './named-settings.ts';
 import { missingReferences, readStrictly, resolveText, lookUp } from './lookup.ts';
 import { withActive } from './profiles.ts';
-import { managedItems } from './secrets-store.ts';
 import type { Target } from './target.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { BLOCKS, eachBlock, type Blocks } from './blocks.ts';
+import { BLOCKS, eachBlock, type Blocks, spelledTwice, withOwnBlocks } from './blocks.ts';
 import type { FilePath } from './blocks/block.ts';
 import { clashingNames } from './blocks/collections.ts';
 import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
@@ -20,7 +20,6 @@ import type { SchemaLock } from '../model/native-schema.ts';
 import { parseFile } from './parse.ts';
 import { mayHoldReference, mayReadSecrets } from './references.ts';
 import { diagnostic, diagnosticOf } from './report.ts';
-import { spelledTwice, withOwnBlocks } from './secrets-store.ts';
 
 /** A settings file as it was read, with the base it extends. Paths are as the person named them. */
 export interface LoadedFile {

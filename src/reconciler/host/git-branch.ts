@@ -3,8 +3,15 @@ import { join, resolve } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { Variables } from '../model/ports.ts';
 import { GitFiles } from './git-files.ts';
-import { runGit, type GitAnswer } from './git-program.ts';
-import { ENDINGS, failureIn, gitSource, onlyIn, type GitSource } from './git-source.ts';
+import {
+  runGit,
+  type GitAnswer,
+  ENDINGS,
+  failureIn,
+  gitSource,
+  onlyIn,
+  type GitSource,
+} from './git-source.ts';
 import { makeFolder } from './write-aside.ts';
 
 export interface BranchOptions {

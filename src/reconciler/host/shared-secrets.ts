@@ -1,5 +1,5 @@
 import { secretName, type Clock, type SecretPath, type Variables } from '../model/ports.ts';
-import { SecretValues, type SecretAnswers } from './secret-values.ts';
+import { SecretValues, type SecretAnswers } from './reference-source.ts';
 
 /** The longest round, in milliseconds: a rotated secret is seen within it. */
 const LONGEST_ROUND = 300_000;

@@ -7,7 +7,7 @@ import {
   isForeignRecord,
   isText,
 } from './foreign.ts';
-import { type Findings, Gathering, NOT_TAKEN } from './findings.ts';
+import { type Findings, Gathering, NOT_TAKEN } from './written.ts';
 import {
   findAgent,
   findProfile,

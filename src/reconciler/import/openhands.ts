@@ -17,7 +17,7 @@ import {
   isForeignRecord,
   isNothing,
 } from './foreign.ts';
-import { type Gathering, NOT_TAKEN } from './findings.ts';
+import { type Gathering, NOT_TAKEN } from './written.ts';
 import { findLists, findServers } from './servers.ts';
 
 /** Finds the settings in the sections of a config.toml. */

@@ -10,7 +10,7 @@ import {
   Template,
   textOf,
 } from './foreign.ts';
-import { type Gathering, NOT_TAKEN } from './findings.ts';
+import { type Gathering, NOT_TAKEN } from './written.ts';
 
 /** Finds mcp servers in the three lists of the specification. */
 export function findLists(config: ForeignRecord, at: Path, found: Gathering): void {

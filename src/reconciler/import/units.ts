@@ -7,10 +7,16 @@ import type { Json } from '../model/value.ts';
 import { variableName } from '../pull/placeholder.ts';
 import { isHidden } from '../pull/writable.ts';
 import type { JsonObject } from '../yaml-edit/source.ts';
-import { type Finding, NOT_TAKEN } from './findings.ts';
+import {
+  type Finding,
+  NOT_TAKEN,
+  isOpenName,
+  referenceFor,
+  type Writing,
+  writtenValue,
+} from './written.ts';
 import { type Foreign, isForeignRecord, isText, textOf, textsOf } from './foreign.ts';
 import { readAt } from './names.ts';
-import { isOpenName, referenceFor, type Writing, writtenValue } from './written.ts';
 import { writtenServer } from './written-server.ts';
 
 /** What a settings file declares of one finding: a value under `settings`, or an item of a block. */

@@ -9,7 +9,7 @@ import {
   Template,
   Variable,
 } from './foreign.ts';
-import { type Gathering, NOT_TAKEN } from './findings.ts';
+import { type Gathering, NOT_TAKEN } from './written.ts';
 import { SECTIONS, type Section, settingAt } from './openhands.ts';
 
 /** Variables of the process: where it listens and stores, what it is built of. */

@@ -17,6 +17,7 @@ import {
   textOf,
   Template,
   Variable,
+  type ForeignRecord,
 } from './foreign.ts';
 import type { Names } from './names.ts';
 
@@ -28,7 +29,7 @@ export interface Writing {
 }
 
 /** A place of a settings file. */
-export interface Place {
+interface Place {
   /** What the schema has there, under `settings`. */
   readonly schema: Path;
   /** Names for the variable of a reference, the preferred one first. */
@@ -71,11 +72,7 @@ export function isOpenName(name: string, { hidden }: Pick<Writing, 'hidden'>): b
 }
 
 /** A text at a place: at that of a secret, and where it looks like one, a reference. */
-export function writtenText(
-  value: string | Template | Variable,
-  place: Place,
-  writing: Writing,
-): Json {
+function writtenText(value: string | Template | Variable, place: Place, writing: Writing): Json {
   const nodes = settingsNodes(place.schema);
   const isSecret = isSecretAt(place.schema);
   const { names } = writing;
@@ -149,4 +146,58 @@ export function withoutReferences({ text }: Template, word = ''): string {
       return fallback === null ? word : ` ${fallback} `;
     })
     .join('');
+}
+
+/** Something of a file, and where a settings file declares it: `settings` and a path, or a block and the name of an item. */
+export interface Finding {
+  readonly to: Path;
+  readonly value: Foreign;
+  /** The keys that lead to it in its file. */
+  readonly at: Path;
+}
+
+/** Something of a file that a settings file does not declare. */
+interface NotTaken {
+  readonly at: Path;
+  readonly reason: string;
+}
+
+/** What a file has for a settings file. */
+export interface Findings {
+  readonly taken: Finding[];
+  readonly left: NotTaken[];
+}
+
+/** Why something is not taken. */
+export const NOT_TAKEN = {
+  other: 'no setting of the service',
+  process: 'configures the process of the server, not its settings',
+  key: 'the key of the server itself',
+  editor: 'only the editor knows what it stands for',
+  off: 'switched off there',
+  shape: 'not of the form that it has there',
+  name: 'its name may hold a secret',
+  sensitive: 'may hold a secret, where a settings file takes no reference',
+  unfit: 'a settings file cannot hold it',
+  unit: 'seconds to some agents, milliseconds to others; the settings have seconds',
+  absent: 'not there',
+} as const;
+
+/** Gathers the findings of one file. */
+export class Gathering implements Findings {
+  readonly taken: Finding[] = [];
+  readonly left: NotTaken[] = [];
+
+  take(to: Path, value: Foreign, at: Path): void {
+    this.taken.push({ to, value, at });
+  }
+
+  leave(at: Path, reason: string): void {
+    this.left.push({ at, reason });
+  }
+
+  /** Leaves every member of a map that is not known. */
+  leaveOthers(record: ForeignRecord, known: ReadonlySet<string>, at: Path, reason: string): void {
+    for (const key of Object.keys(record)) if (!known.has(key)) this.leave([...at, key], reason);
+  }
 }

@@ -1,5 +1,7 @@
 import type { FieldName } from './field.ts';
-import { isUnmanaged } from './path.ts';
+import { itemsDeclared } from './collection.ts';
+import { LLM_PROFILES_FORM } from './collection-forms.ts';
+import { isUnmanaged, samePath, type Path } from './path.ts';
 import type { DesiredState } from './state.ts';
 import { counted } from './wording.ts';
 
@@ -63,4 +65,28 @@ export function organizationText(organization: Organization): string {
   const owner = key.user === null ? ', owner not told' : ` of user ${key.user}`;
   const bound = key.bound === false ? ', which follows where its owner switches to' : '';
   return `${where}; ${name}${owner}${bound}; role ${role ?? 'not told'}`;
+}
+
+/** Keys that every member of an organisation has in common. */
+export const LLM_KEY: Path = ['agent_settings', 'llm', 'api_key'];
+export const SEARCH_KEY: Path = ['search_api_key'];
+
+/** Whether a file declares what is not its member's alone where there are organisations: then its service is asked whether it has any. */
+export function concernsOrganization(desired: DesiredState): boolean {
+  return declaresSharedKey(desired) || fieldsOfOrganization(desired).length > 0;
+}
+
+/** Whether a file declares a key that every member of an organisation would get. */
+export function declaresSharedKey(desired: DesiredState): boolean {
+  const { fields, unmanaged } = desired;
+  return (
+    fields.some(({ field }) => isShared(field.place) && !isUnmanaged(unmanaged, field.path)) ||
+    itemsDeclared(desired, LLM_PROFILES_FORM).some(
+      ({ members }) => members?.['api_key'] !== undefined,
+    )
+  );
+}
+
+function isShared(place: Path): boolean {
+  return samePath(place, LLM_KEY) || samePath(place, SEARCH_KEY);
 }

@@ -1,6 +1,5 @@
-import type { StartedMember } from './action.ts';
-import type { Refusal } from './guard.ts';
 import type {
+  StartedMember,
   Change,
   ErrorReport,
   FORMAT_VERSION,
@@ -10,6 +9,7 @@ import type {
   Unknown,
   Warning,
 } from './plan.ts';
+import type { Refusal } from './guard.ts';
 import type { Proof } from './proof.ts';
 import type { Shard } from './shard.ts';
 import type { Spoken } from './state.ts';

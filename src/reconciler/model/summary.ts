@@ -1,7 +1,14 @@
-import { countActions, effectOf, type Action, type ActionCounts } from './action.ts';
+import {
+  countActions,
+  effectOf,
+  type Action,
+  type ActionCounts,
+  type EnvironmentPlan,
+  type ErrorReport,
+  type PlanDocument,
+} from './plan.ts';
 import { ERRORS, errorGravity, type ErrorCode } from './error.ts';
 import type { EnvironmentOutcome, OutcomeDocument } from './outcome.ts';
-import type { EnvironmentPlan, ErrorReport, PlanDocument } from './plan.ts';
 import {
   isFailure,
   needsAttention,

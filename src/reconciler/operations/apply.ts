@@ -1,4 +1,4 @@
-import { startedAs } from '../model/action.ts';
+import { startedAs, FORMAT_VERSION, changesOf } from '../model/plan.ts';
 import { usageError, asSetpointError, errorReport, type SetpointError } from '../model/error.ts';
 import type {
   EnvironmentOutcome,
@@ -6,18 +6,22 @@ import type {
   OutcomeHead,
   OutcomeTail,
 } from '../model/outcome.ts';
-import { FORMAT_VERSION, changesOf } from '../model/plan.ts';
 import { outcomeTally } from '../model/summary.ts';
 import { TOOL } from '../model/version.ts';
 import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { type Approved, alreadyMade } from '../plan/approval.ts';
 import { approvedParts } from './approved.ts';
-import { refusePullRequest } from './checking.ts';
+import {
+  refusePullRequest,
+  planningFor,
+  aboutOf,
+  planInput,
+  type Planning,
+} from './plan-target.ts';
 import type { ApplyRequest } from './options.ts';
 import { chooseTargets } from './select.ts';
 import { eachTarget, FailureLimit, parallelWrites } from './parallel.ts';
-import { planningFor, aboutOf, planInput, type Planning } from './plan-target.ts';
 import { checkPolicy } from './policy.ts';
 import { judgeTargets, preparedOf, whyNotApplied, shownOrigin, type Prepared } from './prepare.ts';
 import { redactingParts, wholeDocument, type Parts, type Running } from './redacting.ts';
@@ -26,7 +30,7 @@ import { NOT_OBSERVED } from '../model/state.ts';
 import { environmentPlan, maskedChange } from '../plan/plan-environment.ts';
 import type { Reconciled } from '../reconcile/contract.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
-import { unlessAbandoned } from '../reconcile/work.ts';
+import { unlessAbandoned } from '../reconcile/observe-and-plan.ts';
 import type { Writing } from '../service/port.ts';
 import { withTarget } from './open-target.ts';
 

@@ -1,7 +1,7 @@
 import { SetpointError } from '../model/error.ts';
 import { formatPath } from '../model/path.ts';
 import { redacted } from '../model/redacted.ts';
-import { leftUnknown } from '../model/without.ts';
+import { leftUnknown } from '../model/uncompared.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Approved } from '../plan/approval.ts';

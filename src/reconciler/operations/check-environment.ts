@@ -1,4 +1,4 @@
-import { withoutStop } from '../model/wording.ts';
+import { withoutStop, counted } from '../model/wording.ts';
 import { isBlock } from '../desired/blocks.ts';
 import { listIn } from '../desired/key-travel.ts';
 import { member } from '../desired/node.ts';
@@ -21,19 +21,34 @@ import {
   spokenBy,
   type ServerSettings,
   type Spoken,
+  type DesiredState,
 } from '../model/state.ts';
 import type { ManagedResource } from '../reconcile/contract.ts';
 import { RESOURCES } from '../resources/resources.ts';
-import { askedRelease, probe, type Probe } from '../service/settings.ts';
+import {
+  askedRelease,
+  probe,
+  type Probe,
+  mayHaveOrganizations,
+  organizationBehind,
+} from '../service/settings.ts';
 import { proxyUse } from '../service/network.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
-import { organizationCheck } from './check-organization.ts';
-import { secretsCheck } from './check-secrets.ts';
-import { storedProofs } from './checking.ts';
+import { storedProofs, planInput } from './plan-target.ts';
 import type { Checking, Options } from './options.ts';
 import { shownOrigin, type Prepared } from './prepare.ts';
 import { referenceError } from './leavable.ts';
 import { sourceFor, type ProxyVariables, type Running } from './redacting.ts';
+import { changesOf, unknownOf } from '../model/plan.ts';
+import { secretsIn } from '../model/value.ts';
+import { waysOf, waysSentences } from '../model/uncompared.ts';
+import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
+import {
+  concernsOrganization,
+  declaresSharedKey,
+  organizationText,
+  type Organization,
+} from '../model/organization.ts';
 
 /** Checks one environment: what can be checked offline first, then what GETs of its settings and of its release show. */
 export async function checkEnvironment(
@@ -263,3 +278,71 @@ async function resourceCheck(
     return failedCheck(name, errorReport(asSetpointError(thrown)));
   }
 }
+
+/** That a new value of a stored secret would not be noticed; nothing if it would, or if that does not show: a plan says why. */
+async function secretsCheck(
+  prepared: Prepared,
+  open: OpenTarget & Pick<Probe, 'outcome'>,
+  options: Running<Options>,
+): Promise<Check<'secrets'>[]> {
+  const { server, desired } = prepared;
+  const { outcome } = open;
+  if (outcome instanceof SetpointError || server instanceof SetpointError) return [];
+  if (!declaresSecrets(desired)) return [];
+  const comparing = server.compareSecrets ? open.comparing : { observe: async () => outcome };
+  const none = { rotation: [], allowed: [], baseOf: () => null };
+  try {
+    const { plan } = await observeAndPlan(
+      await planInput(prepared, { ...open, comparing }, options, none),
+    );
+    const found = { dialect: outcome.dialect.name, origin: shownOrigin(prepared) };
+    const ways = waysOf({ ...found, unknown: unknownOf(plan), changes: changesOf(plan) });
+    if (ways.stored.length === 0) return [];
+    const count = unknownOf(plan).filter(({ kind }) => kind === 'stored').length;
+    const told = `${counted(count, 'stored secret')} cannot be compared`;
+    return [warnedCheck('secrets', told, waysSentences(ways, 'drift').join(' '))];
+  } catch {
+    return [];
+  }
+}
+
+function declaresSecrets({ fields, items }: DesiredState): boolean {
+  const inItems = [...items.values()].flat().flatMap(({ values = [] }) => values);
+  return [...fields, ...inItems].some(({ value }) => secretsIn(value).length > 0);
+}
+
+interface OrganizationFound {
+  readonly checks: readonly Check<'organization'>[];
+  readonly organization: Organization | null;
+}
+
+const NOT_ASKED: OrganizationFound = { checks: [], organization: null };
+
+/** Which organisation a file would reach; nothing if it declares only what is its member's, or its service cannot have organisations. */
+async function organizationCheck(
+  { desired }: Prepared,
+  { connection, limits }: OpenTarget,
+  { outcome }: Pick<Probe, 'outcome'>,
+  signal: AbortSignal | undefined,
+): Promise<OrganizationFound> {
+  if (outcome instanceof SetpointError || !concernsOrganization(desired)) return NOT_ASKED;
+  if (!mayHaveOrganizations(connection, outcome.dialect.name)) return NOT_ASKED;
+  try {
+    const organization = await organizationBehind(connection, limits, signal);
+    return { checks: [checkOf(organization, declaresSharedKey(desired))], organization };
+  } catch (thrown) {
+    const failed = failedCheck('organization', errorReport(asSetpointError(thrown)));
+    return { checks: [failed], organization: null };
+  }
+}
+
+function checkOf(organization: Organization | null, hasKey: boolean): Check<'organization'> {
+  if (organization === null) return passedCheck('organization', 'the service has none');
+  const found = organizationText(organization);
+  return organization.personal || !hasKey
+    ? passedCheck('organization', found)
+    : warnedCheck('organization', found, REACHED);
+}
+
+const REACHED =
+  'An LLM or search key of this file would reach every member; the guard shared_key refuses to write one.';

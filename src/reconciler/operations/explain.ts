@@ -1,6 +1,6 @@
 import { declaredAt, fieldPath, type FieldPath, meaningOf } from '../desired/field-path.ts';
 import { nodeOrigin } from '../desired/effective.ts';
-import { blocksAt } from '../desired/secrets-store.ts';
+import { blocksAt } from '../desired/blocks.ts';
 import { referenceReports } from '../desired/lookup.ts';
 import { resolveServer } from '../desired/resolve.ts';
 import { unmanagedOf } from '../desired/blocks/about.ts';
@@ -15,19 +15,17 @@ import { changesOf, FORMAT_VERSION, unknownOf, warningsOf, type Change } from '.
 import { declaredItems, NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
-import { plannedPaths } from '../plan/named-settings.ts';
+import { plannedPaths } from '../plan/field-here.ts';
 import { maskedChange } from '../plan/plan-environment.ts';
 import type { ManagedResource, PlanInput } from '../reconcile/contract.ts';
-import { inParallel } from '../reconcile/work.ts';
-import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
+import { inParallel, observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import { hasNoFile } from './load.ts';
 import { observeTarget } from './open-target.ts';
-import { askSecrets } from './ask-secrets.ts';
+import { askSecrets, prepareTargets, shownOrigin } from './prepare.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { planInput } from './plan-target.ts';
-import { prepareTargets, shownOrigin } from './prepare.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
 import { isChosen, selectTargets } from './select.ts';
 

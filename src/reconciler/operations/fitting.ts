@@ -1,6 +1,6 @@
 import { withoutStop } from '../model/wording.ts';
 import { resolveSettings } from '../desired/resolve.ts';
-import { NOT_TAKEN } from '../import/findings.ts';
+import { NOT_TAKEN } from '../import/written.ts';
 import { blocksOf, type Unit } from '../import/units.ts';
 import type { DialectName } from '../model/dialect.ts';
 import { MODEL_PART } from '../model/field.ts';

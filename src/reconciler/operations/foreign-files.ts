@@ -1,7 +1,7 @@
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isFolder, isThere, namesIn, readText } from '../host/read-text.ts';
 import { environmentFiles, findIn } from '../import/find.ts';
-import { type Findings, NOT_TAKEN } from '../import/findings.ts';
+import { type Findings, NOT_TAKEN } from '../import/written.ts';
 import type { Foreign } from '../import/foreign.ts';
 import { linesIn } from '../import/lines.ts';
 import { type Form, formOf, parseForeign } from '../import/parse.ts';

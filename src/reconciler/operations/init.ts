@@ -11,9 +11,8 @@ import { envExample, gitIgnore } from '../pull/first-files.ts';
 import { isThere, readOptional } from '../host/read-text.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
-import { fileLimit } from './load.ts';
+import { fileLimit, defaultFiles } from './load.ts';
 import { firstFile, type Initial, type InitRequest, newEnvironment } from './initial.ts';
-import { defaultFiles } from './files-beside.ts';
 import { DEFAULT_FILE } from './options.ts';
 import { redacting, type Running } from './redacting.ts';
 

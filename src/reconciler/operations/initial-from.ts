@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { isThere } from '../host/read-text.ts';
-import { NOT_TAKEN, type Finding } from '../import/findings.ts';
+import { NOT_TAKEN, type Finding, isOpenName, type Writing } from '../import/written.ts';
 import {
   type Foreign,
   isForeignList,
@@ -10,7 +10,6 @@ import {
 } from '../import/foreign.ts';
 import { Names } from '../import/names.ts';
 import { blocksOf, secretsIn, type Unit, unitOf } from '../import/units.ts';
-import { isOpenName, type Writing } from '../import/written.ts';
 import type { HeldValue, NotTakenOver, TakenFrom } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';
 import { urlOrigin } from '../model/address.ts';
@@ -22,11 +21,21 @@ import { variablesIn } from '../pull/placeholder.ts';
 import { DIALECTS } from '../service/dialects.ts';
 import { isObject, type JsonObject, sameJson } from '../yaml-edit/source.ts';
 import { readTargets } from '../desired/target.ts';
-import { fileToExtend, ofFile, withoutShared, withOneMore } from './extended-file.ts';
+import {
+  fileToExtend,
+  ofFile,
+  withoutShared,
+  withOneMore,
+  type Initial,
+  type InitRequest,
+  checkNew,
+  keyGiven,
+  notMade,
+  schemaBeside,
+  SERVICE_KEY,
+} from './initial.ts';
 import { fittingUnits } from './fitting.ts';
 import { type ForeignFile, foreignFiles } from './foreign-files.ts';
-import type { Initial, InitRequest } from './initial.ts';
-import { checkNew, keyGiven, notMade, schemaBeside, SERVICE_KEY } from './initial-place.ts';
 import { fileLimit } from './load.ts';
 import type { Running } from './redacting.ts';
 

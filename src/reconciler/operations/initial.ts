@@ -1,29 +1,39 @@
-import { plainValue } from '../desired/node.ts';
+import { plainValue, member } from '../desired/node.ts';
 import { type LoadedFile, readTargets, type Target } from '../desired/target.ts';
-
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, asSetpointError } from '../model/error.ts';
 import type { DialectName } from '../model/dialect.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import type { ObservedState } from '../model/state.ts';
 import { type Json, masked } from '../model/value.ts';
-import { checkNew, keyGiven, notMade, schemaBeside, SERVICE_KEY } from './initial-place.ts';
 import { InvalidSettings } from './load.ts';
-import { fileToExtend, notEdited, ofFile, withOneMore } from './extended-file.ts';
-import { observeAll, withoutCopies } from './initial-collections.ts';
 import type { Options } from './options.ts';
-import { prepareTargets, shownOrigin } from './prepare.ts';
+import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { sourceFor, withVariables, type Running } from './redacting.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
 import { copiedBy } from '../desired/profiles.ts';
 import { firstCollections } from '../pull/first-collections.ts';
-import { initialText, keyVariable } from '../pull/first-files.ts';
+import {
+  initialText,
+  keyVariable,
+  type NewEnvironment,
+  withEnvironment,
+} from '../pull/first-files.ts';
 import { NO_COLLECTIONS } from '../pull/listed.ts';
 import { ACTIVE_FORM } from '../model/collection-forms.ts';
 import type { NewReference } from '../pull/place-edits.ts';
 import { variablesIn } from '../pull/placeholder.ts';
-import { secretsToHide } from '../pull/target.ts';
+import { secretsToHide, type ObservedService } from '../pull/target.ts';
 import { flowText } from '../yaml-edit/print.ts';
 import { isObject, type JsonObject, sameJson } from '../yaml-edit/source.ts';
+import { dirname, join } from 'node:path';
+import { isThere } from '../host/read-text.ts';
+import type { Path } from '../model/path.ts';
+import { interruption } from '../reconcile/observe-and-plan.ts';
+import { withTarget } from './open-target.ts';
+import { readCollections } from './read-collections.ts';
+import { declaredOrigin } from '../desired/blocks/server.ts';
+import { parseFile } from '../desired/parse.ts';
+import { selectLoaded } from './select.ts';
 
 export interface InitRequest extends Omit<Options, 'targets' | 'text'> {
   /** The environment to add to an existing file. Without it, a new file is written. */
@@ -216,4 +226,147 @@ function variablesOf(
 
 function variablesFor(references: readonly NewReference[]): NewVariable[] {
   return references.map(({ name, path }) => ({ name, path }));
+}
+
+export const SERVICE_KEY = 'SETPOINT_API_KEY';
+
+/** Throws if the file is there already, or an environment cannot have this name. */
+export function checkNew(path: string, environment: string | undefined): void {
+  if (environment !== undefined) checkName(environment, []);
+  if (!isThere(path)) return;
+  throw new SetpointError('usage', `${path} exists already, and init does not overwrite it.`, {
+    hint: 'Add an environment to it with -e NAME, name another file with -f, or use setpoint pull.',
+  });
+}
+
+/** Schemas that an editor can read without the network: one that `setpoint schema` wrote, and that of an installed setpoint. */
+const SCHEMAS = ['settings.schema.json', 'node_modules/setpoint/schemas/settings.schema.json'];
+
+export function schemaBeside(path: string): string | null {
+  const found = SCHEMAS.find((name) => isThere(join(dirname(path), name)));
+  return found === undefined ? null : `./${found}`;
+}
+
+/** The key of a service, by the variable of its own or the one that is for any; undefined if neither is set. */
+export function keyGiven({ env }: Pick<Options, 'env'>, variable: string): string | undefined {
+  return [env[variable], env[SERVICE_KEY]].find((one) => (one ?? '') !== '');
+}
+
+function checkName(name: string, targets: readonly Target[]): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
+    throw new SetpointError('usage', 'The name of an environment cannot have these characters.', {
+      hint: 'Use letters, digits, dots, - and _, a letter or digit first.',
+    });
+  }
+  if (targets.every((target) => target.name !== name)) return;
+  throw new SetpointError('usage', `The environment ${name} exists already.`, {
+    hint: `Import what its service has with setpoint pull -e ${name}.`,
+  });
+}
+
+export function notMade(): SetpointError {
+  return new SetpointError('internal', 'No settings file could be made of what the service has.', {
+    hint: 'Please report it with what setpoint get settings shows.',
+  });
+}
+
+/** Reads the settings and every list. A list that cannot be read leaves its collection out. Throws a SetpointError if the settings cannot be read. */
+async function observeAll(prepared: Prepared, request: Running<Options>): Promise<ObservedService> {
+  const { signal } = request;
+  try {
+    return await withTarget(
+      prepared,
+      request,
+      async ({ settings, reader }) => {
+        const observed = await settings.observe(signal);
+        const { desired } = prepared;
+        const isWanted = () => true;
+        const collections = await readCollections({ reader, observed, desired, isWanted, signal });
+        return { observed, collections };
+      },
+      true,
+    );
+  } catch (thrown) {
+    throw interruption(signal) ?? asSetpointError(thrown);
+  }
+}
+
+/** The settings without what activation writes, and without parts that have nothing else. */
+function withoutCopies(
+  settings: JsonObject,
+  isCopy: (path: Path) => boolean,
+  above: Path = [],
+): JsonObject {
+  const kept = Object.entries(settings).flatMap(([key, value]): [string, Json][] => {
+    const path = [...above, key];
+    if (isCopy(path)) return [];
+    if (!isObject(value)) return [[key, value]];
+    const inner = withoutCopies(value, isCopy, path);
+    const isEmptied = Object.keys(inner).length === 0 && Object.keys(value).length > 0;
+    return isEmptied ? [] : [[key, inner]];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** What is asked of the file alone, of all its environments. */
+export function ofFile<R extends Running<Omit<Options, 'targets' | 'text'>>>(request: R) {
+  return {
+    ...request,
+    server: undefined,
+    targets: undefined,
+    selector: undefined,
+    shard: undefined,
+  };
+}
+
+/** The file that gets an environment of this name, those that it has, and the origin that all have. Throws a SetpointError if it cannot get it. */
+export function fileToExtend(
+  name: string,
+  options: Options,
+): {
+  readonly file: LoadedFile;
+  readonly targets: readonly Target[];
+  readonly origin: string | null;
+} {
+  const {
+    files: [file],
+    targets,
+  } = selectLoaded(options);
+  if (file === undefined) throw notEdited();
+  checkName(name, targets);
+  const [first] = targets;
+  return { file, targets, origin: first === undefined ? null : declaredOrigin(first.shared) };
+}
+
+/** The text of the file with one more environment. */
+export function withOneMore(
+  file: LoadedFile,
+  before: readonly Target[],
+  environment: NewEnvironment,
+): string {
+  const { root } = parseFile(file.path, file.text);
+  const hasEnvironments = member(root ?? undefined, 'environments') !== undefined;
+  const text = withEnvironment(file.text, before, hasEnvironments, environment);
+  if (text === null) throw notEdited();
+  return text;
+}
+
+/** Blocks without what the blocks above the environments of a file say already. */
+export function withoutShared(blocks: JsonObject, [first]: readonly Target[]): JsonObject {
+  const entries = Object.entries(blocks).flatMap(([block, value]): [string, Json][] => {
+    const node = first?.shared[block as keyof Target['shared']];
+    const above = node === undefined ? null : masked(plainValue(node));
+    if (!isObject(above) || !isObject(value)) return [[block, value]];
+    const own = Object.entries(value).filter(
+      ([name, one]) => !Object.hasOwn(above, name) || !sameJson(one, above[name] ?? null),
+    );
+    return own.length === 0 ? [] : [[block, Object.fromEntries(own)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function notEdited(): SetpointError {
+  return new SetpointError('internal', 'The file could not be edited. Nothing was written.', {
+    hint: 'Add the environment by hand, and please report how the file is written.',
+  });
 }

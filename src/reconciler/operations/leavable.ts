@@ -1,13 +1,13 @@
-import { COLLECTION_FORMS } from '../model/collection-forms.ts';
+import { COLLECTION_FORMS, isCollectionBlock } from '../model/collection-forms.ts';
 import { isSecretHolder, itemsDeclared, memberPath } from '../model/collection.ts';
 import { usageError, ERRORS, SetpointError } from '../model/error.ts';
 import { identityMember, memberPathIn } from '../model/mcp.ts';
 import { formatPath, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
 import type { DesiredState, Left } from '../model/state.ts';
-import { didYouMean, namesListed } from '../model/wording.ts';
-import { referencesIn } from '../plan/declared.ts';
-import { leavableItems, pathedDeclared } from '../plan/leave.ts';
+import { didYouMean, namesListed, counted } from '../model/wording.ts';
+import { referencesIn, leavableItems, pathedDeclared } from '../plan/declared.ts';
 import { isNamed, settingsIn, type DeclaredItem } from './flag-values.ts';
+import { isNeverReported, leftWhole } from '../model/uncompared.ts';
 
 /** What a run leaves of what an environment declares. A path that the environment does not declare leaves nothing of it. */
 export function leftIn(without: readonly string[], desired: DesiredState): readonly Left[] {
@@ -139,4 +139,79 @@ function secretHint(message: string): string | null {
   return message.includes('the secret command ')
     ? 'Run that command by hand, where setpoint runs, to see what it says.'
     : null;
+}
+
+/** How many names a sentence has, and how many lines an error. */
+const MOST_NAMES = 3;
+const MOST_LINES = 10;
+
+/** References without a value, of one environment or more: what wants them, and what an apply can do without them. */
+export class MissingReferences {
+  /** The places that want a reference, by what is wrong with it. */
+  readonly #lines = new Map<string, { environments: Set<string>; paths: Set<string> }>();
+  readonly #wanting = new Set<string>();
+  readonly #others = new Set<string>();
+  #inBlocks = false;
+
+  /** Adds an environment with what its settings lack; `ofServer` is what its service cannot be reached without. */
+  add(environment: string, ofServer: string | null, desired: DesiredState): void {
+    if (ofServer !== null) this.#note(ofServer, environment, null);
+    for (const { path, reason, ref } of desired.missing)
+      this.#note(`(${ref}): ${reason}.`, environment, formatPath(path));
+    const missing = desired.missing
+      .map(({ path }) => leftWhole(path))
+      .filter((path) => !isNeverReported(path));
+    for (const path of missing) {
+      this.#wanting.add(formatPath(path));
+      this.#inBlocks ||= isCollectionBlock(path[0] ?? '');
+    }
+    const declared = [
+      ...desired.fields.map(({ field }) => field.path),
+      ...leavableItems(desired).map(({ path }) => path),
+    ];
+    for (const path of declared)
+      if (!desired.missing.some((one) => isWithin(one.path, path)))
+        this.#others.add(formatPath(path));
+  }
+
+  #note(problem: string, environment: string, path: string | null): void {
+    const line = this.#lines.get(problem) ?? { environments: new Set(), paths: new Set() };
+    line.environments.add(environment);
+    if (path !== null) line.paths.add(path);
+    this.#lines.set(problem, line);
+  }
+
+  /** The error with a line for each reference; null if none is missing. */
+  error(): SetpointError | null {
+    const lines = [...this.#lines].map(([problem, { environments, paths }]) => {
+      const where = namesListed([...environments], MOST_NAMES);
+      const what = paths.size === 0 ? '' : `${namesListed([...paths], MOST_NAMES)} `;
+      return `${where}: ${what}${problem}`.replaceAll('\n', ' ');
+    });
+    const [only] = lines;
+    if (only === undefined) return null;
+    const more = lines.length - MOST_LINES;
+    const message =
+      lines.length === 1
+        ? only
+        : [
+            `${counted(lines.length, 'reference')} cannot be used.`,
+            ...lines.slice(0, MOST_LINES),
+            ...(more > 0 ? [`And ${counted(more, 'more reference')}.`] : []),
+          ].join('\n');
+    return referenceError(message, this.#ways());
+  }
+
+  /** The ways to do without, in sentences; empty if there is none. */
+  #ways(): string {
+    const [path, ...more] = this.#wanting;
+    if (path === undefined) return '';
+    const [it, flag] = more.length === 0 ? ['it', path] : ['them', 'PATH'];
+    const others =
+      this.#others.size === 0
+        ? ''
+        : `${namesListed([...this.#others], MOST_NAMES)} can be written without. `;
+    const always = this.#inBlocks ? `take ${it} out of the file` : `list ${it} under unmanaged`;
+    return `${others}To leave ${it} alone: --without ${flag} in this run, or ${always}.`;
+  }
 }

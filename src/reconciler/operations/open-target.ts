@@ -11,15 +11,15 @@ import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-aside.ts';
 import { declaredPointers } from '../plan/profiles.ts';
-import { concernsOrganization } from '../plan/shared-keys.ts';
-import { interruption } from '../reconcile/work.ts';
+import { concernsOrganization } from '../model/organization.ts';
+import { interruption } from '../reconcile/observe-and-plan.ts';
 import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
 import type { ReaderOf, Reading } from '../service/port.ts';
-import type { Startup, TimeLimits } from '../service/retry.ts';
+import type { Startup, TimeLimits } from '../service/request.ts';
 import { knowing, settingsObserver } from '../service/settings.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
-import { assertAnswers } from './files-beside.ts';
+import { assertAnswers } from './load.ts';
 import type { Running } from './redacting.ts';
 
 /** A connection to the service of an environment, and what reads it. */

@@ -3,7 +3,7 @@ import type { ErrorReport } from '../model/plan.ts';
 import type { TracedPart } from '../model/ports.ts';
 import { counted } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';
-import { inOrder, interruption } from '../reconcile/work.ts';
+import { inOrder, interruption } from '../reconcile/observe-and-plan.ts';
 import type { Options } from './options.ts';
 import type { Running } from './redacting.ts';
 

@@ -1,34 +1,32 @@
 import { dirname, relative } from 'node:path';
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, usageError } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
 import type { EnvironmentPlan, Warning } from '../model/plan.ts';
 import { differencesOf } from '../model/verdict.ts';
-import type { Digests, FingerprintStore, ReferenceSource } from '../model/ports.ts';
+import type { Digests, FingerprintStore, ReferenceSource, Variables } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
-import type { DesiredState } from '../model/state.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
 import { partsWithReferences } from '../desired/blocks.ts';
 import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fingerprintFile } from '../host/fingerprint-file.ts';
-import { assertAnswers, fingerprintPath } from './files-beside.ts';
+import { assertAnswers, fingerprintPath, InvalidSettings, loadTargets } from './load.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { environmentPlan, failedEnvironment, type Planned } from '../plan/plan-environment.ts';
-import { type PlanTerms } from '../plan/settings-part.ts';
+import type { PlanTerms } from '../plan/settings-part.ts';
 import { declaredDigests, type Rotation } from '../plan/declared.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { RESOURCES } from '../resources/resources.ts';
-import { askSecrets } from './ask-secrets.ts';
-import { proverOf } from './checking.ts';
+import { askSecrets, noting, shownOrigin, travelError, type Prepared } from './prepare.ts';
 import { addressDigest } from './digests.ts';
 import { parseRotation, parseRules } from './flag-values.ts';
 import { checkWithout } from './leavable.ts';
-import { InvalidSettings, loadTargets } from './load.ts';
 import { embeddedStore, observeTarget, type OpenTarget } from './open-target.ts';
-import { DEFAULT_WAIT, type Options, type PlanRequest } from './options.ts';
-import { noting, shownOrigin, travelError, type Prepared } from './prepare.ts';
+import { DEFAULT_WAIT, type Options, type PlanRequest, type Checking } from './options.ts';
 import { sourceFor, type Running } from './redacting.ts';
+import type { Proof } from '../model/proof.ts';
 
 /** What the flags of a command set for the plan of every environment. */
 export interface Planning {
@@ -223,3 +221,79 @@ function serviceAddress(url: string, folder: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
+
+/** What finds out of a plan what works; undefined if nobody asked. */
+function proverOf(
+  prepared: Prepared,
+  { reader }: Pick<OpenTarget, 'reader'>,
+  request: Running<Options & Checking>,
+): PlanInput['prove'] {
+  if (request.check !== true) return undefined;
+  return async (plan, settings, refused) => {
+    const { provePlan } = await import('../resources/proofs/prove.ts');
+    return provePlan(provingOf(prepared, { reader, settings }, request), plan, refused);
+  };
+}
+
+/** Finds out what works of what the file declares and the service has. */
+export async function storedProofs(
+  prepared: Prepared,
+  open: Pick<OpenTarget, 'reader'> & { readonly settings: ObservedState },
+  request: Running<Options & Checking>,
+): Promise<readonly Proof[]> {
+  const { proveStored } = await import('../resources/proofs/prove.ts');
+  return proveStored(provingOf(prepared, open, request));
+}
+
+function provingOf(
+  { target, desired }: Prepared,
+  { reader, settings }: Pick<OpenTarget, 'reader'> & { readonly settings: ObservedState },
+  { onChecks, signal }: Pick<Running<Options & Checking>, 'onChecks' | 'signal'>,
+) {
+  return {
+    reader,
+    desired,
+    settings,
+    signal,
+    announce: (costs: Parameters<NonNullable<Checking['onChecks']>>[1]) =>
+      onChecks?.(target.name, costs),
+  };
+}
+
+/**
+ * Throws if this run is about a pull request: whoever may open one would have the service send its keys to an address, and start a
+ * program, of the branch's choice. `flag` is what asked for the check.
+ */
+export function refusePullRequest(env: Variables, flag: string): void {
+  const why = pullRequestIn(env);
+  if (why === null) return;
+  throw onPullRequest(flag, why);
+}
+
+function onPullRequest(flag: string, why: string): SetpointError {
+  return usageError(
+    `${flag} is refused on a pull request (${why}): the service would send keys to the addresses of the branch, and start its programs.`,
+    `Leave ${flag} out here, and check where the branch is merged: in the job that applies.`,
+  );
+}
+
+/** The variable that says that a pipeline runs for a pull request, on the platforms that have one; null if none does. */
+function pullRequestIn(env: Variables): string | null {
+  const found = SIGNS.find(([name, sign]) => sign.test(env[name] ?? ''));
+  return found === undefined ? null : found[0];
+}
+
+const SIGNS: readonly (readonly [string, RegExp])[] = [
+  ['GITHUB_EVENT_NAME', /^pull_request/],
+  ['GITHUB_REF', /^refs\/pull\//],
+  ['CI_MERGE_REQUEST_IID', /./],
+  ['CI_PIPELINE_SOURCE', /^(merge_request_event|external_pull_request_event)$/],
+  ['BITBUCKET_PR_ID', /./],
+  ['BUILD_REASON', /^PullRequest$/],
+  ['SYSTEM_PULLREQUEST_PULLREQUESTID', /./],
+  ['CHANGE_ID', /./],
+  ['CIRCLE_PULL_REQUEST', /./],
+  ['BUILDKITE_PULL_REQUEST', /^\d+$/],
+  ['TRAVIS_PULL_REQUEST', /^\d+$/],
+  ['DRONE_PULL_REQUEST', /./],
+];

@@ -16,18 +16,18 @@ import {
   travelProblem,
   type TravelPolicy,
   type TravelProblem,
+  KeyUses,
+  secretsRead,
+  whyNotAsked,
 } from '../desired/key-travel.ts';
-import { KeyUses } from '../desired/key-uses.ts';
 import { isHeaderValue, resolveServer, resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
-import { leaving } from '../plan/leave.ts';
-import { askSecrets } from './ask-secrets.ts';
-import { leftIn, referenceError } from './leavable.ts';
+import { leaving } from '../plan/declared.ts';
+import { leftIn, referenceError, MissingReferences } from './leavable.ts';
 import type { Options, PlanRequest } from './options.ts';
 import { Resolved, sourceFor, type Running } from './redacting.ts';
 import type { RunTargets } from './select.ts';
-import { MissingReferences } from './missing-references.ts';
 
 /** A target with all references resolved, and nothing sent. `server` is an error if it must not or cannot be reached. */
 export interface Prepared {
@@ -43,7 +43,7 @@ export function shownOrigin({ server }: Prepared): string | null {
 }
 
 /** The targets of a run, each to be prepared when it is reached: only then are the references of its settings resolved. */
-export interface Judged {
+interface Judged {
   readonly targets: readonly Target[];
   readonly prepare: (target: Target) => Prepared;
   /** Gives up what was noted of a target that was prepared only to be looked at. */
@@ -271,4 +271,28 @@ function elsewhere(
     },
     warnings: target.server === undefined ? [] : [{ code: 'key-not-used', message, path: [] }],
   };
+}
+
+/**
+ * Has the secret commands give what targets read, before their references are looked up. `servers` are targets of which only the server is
+ * read. What the lists of the environment do not allow is not asked for.
+ */
+export async function askSecrets(
+  targets: Iterable<Target>,
+  servers: Iterable<Target>,
+  { env, checkout, secrets, signal }: Running<Options>,
+): Promise<void> {
+  const read = secretsRead(partsOf(targets, servers));
+  if (read.length === 0) return;
+  const policy = travelPolicyIn(env, checkout !== undefined);
+  const allowed = read.filter((one) => whyNotAsked(one, policy) === null);
+  await secrets.ask(allowed, signal);
+}
+
+function* partsOf(
+  targets: Iterable<Target>,
+  servers: Iterable<Target>,
+): Iterable<Node | undefined> {
+  for (const target of targets) if (target.mayReadSecrets) yield* partsWithReferences(target);
+  for (const target of servers) if (target.mayReadSecrets) yield target.server;
 }

@@ -9,7 +9,7 @@ import { pullEdits, textsOf } from '../pull/edits.ts';
 import { pullReport } from '../pull/report.ts';
 import { secretsToHide } from '../pull/target.ts';
 import { REASONS } from '../pull/writable.ts';
-import { inParallel, interruption } from '../reconcile/work.ts';
+import { inParallel, interruption } from '../reconcile/observe-and-plan.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, secretsOfOthers, shownOrigin, type Prepared } from './prepare.ts';

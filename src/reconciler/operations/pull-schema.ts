@@ -17,7 +17,7 @@ import { masked, type Json } from '../model/value.ts';
 import type { Redactor } from '../model/redactor.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles } from '../host/write-files.ts';
-import { inParallel } from '../reconcile/work.ts';
+import { inParallel } from '../reconcile/observe-and-plan.ts';
 import { askedRelease } from '../service/settings.ts';
 import { listedMembers, type ListedMember } from '../service/schemas.ts';
 import { observeTarget } from './open-target.ts';
@@ -25,7 +25,7 @@ import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
-import { LARGEST_LOCK, textOfLock, type LockOptions } from './files-beside.ts';
+import { LARGEST_LOCK, textOfLock, type LockOptions } from './load.ts';
 import { selectTargets } from './select.ts';
 
 /**

@@ -7,7 +7,7 @@ import { isEmpty, recordOf } from '../model/value.ts';
 import type { ReadCollections } from '../pull/listed.ts';
 import { REASONS } from '../pull/writable.ts';
 import type { AskedItems, NamedItems } from '../reconcile/contract.ts';
-import { interruption } from '../reconcile/work.ts';
+import { interruption } from '../reconcile/observe-and-plan.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import type { OpenTarget } from './open-target.ts';
 

@@ -3,11 +3,10 @@ import type { Run } from '../model/plan.ts';
 import type { ReferenceSource, Tracer } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import { Redactor, SharedValues } from '../model/redactor.ts';
-import { referenceSource } from '../host/reference-source.ts';
-import { SecretValues, type SecretAnswers } from '../host/secret-values.ts';
+import { referenceSource, SecretValues, type SecretAnswers } from '../host/reference-source.ts';
 import type { SharedSecrets } from '../host/shared-secrets.ts';
 import { allowListeners, freeGrownMemory, runInfo, findTracer } from '../host/this-process.ts';
-import { Networks } from '../service/networks.ts';
+import { Networks } from '../service/network.ts';
 import type { Options } from './options.ts';
 
 /** The values of the references of one run, all of them and those of each target. Each target's redactor masks those of all, too: see Redactor. */

@@ -4,17 +4,15 @@ import { redacted } from '../model/redacted.ts';
 import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
-import { inParallel, interruption } from '../reconcile/work.ts';
+import { inParallel, interruption } from '../reconcile/observe-and-plan.ts';
 import {
   conversing,
   followConversation,
   type Followed,
-} from '../resources/sandboxes/conversation.ts';
-import type { WritingRequest } from './options.ts';
-import {
   conversationRemover,
   removeConversation,
-} from '../resources/sandboxes/remove-conversation.ts';
+} from '../resources/sandboxes/conversation.ts';
+import type { WritingRequest } from './options.ts';
 import { SANDBOX_READER } from '../resources/sandboxes/wire.ts';
 import { chooseTargets } from './select.ts';
 import { type OpenTarget, withTarget } from './open-target.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, reported } from '../model/diagnostic.ts';
 import {
   type Check,
   failedCheck,
@@ -8,15 +8,18 @@ import {
 } from '../model/doctor.ts';
 import { ERRORS, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
-import { reported } from '../model/diagnostic.ts';
 import type { ValidationDocument } from '../model/documents.gen.ts';
-import { namesListed } from '../model/wording.ts';
-import type { Loaded } from '../desired/target.ts';
-import { filesOf, loadTargets, unreadable } from './load.ts';
+import { namesListed, didYouMean } from '../model/wording.ts';
+import type { Loaded, Target } from '../desired/target.ts';
+import { filesOf, loadTargets, unreadable, defaultFiles } from './load.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
-import { defaultFiles } from './files-beside.ts';
 import { chosenTargets } from './select.ts';
-import { unknownCommands } from './unknown-commands.ts';
+import { partsWithReferences } from '../desired/blocks.ts';
+import type { Node } from '../desired/node.ts';
+import { isMalformed, parseTemplate } from '../desired/references.ts';
+import { diagnostic } from '../desired/report.ts';
+import { secretCommands } from '../host/secret-commands.ts';
+import type { Variables } from '../model/ports.ts';
 
 /** Checks the files offline: schema, form of references, rules across fields. Variables are not read. */
 export async function validate(options: Options): Promise<ValidationDocument> {
@@ -68,4 +71,46 @@ export function checkFiles(options: Options): Check<MachineCheck> {
   return warning === undefined
     ? passedCheck('file', names)
     : warnedCheck('file', `${names}; ${warning.message}`, warning.hint);
+}
+
+/**
+ * Warnings of secret commands that SETPOINT_SECRET_COMMANDS does not name here. It may be another one where the file is applied, so that without it
+ * nothing is known, and nothing is said. No command is run.
+ */
+function unknownCommands(targets: Iterable<Target>, env: Variables): readonly Diagnostic[] {
+  const known = [...secretCommands(env).keys()];
+  if (known.length === 0) return [];
+  const seen = new Set<Node>();
+  return [...targets].flatMap((target) =>
+    [target.server, ...partsWithReferences(target)].flatMap((part) =>
+      commandsUnknownIn(part, known, seen),
+    ),
+  );
+}
+
+function commandsUnknownIn(
+  node: Node | undefined,
+  known: readonly string[],
+  seen: Set<Node>,
+): readonly Diagnostic[] {
+  if (node === undefined || seen.has(node)) return [];
+  seen.add(node);
+  if (node.kind === 'list')
+    return node.items.flatMap((item) => commandsUnknownIn(item, known, seen));
+  if (node.kind === 'map')
+    return [...node.members.values()].flatMap((one) => commandsUnknownIn(one.node, known, seen));
+  const parts = typeof node.value === 'string' ? parseTemplate(node.value) : [];
+  if (isMalformed(parts)) return [];
+  const unknown = parts.find(
+    (part) => typeof part !== 'string' && part.kind === 'secret' && !known.includes(part.command),
+  );
+  if (unknown === undefined || typeof unknown === 'string' || unknown.kind !== 'secret') return [];
+  const { command } = unknown;
+  const finding = {
+    severity: 'warning',
+    code: 'unknown-command',
+    message: `SETPOINT_SECRET_COMMANDS names no command ${command} here.`,
+    hint: `${didYouMean(command, known)} If it is named where the file is applied, leave it so.`.trim(),
+  } as const;
+  return [diagnostic(node.file, node.at, finding)];
 }

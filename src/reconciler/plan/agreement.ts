@@ -13,11 +13,10 @@ import { type DesiredState, type ObservedState, serversIn } from '../model/state
 import { secretsIn, isEmpty, isList, isRecord, type Value } from '../model/value.ts';
 import { formOf } from './declared.ts';
 import { classSinceAgreed, itemsAgreed, classedBy, declarations, type Since } from './three-way.ts';
-import { namedHere } from './named-settings.ts';
+import { namedHere, shownHere } from './field-here.ts';
 import { settingsPlanIn } from './settings-part.ts';
 import { Secret } from '../model/secret.ts';
 import { byCall, calledEntries } from './match-entries.ts';
-import { shownHere } from './field-here.ts';
 
 /** What a read found. */
 export interface Compared {

@@ -17,8 +17,14 @@ import {
 import { formatPath, isUnmanaged, samePath, type Path } from '../model/path.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, sameValue, valueAt, type Value } from '../model/value.ts';
-import { pathsOfField } from './named-settings.ts';
-import { fieldHere, kindPlaces, kindsOf, nodesHere, shownHere } from './field-here.ts';
+import {
+  pathsOfField,
+  fieldHere,
+  kindPlaces,
+  kindsOf,
+  nodesHere,
+  shownHere,
+} from './field-here.ts';
 
 /**
  * Why a service cannot hold the values at places that only its schema tells of: it has no such member, or not in its release, or would

@@ -18,7 +18,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { namedHere } from './named-settings.ts';
+import { namedHere } from './field-here.ts';
 import { pointerMisfits } from './profiles.ts';
 import { lackingKind, schemaMisfits } from './fit-schema.ts';
 import {

@@ -1,14 +1,31 @@
 import { SetpointError } from '../model/error.ts';
-import type { GuardSettings, Refusal, Rule } from '../model/guard.ts';
-import { factsAt } from '../model/path-facts.ts';
+import type { GuardSettings, Refusal, Rule, GuardFinding } from '../model/guard.ts';
+import { factsAt, type Code, type Safety } from '../model/path-facts.ts';
 import { formatPath, type Path } from '../model/path.ts';
-import { changesOf, unknownOf, type Plan, type Warning } from '../model/plan.ts';
+import {
+  changesOf,
+  unknownOf,
+  type Plan,
+  type Warning,
+  effectOf,
+  type Change,
+  isById,
+  removesOther,
+} from '../model/plan.ts';
 import type { Proof } from '../model/proof.ts';
 import type { ObservedState } from '../model/state.ts';
-import { guardRules } from './guard-rules.ts';
+import { counted } from '../model/wording.ts';
+import { holdsMask } from '../model/secret-words.ts';
+import { Secret } from '../model/secret.ts';
+import { holdsNothing, isEmpty, isList, isRecord, sameValue, type Value } from '../model/value.ts';
+import { clearedSecrets, removedEntries, sharedKeys } from './plan-secrets.ts';
+import { movedEndpoints, touchedBy } from './moved.ts';
+import { resetAgent } from './changed-along.ts';
+import { besideSettings, settingsPlanIn } from './settings-part.ts';
+import { unprovenIn } from './unproven.ts';
 
 /** A plan with its observation and the guards of its file. */
-export interface Guarded {
+interface Guarded {
   readonly plan: Plan;
   readonly observed: ObservedState;
   readonly guards: GuardSettings;
@@ -110,4 +127,276 @@ function frozen({ plan, guards }: Guarded): Refusal[] {
       path: [],
     },
   ];
+}
+
+/** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
+interface RuleFinding extends Refusal {
+  readonly rule: Rule;
+  readonly refuses: boolean;
+  readonly warned: boolean;
+}
+
+/** What the rules judge. */
+interface GuardInput {
+  readonly plan: Plan;
+  readonly observed: ObservedState;
+  readonly guards: GuardSettings;
+  /** What the service tried of the plan; absent if it was not asked to. */
+  readonly proofs?: readonly Proof[] | undefined;
+}
+
+/**
+ * Each rule but `frozen`, in the order of their findings. They judge what a write would do, with references resolved: how the file
+ * spells it does not matter.
+ */
+const FINDINGS: Readonly<Record<Rule, (judged: GuardInput, rule: Rule) => readonly RuleFinding[]>> =
+  {
+    'max-changes': lifted(({ plan, guards }) => tooMany(plan, guards), { always: true }),
+    'clear-secret': lifted(({ plan, observed }) => [
+      ...clearedSecrets(settingsPlanIn(plan), observed),
+      ...removedItems(plan),
+    ]),
+    'move-endpoint': lifted(({ plan, observed }) => [
+      ...movedEndpoints(settingsPlanIn(plan), observed),
+      ...movedItems(plan),
+    ]),
+    'run-code': lifted(({ plan, observed }) => runsCode(plan, observed)),
+    'disable-safety': lifted(({ plan, observed }) => disabledSafety(plan, observed)),
+    'overwrite-drift': lifted(({ plan }) => overwrittenDrift(plan)),
+    'empty-store': lifted(({ plan, observed }) => emptyStore(plan, observed)),
+    'reset-agent': lifted(({ plan, observed }) => resetAgent(settingsPlanIn(plan), observed)),
+    'remove-others': lifted(({ plan }) => removedOthers(plan)),
+    'shared-key': lifted(({ plan, observed }) =>
+      sharedKeys({ settings: settingsPlanIn(plan), others: besideSettings(plan) }, observed),
+    ),
+    'lose-unreadable': ({ plan, guards }) => losing(plan, guards),
+    'secrets-gone': ({ plan, observed, guards }) => secretsGone(plan, observed, guards),
+    unproven: ({ plan, guards, proofs }) => unproven(plan, guards, proofs),
+  };
+
+/** What every rule finds in a plan. */
+export function guardRules(
+  plan: Plan,
+  observed: ObservedState,
+  guards: GuardSettings,
+  proofs?: readonly Proof[],
+): readonly RuleFinding[] {
+  const order = Object.keys(FINDINGS) as Rule[];
+  return order.flatMap((rule) => FINDINGS[rule]({ plan, observed, guards, proofs }, rule));
+}
+
+/** A rule whose findings `--allow` lifts, and nothing else settles. `always`: it refuses whether the file turns it on or not. */
+function lifted(
+  find: (judged: GuardInput) => readonly GuardFinding[],
+  { always = false }: { readonly always?: boolean } = {},
+) {
+  return (judged: GuardInput, rule: Rule): RuleFinding[] =>
+    find(judged).map((finding) => ({
+      ...finding,
+      rule,
+      hint: `If this is intended, apply with --allow ${rule}.`,
+      refuses: always || judged.guards.on.has(rule),
+      warned: false,
+    }));
+}
+
+/** What a plan removes or clears in collections although it is, or holds, a secret. */
+function removedItems(plan: Plan): GuardFinding[] {
+  return besideSettings(plan)
+    .flatMap(({ changes }) => changes)
+    .filter(({ action, sensitive }) => effectOf(action) === 'drop' && sensitive)
+    .map(({ path, action }) => ({ message: `The plan ${action}s ${formatPath(path)}.`, path }));
+}
+
+/** The items of collections whose stored secrets a plan has sent to another host. */
+function movedItems(plan: Plan): GuardFinding[] {
+  return besideSettings(plan).flatMap(({ moved = [] }) =>
+    moved.map((path) => ({
+      message: `The plan moves ${formatPath(path)} to another host, and the stored secret would go there.`,
+      path,
+    })),
+  );
+}
+
+/** What a plan removes because the file does not name it: somebody else may have made it, and need it. */
+function removedOthers(plan: Plan): GuardFinding[] {
+  return changesOf(plan)
+    .filter(removesOther)
+    .map(({ path }) => ({
+      message: `The plan removes ${formatPath(path)}, which the file does not name.`,
+      path,
+    }));
+}
+
+/**
+ * No secret reads as stored any more although some were: a service that cannot decrypt them answers so. Nothing tells that from a
+ * service whose secrets somebody has cleared, and a write could be the end of them.
+ */
+function secretsGone(
+  plan: Plan,
+  { dialect, secrets, values, bare = [], saved = false }: ObservedState,
+  guards: GuardSettings,
+): RuleFinding[] {
+  const hasAny = [...secrets.values()].includes('stored') || holdsMask(values['mcp_config']);
+  const had = [
+    ...(hasAny ? [] : [...settingsPlanIn(plan).gone, ...bare]),
+    ...besideSettings(plan).flatMap(({ gone }) => gone),
+  ];
+  const { undecryptable } = dialect;
+  if (undecryptable === undefined || saved || had.length === 0) return [];
+  const names = had.map(formatPath).join(', ');
+  return [
+    {
+      rule: 'secrets-gone',
+      message: `No secret is stored any more, and there were some: ${names}. The service may be unable to read them.`,
+      hint: `${undecryptable} If they are meant to be gone, apply with --allow secrets-gone.`,
+      path: [],
+      refuses: guards.on.has('secrets-gone'),
+      warned: false,
+    },
+  ];
+}
+
+/** The rows of the checks tell the same, so that it is no warning besides. */
+function unproven(plan: Plan, guards: GuardSettings, proofs: GuardInput['proofs']): RuleFinding[] {
+  if (proofs === undefined && !guards.on.has('unproven')) return [];
+  const hint =
+    proofs === undefined
+      ? 'Apply with --check, which has the service try it; or with --allow unproven.'
+      : 'Mend it and run again; or apply with --allow unproven.';
+  return unprovenIn(plan, proofs).map(({ message, path, always }) => ({
+    rule: 'unproven',
+    message,
+    hint,
+    path,
+    refuses: always || guards.on.has('unproven'),
+    warned: true,
+  }));
+}
+
+/** `mcp_config: null` is one change, and counts as the entries that it removes. */
+function tooMany(plan: Plan, { maxChanges }: GuardSettings): GuardFinding[] {
+  const listed = changesOf(plan).length;
+  const settings = settingsPlanIn(plan);
+  const whole = settings.changes.filter(isWholeClear).length;
+  const removed = removedEntries(settings).length;
+  const count = whole === 0 ? listed : listed - whole + Math.max(whole, removed);
+  if (maxChanges === null || count <= maxChanges) return [];
+  const entries = count === listed ? '' : `, counting ${removed} removed mcp entries`;
+  const message = `The plan makes ${counted(count, 'change')}${entries}; guards.max_changes is ${maxChanges}.`;
+  return [{ message, path: [] }];
+}
+
+function isWholeClear({ path, action }: Change): boolean {
+  return path.length === 1 && path[0] === 'mcp_config' && action === 'clear';
+}
+
+/** What a write would lose. The plan warns of it, and some of it stops every write, whatever `guards` is. */
+function losing(plan: Plan, guards: GuardSettings): RuleFinding[] {
+  const losses = plan.flatMap(({ unpreservable }) => unpreservable);
+  return losses.map(({ path, stops, remedy }) => ({
+    rule: 'lose-unreadable',
+    message: `This write clears ${formatPath(path)}, which the service does not show.`,
+    hint: `${remedy}; or apply with --allow lose-unreadable and lose it.`,
+    path,
+    refuses: stops === 'always' || guards.on.has('lose-unreadable'),
+    warned: true,
+  }));
+}
+
+/** A removed program no longer runs, and a rotated one stays the same program. */
+function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
+  const touched = settingsPlanIn(plan).changes.flatMap((change) =>
+    touchedBy(change, observed).map((place) => ({ ...place, verb: verbOf(change) })),
+  );
+  return [...touched, ...installed(plan)].flatMap(
+    ({ path, facts, before, after, verb }): GuardFinding[] => {
+      const { runs } = facts;
+      if (runs === null || verb === null || !isRun(runs, before, after)) return [];
+      return [{ message: `The plan ${verb} ${formatPath(path)}, ${runs.what}.`, path }];
+    },
+  );
+}
+
+/** What a plan changes in collections. What is installed again may be something else by now. */
+function installed(plan: Plan) {
+  return besideSettings(plan)
+    .flatMap(({ resource, changes }) => changes.filter(({ path }) => path[0] === resource.block))
+    .flatMap((change) => {
+      const verb = change.action === 'rotate' ? 'installs again' : verbOf(change);
+      return placesOf(change).map((place) => ({ ...place, facts: factsAt(place.path), verb }));
+    });
+}
+
+/** The place of a change; of an item that itself runs nothing, the places in it. */
+function placesOf({ path, before, after }: Change): Pick<Change, 'path' | 'before' | 'after'>[] {
+  if (factsAt(path).runs !== null || !isRecord(after)) return [{ path, before, after }];
+  return Object.entries(after).map(([member, value]) => ({
+    path: [...path, member],
+    before: isRecord(before) ? (before[member] ?? null) : null,
+    after: value,
+  }));
+}
+
+/** What a change does to what is run; null if that stays the same, or runs no more. */
+function verbOf({ path, action }: Change): string | null {
+  if (action === 'clear') return 'clears';
+  if (action !== 'set' && action !== 'change') return null;
+  if (path.length === 1) return 'sets';
+  return action === 'set' ? 'adds' : 'changes';
+}
+
+function isRun({ replaced, only, except, inverse }: Code, before: Value, value: Value): boolean {
+  if (inverse === true) return someLeave(before, value);
+  if (except !== undefined) return !isValue(value, except);
+  if (only !== undefined) return isValue(value, only);
+  return replaced || !holdsNothing(value);
+}
+
+/** Whether something leaves a list. */
+function someLeave(before: Value, after: Value): boolean {
+  const rest = isList(after) ? after : [];
+  return isList(before) && before.some((item) => !rest.some((other) => sameValue(item, other)));
+}
+
+/** Whether a value is the expected one, also if it came from a reference. */
+function isValue(value: Value, expected: Value): boolean {
+  return value instanceof Secret ? value.sameAs(expected) : value === expected;
+}
+
+function disabledSafety(plan: Plan, observed: ObservedState): GuardFinding[] {
+  return settingsPlanIn(plan).changes.flatMap((change) =>
+    touchedBy(change, observed).flatMap(({ path, facts: { safety }, before, after }) =>
+      safety !== null && protects(safety, before) && !protects(safety, after)
+        ? [{ message: `The plan ${safety.lowered(formatPath(path))}.`, path }]
+        : [],
+    ),
+  );
+}
+
+/** Whether a value keeps people safe, also if it came from a reference. */
+function protects({ unless }: Safety, value: Value): boolean {
+  const isSafe = (text: string) => !['', ...unless].includes(text.trim().toLowerCase());
+  if (isEmpty(value)) return false;
+  if (value instanceof Secret) return value.fits(isSafe);
+  return isSafe(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function overwrittenDrift(plan: Plan): GuardFinding[] {
+  return changesOf(plan)
+    .filter((change) => change.class === 'drift' || change.class === 'conflict')
+    .map((change) => ({
+      message: isById(change)
+        ? `The plan changes what somebody did to ${change.resource} ${change.path[0]}.`
+        : `The plan overwrites ${formatPath(change.path)}, which somebody changed on the service.`,
+      path: change.path,
+    }));
+}
+
+function emptyStore(plan: Plan, observed: ObservedState): GuardFinding[] {
+  if (settingsPlanIn(plan).changes.length === 0) return [];
+  if (!observed.stored) return [{ message: 'The service has nothing stored yet.', path: [] }];
+  if (observed.untouched !== true) return [];
+  const message = 'The service has nothing but its defaults: it is new, or cannot read its store.';
+  return [{ message, path: [] }];
 }

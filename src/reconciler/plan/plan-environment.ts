@@ -19,7 +19,7 @@ import {
 import { type DesiredState, type ObservedState, NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { requireWritable } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';
-import { bareHere } from './named-settings.ts';
+import { bareHere } from './field-here.ts';
 import { classified } from './three-way.ts';
 import type { Proof } from '../model/proof.ts';
 import { masked, type Json } from '../model/value.ts';

@@ -1,7 +1,16 @@
 import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
-import { type Field, isNativePath } from '../model/field.ts';
-import type { Action } from '../model/action.ts';
-import type { Change, SettingsWrite, Warning, SettingsPlan } from '../model/plan.ts';
+import { LLM_PROFILES_FORM } from '../model/collection-forms.ts';
+import { type Field, isNativePath, placeNamed } from '../model/field.ts';
+import { LLM_KEY, organizationName, SEARCH_KEY } from '../model/organization.ts';
+import {
+  effectOf,
+  type Action,
+  type Change,
+  type Plan,
+  type SettingsPlan,
+  type SettingsWrite,
+  type Warning,
+} from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
 import {
@@ -269,4 +278,48 @@ function secretPartNames(url: string): string[] {
 
 function holdsSecret(value: Value, path: Path): boolean {
   return secretsIn(value).some((secret) => !secret.isEmpty() && mayBeSecret(path, secret));
+}
+
+/** The keys that a plan writes and every member of the organisation gets. */
+export function sharedKeys(
+  { settings, others }: { readonly settings: SettingsPlan; readonly others: Plan },
+  observed: ObservedState,
+): GuardFinding[] {
+  const { organization } = observed;
+  if (organization === undefined || organization.personal) return [];
+  const managed = isManaged(settings, observed);
+  const written = settings.changes.filter(({ path, action }) => {
+    const place = placeNamed(formatPath(path));
+    // A cleared search key is gone for every member; of a cleared LLM key no other member hears.
+    if (samePath(place, SEARCH_KEY)) return true;
+    return samePath(place, LLM_KEY) && effectOf(action) !== 'drop' && !managed;
+  });
+  const ofProfiles = others
+    .filter(({ resource }) => resource.block === LLM_PROFILES_FORM.block)
+    .flatMap(({ changes }) => changes.flatMap(profileKey));
+  return [...written, ...ofProfiles].map((change) => ({
+    message: `The plan ${verbOf(change)} ${formatPath(change.path)} for every member of ${organizationName(organization)}, not for this member alone.`,
+    path: change.path,
+  }));
+}
+
+/** The change of the key in a change of a profile; nothing if it leaves the key out, or takes it away. */
+function profileKey(change: Change): Change[] {
+  const { path, action, after } = change;
+  if (effectOf(action) === 'drop') return [];
+  if (path.at(-1) === 'api_key') return [change];
+  const isWithKey = path.length === 2 && isRecord(after) && !isEmpty(after['api_key']);
+  return isWithKey ? [{ ...change, path: [...path, 'api_key'] }] : [];
+}
+
+function verbOf({ action }: Change): string {
+  return effectOf(action) === 'drop' ? 'clears' : action === 'rotate' ? 'rotates' : 'sets';
+}
+
+/** Whether the service itself gives each member a key for the model that a write leaves: a key that is sent reaches nobody else. */
+function isManaged({ write }: SettingsPlan, { values }: ObservedState): boolean {
+  const [model = null, url = null] = ['llm_model', 'llm_base_url'].map(
+    (name) => write?.fields[name] ?? values[name],
+  );
+  return isEmpty(url) && textFits(model, (name) => name.startsWith('openhands/'));
 }

@@ -16,6 +16,7 @@ import { formatPath, isUnmanaged, pathKey, pathNamed, samePath, type Path } from
 import type { Change, SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import { type DesiredField, type DesiredState, type ObservedState } from '../model/state.ts';
+import { isLeft, leftUnknown } from '../model/uncompared.ts';
 import { onceFor, isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
 import {
   besideProfile,
@@ -26,10 +27,8 @@ import {
 } from './profiles.ts';
 import { followingChanges, startOf } from './changed-along.ts';
 import { hidingIn } from './mcp-entry.ts';
-import { withImpliedKinds } from './field-here.ts';
+import { withImpliedKinds, leftServers, namedHere } from './field-here.ts';
 import { isNullOfOthers } from './fit-schema.ts';
-import { isLeft, leftUnknown } from '../model/without.ts';
-import { leftServers, namedHere } from './named-settings.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
 import { planValue } from './plan-value.ts';
 import { declaresField, managedLists, type FieldPlan, type Rotation } from './declared.ts';

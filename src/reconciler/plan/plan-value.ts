@@ -1,9 +1,8 @@
-import type { SettingsAction } from '../model/action.ts';
+import { type SettingsAction, RESET, type Change, type Unknown } from '../model/plan.ts';
 import type { DefaultsBy, DialectField } from '../model/dialect.ts';
 import { holdsMask, isMasked } from '../model/secret-words.ts';
 import { defaultOf, isOpenMap } from '../model/native-schema.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';
-import { RESET, type Change, type Unknown } from '../model/plan.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import {

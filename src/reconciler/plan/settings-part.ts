@@ -10,11 +10,10 @@ import {
   type SettingsWrite,
 } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
-import { type Rotation, formOf } from './declared.ts';
+import { type Rotation, formOf, requireLeft } from './declared.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import { sameValue, type Value } from '../model/value.ts';
 import { requireFit } from './fit.ts';
-import { requireLeft } from './leave.ts';
 
 import { planSettings } from './plan-settings.ts';
 import { samePath } from '../model/path.ts';

@@ -1,8 +1,5 @@
-import { isRename } from '../model/action.ts';
-import { isEntryPath } from '../model/mcp.ts';
-import { ACTIVE_PROFILE, fieldPathOf } from '../model/field.ts';
-import { isUnmanaged, pathKey, samePath, type Path, firstAlike } from '../model/path.ts';
 import {
+  isRename,
   changesOf,
   NAMED_NULL,
   removesOther,
@@ -11,12 +8,15 @@ import {
   type Plan,
   type PartPlan,
 } from '../model/plan.ts';
+import { isEntryPath } from '../model/mcp.ts';
+import { ACTIVE_PROFILE, fieldPathOf } from '../model/field.ts';
+import { isUnmanaged, pathKey, samePath, type Path, firstAlike } from '../model/path.ts';
 import type { Resource, Items, Quick } from '../model/resource.ts';
 import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import { BROUGHT } from './profiles.ts';
 import { byCall, calledEntries } from './match-entries.ts';
-import { pathsOfField } from './named-settings.ts';
+import { pathsOfField } from './field-here.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 import type { AgreedItems } from '../model/agreement.ts';
 import { isList, isRecord, sameValue, type Value, onceFor } from '../model/value.ts';

@@ -1,4 +1,4 @@
-import { effectOf, isRename } from '../model/action.ts';
+import { effectOf, isRename, type Change, type PartPlan, type Plan } from '../model/plan.ts';
 import {
   ACTIVE_FORM,
   AGENT_PROFILES_FORM,
@@ -8,7 +8,6 @@ import {
 import { MODEL_PART, NATIVE_SERVERS } from '../model/field.ts';
 import { normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathKey, type Path } from '../model/path.ts';
-import type { Change, PartPlan, Plan } from '../model/plan.ts';
 import type { Proof, ProofKind } from '../model/proof.ts';
 import { SETTINGS } from './settings-part.ts';
 import type { GuardFinding } from '../model/guard.ts';

@@ -1,7 +1,6 @@
-import { BLOCKS } from '../desired/blocks.ts';
+import { BLOCKS, spelledIn } from '../desired/blocks.ts';
 import { member, type Node, nodeAt, plainValue } from '../desired/node.ts';
 import { parseFile } from '../desired/parse.ts';
-import { spelledIn } from '../desired/secrets-store.ts';
 import { type LoadedFile, type ReadOptions, readTargets, type Target } from '../desired/target.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath, type Path, pathKey, samePath } from '../model/path.ts';
@@ -30,8 +29,8 @@ import {
   type PullOptions,
   type TargetPull,
 } from './target.ts';
-import { itemsRefused, notEditable, type Unlike } from './refused.ts';
 import { REASONS } from './writable.ts';
+import { itemsRefused, notEditable, type Unlike } from './refused.ts';
 
 /** A target with its observation, and how it is pulled. */
 export interface ObservedTarget extends ObservedService {

@@ -1,4 +1,4 @@
-import { isRename } from '../model/action.ts';
+import { isRename, type Change, type Unknown } from '../model/plan.ts';
 import { nodeAt, plainValue, type Node } from '../desired/node.ts';
 import { pointerPlace } from '../desired/profiles.ts';
 import type { BlockName } from '../desired/blocks.ts';
@@ -12,7 +12,6 @@ import {
 } from '../model/collection.ts';
 import type { LeftAlone, PulledAction } from '../model/documents.gen.ts';
 import { formatPath, isWithin, pathKey, samePath, type Path } from '../model/path.ts';
-import type { Change, Unknown } from '../model/plan.ts';
 import { isSecretText } from '../model/secret-words.ts';
 import type { Secret } from '../model/secret.ts';
 import { isEmptyStore, type DesiredState, type ObservedState } from '../model/state.ts';

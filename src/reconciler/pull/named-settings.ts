@@ -14,8 +14,7 @@ import {
   sameValue,
   type ValueRecord,
 } from '../model/value.ts';
-import { nodesHere, shownHere } from '../plan/field-here.ts';
-import { leftServers, pathsOfField } from '../plan/named-settings.ts';
+import { nodesHere, shownHere, leftServers, pathsOfField } from '../plan/field-here.ts';
 import { refersIn } from './written-item.ts';
 import { leaving, NOTHING_PULLED, type Adopted, type Pulled, type PullRules } from './mcp.ts';
 import { joined, newServer, pulledServers } from './servers.ts';

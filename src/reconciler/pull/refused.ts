@@ -1,5 +1,5 @@
 import { inBlock } from '../desired/blocks/block.ts';
-import { inOwnBlock } from '../desired/secrets-store.ts';
+import { inOwnBlock } from '../desired/blocks.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';

@@ -1,5 +1,5 @@
 import { SetpointError } from '../model/error.ts';
-import type { PartPlan } from '../model/plan.ts';
+import type { PartPlan, Change } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { planEnvironment, type Planned } from '../plan/plan-environment.ts';
 import {
@@ -8,7 +8,8 @@ import {
   settingsPlanIn,
   withSettings,
 } from '../plan/settings-part.ts';
-import type { ManagedResource, PlanInput } from './contract.ts';
+import type { ManagedResource, PlanInput, ResourceEnd } from './contract.ts';
+import type { Result } from '../model/outcome.ts';
 
 /**
  * The one way to a plan: plan, drift, apply, a plan against a snapshot and explain all observe and plan here, and differ in
@@ -81,4 +82,171 @@ async function proven<O extends ObservedState | null>(
   const refused = other === undefined ? null : `an apply would be refused (rule ${other.rule})`;
   const proofs = await input.prove(plan, observed, refused);
   return planEnvironment(input, observed, plan, proofs);
+}
+
+/** Works on at most `limit` items at a time; the results are in the order of the items. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  await inOrder(items, limit, work, async (result) => {
+    results.push(result);
+  });
+  return results;
+}
+
+/** Results that may wait for an earlier one: enough that a slow item does not hold up the others. */
+const WAITING = 1024;
+
+/**
+ * Works on at most `limit` items at a time, and hands each result to `take` in the order of the items, one at a time. Results are
+ * not kept after that, and items are not begun far ahead of the one whose result is next. Rejects with the first error of `work`
+ * or `take`, and begins no item after it.
+ */
+export async function inOrder<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+  take: (result: R) => Promise<void>,
+): Promise<void> {
+  // A ring: a map would be made anew again and again while results come and go.
+  const done: ({ readonly result: R } | undefined)[] = [];
+  const run = { begun: 0, taken: 0, taking: false, failed: false };
+  let waiting: (() => void)[] = [];
+  const room = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
+  const wake = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const go of woken) go();
+  };
+  const takeReady = async (): Promise<void> => {
+    if (run.taking) return;
+    run.taking = true;
+    for (let next = done[run.taken % WAITING]; next !== undefined;) {
+      done[run.taken % WAITING] = undefined;
+      await take(next.result);
+      run.taken += 1;
+      wake();
+      next = run.failed ? undefined : done[run.taken % WAITING];
+    }
+    run.taking = false;
+  };
+  const worker = async (): Promise<void> => {
+    while (!run.failed && run.begun < items.length) {
+      if (run.begun - run.taken >= WAITING) {
+        await room();
+        continue;
+      }
+      const index = run.begun;
+      run.begun += 1;
+      done[index % WAITING] = { result: await work(items[index] as T) };
+      await takeReady();
+    }
+  };
+  const guarded = async (): Promise<void> => {
+    try {
+      await worker();
+    } catch (thrown) {
+      run.failed = true;
+      wake();
+      throw thrown;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(limit, items.length)) }, guarded));
+}
+
+/** The error of a stop that was requested, or null. The signal's reason distinguishes SIGTERM from SIGINT. */
+export function interruption(signal: AbortSignal | undefined): SetpointError | null {
+  if (signal?.aborted !== true) return null;
+  return signal.reason === 'SIGTERM'
+    ? new SetpointError('terminated', 'Stopped by SIGTERM.')
+    : new SetpointError('interrupted', 'Stopped by SIGINT.');
+}
+
+/** The promise, abandoned as soon as the signal fires; the work behind it goes on unobserved. */
+export async function unlessAbandoned<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (signal === undefined) return promise;
+  let giveUp = (): void => {};
+  const abandoned = new Promise<never>((_, reject) => {
+    giveUp = () =>
+      reject(
+        new SetpointError(
+          'state-unknown',
+          'Abandoned while a write was under way: it may or may not have been stored.',
+        ),
+      );
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp);
+  });
+  try {
+    return await Promise.race([promise, abandoned]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    promise.catch(() => {});
+  }
+}
+
+/** The first pause between two observations of something slow, in milliseconds. */
+export const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 5000;
+
+export function nextPause(pause: number): number {
+  return Math.min(LONGEST_PAUSE, pause * 1.5);
+}
+
+/** How long to wait before a request is sent again, in milliseconds: what the service requested, or half a second. */
+export function retryPause(error: SetpointError): number {
+  const retryAfter: unknown = 'retryAfter' in error ? error.retryAfter : null;
+  return typeof retryAfter === 'number' ? retryAfter : FIRST_PAUSE;
+}
+
+/** The end of two resources, the second written after the first. What was written of the first stays written. */
+export function joined(first: ResourceEnd, second: ResourceEnd, isStopped: boolean): ResourceEnd {
+  const { error } = second;
+  const isPartial = first.status === 'applied' && second.status === 'failed' && error !== null;
+  return {
+    status: isPartial ? 'partial' : second.status === 'in-sync' ? first.status : second.status,
+    results: new Map([...first.results, ...second.results]),
+    started: new Map([...first.started, ...second.started]),
+    remaining: [...first.remaining, ...second.remaining],
+    unknown: [...first.unknown, ...second.unknown],
+    warnings: [...first.warnings, ...second.warnings],
+    error: first.error ?? (isPartial && !isStopped ? inPart(error) : error),
+  };
+}
+
+/** The end of a resource for which nothing was sent: there was nothing to do, or one before it failed. */
+export function untouched(
+  changes: readonly Change[],
+  warnings: ResourceEnd['warnings'],
+): ResourceEnd {
+  return {
+    status: 'in-sync',
+    results: sameResult(changes, 'not-sent'),
+    started: new Map(),
+    remaining: [],
+    unknown: [],
+    warnings,
+    error: null,
+  };
+}
+
+/** The error of a run of which another part was applied. */
+export function inPart({ message, hint, cause }: SetpointError): SetpointError {
+  return new SetpointError('applied-in-part', `Not everything was applied. ${message}`, {
+    hint,
+    cause,
+  });
+}
+
+export function sameResult(
+  changes: readonly Change[],
+  result: Result,
+): ReadonlyMap<Change, Result> {
+  return new Map(changes.map((change) => [change, result]));
 }

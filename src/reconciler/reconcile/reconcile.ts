@@ -16,8 +16,14 @@ import { refusalError } from '../plan/guard.ts';
 import type { Planned } from '../plan/plan-environment.ts';
 import { sameChanges, settingsPlanIn } from '../plan/settings-part.ts';
 import type { ManagedResource, Reconciled, ReconcileInput, ResourceEnd } from './contract.ts';
-import { interruption, joined, sameResult, untouched } from './work.ts';
-import { observeAndPlan, planAgain } from './observe-and-plan.ts';
+import {
+  interruption,
+  joined,
+  sameResult,
+  untouched,
+  observeAndPlan,
+  planAgain,
+} from './observe-and-plan.ts';
 
 const ATTEMPTS = 3;
 

@@ -1,6 +1,15 @@
-import { effectOf, isRename, participleOf, startedId, type Effect } from '../model/action.ts';
+import {
+  effectOf,
+  isRename,
+  participleOf,
+  startedId,
+  type Effect,
+  RESET,
+  type Change,
+  changeName,
+  isById,
+} from '../model/plan.ts';
 import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
-import { RESET, type Change, changeName, isById } from '../model/plan.ts';
 import { MASK } from '../model/secret.ts';
 import { sameValue, type Json } from '../model/value.ts';
 import { structuredPatch } from 'diff';

@@ -13,7 +13,7 @@ import type { FileEdit, ShownLine } from '../model/pulled.ts';
 import { unknownText, heading } from './section-text.ts';
 import { inlineValue, isNested } from './change.ts';
 import { leftGroups } from '../model/taken.ts';
-import { showsSecrets } from '../model/ways.ts';
+import { showsSecrets } from '../model/uncompared.ts';
 import { paint, type Paint, type Style, visible } from './text.ts';
 import { unreadSentence } from './wording.ts';
 

@@ -7,6 +7,7 @@ import {
   type Unknown,
   type Warning,
   isById,
+  participleOf,
 } from '../model/plan.ts';
 import type { Costs, Proof } from '../model/proof.ts';
 import type { Spoken } from '../model/state.ts';
@@ -30,8 +31,7 @@ import {
   requestCounts,
   spokenText,
 } from './wording.ts';
-import { participleOf } from '../model/action.ts';
-import { waysOfAll } from '../model/ways.ts';
+import { waysOfAll } from '../model/uncompared.ts';
 
 /**
  * A plan, environment by environment, and then its summary if there are several or if it is of a shard. The last line of each environment is

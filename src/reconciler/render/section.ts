@@ -26,7 +26,7 @@ import {
   type Sentence,
 } from './wording.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { waysOf, type Ways } from '../model/ways.ts';
+import { waysOf, type Ways } from '../model/uncompared.ts';
 import { namesListed } from '../model/wording.ts';
 
 /**

@@ -9,7 +9,7 @@ import { countsText, driftCounts, notCompared } from './wording.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
 import type { Merged, PlanDocument } from '../model/plan.ts';
 import { elsewhere, paint, type Style, visible } from './text.ts';
-import { waysSentences, type Ways } from '../model/ways.ts';
+import { waysSentences, type Ways } from '../model/uncompared.ts';
 
 /** Up to so many environments each has a section; of more, those that need nobody are left to the summary. */
 export const FEW = 20;

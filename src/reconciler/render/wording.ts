@@ -1,17 +1,20 @@
-import { ACTIONS, countActions, nounOf, type ActionCounts } from '../model/action.ts';
-import { counted, grouped } from '../model/wording.ts';
-import type { Refusal } from '../model/guard.ts';
-import type { EnvironmentOutcome } from '../model/outcome.ts';
-import { formatPath } from '../model/path.ts';
 import {
+  ACTIONS,
+  countActions,
+  nounOf,
+  type ActionCounts,
   type Change,
   type EnvironmentPlan,
   type ErrorReport,
   type Unknown,
 } from '../model/plan.ts';
+import { counted, grouped } from '../model/wording.ts';
+import type { Refusal } from '../model/guard.ts';
+import type { EnvironmentOutcome } from '../model/outcome.ts';
+import { formatPath } from '../model/path.ts';
 import type { Spoken } from '../model/state.ts';
 import type { Json } from '../model/value.ts';
-import { unchangedOf } from '../model/ways.ts';
+import { unchangedOf } from '../model/uncompared.ts';
 import { type Voice, ageText, type Wording } from './change.ts';
 import type { Paint } from './text.ts';
 

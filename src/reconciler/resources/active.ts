@@ -1,4 +1,4 @@
-import { isRename } from '../model/action.ts';
+import { isRename, type Plan } from '../model/plan.ts';
 import {
   ACTIVE_FORM,
   AGENT_PROFILES_FORM,
@@ -8,7 +8,6 @@ import {
 } from '../model/collection-forms.ts';
 import { itemNamed, namesOf, type DesiredItem, type ListedItem } from '../model/collection.ts';
 import { SetpointError } from '../model/error.ts';
-import type { Plan } from '../model/plan.ts';
 import type { DesiredState } from '../model/state.ts';
 import {
   isEmpty,

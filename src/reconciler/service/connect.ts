@@ -4,8 +4,14 @@ import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
 import type { ServerSettings } from '../model/state.ts';
 import { exchange, type Method, type WireAnswer } from './exchange.ts';
-import { mayProxy, notCertificates, proxyAddress } from './network.ts';
-import { type KnownOrganization, Networks, type Turns } from './networks.ts';
+import {
+  mayProxy,
+  notCertificates,
+  proxyAddress,
+  type KnownOrganization,
+  Networks,
+  type Turns,
+} from './network.ts';
 import { isReservedHeader } from '../model/mcp.ts';
 
 export type { Dispatcher };

@@ -6,7 +6,7 @@ import {
   type Phase,
   type WireFault,
   withoutText,
-} from './wire-fault.ts';
+} from './fault-error.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 

@@ -2,14 +2,20 @@ import type * as Tls from 'node:tls';
 import { Client, type Dispatcher, Pool } from 'undici';
 import { SetpointError } from '../model/error.ts';
 import { isLoopback } from '../model/address.ts';
-import { withoutText } from './wire-fault.ts';
+import { withoutText } from './fault-error.ts';
+import { headerOf, type Method, type WireAnswer } from './exchange.ts';
+import type { Organization } from '../model/organization.ts';
+import type { Clock } from '../model/ports.ts';
+import type { Secret } from '../model/secret.ts';
+import { type NotSent, type Refusal, retryAfter } from './service-error.ts';
+import { Pace, type Waiting } from './pace.ts';
 
 /** What sends requests, until it is destroyed. */
 export type Sender = Pick<Dispatcher, 'dispatch'> & {
   readonly destroy: (reason: Error) => Promise<void>;
 };
 
-export interface NetworkSettings {
+interface NetworkSettings {
   readonly base: URL;
   /** PEM text to trust besides the built-in authorities. */
   readonly ca: string | null;
@@ -91,7 +97,7 @@ export function notCertificates(cause?: Error): SetpointError {
  * Whether a service is reached through the proxy of HTTPS_PROXY: `none` is set; only `https` to other machines is sent through
  * one; NO_PROXY names the host (`bypassed`); or it is `used`, and `via` is its host, without what may be a secret in it.
  */
-export type ProxyUse =
+type ProxyUse =
   | { readonly kind: 'none' | 'not-https' | 'bypassed' }
   | { readonly kind: 'used'; readonly via: string };
 
@@ -123,7 +129,7 @@ function isBypassed(base: URL, bypass: string): boolean {
  * The connections to one origin. Most origins of a run are asked one thing at a time, and a client for that takes undici half of the
  * work of a pool. What is sent while that is busy goes to a pool: no request waits for another one's answer.
  */
-export class Connections {
+class Connections {
   readonly #first: Client;
   readonly #more: () => Pool;
   #pool: Pool | null = null;
@@ -141,5 +147,208 @@ export class Connections {
 
   async destroy(reason: Error): Promise<void> {
     await Promise.all([this.#first.destroy(reason), this.#pool?.destroy(reason)]);
+  }
+}
+
+/** The network to one origin while a connection uses it. */
+export interface Network {
+  readonly dispatcher: () => Promise<Sender>;
+  /** Ends the use. The sockets are closed once nobody uses them. */
+  readonly release: () => Promise<void>;
+}
+
+interface Open {
+  readonly key: string;
+  readonly opening: Promise<Sender>;
+  users: number;
+}
+
+/** What was found, or is being asked, of the organisation behind an address and what is sent to it. */
+export interface KnownOrganization {
+  readonly address: string;
+  readonly secrets: readonly Secret[];
+  /** When it was asked, on the clock that only goes forward. */
+  readonly at: number;
+  readonly asked: Promise<Organization | null>;
+}
+
+/** Receives the method of a request and the status of its answer; null if none came. */
+export type OnExchange = (method: Method, status: number | null) => void;
+
+/**
+ * The networks of one run. Connections to the same origin with the same authorities and proxy share one, so that sockets are used
+ * again. One that nobody uses stays open until another is opened, because the next environment often has the same origin.
+ */
+export class Networks {
+  /** Told of every exchange with a service, whatever became of it. */
+  readonly onExchange: OnExchange | undefined;
+  readonly paces = new Paces();
+  readonly bodies = new RecentBodies();
+  /** What was asked of organisations. */
+  readonly organizations: KnownOrganization[] = [];
+  readonly #open = new Map<string, Open>();
+  #idle: Open | null = null;
+
+  constructor(onExchange?: OnExchange) {
+    this.onExchange = onExchange;
+  }
+
+  use(settings: NetworkSettings): Network {
+    let used: Open | null = null;
+    return {
+      dispatcher: () => {
+        used ??= this.#take(settings);
+        return used.opening;
+      },
+      release: async () => {
+        if (used === null) return;
+        const ended = used;
+        used = null;
+        ended.users -= 1;
+        if (ended.users === 0) await this.#replaceIdle(ended);
+      },
+    };
+  }
+
+  /** Closes what is idle; what is in use is closed when it is released. */
+  async close(): Promise<void> {
+    await this.#replaceIdle(null);
+  }
+
+  #take(settings: NetworkSettings): Open {
+    const key = networkKey(settings);
+    const known = this.#open.get(key) ?? { key, opening: openNetwork(settings), users: 0 };
+    known.users += 1;
+    if (this.#idle === known) this.#idle = null;
+    this.#open.set(key, known);
+    return known;
+  }
+
+  async #replaceIdle(next: Open | null): Promise<void> {
+    const before = this.#idle;
+    this.#idle = next;
+    if (before === null || before.users > 0) return;
+    this.#open.delete(before.key);
+    // Nothing waits for the sockets to be gone: what a run has found out is shown first.
+    const dispatcher = await before.opening.catch(() => null);
+    setImmediate(() => void dispatcher?.destroy(CLOSED));
+  }
+}
+
+/** Given to undici, which otherwise makes an error with a stack for each socket that it closes. */
+const CLOSED = new Error('closed');
+
+function networkKey({ base, ca, proxy, bypass, connectTimeout }: NetworkSettings): string {
+  return JSON.stringify([base.origin, ca, proxy, bypass, connectTimeout]);
+}
+
+/** Bodies that are kept, and bytes of the largest one. */
+const MOST = 8;
+const LARGEST = 64 * 1024;
+
+/**
+ * The bodies that a run was answered lately. Services of a fleet often answer alike: a body with the same bytes is the same object, so
+ * that what is made of it (see onceFor) is made once.
+ */
+export class RecentBodies {
+  readonly #bodies: Uint8Array[] = [];
+  #next = 0;
+
+  same(body: Uint8Array): Uint8Array {
+    const known = this.#bodies.find((one) => isSame(one, body));
+    if (known !== undefined) return known;
+    if (body.length <= LARGEST) this.#bodies[this.#next++ % MOST] = body;
+    return body;
+  }
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && Buffer.compare(one, other) === 0;
+}
+
+/** The request of an environment, as its turn is asked for. */
+type Asking = Omit<Waiting, 'order' | 'patience'>;
+
+/** The turns of one environment's requests. */
+export interface Turns {
+  /** Waits for the turn of a read. Rejects with a NotSent, or with the error of an interruption. */
+  read(asking: Asking): Promise<void>;
+  /** Why a write is not sent now; null if it may be. */
+  write(place: string): NotSent | null;
+  /** Tells of a request: what it returns takes the answer. */
+  sent(): (answer: WireAnswer) => void;
+}
+
+/** The paces of one run, one for each origin that has refused a request for too many. Others see no wait. */
+export class Paces {
+  readonly #paces = new Map<string, Pace>();
+  readonly #recent = new RecentCounts();
+  #opened = 0;
+
+  /** The turns of an environment, which come before those of environments that are opened later. */
+  open(
+    origin: string,
+    { clock, random, patience }: Pick<Waiting, 'patience'> & { clock: Clock; random: () => number },
+  ): Turns {
+    const order = this.#opened++;
+    return {
+      read: async (asking) => this.#paces.get(origin)?.turn({ ...asking, order, patience }),
+      write: (place) => this.#paces.get(origin)?.writeTurn(place) ?? null,
+      sent: () => {
+        const sentAt = clock.monotonic();
+        return (answer) => {
+          const refusal = refusalIn(answer, clock);
+          const pace = this.#paces.get(origin);
+          if (refusal === null) {
+            if (answer.kind === 'fault') return pace?.lost(sentAt);
+            this.#recent.add(origin, clock.monotonic());
+            return pace?.taken(sentAt);
+          }
+          const limited = pace ?? new Pace(clock, random);
+          this.#paces.set(origin, limited);
+          limited.refused(sentAt, refusal, this.#recent.of(origin, clock.monotonic()));
+        };
+      },
+    };
+  }
+}
+
+/** 429, or 503 with the time to come back; null for any other answer. */
+function refusalIn(answer: WireAnswer, clock: Clock): Refusal | null {
+  if (answer.kind === 'fault' || (answer.status !== 429 && answer.status !== 503)) return null;
+  const { status, headers } = answer;
+  const after = retryAfter(
+    headerOf(headers, 'retry-after'),
+    headerOf(headers, 'date'),
+    clock.now(),
+  );
+  return status === 503 && after === null ? null : { status, after };
+}
+
+const SECOND = 1_000;
+
+/** How many requests of each origin were taken in about the last second. It holds the origins of two seconds at most. */
+class RecentCounts {
+  #now = new Map<string, number>();
+  #before = new Map<string, number>();
+  #from = Number.NEGATIVE_INFINITY;
+
+  add(origin: string, at: number): void {
+    this.#turn(at);
+    this.#now.set(origin, (this.#now.get(origin) ?? 0) + 1);
+  }
+
+  of(origin: string, at: number): number {
+    this.#turn(at);
+    const left = 1 - (at - this.#from) / SECOND;
+    return (this.#now.get(origin) ?? 0) + (this.#before.get(origin) ?? 0) * left;
+  }
+
+  #turn(at: number): void {
+    const passed = at - this.#from;
+    if (passed < SECOND) return;
+    this.#before = passed < 2 * SECOND ? this.#now : new Map();
+    this.#now = new Map();
+    this.#from = passed < 2 * SECOND ? this.#from + SECOND : at;
   }
 }

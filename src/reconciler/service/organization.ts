@@ -2,7 +2,7 @@ import type { Organization } from '../model/organization.ts';
 import { isRecord, WireNumber, type Value, type ValueRecord } from '../model/value.ts';
 import { isJson, type Reply } from './exchange.ts';
 import type { Connection } from './connect.ts';
-import type { KnownOrganization } from './networks.ts';
+import type { KnownOrganization } from './network.ts';
 import { type Ask, jsonOf } from './request.ts';
 import { statusError } from './status-error.ts';
 

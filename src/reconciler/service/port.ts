@@ -2,7 +2,7 @@ import { SetpointError } from '../model/error.ts';
 import type { EnvironmentObserved } from '../model/documents.gen.ts';
 import type { WriteFailure } from '../model/ports.ts';
 import type { Connection } from './connect.ts';
-import type { TimeLimits } from './retry.ts';
+import type { TimeLimits } from './request.ts';
 
 /** What the reader of a resource is made of. */
 export interface Reading {

@@ -1,5 +1,5 @@
 import { EnvHttpProxyAgent, Pool } from 'undici';
-import { foreignCode } from './wire-fault.ts';
+import { foreignCode } from './fault-error.ts';
 
 /** undici's agent for HTTPS_PROXY, loaded only if there is one. */
 export function proxyAgent(

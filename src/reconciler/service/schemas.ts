@@ -1,10 +1,9 @@
 import type { DialectName } from '../model/dialect.ts';
 import { isList, isRecord, type Value } from '../model/value.ts';
 import type { Path } from '../model/path.ts';
-import { askFor, jsonOf } from './request.ts';
+import { askFor, jsonOf, type TimeLimits } from './request.ts';
 import type { Connection } from './connect.ts';
 import { DIALECTS } from './dialects.ts';
-import type { TimeLimits } from './retry.ts';
 import { ServiceError } from './service-error.ts';
 import { statusError } from './status-error.ts';
 

@@ -8,8 +8,15 @@ import type { ObservedState, SecretState } from '../model/state.ts';
 import type { Connection } from './connect.ts';
 import { DIALECTS, firstDialect, readAnyDialect } from './dialects.ts';
 import { headerOf } from './exchange.ts';
-import { askFor, namedRelease } from './request.ts';
-import { retrying, type Startup, throughStartup, type TimeLimits, UNLIMITED } from './retry.ts';
+import {
+  askFor,
+  namedRelease,
+  retrying,
+  type Startup,
+  throughStartup,
+  type TimeLimits,
+  UNLIMITED,
+} from './request.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import { lockedSecrets, type SchemaLock } from '../model/native-schema.ts';
 import { isEmpty, placed, recordOf, valueAt } from '../model/value.ts';

@@ -261,7 +261,7 @@ describe('plans are made in one place', () => {
 
   it('every command comes to it', () => {
     expect(users('observeAndPlan', 'reconcile/observe-and-plan.ts')).toEqual([
-      'operations/check-secrets.ts',
+      'operations/check-environment.ts',
       'operations/explain.ts',
       'operations/plan-target.ts',
       'reconcile/reconcile.ts',

@@ -12,9 +12,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { whyUnusable } from '../../../src/controller/watch/environment-lock.ts';
+import {
+  whyUnusable,
+  isRefused,
+  type Lock,
+  type Locks,
+} from '../../../src/controller/watch/locks/locks.ts';
 import { ClaimFiles, fileLocks } from '../../../src/controller/watch/locks/file-locks.ts';
-import { isRefused, type Lock, type Locks } from '../../../src/controller/watch/locks/locks.ts';
 import { testTime } from '../../fixture/lock-time.ts';
 
 function folderHere(): string {

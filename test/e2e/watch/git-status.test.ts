@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { uncommittedChanges } from '../../../src/reconciler/host/git-program.ts';
+import { uncommittedChanges } from '../../../src/reconciler/host/git-source.ts';
 import { folderWith } from '../../fixture/command.ts';
 
 let folder: ReturnType<typeof folderWith>;

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { listHtml, listView, sortedStates } from '../../../src/controller/page/list-page.ts';
 import { contentOf } from '../../../src/controller/watch/notices/message.ts';
-import { whyNotHealed } from '../../../src/controller/watch/reasons.ts';
+import { whyNotHealed } from '../../../src/controller/watch/healing.ts';
 import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
-import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
+import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { asMember, startOrganization, type Organized } from '../../fixture/organization.ts';

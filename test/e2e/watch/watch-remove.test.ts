@@ -8,7 +8,7 @@ import type { WatchState } from '../../../src/reconciler/model/watch.ts';
 import { watchedReport } from '../../../src/controller/page/api.ts';
 import type { Controller } from '../../../src/controller/watch/controller.ts';
 import { contentOf } from '../../../src/controller/watch/notices/message.ts';
-import { whyNotHealed } from '../../../src/controller/watch/reasons.ts';
+import { whyNotHealed } from '../../../src/controller/watch/healing.ts';
 import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';

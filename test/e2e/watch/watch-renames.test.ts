@@ -5,7 +5,7 @@ import { foundPlanHtml } from '../../../src/controller/page/history.ts';
 import { watchedReport } from '../../../src/controller/page/api.ts';
 import { contentOf } from '../../../src/controller/watch/notices/message.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
-import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
+import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { historyText } from '../../../src/reconciler/render/history-text.ts';
 import { startFronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';

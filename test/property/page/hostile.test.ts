@@ -7,7 +7,7 @@ import { environmentHtml, environmentView } from '../../../src/controller/page/e
 import { framed } from '../../../src/controller/page/frame.ts';
 import { listHtml, listView, sortedStates } from '../../../src/controller/page/list-page.ts';
 import { sources } from '../../../src/controller/page/parts.ts';
-import type { Markup } from '../../../src/reconciler/render/html/markup.ts';
+import type { Markup } from '../../../src/reconciler/render/html/page.ts';
 import { hostile, twins } from '../../fixture/hostile.ts';
 import {
   attribute,

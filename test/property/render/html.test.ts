@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatPath } from '../../../src/reconciler/model/path.ts';
-import { ACTIONS } from '../../../src/reconciler/model/action.ts';
-import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import { ACTIONS, type PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import {
   driftHtml,
   failureHtml,
@@ -10,7 +9,7 @@ import {
   planHtml,
   validationHtml,
 } from '../../../src/reconciler/render/html/pages.ts';
-import { markup, markupSource } from '../../../src/reconciler/render/html/markup.ts';
+import { markup, markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { nestedDiff } from '../../../src/reconciler/render/change.ts';
 import { environmentText } from '../../../src/reconciler/render/section-text.ts';
 import { visible } from '../../../src/reconciler/render/text.ts';

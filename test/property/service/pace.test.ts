@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Clock } from '../../../src/reconciler/model/ports.ts';
 import type { WireAnswer } from '../../../src/reconciler/service/exchange.ts';
 import { NotSent } from '../../../src/reconciler/service/service-error.ts';
-import { Paces } from '../../../src/reconciler/service/networks.ts';
+import { Paces } from '../../../src/reconciler/service/network.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 /** Time that passes only while all sleep: the next sleep is over as soon as nothing else happens. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { labelsOf } from '../../../src/reconciler/desired/blocks/about.ts';
 import { declaredData } from '../../../src/reconciler/desired/declared-data.ts';
-import { labelledTargets, labelPairs } from '../../../src/reconciler/operations/labelled.ts';
+import { labelledTargets, labelPairs } from '../../../src/reconciler/operations/select.ts';
 import { read, SERVER, settings, target } from './reading.ts';
 
 const BASE = 'version: 1\nlabels: { region: eu, tier: standard, team: agents }\n';

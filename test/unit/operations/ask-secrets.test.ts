@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Target } from '../../../src/reconciler/desired/target.ts';
 import type { SecretPath } from '../../../src/reconciler/model/ports.ts';
-import { askSecrets } from '../../../src/reconciler/operations/ask-secrets.ts';
+import { askSecrets } from '../../../src/reconciler/operations/prepare.ts';
 import type { Options } from '../../../src/reconciler/operations/options.ts';
 import type { Running } from '../../../src/reconciler/operations/redacting.ts';
 import { read } from '../desired/reading.ts';

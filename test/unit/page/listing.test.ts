@@ -11,7 +11,7 @@ import {
 } from '../../../src/controller/page/listing.ts';
 import { stripHtml, stripWithAxisHtml } from '../../../src/controller/page/state-label.ts';
 import { Throttle } from '../../../src/controller/page/access.ts';
-import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
+import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { environment } from '../../fixture/documents.ts';
 import { WATCHED_AT } from '../../fixture/watching.ts';
 import { everyState, fleet, longWatched, reads } from '../../fixture/watched-fleet.ts';

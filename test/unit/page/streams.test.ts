@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { versionOf, type LiveView } from '../../../src/controller/page/parts.ts';
 import { Streams } from '../../../src/controller/page/streams.ts';
-import { markup } from '../../../src/reconciler/render/html/markup.ts';
+import { markup } from '../../../src/reconciler/render/html/page.ts';
 import { longWatched } from '../../fixture/watched-fleet.ts';
 import { MadeUpWatching } from '../../fixture/watching.ts';
 

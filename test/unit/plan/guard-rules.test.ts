@@ -4,7 +4,7 @@ import { UNDECLARED, type Change, type Plan } from '../../../src/reconciler/mode
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
-import { guardRules } from '../../../src/reconciler/plan/guard-rules.ts';
+import { guardRules } from '../../../src/reconciler/plan/guard.ts';
 import { change, NO_GUARDS, observed, planOf, step } from './hand-made.ts';
 
 function found(plan: Plan, guards: GuardSettings = NO_GUARDS, stored = true) {

@@ -19,8 +19,11 @@ import {
   type ManagedResource,
   type ReconcileInput,
 } from '../../../src/reconciler/reconcile/contract.ts';
-import { sameResult, untouched } from '../../../src/reconciler/reconcile/work.ts';
-import { observeAndPlan } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
+import {
+  sameResult,
+  untouched,
+  observeAndPlan,
+} from '../../../src/reconciler/reconcile/observe-and-plan.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { SETTINGS_RESOURCE } from '../../../src/reconciler/resources/settings/resource.ts';
 import { PLAIN } from '../../../src/reconciler/render/text.ts';

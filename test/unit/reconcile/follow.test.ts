@@ -7,8 +7,7 @@ import {
   type SandboxReader,
 } from '../../../src/reconciler/resources/sandboxes/wire.ts';
 import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
-import { followSteps } from '../../../src/reconciler/resources/sandboxes/follow.ts';
-import type { RunStep } from '../../../src/reconciler/resources/sandboxes/run.ts';
+import { followSteps, type RunStep } from '../../../src/reconciler/resources/sandboxes/run.ts';
 import { declared } from '../plan/declared.ts';
 import { counted, list, named, withSandboxes } from './listed.ts';
 import { lost, reading, scripted, STORED, type Script } from './scripted.ts';

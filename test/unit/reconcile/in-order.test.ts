@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inOrder, inParallel } from '../../../src/reconciler/reconcile/work.ts';
+import { inOrder, inParallel } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
 
 /** Work that ends when it is told to. */
 function held<T>() {

@@ -3,7 +3,7 @@ import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import {
   removeConversation,
   type RemovalInput,
-} from '../../../src/reconciler/resources/sandboxes/remove-conversation.ts';
+} from '../../../src/reconciler/resources/sandboxes/conversation.ts';
 
 const OURS = { id: 'c', sandbox: 's', status: null, createdAt: null };
 const OTHER = { ...OURS, id: 'other' };

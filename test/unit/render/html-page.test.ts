@@ -8,8 +8,7 @@ import {
   planHtml,
   validationHtml,
 } from '../../../src/reconciler/render/html/pages.ts';
-import { markup, markupSource } from '../../../src/reconciler/render/html/markup.ts';
-import { STYLE_SHEET } from '../../../src/reconciler/render/html/style-sheet.ts';
+import { markup, markupSource, STYLE_SHEET } from '../../../src/reconciler/render/html/page.ts';
 import { partOf } from '../../../src/reconciler/model/summary.ts';
 import { outcomeText } from '../../../src/reconciler/render/section-text.ts';
 import {

@@ -3,7 +3,7 @@ import { connect, type Connection } from '../../../src/reconciler/service/connec
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { Value } from '../../../src/reconciler/model/value.ts';
 import type { Writing } from '../../../src/reconciler/service/port.ts';
-import { UNLIMITED } from '../../../src/reconciler/service/retry.ts';
+import { UNLIMITED } from '../../../src/reconciler/service/request.ts';
 import { encode } from '../../../src/reconciler/service/json.ts';
 import { quickClock } from '../../fixture/settings.ts';
 

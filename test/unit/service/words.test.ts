@@ -2,14 +2,14 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { isLoopback } from '../../../src/reconciler/model/address.ts';
 import { proxyAddress } from '../../../src/reconciler/service/network.ts';
-import { tlsWords } from '../../../src/reconciler/service/fault-error.ts';
-import { retryAfter } from '../../../src/reconciler/service/service-error.ts';
 import {
+  tlsWords,
   faultOf,
   foreignCode,
   isTlsCode,
   withoutText,
-} from '../../../src/reconciler/service/wire-fault.ts';
+} from '../../../src/reconciler/service/fault-error.ts';
+import { retryAfter } from '../../../src/reconciler/service/service-error.ts';
 
 describe('isLoopback', () => {
   it.each([

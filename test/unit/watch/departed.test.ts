@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalRecord, NoticeEvent } from '../../../src/reconciler/model/watch.ts';
-import { Departed } from '../../../src/controller/watch/departed.ts';
+import { Departed } from '../../../src/controller/watch/fleet.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
 import type { Lock, LockRefused } from '../../../src/controller/watch/locks/locks.ts';
 import { ToldStates } from '../../../src/controller/watch/notices/told.ts';

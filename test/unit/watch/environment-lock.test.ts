@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Conditions } from '../../../src/controller/watch/conditions.ts';
-import { lockProblems } from '../../../src/controller/watch/environment-lock.ts';
+import { lockProblems } from '../../../src/controller/watch/locks/locks.ts';
 
 it('a problem of the locks is reported once for all environments until it is another one, and its end once', () => {
   const told: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { afterFirstRound } from '../../../src/controller/watch/telemetry/round.ts';
+import { afterFirstRound } from '../../../src/controller/watch/telemetry/log.ts';
 import { MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
 
 /** A controller over environments that none has read, and what is told of its first round. */

@@ -15,14 +15,13 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEvent } from '../../../src/reconciler/model/watch.ts';
 import { Journal } from '../../../src/controller/watch/journal/journal.ts';
-import { MOST_RECORDS } from '../../../src/controller/watch/journal/journal-reader.ts';
+import { MOST_RECORDS, Memory } from '../../../src/controller/watch/journal/journal-reader.ts';
 import {
   isAbout,
   lineOf,
   parsedLine,
   type JournalLine,
 } from '../../../src/controller/watch/journal/journal-lines.ts';
-import { Memory } from '../../../src/controller/watch/journal/memory.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 import { itEach } from '../../fixture/long.ts';
 

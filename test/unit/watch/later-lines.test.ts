@@ -8,7 +8,7 @@ import { environmentHtml, environmentView } from '../../../src/controller/page/e
 import { listHtml, listView, sortedStates } from '../../../src/controller/page/list-page.ts';
 import { sources } from '../../../src/controller/page/parts.ts';
 import { watchedReport, wholeReport } from '../../../src/controller/page/api.ts';
-import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
+import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { historyText } from '../../../src/reconciler/render/history-text.ts';
 import { isAboutPath } from '../../../src/controller/watch/data-folder.ts';
 import {
@@ -16,7 +16,7 @@ import {
   parsedLine,
   type JournalLine,
 } from '../../../src/controller/watch/journal/journal-lines.ts';
-import { Memory } from '../../../src/controller/watch/journal/memory.ts';
+import { Memory } from '../../../src/controller/watch/journal/journal-reader.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 import { MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
 

@@ -4,7 +4,7 @@ import {
   fileName,
   newHolder,
   objectName,
-} from '../../../src/controller/watch/locks/claims.ts';
+} from '../../../src/controller/watch/locks/presence.ts';
 
 const NAMES = [
   ['prod', 'Prod', 'PROD', 'prod ', 'prod.', 'a/b', 'a\\b', 'a%2fb', 'a-b', 'a_b', 'a.b'],

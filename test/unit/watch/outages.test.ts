@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../../src/reconciler/model/error.ts';
-import { NextTurn, Outages } from '../../../src/controller/watch/outages.ts';
+import { NextTurn, Outages } from '../../../src/controller/watch/schedule.ts';
 
 interface One {
   due: number;

@@ -12,15 +12,14 @@ import type { Parts } from '../../../reconciler/operations/redacting.ts';
 import { chooseTargets } from '../../../reconciler/operations/select.ts';
 import { endedText, previewText } from '../../../reconciler/render/section-text.ts';
 import { summaryText, waysText } from '../../../reconciler/render/summary.ts';
-import { bothWays, NO_WAYS, waysOf } from '../../../reconciler/model/ways.ts';
+import { bothWays, NO_WAYS, waysOf } from '../../../reconciler/model/uncompared.ts';
 import { confirmWith } from '../confirm.ts';
 import { OUTCOME_RENDERERS } from '../printer.ts';
 import type { Flags } from '../command-table.ts';
-import { optionsFrom } from '../flags.ts';
+import { optionsFrom, shardOptions } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
 import { awaitedItem, checksView, progressView, startingView } from '../progress-view.ts';
-import { shardOptions } from '../shard.ts';
 import { runPlan } from './plan.ts';
 
 /**

@@ -12,15 +12,14 @@ import { parseAge } from '../../../reconciler/operations/flag-values.ts';
 import type { Voice } from '../../../reconciler/render/change.ts';
 import { environmentText } from '../../../reconciler/render/section-text.ts';
 import { mergedText, summaryText, waysText } from '../../../reconciler/render/summary.ts';
-import { bothWays, NO_WAYS, waysOf } from '../../../reconciler/model/ways.ts';
+import { bothWays, NO_WAYS, waysOf } from '../../../reconciler/model/uncompared.ts';
 import type { Flags } from '../command-table.ts';
-import { hasJsonOutput, optionsFrom } from '../flags.ts';
+import { hasJsonOutput, optionsFrom, shardOptions } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../printer.ts';
 import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
 import { awaitedItem, checksView, progressView, startingView } from '../progress-view.ts';
 import { handOn, reportFailure, reporterFor } from '../reporter.ts';
-import { shardOptions } from '../shard.ts';
 
 /**
  * `setpoint plan`: exit 0; with --exit-code, 5 if a guard would refuse an apply and 2 if there are differences. Shows a saved plan

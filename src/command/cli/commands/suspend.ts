@@ -1,11 +1,11 @@
 import { usageError } from '../../../reconciler/model/error.ts';
 import type { JournalEvent } from '../../../reconciler/model/watch.ts';
+import { nameGiven } from '../../../controller/watch/watching.ts';
 import { namesListed } from '../../../reconciler/model/wording.ts';
 import { runInfo, SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import { Journal } from '../../../controller/watch/journal/journal.ts';
 import { SuspensionFile } from '../../../controller/watch/suspension-file.ts';
-import { nameGiven } from '../../../controller/watch/who-acts.ts';
 import { namesToChange } from '../../../controller/watch/data-folder.ts';
 import type { Flags } from '../command-table.ts';
 import { environmentsNamed, untilOf, DEFAULT_DATA } from '../flags.ts';

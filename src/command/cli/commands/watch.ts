@@ -2,10 +2,14 @@ import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
 import { readSaved } from '../../../reconciler/operations/saved-document.ts';
 import { join } from 'node:path';
 import { DiskAnswers } from '../../../reconciler/host/disk-answers.ts';
-import type { Controller } from '../../../controller/watch/controller.ts';
+import {
+  type Controller,
+  lockFolder,
+  openController,
+} from '../../../controller/watch/controller.ts';
 import { openBranch } from '../../../reconciler/host/git-branch.ts';
 import type { Notices } from '../../../controller/watch/notices/notices.ts';
-import { defaultFiles } from '../../../reconciler/operations/files-beside.ts';
+import { defaultFiles } from '../../../reconciler/operations/load.ts';
 import type { Options } from '../../../reconciler/operations/options.ts';
 import { FollowedCommits } from '../../../controller/watch/followed-commits.ts';
 import { branchSource, type SettingsSource } from '../../../controller/watch/source.ts';
@@ -15,12 +19,10 @@ import { fileLocks } from '../../../controller/watch/locks/file-locks.ts';
 import { clusterHere } from '../../../controller/watch/locks/lease-api.ts';
 import { leaseLocks } from '../../../controller/watch/locks/lease-locks.ts';
 import { scopedLocks, type Locks } from '../../../controller/watch/locks/locks.ts';
-import { lockFolder, openController } from '../../../controller/watch/open.ts';
 import type { Flags } from '../command-table.ts';
-import { countOf, intervalOf, optionsFrom, DEFAULT_DATA } from '../flags.ts';
+import { countOf, intervalOf, optionsFrom, DEFAULT_DATA, shardOptions } from '../flags.ts';
 import { type Io, write } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
-import { shardOptions } from '../shard.ts';
 import type { JournalRecord, WatchState } from '../../../reconciler/model/watch.ts';
 import { escaped, visible } from '../../../reconciler/render/text.ts';
 import {
@@ -28,8 +30,9 @@ import {
   logLine,
   type LogEntry,
   type LogFormat,
+  afterFirstRound,
+  watchesEntry,
 } from '../../../controller/watch/telemetry/log.ts';
-import { afterFirstRound, watchesEntry } from '../../../controller/watch/telemetry/round.ts';
 import type { ControllerNote } from '../../../controller/watch/conditions.ts';
 import type { ReadEnd } from '../../../controller/watch/watching.ts';
 import type { FlagValues } from '../flag-table.ts';

@@ -3,7 +3,7 @@ import { servedStates } from '../../../emulator/options.ts';
 import { EMBEDDED_DIALECTS } from '../../../reconciler/model/address.ts';
 import type { Target } from '../../../reconciler/desired/target.ts';
 import { fields } from '../../../reconciler/model/field.ts';
-import { labelPairs } from '../../../reconciler/operations/labelled.ts';
+import { labelPairs } from '../../../reconciler/operations/select.ts';
 import { loadTargets } from '../../../reconciler/operations/load.ts';
 import type { Completion } from '../flag-table.ts';
 import { optionsFrom } from '../flags.ts';

@@ -7,24 +7,41 @@ import {
   type WriteEvent,
 } from '../../../reconciler/model/watch.ts';
 import { RESULTS } from '../../../reconciler/model/outcome.ts';
-import { ACTIONS } from '../../../reconciler/model/action.ts';
-import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
+import { ACTIONS, type EnvironmentPlan } from '../../../reconciler/model/plan.ts';
 import { OUTCOME_VERDICTS, WATCH_STATUSES } from '../../../reconciler/model/verdict.ts';
-import {
-  count,
-  flag,
-  list,
-  mapOf,
-  members,
-  oneOf,
-  orAbsent,
-  orNull,
-  text,
-  there,
-  time,
-  type Form,
-  word,
-} from './forms.ts';
+
+/** Whether a value is what is read of it. A later version may have written a word or a form that this one does not know. */
+type Form = (value: unknown) => boolean;
+
+export const text: Form = (value) => typeof value === 'string';
+const flag: Form = (value) => typeof value === 'boolean';
+export const count: Form = (value) => Number.isFinite(value);
+export const time: Form = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+export const there: Form = (value) => value !== undefined;
+export function list(form: Form): Form {
+  return (value) => Array.isArray(value) && value.every(form);
+}
+function orNull(form: Form): Form {
+  return (value) => value === null || form(value);
+}
+function mapOf(form: Form): Form {
+  return (value) => members({})(value) && Object.values(value as object).every(form);
+}
+function orAbsent(form: Form): Form {
+  return (value) => value === undefined || form(value);
+}
+export const members =
+  (forms: Readonly<Record<string, Form>>): Form =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(forms).every(([name, form]) => form((value as Record<string, unknown>)[name]));
+function oneOf(words: readonly string[]): Form {
+  return (value) => words.includes(value as string);
+}
+/** Of a closed list of words: each must be named. */
+export const word = <W extends string>(words: Readonly<Record<W, 1>>): Form =>
+  oneOf(Object.keys(words));
 
 /** What a file of the journal begins with of each environment: what its records say, but for the last that was put right. */
 export const IN_CHECKPOINT = [

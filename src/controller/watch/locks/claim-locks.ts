@@ -1,8 +1,16 @@
 import { asSetpointError, SetpointError } from '../../../reconciler/model/error.ts';
 import type { Clock } from '../../../reconciler/model/ports.ts';
-import { describeHolder, type Claim, type ClaimStore } from './claims.ts';
+import {
+  describeHolder,
+  type Claim,
+  type ClaimStore,
+  Observations,
+  ownTime,
+  Presence,
+  stopwatch,
+  type OwnTime,
+} from './presence.ts';
 import type { Lock, LockRefused, Locks } from './locks.ts';
-import { Observations, ownTime, Presence, stopwatch, type OwnTime } from './presence.ts';
 
 /**
  * Locks made of claims and heartbeats. A claim is in force as long as its holder's heartbeat moves, judged by the observer's

@@ -11,7 +11,7 @@ import {
   type Method,
   type WireAnswer,
 } from '../../../reconciler/service/exchange.ts';
-import type { WireFault } from '../../../reconciler/service/wire-fault.ts';
+import type { WireFault } from '../../../reconciler/service/fault-error.ts';
 
 /** Where the API server of the cluster is that this process runs in, and the folder with the token of its service account. */
 export interface Cluster {

@@ -9,10 +9,10 @@ import {
   type ClaimStore,
   type Pace,
   type HeartbeatState,
-} from './claims.ts';
+  type OwnTime,
+} from './presence.ts';
 import { LeaseApi, type Cluster, type Lease } from './lease-api.ts';
 import type { Locks } from './locks.ts';
-import type { OwnTime } from './presence.ts';
 
 /** As client-go elects leaders. */
 const PACE: Pace = { ttl: 15_000, renewEvery: 2_000, lostAfter: 10_000 };

@@ -8,8 +8,14 @@ import { alertsNow, LASTS, RESEND } from './alerts.ts';
 import { decide, type Due } from './decide.ts';
 import { newsContent } from './controller-news.ts';
 import { contentOf, wordsOf } from './message.ts';
-import type { Alertmanager, Issues, NotifySettings, Receiver, Webhook } from './receiver.ts';
 import { messageTo, postTo } from './receivers.ts';
+import {
+  type Alertmanager,
+  type Issues,
+  type NotifySettings,
+  type Receiver,
+  type Webhook,
+} from './receiver.ts';
 import type { Sender, SendResult } from './send.ts';
 import type { NoticeJournal, ToldStates } from './told.ts';
 import { NoticeCounts } from '../telemetry/counters.ts';

@@ -8,8 +8,8 @@ import {
 import { isLoopback, isSensitiveUrl } from '../../../reconciler/model/address.ts';
 import { Secret } from '../../../reconciler/model/secret.ts';
 import { isSensitiveName, isSecretText } from '../../../reconciler/model/secret-words.ts';
-import type { Destination } from './receiver.ts';
 import { FORMS } from './receivers.ts';
+import { type Destination } from './receiver.ts';
 import { lookUp } from '../../../reconciler/desired/lookup.ts';
 import { diagnostic } from '../../../reconciler/desired/report.ts';
 import { milliseconds } from '../../../reconciler/desired/blocks/watch.ts';

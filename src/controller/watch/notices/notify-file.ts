@@ -1,6 +1,6 @@
 import { windowOf, windowProblem } from '../../../reconciler/desired/blocks/watch.ts';
 import { member, textOf, type Node } from '../../../reconciler/desired/node.ts';
-import { secretsRead } from '../../../reconciler/desired/secret-uses.ts';
+import { secretsRead } from '../../../reconciler/desired/key-travel.ts';
 import { parseFile } from '../../../reconciler/desired/parse.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
 import type { Diagnostic } from '../../../reconciler/model/diagnostic.ts';
@@ -11,8 +11,13 @@ import { NOTICE_KINDS, type Window } from '../../../reconciler/model/watch.ts';
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { counted } from '../../../reconciler/model/wording.ts';
 import { ADDRESSES, destinationOf, isReachedSafely, NotifyNodes } from './notify-destination.ts';
-import type { Heartbeat, NotifySettings, Receiver, ReceiverEvent } from './receiver.ts';
 import { FORMS } from './receivers.ts';
+import {
+  type Heartbeat,
+  type NotifySettings,
+  type Receiver,
+  type ReceiverEvent,
+} from './receiver.ts';
 
 /** A file of --notify that is not valid: every problem. */
 export class NotifyInvalid extends SetpointError {

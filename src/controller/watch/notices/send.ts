@@ -12,7 +12,7 @@ import {
   type Sender as Network,
 } from '../../../reconciler/service/network.ts';
 import { retryAfter } from '../../../reconciler/service/service-error.ts';
-import type { WireFault } from '../../../reconciler/service/wire-fault.ts';
+import type { WireFault } from '../../../reconciler/service/fault-error.ts';
 
 /**
  * What became of a message. `not-taken`: surely nobody got it; `again` is whether the same may be tried later, `after` how many

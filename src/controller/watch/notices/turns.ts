@@ -2,8 +2,8 @@ import { LONGEST_KEPT } from '../../../reconciler/service/service-error.ts';
 import type { SentAlerts } from './alerts.ts';
 import { ControllerNews } from './controller-news.ts';
 import type { Due } from './decide.ts';
-import type { Receiver } from './receiver.ts';
 import { FORMS } from './receivers.ts';
+import { type Receiver } from './receiver.ts';
 import type { SendResult } from './send.ts';
 
 /** How long notices are collected before the first is sent, and the least time between two messages to one receiver. */

@@ -7,7 +7,7 @@ import { isDangerous, type ShownChange, inlineValue } from '../change.ts';
 import { changeText } from '../section-text.ts';
 import { outcomeSections, planSections, type Section, weightOf } from '../section.ts';
 import { PLAIN } from '../text.ts';
-import { waysSentences } from '../../model/ways.ts';
+import { waysSentences } from '../../model/uncompared.ts';
 import { notComparedText, refusalSentence, refusalTitle } from '../wording.ts';
 import { commands, type Annotation } from './command.ts';
 

@@ -11,7 +11,7 @@ import {
   nestedDiff,
 } from '../change.ts';
 import { PLAIN, WHOLE, type Paint } from '../text.ts';
-import { markup, type Markup, type MarkupPart } from './markup.ts';
+import { markup, type Markup, type MarkupPart } from './page.ts';
 import { chipHtml, refHtml, rowHtml, softHtml, sourceHtml } from './parts.ts';
 
 const MOST_LINES = 16;

@@ -1,7 +1,7 @@
 import type { Source } from '../../model/path.ts';
 import type { Label } from '../change.ts';
 import type { Paint } from '../text.ts';
-import { markup, type Markup, type MarkupPart } from './markup.ts';
+import { markup, type Markup, type MarkupPart } from './page.ts';
 
 /** A titled list of rows made by `rowHtml`; null if there are none. */
 export function rowsHtml(title: string, rows: readonly Markup[]): Markup | null {

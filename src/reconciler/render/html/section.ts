@@ -11,9 +11,9 @@ import {
   sentenceText,
   spokenText,
 } from '../wording.ts';
-import { waysSentences } from '../../model/ways.ts';
+import { waysSentences } from '../../model/uncompared.ts';
 import { changeHtml, differencesHtml, valueHtml } from './change.ts';
-import { markup, type Markup } from './markup.ts';
+import { markup, type Markup } from './page.ts';
 import { chipHtml, refHtml, rowHtml, rowsHtml, softHtml } from './parts.ts';
 
 /** An environment's section; `index` is its position in the document, from 0. */

@@ -7,7 +7,7 @@ import type { Section } from '../section.ts';
 import type { Wording } from '../change.ts';
 import { attentionWords, FEW, isSummed, NOT_WHOLE, summaryLine } from '../summary.ts';
 import { sentenceText } from '../wording.ts';
-import { markup, type Markup } from './markup.ts';
+import { markup, type Markup } from './page.ts';
 import { chipHtml, softHtml } from './parts.ts';
 import { sectionHtml, sectionId } from './section.ts';
 

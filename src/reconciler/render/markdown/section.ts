@@ -7,7 +7,7 @@ import { isDangerous, type ShownChange, inlineValue, isNested, isTooLong } from 
 import { changeText, sideText } from '../section-text.ts';
 import { PROOF_LABELS, unlistedError, type Section, weightOf } from '../section.ts';
 import { PLAIN, WHOLE, type Style } from '../text.ts';
-import { waysSentences } from '../../model/ways.ts';
+import { waysSentences } from '../../model/uncompared.ts';
 import { commandFor, refusalSentence, refusalTitle, sentenceText } from '../wording.ts';
 import {
   alert,

@@ -13,7 +13,7 @@ import type { Quick } from '../../model/resource.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { formOf } from '../../plan/declared.ts';
 import { masked, type Json } from '../../model/value.ts';
-import { leftNames } from '../../model/without.ts';
+import { leftNames } from '../../model/uncompared.ts';
 import { NOTHING_KNOWN } from '../../plan/plan-settings.ts';
 import { settingsPlanIn } from '../../plan/settings-part.ts';
 import { declaredAs, listWrites, OTHERS, withApproved, withOthers } from './whole.ts';

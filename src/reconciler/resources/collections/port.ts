@@ -11,12 +11,11 @@ import { MASK, UnseenSecret } from '../../model/secret.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { AskedItems } from '../../reconcile/contract.ts';
-import { askFor, jsonOf, sendOnce } from '../../service/request.ts';
+import { askFor, jsonOf, sendOnce, retrying } from '../../service/request.ts';
 import { isMissingPath } from '../../service/dialects.ts';
 import type { Reply } from '../../service/exchange.ts';
 import { encode } from '../../service/json.ts';
 import { notInSnapshot, type ReaderOf, type Reading, type WriterOf } from '../../service/port.ts';
-import { retrying } from '../../service/retry.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import { statusError } from '../../service/status-error.ts';
 import {

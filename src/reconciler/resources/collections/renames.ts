@@ -1,4 +1,4 @@
-import { isRename } from '../../model/action.ts';
+import { isRename, type Change, type Plan } from '../../model/plan.ts';
 import {
   secondName,
   waitingFor,
@@ -9,7 +9,6 @@ import {
 } from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
 import { formatPath } from '../../model/path.ts';
-import type { Change, Plan } from '../../model/plan.ts';
 import { recordOf, type ValueRecord } from '../../model/value.ts';
 import type { Wire } from './wire.ts';
 

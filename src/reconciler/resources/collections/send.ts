@@ -1,4 +1,4 @@
-import { isRename } from '../../model/action.ts';
+import { isRename, type Change, type PartPlan } from '../../model/plan.ts';
 import {
   memberPath,
   secretLeaves,
@@ -11,13 +11,12 @@ import {
 import { SetpointError } from '../../model/error.ts';
 import type { Result } from '../../model/outcome.ts';
 import { isWithin } from '../../model/path.ts';
-import type { Change, PartPlan } from '../../model/plan.ts';
 import type { WrittenSecret } from '../../model/ports.ts';
 import { Secret } from '../../model/secret.ts';
 import type { ObservedState } from '../../model/state.ts';
 import type { ValueRecord } from '../../model/value.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
-import { interruption, unlessAbandoned, retryPause } from '../../reconcile/work.ts';
+import { interruption, unlessAbandoned, retryPause } from '../../reconcile/observe-and-plan.ts';
 import type { CollectionKind, ItemAnswer } from './port.ts';
 import { lastOf } from './plan-members.ts';
 import { namesRenamed, renamingsIn } from './renames.ts';

@@ -17,7 +17,7 @@ import {
   type Judged,
   type Wire,
 } from './wire.ts';
-import { leftNames } from '../../model/without.ts';
+import { leftNames } from '../../model/uncompared.ts';
 import type { Source } from '../../model/path.ts';
 import { UNDECLARED, type Change, type PartPlan, type Warning } from '../../model/plan.ts';
 import { itemOf } from './send.ts';

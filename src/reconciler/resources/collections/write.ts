@@ -1,5 +1,11 @@
-import { isRename } from '../../model/action.ts';
-import { effectOf } from '../../model/action.ts';
+import {
+  isRename,
+  effectOf,
+  partWarnings,
+  type Change,
+  type PartPlan,
+  type Warning,
+} from '../../model/plan.ts';
 import {
   ownNames,
   type CollectionForm,
@@ -10,10 +16,9 @@ import {
 import { asSetpointError, SetpointError } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
-import { partWarnings, type Change, type PartPlan, type Warning } from '../../model/plan.ts';
 import { masked } from '../../model/value.ts';
 import { type ResourceEnd } from '../../reconcile/contract.ts';
-import { interruption, inPart, sameResult, untouched } from '../../reconcile/work.ts';
+import { interruption, inPart, sameResult, untouched } from '../../reconcile/observe-and-plan.ts';
 import { afterRenames, throwIfNotRenamed } from './renames.ts';
 import {
   itemOf,

@@ -3,9 +3,8 @@ import type {
   DesiredSandboxes,
   NamedSandbox,
 } from '../../desired/blocks/sandboxes.ts';
-import type { SandboxAction } from '../../model/action.ts';
+import type { SandboxAction, Change, Unmet, Warning } from '../../model/plan.ts';
 import { SetpointError } from '../../model/error.ts';
-import type { Change, Unmet, Warning } from '../../model/plan.ts';
 import { didYouMean } from '../../model/wording.ts';
 import { isUp, type ObservedSandboxes, type Sandbox } from './wire.ts';
 

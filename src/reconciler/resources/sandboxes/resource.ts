@@ -10,11 +10,10 @@ import type {
   ResourceEnd,
   ShownList,
 } from '../../reconcile/contract.ts';
-import { interruption, unlessAbandoned } from '../../reconcile/work.ts';
+import { interruption, unlessAbandoned } from '../../reconcile/observe-and-plan.ts';
 import { concludeRun, sandboxEnd, unwrittenEnd } from './conclude.ts';
-import { followSteps } from './follow.ts';
+import { followSteps, sendSteps, stillNeeded, type SandboxRun } from './run.ts';
 import { NO_SANDBOXES, planSandboxes, specProblem, type SandboxPlan } from './plan.ts';
-import { sendSteps, stillNeeded, type SandboxRun } from './run.ts';
 import { isUp, SANDBOX_READER, type ObservedSandboxes, type SandboxReader } from './wire.ts';
 
 /** The sandboxes of a service. All items are one to approvals and agreements: what one claims depends on the others. */

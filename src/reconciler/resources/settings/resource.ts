@@ -12,7 +12,7 @@ import {
   type ResourceEnd,
   type ManagedResource,
 } from '../../reconcile/contract.ts';
-import { interruption, sameResult, untouched } from '../../reconcile/work.ts';
+import { interruption, sameResult, untouched } from '../../reconcile/observe-and-plan.ts';
 import { mendingWrite, CAME_BACK, unmanagedLine, verify, type Verification } from './verify.ts';
 import { activatedAgain, toldOfProfile } from './profile.ts';
 import { send } from './send.ts';

@@ -3,7 +3,7 @@ import { formatPath, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, Unknown, SettingsWrite } from '../../model/plan.ts';
 import type { ObservedState, DesiredState } from '../../model/state.ts';
 import { masked, type Value } from '../../model/value.ts';
-import { namedHere } from '../../plan/named-settings.ts';
+import { namedHere } from '../../plan/field-here.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
 import {
   lostSecrets,

@@ -16,7 +16,7 @@ import { type Reply } from '../exchange.ts';
 import type { Connection } from '../connect.ts';
 import { listsOf } from '../store-body.ts';
 import { flatRecord, nativeState } from '../native.ts';
-import type { ServiceError } from '../service-error.ts';
+import { type ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
 import { AGENT, agentServerWith, KEY_FLAG, PLACES } from './dialect.ts';
 import { newerThanKnown, recordProblem, releaseOf } from './form.ts';

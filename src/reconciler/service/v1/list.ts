@@ -1,6 +1,6 @@
 import { isList, isRecord, WireNumber, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import type { TimeLimits } from '../retry.ts';
+import type { TimeLimits } from '../request.ts';
 import { ServiceError } from '../service-error.ts';
 import { getV1 } from './request.ts';
 

@@ -2,8 +2,7 @@ import type { Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
 import { faultError } from '../fault-error.ts';
 import { headerOf } from '../exchange.ts';
-import { jsonOf } from '../request.ts';
-import { retrying, timeLeft, type TimeLimits } from '../retry.ts';
+import { jsonOf, retrying, timeLeft, type TimeLimits } from '../request.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
 

@@ -7,7 +7,7 @@ import {
   type News,
 } from '../../../../src/controller/watch/notices/controller-news.ts';
 import { messageTo } from '../../../../src/controller/watch/notices/receivers.ts';
-import type { Receiver, Webhook } from '../../../../src/controller/watch/notices/receiver.ts';
+import { type Receiver, type Webhook } from '../../../../src/controller/watch/notices/receiver.ts';
 import { Secret } from '../../../../src/reconciler/model/secret.ts';
 import { receiver } from '../../../fixture/receivers.ts';
 import { ago, WATCHED_AT } from '../../../fixture/watching.ts';

@@ -1,9 +1,11 @@
 import { isLoopback } from './address.ts';
 import { isCollectionBlock } from './collection-forms.ts';
 import type { OutcomeChange } from './outcome.ts';
-import { formatPath, isWithin } from './path.ts';
+import { formatPath, isWithin, type Path } from './path.ts';
 import type { EnvironmentPlan, Unknown } from './plan.ts';
-import { leftWhole } from './without.ts';
+import { fieldNamed } from './field.ts';
+import { entryOf, isOfServers } from './mcp.ts';
+import type { DesiredState } from './state.ts';
 
 /**
  * What can be done about what could not be compared, of one environment or of several: said once, however many there are. Of names two are
@@ -35,7 +37,7 @@ export const NO_WAYS: Ways = {
 };
 
 /** What of a plan or an outcome is told of it. */
-export type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
+type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
   Partial<Pick<EnvironmentPlan, 'observed_at' | 'error'>> & {
     readonly changes: readonly Pick<OutcomeChange, 'path'>[];
     /** See `Ways`. In no document that is saved. */
@@ -139,4 +141,40 @@ function few(names: readonly string[]): readonly string[] {
 
 function fewMissing(missing: readonly Missing[]): readonly Missing[] {
   return [...new Map(missing.map((one) => [one.path, one])).values()].slice(0, 2);
+}
+
+/**
+ * What `--without` takes for a path of a plan: the field itself, or all of the mcp entry or item that it is in, which services store as one.
+ */
+export function leftWhole(path: Path): Path {
+  if (isOfServers(path)) return entryOf(path);
+  return isCollectionBlock(path[0] ?? '') ? path.slice(0, 2) : path;
+}
+
+/** Whether a field that no service reports: a write that leaves it out may clear it. */
+export function isNeverReported([name = '', ...inner]: Path): boolean {
+  const field = inner.length === 0 ? fieldNamed(name) : undefined;
+  return field?.secret === true && field.setFlag === null;
+}
+
+/** What a run leaves as it is, as what is not compared. */
+export function leftUnknown({ left = [] }: Pick<DesiredState, 'left'>): Unknown[] {
+  return left.map(({ path, ref }) => ({
+    path,
+    reason: 'left as it is (--without)',
+    ref,
+    kind: 'left',
+  }));
+}
+
+export function isLeft({ left = [] }: Pick<DesiredState, 'left'>, path: Path): boolean {
+  return left.some((one) => [one.path, ...(one.calls ?? [])].some((own) => isWithin(path, own)));
+}
+
+/** The names in a collection that a run leaves as they are. */
+export function leftNames(
+  { left = [] }: Pick<DesiredState, 'left'>,
+  block: string,
+): ReadonlySet<string> {
+  return new Set(left.flatMap(({ path, names }) => (path[0] === block ? names : [])));
 }
