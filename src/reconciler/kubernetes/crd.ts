@@ -7,6 +7,14 @@ export interface Structural {
   readonly properties?: Readonly<Record<string, Structural>>;
   readonly additionalProperties?: Structural;
   readonly items?: Structural;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: boolean;
+  readonly exclusiveMaximum?: boolean;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
 }
@@ -61,4 +69,33 @@ export function isOpen(schema: Structural): boolean {
 /** The member that identifies the entries of a list; null for a list without one. */
 export function keyOf(schema: Structural | 'open'): string | null {
   return schema === 'open' ? null : (schema['x-kubernetes-list-map-keys']?.[0] ?? null);
+}
+
+/** Whether the API server takes a single value at a place. */
+export function fits(schema: Structural | 'open', value: string | number | boolean): boolean {
+  if (schema === 'open' || schema.type === undefined) return true;
+  if (schema.type === 'boolean') return typeof value === 'boolean';
+  if (schema.type === 'string') return typeof value === 'string' && fitsText(schema, value);
+  return typeof value === 'number' && fitsNumber(schema, value);
+}
+
+function fitsText({ enum: words, pattern, minLength = 0, maxLength }: Structural, text: string) {
+  const { length } = Array.from(text);
+  return (
+    (words?.includes(text) ?? true) &&
+    (pattern === undefined || new RegExp(pattern, 'u').test(text)) &&
+    length >= minLength &&
+    length <= (maxLength ?? length)
+  );
+}
+
+function fitsNumber(schema: Structural, value: number): boolean {
+  const { type, minimum = value, maximum = value, exclusiveMinimum, exclusiveMaximum } = schema;
+  return (
+    (type === 'number' || Number.isInteger(value)) &&
+    value >= minimum &&
+    value <= maximum &&
+    !(exclusiveMinimum === true && value === minimum) &&
+    !(exclusiveMaximum === true && value === maximum)
+  );
 }

@@ -48,15 +48,17 @@ export function specOf(target: Target, secret: string | undefined): MadeSpec {
   const server = serverSpec(target.server, taking);
   const declared = declaredSpec(target, taking);
   const { watch } = target;
+  const { valuesFrom, clear } = taking;
+  const isEmpty = Object.keys(declared).length + valuesFrom.length + clear.length === 0;
   const watched = membersOf(watch, ['mode', 'interval']);
   const interval = textOf(member(watch, 'interval'));
   const spec = {
     server,
     mode: textOf(member(watch, 'mode')) === 'heal' ? 'Apply' : 'Observe',
     ...(interval === undefined ? {} : { interval }),
-    ...declared,
-    ...filled('valuesFrom', taking.valuesFrom as unknown as readonly Json[]),
-    ...filled('clear', taking.clear),
+    ...(isEmpty ? { settings: {} } : declared),
+    ...filled('valuesFrom', valuesFrom as unknown as readonly Json[]),
+    ...filled('clear', clear),
     ...filled('unmanaged', [...new Set(textsIn(target.unmanaged))]),
     ...(target.guards === undefined ? {} : { guards: membersOf(target.guards, []) }),
     ...(Object.keys(watched).length === 0 ? {} : { watch: watched }),

@@ -10,7 +10,7 @@ import {
 } from '../desired/references.ts';
 import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
-import { keyOf, memberSchema, type Structural } from './crd.ts';
+import { fits, keyOf, memberSchema, type Structural } from './crd.ts';
 import { placeText } from './place.ts';
 import type { SecretKey } from './secret-keys.ts';
 
@@ -101,14 +101,21 @@ function takenList(items: readonly Node[], place: Place, taking: Taking): Json {
   });
 }
 
-/** An item keeps its position: what is filled in from a Secret is empty text until then. */
+/** An item keeps its position: a text of its own is there until a value of a Secret takes its place. */
 function itemOf(item: Node, place: Place, taking: Taking): Json {
   if (item.kind === 'scalar' && item.value === null) refuse(item, place, NULL_IN_LIST, taking);
-  const before = taking.valuesFrom.length;
   const value = taken(item, place, taking);
   if (value !== undefined) return value;
-  return item.kind === 'map' ? {} : taking.valuesFrom.length > before ? '' : null;
+  if (item.kind === 'map') return {};
+  if (!fits(place.schema, FILLED_IN)) refuse(item, place, NOT_FILLED_IN, taking);
+  return FILLED_IN;
 }
+
+const FILLED_IN = '(valuesFrom)';
+const NOT_FILLED_IN = {
+  message: 'An item of this list cannot come from a Secret.',
+  hint: 'Write the value out.',
+};
 
 const NULL_IN_LIST = {
   message: 'A SettingsTarget cannot hold null in a list: clients of Kubernetes drop it.',
@@ -167,7 +174,10 @@ function takenText(node: ScalarNode, text: string, place: Place, taking: Taking)
   const references = parts.filter((part) => typeof part === 'object');
   const [reference] = references;
   // An escape stays one: what a SettingsTarget declares is read as settings.yaml is.
-  if (reference === undefined) return text;
+  if (reference === undefined) {
+    if (!fits(place.schema, text)) refuse(node, place, UNFIT, taking);
+    return text;
+  }
   if (parts.length > 1) {
     refuse(node, place, AROUND, taking);
     return undefined;
@@ -199,22 +209,26 @@ function fallbackAs(
   taking: Taking,
 ): Json | undefined {
   const type = place.schema === 'open' ? undefined : place.schema.type;
-  if (type === 'string' || type === undefined) return fallback;
-  if (type === 'boolean' && /^(true|false)$/.test(fallback)) return fallback === 'true';
   const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(fallback);
-  if (isNumber && (type === 'number' || (type === 'integer' && Number.isInteger(Number(fallback)))))
-    return Number(fallback);
-  refuse(
-    node,
-    place,
-    {
-      message: `The default of this reference is no ${type}.`,
-      hint: `Write a default that is one, or none.`,
-    },
-    taking,
-  );
+  const value =
+    type === 'boolean' && /^(true|false)$/.test(fallback)
+      ? fallback === 'true'
+      : (type === 'number' || type === 'integer') && isNumber
+        ? Number(fallback)
+        : fallback;
+  if (fits(place.schema, value)) return value;
+  refuse(node, place, UNFIT_DEFAULT, taking);
   return undefined;
 }
+
+const UNFIT_DEFAULT = {
+  message: 'The default of this reference is none that its field takes.',
+  hint: 'Write a default that the field takes, or none.',
+};
+const UNFIT = {
+  message: 'This text is none that its field takes.',
+  hint: 'Write one that it takes: setpoint explain PATH lists what that is.',
+};
 
 export function refuse(
   { file, at }: Pick<Node, 'file' | 'at'>,

@@ -6,6 +6,7 @@ import { definition, type KubeObject } from '../../../src/reconciler/kubernetes/
 import { setpoint } from '../../fixture/command-here.ts';
 import {
   administer,
+  establish,
   kubeApiserver,
   newNamespace,
   type KubeApiserver,
@@ -21,19 +22,8 @@ const STRICT = '?fieldValidation=Strict&fieldManager=test';
 /** What the API server says of a request that it refuses. */
 const said = (body: unknown): string => (body as { readonly message: string }).message;
 
-/** The definition as it is now, established. Other tests may have it there already. */
-async function established(): Promise<void> {
-  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/settingstargets.setpoint.dev`;
-  const applied = await administer(real, 'PATCH', `${path}${STRICT}&force=true`, definition(), {
-    'content-type': 'application/apply-patch+yaml',
-  });
-  expect([200, 201]).toContain(applied.status);
-  await expect
-    .poll(async () => JSON.stringify((await administer(real, 'GET', path)).body), {
-      timeout: 20_000,
-    })
-    .toMatch(/"type":"Established","status":"True"|"status":"True","type":"Established"/);
-}
+/** Other tests may have the definition there already. */
+const established = (): Promise<void> => establish(real, definition() as never);
 
 async function rendered(
   namespace: string,

@@ -175,6 +175,19 @@ describe('strict references of typed fields', () => {
     });
   });
 
+  it('a number and a truth value may come from a secret command', () => {
+    const one = target(
+      withSettings('max_iterations: ${secret:op/n}', 'confirmation_mode: ${secret:op/yes}'),
+    );
+    const secret = ({ path }: { readonly path: string }) => ({
+      text: path === 'n' ? '50' : 'true',
+    });
+    expect(settings(one, { ...source(), secret })).toMatchObject({
+      fields: { max_iterations: { secret: 50 }, confirmation_mode: { secret: true } },
+      missing: {},
+    });
+  });
+
   it('a default is read the same way', () => {
     const one = target(
       withSettings('max_iterations: ${env:X:-7}', 'confirmation_mode: ${env:Y:-maybe}'),

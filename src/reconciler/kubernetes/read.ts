@@ -1,0 +1,219 @@
+import { readTargets, type Target } from '../desired/target.ts';
+import { sourceFile, type Finding } from '../desired/node.ts';
+import { diagnostic } from '../desired/report.ts';
+import { isMalformed, mayHoldReference, parseTemplate } from '../desired/references.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { parsePath } from '../model/path.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import { snakeCase } from './names.ts';
+import { withValueAt } from './put.ts';
+import type { SecretKey } from './secret-keys.ts';
+import { declaredBy } from './settings-from.ts';
+import type { Given, SettingsTarget, TargetSpec } from './settings-target.ts';
+import { DATA } from './spec.ts';
+
+/** The target that a SettingsTarget declares; null if one of the diagnostics is an error. */
+export interface ReadTarget {
+  readonly target: Target | null;
+  readonly diagnostics: readonly Diagnostic[];
+  /** The keys of Secrets that the target refers to. */
+  readonly secrets: readonly SecretKey[];
+}
+
+/**
+ * What a SettingsTarget declares, as settings.yaml would: the same checks, the same paths. A value of a Secret is a reference, which
+ * `clusterSource` resolves. Nothing is asked for here.
+ */
+export function readSettingsTarget(object: SettingsTarget, given: Given = {}): ReadTarget {
+  const from = declaredBy(object, given);
+  if ('problems' in from) return { target: null, diagnostics: from.problems, secrets: [] };
+  const file = sourceFile(`SettingsTarget ${object.metadata.name}`, '');
+  const problem = (finding: Finding): Diagnostic => diagnostic(file, 0, finding);
+  const spec: ValueRecord = { ...from.spec };
+  const inline = DATA.flatMap((name) => referencesIn(spec[name] ?? null, [name]));
+  const problems = [...inline, ...referencesIn(spec['native'] ?? null, ['native'])].map((path) =>
+    problem({ ...INLINE, path }),
+  );
+  const values = valuesFrom(spec).filter(
+    ({ secret, optional }) => !optional || given.hasKey?.(secret) !== false,
+  );
+  const filled = withValues(blocksOf(spec), spec, values);
+  problems.push(...filled.unknown.map((path) => problem(leadsNowhere(path))));
+  if (problems.length > 0) return { target: null, diagnostics: problems, secrets: [] };
+  const { metadata } = object;
+  const data = { version: 1, name: metadata.name, ...serverOf(object.spec), ...filled.blocks };
+  const loaded = { path: file.path, text: JSON.stringify(data, null, 1), base: null };
+  const lock = given.lock === undefined ? {} : { lock: given.lock };
+  const { targets, diagnostics } = readTargets(
+    { ...loaded, ...lock },
+    { serverGiven: false, several: false },
+  );
+  const [target] = targets;
+  const isValid = !diagnostics.some(({ severity }) => severity === 'error');
+  return {
+    target: isValid ? (target ?? null) : null,
+    diagnostics: [...from.warnings, ...diagnostics],
+    secrets: [...values.map(({ secret }) => secret), ...serverSecrets(object.spec)],
+  };
+}
+
+const INLINE = {
+  code: 'malformed-reference',
+  message: 'A SettingsTarget holds no references.',
+  hint: 'Name the key of a Secret under valuesFrom, with this path; write $${ for a literal ${.',
+} as const;
+
+/** The paths of texts that hold references. */
+function referencesIn(value: Value, path: readonly string[]): readonly (readonly string[])[] {
+  if (typeof value === 'string') {
+    const parts = mayHoldReference(value) ? parseTemplate(value) : [];
+    return !isMalformed(parts) && parts.some((part) => typeof part === 'object') ? [path] : [];
+  }
+  if (isList(value))
+    return value.flatMap((item, index) => referencesIn(item, [...path, String(index)]));
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => referencesIn(inner, [...path, key]));
+}
+
+interface FromSecret {
+  readonly path: string;
+  readonly secret: SecretKey;
+  readonly optional: boolean;
+}
+
+function valuesFrom(spec: ValueRecord): readonly FromSecret[] {
+  const list = spec['valuesFrom'];
+  if (!isList(list)) return [];
+  return list.flatMap((one): FromSecret[] => {
+    if (!isRecord(one) || typeof one['path'] !== 'string') return [];
+    const secret = secretKey(one['secretKeyRef']);
+    const optional = isRecord(one['secretKeyRef']) && one['secretKeyRef']['optional'] === true;
+    return secret === null ? [] : [{ path: one['path'], secret, optional }];
+  });
+}
+
+function secretKey(ref: Value | undefined): SecretKey | null {
+  if (!isRecord(ref)) return null;
+  const { name, key } = ref;
+  return typeof name === 'string' && typeof key === 'string' ? { name, key } : null;
+}
+
+/** The command that references to Secrets name. */
+const COMMAND = 'kubernetes';
+
+function referenceTo({ name, key }: SecretKey): string {
+  return `\${secret:${COMMAND}/${name}/${key}}`;
+}
+
+/** Resolves the references of targets that were read here, and no others. */
+export function clusterSource(
+  valueOf: (secret: SecretKey) => { readonly text: string } | { readonly problem: string },
+): ReferenceSource {
+  return {
+    variable: () => undefined,
+    file: () => ({ problem: 'a SettingsTarget refers to no files' }),
+    secret: ({ command, path }) => {
+      const [name = '', key = ''] = path.split('/');
+      return command === COMMAND ? valueOf({ name, key }) : undefined;
+    },
+  };
+}
+
+/** The blocks as settings.yaml has them, what only later servers have among the settings. */
+function blocksOf(spec: ValueRecord): ValueRecord {
+  const named = DATA.flatMap((name) => {
+    const value = spec[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const { native, guards, watch, mode, interval, unmanaged } = spec;
+  const blocks = recordOf(named);
+  const watched = {
+    mode: mode === 'Apply' ? 'heal' : 'detect',
+    ...(interval === undefined ? {} : { interval }),
+    ...snakeCased(watch),
+  };
+  return {
+    ...blocks,
+    ...(native === undefined ? {} : { settings: merged(blocks['settings'], native) }),
+    ...(guards === undefined ? {} : { guards: snakeCased(guards) }),
+    watch: watched,
+    ...(unmanaged === undefined ? {} : { unmanaged }),
+  };
+}
+
+function merged(below: Value | undefined, above: Value): Value {
+  if (!isRecord(below) || !isRecord(above)) return above;
+  const names = [...new Set([...Object.keys(below), ...Object.keys(above)])];
+  return recordOf(
+    names.map((name) => {
+      const over = above[name];
+      return [name, over === undefined ? (below[name] ?? null) : merged(below[name], over)];
+    }),
+  );
+}
+
+function snakeCased(value: Value | undefined): ValueRecord {
+  if (!isRecord(value)) return {};
+  return recordOf(Object.entries(value).map(([name, inner]) => [snakeCase(name), inner]));
+}
+
+function serverOf(spec: TargetSpec): ValueRecord {
+  const { url, headers, apiKeySecretRef, ...rest } = spec.server;
+  const key = secretKey(apiKeySecretRef);
+  const named = headersOf(headers).map(({ name, secret }) => [name, referenceTo(secret)] as const);
+  return {
+    server: {
+      url: url ?? '',
+      ...(key === null ? {} : { api_key: referenceTo(key) }),
+      ...(named.length === 0 ? {} : { headers: recordOf(named) }),
+      ...snakeCased(rest),
+    },
+  };
+}
+
+function headersOf(headers: Value | undefined): readonly { name: string; secret: SecretKey }[] {
+  if (!isList(headers)) return [];
+  return headers.flatMap((one) => {
+    const secret = isRecord(one) ? secretKey(one['secretKeyRef']) : null;
+    return isRecord(one) && typeof one['name'] === 'string' && secret !== null
+      ? [{ name: one['name'], secret }]
+      : [];
+  });
+}
+
+function serverSecrets({ server }: TargetSpec): readonly SecretKey[] {
+  const key = secretKey(server['apiKeySecretRef']);
+  return [...(key === null ? [] : [key]), ...headersOf(server['headers']).map((one) => one.secret)];
+}
+
+/** The blocks with what is cleared and what Secrets hold, and the paths that lead nowhere. */
+function withValues(
+  blocks: ValueRecord,
+  spec: ValueRecord,
+  values: readonly FromSecret[],
+): { readonly blocks: ValueRecord; readonly unknown: readonly string[] } {
+  const cleared = isList(spec['clear'] ?? null) ? (spec['clear'] as readonly Value[]) : [];
+  const all: (readonly [string, Value])[] = [
+    ...cleared.flatMap((path) => (typeof path === 'string' ? [[path, null] as const] : [])),
+    ...values.map(({ path, secret }) => [path, referenceTo(secret)] as const),
+  ];
+  const unknown: string[] = [];
+  let filled = blocks;
+  for (const [text, value] of all) {
+    const path = parsePath(text);
+    const isBlock = DATA.some((name) => name === path?.[0]);
+    const next =
+      path === null || !isBlock || path.length < 2 ? null : withValueAt(filled, path, value);
+    if (next === null) unknown.push(text);
+    else filled = next;
+  }
+  return { blocks: filled, unknown };
+}
+
+const leadsNowhere = (path: string): Finding => ({
+  code: 'unknown-path',
+  message: `The path ${path} leads nowhere.`,
+  hint: 'Write a block and the members in it, such as settings.llm_api_key; an entry of a list by its url or name.',
+  path: ['valuesFrom'],
+});
