@@ -16,14 +16,14 @@ const DOCUMENTS = [
 /** What the code has types of, by the name that every schema gives it under `$defs`, and the module that has it. */
 const NOUNS = {
   change: ['Change<Json>', './plan.ts'],
-  error: ['ErrorReport', './plan.ts'],
+  error: ['ErrorReport', './error.ts'],
   path: ['Path', './path.ts'],
   proof: ['Proof', './proof.ts'],
   refusal: ['Refusal', './guard.ts'],
   source: ['Source', './path.ts'],
   tool: ['Tool', './plan.ts'],
   unknown: ['Unknown', './plan.ts'],
-  warning: ['Warning', './plan.ts'],
+  warning: ['Warning', './error.ts'],
 };
 const ANY = ['Json', './value.ts'];
 /** Members that the code knows more of than their schema says, by the type that they are of. */

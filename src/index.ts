@@ -28,13 +28,12 @@ export type { Action } from './reconciler/model/plan.ts';
 export type {
   Change,
   EnvironmentPlan,
-  ErrorReport,
   Merged,
   PlanDocument,
   Run,
   Unknown,
-  Warning,
 } from './reconciler/model/plan.ts';
+export type { ErrorReport, Warning } from './reconciler/model/error.ts';
 export type {
   EnvironmentOutcome,
   OutcomeChange,
@@ -86,13 +85,13 @@ export type {
 } from './reconciler/model/effective.ts';
 export type { FileEdit, ShownLine } from './reconciler/model/pulled.ts';
 export type { Check, MachineCheck, TargetCheck } from './reconciler/model/doctor.ts';
+export type { OutcomeSummary } from './reconciler/model/outcome.ts';
 export type {
   Attention,
   EnvironmentCounts,
-  OutcomeSummary,
   PlanSummary,
   Summary,
-} from './reconciler/model/summary.ts';
+} from './reconciler/model/plan.ts';
 export type { OutcomeVerdict, PlanVerdict, Verdict } from './reconciler/model/verdict.ts';
 export type { Waited as SandboxProgress } from './reconciler/reconcile/contract.ts';
 export type { Clock } from './reconciler/model/ports.ts';

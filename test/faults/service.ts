@@ -2,10 +2,9 @@ import { inspect } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 
 import { SetpointError } from '../../src/reconciler/model/error.ts';
-import type { SettingsWrite } from '../../src/reconciler/model/plan.ts';
+import type { SettingsWrite, ServerSettings } from '../../src/reconciler/model/state.ts';
 import type { Observer, WriteAnswer } from '../../src/reconciler/model/ports.ts';
 import { Secret } from '../../src/reconciler/model/secret.ts';
-import type { ServerSettings } from '../../src/reconciler/model/state.ts';
 import {
   connect,
   type Connection,

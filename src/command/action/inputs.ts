@@ -1,7 +1,6 @@
 import { getInput } from '@actions/core';
 import { RULES, type Refusal } from '../../reconciler/model/guard.ts';
-import type { ErrorReport } from '../../reconciler/model/plan.ts';
-import { usageError } from '../../reconciler/model/error.ts';
+import { type ErrorReport, usageError } from '../../reconciler/model/error.ts';
 import type { Shard } from '../../reconciler/model/shard.ts';
 import { choicesHint } from '../../reconciler/model/wording.ts';
 import { parseAge, parseShard } from '../../reconciler/operations/flag-values.ts';

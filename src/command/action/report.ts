@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ErrorReport, EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
+import type { ErrorReport } from '../../reconciler/model/error.ts';
 import { errorText } from '../../reconciler/render/error-text.ts';
 import { PLAIN, type Style } from '../../reconciler/render/text.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';

@@ -4,10 +4,9 @@ import {
   exitCodeOf,
   worstExitCode,
   type FailureDocument,
+  type ErrorReport,
 } from '../../reconciler/model/error.ts';
-import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
-import type { ErrorReport } from '../../reconciler/model/plan.ts';
-import { reported } from '../../reconciler/model/diagnostic.ts';
+import { type Diagnostic, reported } from '../../reconciler/model/diagnostic.ts';
 import { counted } from '../../reconciler/model/wording.ts';
 import { diagnosticsText, errorText } from '../../reconciler/render/error-text.ts';
 import { json } from '../../reconciler/render/json.ts';

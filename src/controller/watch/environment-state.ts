@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatPath } from '../../reconciler/model/path.ts';
-import type { EnvironmentPlan, ErrorReport } from '../../reconciler/model/plan.ts';
+import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
+import type { ErrorReport } from '../../reconciler/model/error.ts';
 import type {
   JournalRecord,
   Moment,

@@ -1,13 +1,8 @@
 import { ACTIVE_FORM, COLLECTION_FORMS } from '../../reconciler/model/collection-forms.ts';
 import { formatPath, type Path } from '../../reconciler/model/path.ts';
-import { ERRORS, type ErrorCode } from '../../reconciler/model/error.ts';
+import { ERRORS, type ErrorCode, type ErrorReport } from '../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
-import {
-  NAMED_NULL,
-  removesOther,
-  type Change,
-  type ErrorReport,
-} from '../../reconciler/model/plan.ts';
+import { NAMED_NULL, removesOther, type Change } from '../../reconciler/model/plan.ts';
 import type {
   Heal,
   HealFailed,

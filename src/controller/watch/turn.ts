@@ -1,7 +1,7 @@
-import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
+import { asSetpointError, SetpointError, type ErrorReport } from '../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
-import type { EnvironmentPlan, ErrorReport, PlanDocument } from '../../reconciler/model/plan.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { AgreementWith } from '../../reconciler/model/agreement.ts';
 import type { Moment } from '../../reconciler/model/watch.ts';

@@ -10,7 +10,7 @@ import {
 } from '../model/collection-forms.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
 import { formatPath } from '../model/path.ts';
-import type { Warning } from '../model/plan.ts';
+import type { Warning } from '../model/error.ts';
 import { isShowable } from '../model/secret-words.ts';
 import { suggest } from '../model/wording.ts';
 import type { BlockName, Blocks } from './blocks.ts';

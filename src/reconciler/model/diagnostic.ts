@@ -1,4 +1,3 @@
-import type { DiagnosticReport } from './documents.gen.ts';
 import type { Path } from './path.ts';
 
 /** One problem in a settings file: its place, what it is, and what to do about it. */
@@ -15,6 +14,9 @@ export interface Diagnostic {
   /** The line itself with possible secrets struck out; null if the file has no such line. */
   readonly excerpt: string | null;
 }
+
+/** A diagnostic as documents carry it. */
+export type ReportedDiagnostic = Omit<Diagnostic, 'excerpt'>;
 
 /** Every code of a diagnostic and its meaning. docs/diagnostics.md lists the same; a test keeps them in step. */
 export const DIAGNOSTICS = {
@@ -57,7 +59,7 @@ export const DIAGNOSTICS = {
 export type DiagnosticCode = keyof typeof DIAGNOSTICS;
 
 /** A diagnostic as documents carry it: without the quoted line. */
-export function reported(diagnostic: Diagnostic): DiagnosticReport {
+export function reported(diagnostic: Diagnostic): ReportedDiagnostic {
   const { severity, code, message, hint, file, line, column, path } = diagnostic;
   return { severity, code, message, hint, file, line, column, path };
 }

@@ -1,4 +1,4 @@
-import type { ErrorReport } from './plan.ts';
+import type { ErrorReport } from './error.ts';
 
 export type MachineCheck = 'node' | 'file' | 'certificates' | 'debugging';
 export type TargetCheck =

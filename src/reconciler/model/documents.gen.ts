@@ -1,8 +1,9 @@
 // Generated from schemas by `npm run generate`. Do not edit.
 import type { DiagnosticCode } from './diagnostic.ts';
+import type { ErrorReport, Warning } from './error.ts';
 import type { Resource } from './observed.ts';
 import type { Path, Source } from './path.ts';
-import type { Change, EnvironmentPlan, ErrorReport, Tool, Unknown, Warning } from './plan.ts';
+import type { Change, EnvironmentPlan, Tool, Unknown } from './plan.ts';
 import type { Proof } from './proof.ts';
 import type { Json } from './value.ts';
 import type { WatchStatus } from './verdict.ts';

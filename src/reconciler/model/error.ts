@@ -1,5 +1,5 @@
-import type { ErrorReport } from './plan.ts';
-import type { DiagnosticReport } from './documents.gen.ts';
+import type { ReportedDiagnostic } from './diagnostic.ts';
+import type { Path } from './path.ts';
 import { SNAPSHOT_COMMAND } from './observed.ts';
 
 /**
@@ -185,7 +185,7 @@ export function asSetpointError(thrown: unknown): SetpointError {
 
 /** What a command prints as JSON if it could not begin: usage, files, references. */
 export interface FailureDocument {
-  readonly error: ErrorReport & { readonly diagnostics?: readonly DiagnosticReport[] };
+  readonly error: ErrorReport & { readonly diagnostics?: readonly ReportedDiagnostic[] };
 }
 
 /** Of several environments the first in this order wins. */
@@ -220,4 +220,48 @@ export function usageError(message: string, hint?: string): SetpointError {
 /** The code of an error of the system, such as ENOENT; empty for any other. */
 export function systemCode(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+}
+
+export interface Warning {
+  readonly code: WarningCode;
+  readonly message: string;
+  readonly path: Path;
+}
+
+/** The codes of warnings. Those of `writing` are shown of an apply that has changed something; its plan has shown the others. */
+const WARNINGS = {
+  'active-profile': 'planning',
+  'already-made': 'planning',
+  'answered-with-error': 'writing',
+  guard: 'planning',
+  'key-not-used': 'planning',
+  'later-release': 'planning',
+  'list-writes': 'planning',
+  'lose-unreadable': 'planning',
+  'not-cleared': 'planning',
+  'not-kept': 'planning',
+  'not-remembered': 'planning',
+  organization: 'planning',
+  'sandbox-busy': 'writing',
+  'sandbox-displaced': 'writing',
+  'sandbox-failed': 'planning',
+  'sandbox-gone': 'planning',
+  'sandbox-later': 'planning',
+  'sandbox-starting': 'writing',
+  'server-owned': 'writing',
+  'shown-to-providers': 'planning',
+  'snapshot-old': 'planning',
+  'unknown-name': 'planning',
+} as const;
+export type WarningCode = keyof typeof WARNINGS;
+
+export function isOfWriting({ code }: Warning): boolean {
+  return WARNINGS[code] === 'writing';
+}
+
+/** An error as documents carry it: a closed code, a sentence, what to do. */
+export interface ErrorReport {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
 }

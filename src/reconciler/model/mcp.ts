@@ -2,7 +2,6 @@ import { Identity, IdentityMap, MASK, Secret } from './secret.ts';
 import { holdsMask, isMaskedName } from './secret-words.ts';
 import { bareUrl } from './address.ts';
 import { isUnmanaged, type Path } from './path.ts';
-import type { DesiredField } from './state.ts';
 import { isList, isRecord, recordOf, secretsIn, type Value, type ValueRecord } from './value.ts';
 
 export const MCP_LISTS = ['sse_servers', 'stdio_servers', 'shttp_servers'] as const;
@@ -119,7 +118,9 @@ export type PathOfEntry = (list: McpList, segment: string, entry: ValueRecord) =
  * What plans call the entries of a service, and of the file: by their names if the file declares servers by name, and otherwise by their
  * lists. One that a service has no name of has that of the declared one at its place.
  */
-export function entryPaths(declared: Partial<Pick<DesiredField, 'block' | 'value'>> = {}) {
+export function entryPaths(
+  declared: { readonly block?: { readonly name: string }; readonly value?: Value } = {},
+) {
   const { block, value } = declared;
   const inList: PathOfEntry = (list, segment) => ['mcp_config', list, segment];
   if (block === undefined) return inList;

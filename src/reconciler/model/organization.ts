@@ -2,29 +2,8 @@ import type { FieldName } from './field.ts';
 import { itemsDeclared } from './collection.ts';
 import { LLM_PROFILES_FORM } from './collection-forms.ts';
 import { isUnmanaged, samePath, type Path } from './path.ts';
-import type { DesiredState } from './state.ts';
+import type { DesiredState, Organization } from './state.ts';
 import { counted } from './wording.ts';
-
-/**
- * The organisation in which a service keeps what a key writes: of a service that has organisations. What it does not tell is null.
- * Source: behaviour 7.
- */
-export interface Organization {
-  readonly id: string | null;
-  readonly name: string | null;
-  /** Whether it is a workspace of the key's owner alone. */
-  readonly personal: boolean;
-  readonly members: number | null;
-  /** The role of the key's owner in it. */
-  readonly role: string | null;
-  readonly key: {
-    readonly name: string | null;
-    /** The id of its owner. */
-    readonly user: string | null;
-    /** Whether it is of this organisation for good. One that is not goes with its owner, who may switch to another. */
-    readonly bound: boolean | null;
-  };
-}
 
 /** What belongs to the organisation there: a save of a member's settings is answered as done, and does not store it. Source: behaviour 7. */
 export const OF_ORGANIZATION: ReadonlySet<string> = new Set<

@@ -1,19 +1,19 @@
 import type {
-  StartedMember,
   Change,
-  ErrorReport,
   FORMAT_VERSION,
   Merged,
+  PlanSummary,
   Run,
+  StartedMember,
+  Summary,
   Tool,
   Unknown,
-  Warning,
 } from './plan.ts';
+import type { ErrorReport, Warning } from './error.ts';
 import type { Refusal } from './guard.ts';
 import type { Proof } from './proof.ts';
 import type { Shard } from './shard.ts';
 import type { Spoken } from './state.ts';
-import type { OutcomeSummary } from './summary.ts';
 import type { Json } from './value.ts';
 import type { OutcomeVerdict } from './verdict.ts';
 
@@ -78,3 +78,6 @@ export interface OutcomeDocument {
 /** What an outcome document has before and after its environments: it is written while it is made. */
 export type OutcomeHead = Omit<OutcomeDocument, 'environments' | keyof OutcomeTail>;
 export type OutcomeTail = Pick<OutcomeDocument, 'finished_at' | 'run' | 'summary'>;
+
+export type OutcomeSummary = Summary<OutcomeVerdict>;
+export type AnySummary = PlanSummary | OutcomeSummary;

@@ -1,13 +1,11 @@
 import type { Refusal } from './guard.ts';
-import type { Organization } from './organization.ts';
+import type { ErrorCode, ErrorReport, Warning } from './error.ts';
+import type { DesiredState, Organization, SettingsWrite, Spoken } from './state.ts';
 import { type Path, type Source, formatPath } from './path.ts';
 import type { Proof } from './proof.ts';
-import type { Resource } from './resource.ts';
 import type { Shard } from './shard.ts';
-import type { ObservedState, Spoken } from './state.ts';
-import type { PlanSummary } from './summary.ts';
-import type { Json, Value, ValueRecord } from './value.ts';
-import type { OneOf } from './verdict.ts';
+import type { Json, Value } from './value.ts';
+import type { OneOf, PlanVerdict, Verdict } from './verdict.ts';
 
 /** What a change does to what it is about: marks, colours, what counts as a loss and who must look first follow from it. */
 export type Effect = 'add' | 'alter' | 'drop';
@@ -146,43 +144,6 @@ export interface Unknown {
   readonly kind?: 'stored' | 'missing' | 'left';
 }
 
-export interface Warning {
-  readonly code: WarningCode;
-  readonly message: string;
-  readonly path: Path;
-}
-
-/** The codes of warnings. Those of `writing` are shown of an apply that has changed something; its plan has shown the others. */
-const WARNINGS = {
-  'active-profile': 'planning',
-  'already-made': 'planning',
-  'answered-with-error': 'writing',
-  guard: 'planning',
-  'key-not-used': 'planning',
-  'later-release': 'planning',
-  'list-writes': 'planning',
-  'lose-unreadable': 'planning',
-  'not-cleared': 'planning',
-  'not-kept': 'planning',
-  'not-remembered': 'planning',
-  organization: 'planning',
-  'sandbox-busy': 'writing',
-  'sandbox-displaced': 'writing',
-  'sandbox-failed': 'planning',
-  'sandbox-gone': 'planning',
-  'sandbox-later': 'planning',
-  'sandbox-starting': 'writing',
-  'server-owned': 'writing',
-  'shown-to-providers': 'planning',
-  'snapshot-old': 'planning',
-  'unknown-name': 'planning',
-} as const;
-export type WarningCode = keyof typeof WARNINGS;
-
-export function isOfWriting({ code }: Warning): boolean {
-  return WARNINGS[code] === 'writing';
-}
-
 /** Something that a write would lose because the service does not show it. The rule `lose-unreadable` reports these. */
 export interface Unpreservable {
   readonly path: Path;
@@ -191,12 +152,6 @@ export interface Unpreservable {
   readonly remedy: string;
   /** Whether what the service keeps of it never works, so that a plan that it does not stop says nothing. */
   readonly neverWorks?: true;
-}
-
-/** The fields to write, by setpoint's names, and the observation that they were planned on: it holds what stays as it is. */
-export interface SettingsWrite {
-  readonly fields: ValueRecord;
-  readonly observed: ObservedState;
 }
 
 /** What is found of a resource by comparing what is declared of it with what the service has. */
@@ -283,13 +238,6 @@ export interface Tool {
   readonly version: string;
 }
 
-/** An error as documents carry it: a closed code, a sentence, what to do. */
-export interface ErrorReport {
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string;
-}
-
 /** The plan of one environment. `complete` is false if something could not be compared or read. */
 export interface EnvironmentPlan extends Spoken {
   readonly name: string;
@@ -369,4 +317,80 @@ export function changeName(change: Pick<Change, 'resource' | 'path'>): string {
   if (!isById(change)) return formatPath(path);
   const [first = '', number] = path;
   return number === undefined ? `${resource} ${first}` : `new ${resource} ${number} (${first})`;
+}
+
+/**
+ * A kind of thing that a settings file declares, such as settings and secrets. Approvals, agreements and `--base` treat all of them
+ * alike, by what this says of them.
+ */
+export interface Resource {
+  /** As its changes name it. */
+  readonly name: string;
+  /** The block of a settings file that declares it. */
+  readonly block: string;
+  /** What is agreed on with a service, item by item; null of the settings, which are agreed on place by place. */
+  readonly items: Items | null;
+  /** What an approval of each change is about besides what the change shows, in the order of the part's changes. */
+  readonly terms: (part: PartPlan, desired: DesiredState, quick: Quick) => readonly unknown[];
+}
+
+/** What a file declares of a resource by item. */
+export interface Items {
+  /** Forms of JSON without a value of a reference: digests are made of them. */
+  readonly declared: (desired: DesiredState, quick: Quick) => ReadonlyMap<string, unknown>;
+  /** What items were called before, by their names; absent if none is ever called otherwise. */
+  readonly former?: (desired: DesiredState) => ReadonlyMap<string, string>;
+  /** The item that a change is about. */
+  readonly of: (change: Pick<Change, 'path'>) => string;
+}
+
+/** The digest of a literal of the file. */
+export type Quick = (text: string) => string;
+
+/** An environment that somebody should look at, in a few words. */
+export interface Attention<V extends Verdict = Verdict> {
+  readonly name: string;
+  readonly verdict: V;
+  /** How many changes there are, by action; only the actions that there are. */
+  readonly changes: Readonly<Partial<ActionCounts>>;
+  /** How many of the changes are edits of the file that have not been applied; null without a base. */
+  readonly pending: number | null;
+  /** How many values could not be compared. */
+  readonly unknown: number;
+  readonly warnings: number;
+  /** The rules by which an apply refuses the plan. */
+  readonly rules: readonly string[];
+  readonly error: Pick<ErrorReport, 'code' | 'message'> | null;
+}
+
+/** How many environments there are, and how many with each verdict. */
+export type EnvironmentCounts<V extends Verdict = Verdict> = Readonly<Record<V | 'total', number>>;
+
+/** What a document says of all its environments together. */
+export interface Summary<V extends Verdict = Verdict> extends ActionCounts {
+  /** Values that could not be compared. */
+  readonly unknown: number;
+  readonly warnings: number;
+  readonly environments: EnvironmentCounts<V>;
+  /** How many of the environments that failed did so with each error; `other` is one that this version does not know. */
+  readonly errors: Readonly<Partial<Record<ErrorCode | 'other', number>>>;
+  /** The environments that somebody should look at, the worst first: at most MOST_LISTED. */
+  readonly attention: readonly Attention<V>[];
+  /** How many more there are than `attention` has. */
+  readonly more: number;
+}
+
+export type PlanSummary = Summary<PlanVerdict>;
+
+/** A plan as a look for drift tells it: what only follows from other changes is no difference. */
+export function differencesOf(environment: EnvironmentPlan): EnvironmentPlan {
+  const { changes, digests } = environment;
+  const differs = changes.map(({ consequence }) => consequence !== true);
+  if (!differs.includes(false)) return environment;
+  const kept = <T>(all: readonly T[]): T[] => all.filter((_, index) => differs[index] === true);
+  return {
+    ...environment,
+    changes: kept(changes),
+    digests: digests === null ? null : { ...digests, changes: kept(digests.changes) },
+  };
 }

@@ -1,5 +1,5 @@
 import type { DialectName } from './dialect.ts';
-import type { ErrorReport } from './plan.ts';
+import type { ErrorReport } from './error.ts';
 
 /** What one environment's server told of its settings. */
 export interface PulledSchema {

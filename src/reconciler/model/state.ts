@@ -2,8 +2,7 @@ import type { Dialect, DialectName } from './dialect.ts';
 import type { Field } from './field.ts';
 import type { GuardSettings } from './guard.ts';
 import type { Path, Source } from './path.ts';
-import type { Organization } from './organization.ts';
-import type { SettingsWrite, Warning } from './plan.ts';
+import type { Warning } from './error.ts';
 import type { SchemaLock } from './native-schema.ts';
 import type { Secret } from './secret.ts';
 import { sameValue, type Value, type ValueRecord } from './value.ts';
@@ -216,4 +215,31 @@ export function sameState(a: ObservedState, b: ObservedState): boolean {
  */
 export function isEmptyStore({ stored, untouched = false }: ObservedState): boolean {
   return !stored || untouched;
+}
+
+/** The fields to write, by setpoint's names, and the observation that they were planned on: it holds what stays as it is. */
+export interface SettingsWrite {
+  readonly fields: ValueRecord;
+  readonly observed: ObservedState;
+}
+
+/**
+ * The organisation in which a service keeps what a key writes: of a service that has organisations. What it does not tell is null.
+ * Source: behaviour 7.
+ */
+export interface Organization {
+  readonly id: string | null;
+  readonly name: string | null;
+  /** Whether it is a workspace of the key's owner alone. */
+  readonly personal: boolean;
+  readonly members: number | null;
+  /** The role of the key's owner in it. */
+  readonly role: string | null;
+  readonly key: {
+    readonly name: string | null;
+    /** The id of its owner. */
+    readonly user: string | null;
+    /** Whether it is of this organisation for good. One that is not goes with its owner, who may switch to another. */
+    readonly bound: boolean | null;
+  };
 }

@@ -2,13 +2,14 @@ import {
   countActions,
   effectOf,
   type Action,
-  type ActionCounts,
+  type Attention,
   type EnvironmentPlan,
-  type ErrorReport,
   type PlanDocument,
+  type PlanSummary,
+  type Summary,
 } from './plan.ts';
-import { ERRORS, errorGravity, type ErrorCode } from './error.ts';
-import type { EnvironmentOutcome, OutcomeDocument } from './outcome.ts';
+import { ERRORS, errorGravity, type ErrorCode, type ErrorReport } from './error.ts';
+import type { EnvironmentOutcome, OutcomeDocument, OutcomeSummary } from './outcome.ts';
 import {
   isFailure,
   needsAttention,
@@ -21,43 +22,6 @@ import {
   type PlanVerdict,
   type Verdict,
 } from './verdict.ts';
-
-/** An environment that somebody should look at, in a few words. */
-export interface Attention<V extends Verdict = Verdict> {
-  readonly name: string;
-  readonly verdict: V;
-  /** How many changes there are, by action; only the actions that there are. */
-  readonly changes: Readonly<Partial<ActionCounts>>;
-  /** How many of the changes are edits of the file that have not been applied; null without a base. */
-  readonly pending: number | null;
-  /** How many values could not be compared. */
-  readonly unknown: number;
-  readonly warnings: number;
-  /** The rules by which an apply refuses the plan. */
-  readonly rules: readonly string[];
-  readonly error: Pick<ErrorReport, 'code' | 'message'> | null;
-}
-
-/** How many environments there are, and how many with each verdict. */
-export type EnvironmentCounts<V extends Verdict = Verdict> = Readonly<Record<V | 'total', number>>;
-
-/** What a document says of all its environments together. */
-export interface Summary<V extends Verdict = Verdict> extends ActionCounts {
-  /** Values that could not be compared. */
-  readonly unknown: number;
-  readonly warnings: number;
-  readonly environments: EnvironmentCounts<V>;
-  /** How many of the environments that failed did so with each error; `other` is one that this version does not know. */
-  readonly errors: Readonly<Partial<Record<ErrorCode | 'other', number>>>;
-  /** The environments that somebody should look at, the worst first: at most MOST_LISTED. */
-  readonly attention: readonly Attention<V>[];
-  /** How many more there are than `attention` has. */
-  readonly more: number;
-}
-
-export type PlanSummary = Summary<PlanVerdict>;
-export type OutcomeSummary = Summary<OutcomeVerdict>;
-export type AnySummary = PlanSummary | OutcomeSummary;
 
 /** The environments that a summary lists. */
 export const MOST_LISTED = 1000;

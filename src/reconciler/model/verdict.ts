@@ -1,6 +1,4 @@
 import type { ErrorCode } from './error.ts';
-import type { EnvironmentOutcome } from './outcome.ts';
-import type { EnvironmentPlan } from './plan.ts';
 
 /**
  * Every state of an environment that anything tells, the worst last: a plan, drift, an outcome, a controller, the metrics, the page and the
@@ -100,15 +98,34 @@ export function verdictGravity(verdict: Verdict): number {
   return VERDICTS.indexOf(verdict);
 }
 
+/** What of the plan of an environment says how it is. */
+interface Planned {
+  readonly status: 'in-sync' | 'differs' | 'error';
+  readonly changes: readonly PlannedChange[];
+  readonly unknown: readonly unknown[];
+  readonly refusals: readonly unknown[];
+  readonly error: Failed | null;
+}
+
+interface PlannedChange {
+  readonly class?: string | null;
+  readonly consequence?: true;
+}
+
+interface Failed {
+  readonly code: string;
+}
+
+/** What of the outcome of an environment says what became of it. */
+interface Applied {
+  readonly status: Exclude<OutcomeVerdict, 'not-started'>;
+  readonly error: Failed | null;
+  readonly requests: { readonly get: number; readonly post: number };
+}
+
 /** What a plan says of an environment. `strict`: what could not be compared counts. */
 export function planVerdict(
-  {
-    status,
-    changes,
-    unknown,
-    refusals,
-    error,
-  }: Pick<EnvironmentPlan, 'status' | 'changes' | 'unknown' | 'refusals' | 'error'>,
+  { status, changes, unknown, refusals, error }: Planned,
   strict = false,
 ): PlanVerdict {
   if (status === 'error') return error?.code === SKIPPED ? 'not-started' : 'error';
@@ -119,21 +136,8 @@ export function planVerdict(
   return waits ? 'pending' : 'differs';
 }
 
-/** A plan as a look for drift tells it: what only follows from other changes is no difference. */
-export function differencesOf(environment: EnvironmentPlan): EnvironmentPlan {
-  const { changes, digests } = environment;
-  const differs = changes.map(({ consequence }) => consequence !== true);
-  if (!differs.includes(false)) return environment;
-  const kept = <T>(all: readonly T[]): T[] => all.filter((_, index) => differs[index] === true);
-  return {
-    ...environment,
-    changes: kept(changes),
-    digests: digests === null ? null : { ...digests, changes: kept(digests.changes) },
-  };
-}
-
 /** The same as a controller says it; without a class a change counts as drift. */
-export function watchStatusOf(plan: EnvironmentPlan, strict = false): WatchStatus {
+export function watchStatusOf(plan: Planned, strict = false): WatchStatus {
   const verdict = planVerdict(plan, strict);
   if (verdict === 'not-started') return 'not-read';
   if (verdict !== 'differs') return verdict;
@@ -141,11 +145,7 @@ export function watchStatusOf(plan: EnvironmentPlan, strict = false): WatchStatu
 }
 
 /** An apply that is stopped does not start the environments that are left: their error is that of the stop. */
-export function outcomeVerdict({
-  status,
-  error,
-  requests,
-}: Pick<EnvironmentOutcome, 'status' | 'error' | 'requests'>): OutcomeVerdict {
+export function outcomeVerdict({ status, error, requests }: Applied): OutcomeVerdict {
   const stopped = status === 'failed' && STOPS.has(error?.code ?? '');
   return stopped && requests.get + requests.post === 0 ? 'not-started' : status;
 }

@@ -1,7 +1,8 @@
 import type { AgreementWith } from './agreement.ts';
 import type { EnvironmentOutcome } from './outcome.ts';
 import type { Path } from './path.ts';
-import type { EnvironmentPlan, ErrorReport, Tool } from './plan.ts';
+import type { EnvironmentPlan, Tool } from './plan.ts';
+import type { ErrorReport } from './error.ts';
 import type { WatchStatus } from './verdict.ts';
 
 /** How an environment is watched, as its `watch:` block declares it. */

@@ -22,6 +22,7 @@ import {
   type ServerSettings,
   type Spoken,
   type DesiredState,
+  type Organization,
 } from '../model/state.ts';
 import type { ManagedResource } from '../reconcile/contract.ts';
 import { RESOURCES } from '../resources/resources.ts';
@@ -47,7 +48,6 @@ import {
   concernsOrganization,
   declaresSharedKey,
   organizationText,
-  type Organization,
 } from '../model/organization.ts';
 
 /** Checks one environment: what can be checked offline first, then what GETs of its settings and of its release show. */

@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { embeddedAddress, type EmbeddedDialect } from '../model/address.ts';
-import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
-import type { ErrorReport } from '../model/plan.ts';
+import { asSetpointError, errorReport, SetpointError, type ErrorReport } from '../model/error.ts';
 import type { Observer } from '../model/ports.ts';
 import { fieldNamed } from '../model/field.ts';
 import { factsAt, placesWithin } from '../model/path-facts.ts';

@@ -1,5 +1,4 @@
-import { SetpointError, usageError } from '../model/error.ts';
-import type { ErrorReport } from '../model/plan.ts';
+import { SetpointError, usageError, type ErrorReport } from '../model/error.ts';
 import type { TracedPart } from '../model/ports.ts';
 import { counted } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';

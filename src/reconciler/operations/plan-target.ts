@@ -1,8 +1,7 @@
 import { dirname, relative } from 'node:path';
-import { SetpointError, usageError } from '../model/error.ts';
+import { SetpointError, usageError, type Warning } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
-import type { EnvironmentPlan, Warning } from '../model/plan.ts';
-import { differencesOf } from '../model/verdict.ts';
+import { type EnvironmentPlan, differencesOf } from '../model/plan.ts';
 import type { Digests, FingerprintStore, ReferenceSource, Variables } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';

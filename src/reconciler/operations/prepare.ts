@@ -4,11 +4,10 @@ import { lookUpAll } from '../desired/lookup.ts';
 import { member, textOf, type Node } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import { embeddedAddress, isAddress, urlOrigin } from '../model/address.ts';
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, type Warning } from '../model/error.ts';
 import { SharedValues } from '../model/redactor.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
-import type { Warning } from '../model/plan.ts';
 import { declaredOrigin } from '../desired/blocks/server.ts';
 import {
   hostProblem,

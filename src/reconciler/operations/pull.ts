@@ -1,6 +1,6 @@
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, type ErrorReport } from '../model/error.ts';
 import { formatPath, parsePath, samePath, type Path } from '../model/path.ts';
-import { FORMAT_VERSION, type ErrorReport } from '../model/plan.ts';
+import { FORMAT_VERSION } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { EnvironmentPull, PullDocument, PulledFile } from '../model/documents.gen.ts';
 import type { FileEdit, ShownLine } from '../model/pulled.ts';

@@ -1,6 +1,6 @@
-import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
+import { asSetpointError, errorReport, SetpointError, type Warning } from '../model/error.ts';
 import type { EnvironmentObserved, ObservedDocument } from '../model/documents.gen.ts';
-import type { EnvironmentPlan, Warning } from '../model/plan.ts';
+import type { EnvironmentPlan } from '../model/plan.ts';
 import type { Digests, ReferenceSource } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';

@@ -1,13 +1,6 @@
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, type Warning } from '../model/error.ts';
 import { formatPath, samePath } from '../model/path.ts';
-import {
-  changesOf,
-  type Change,
-  type EnvironmentPlan,
-  type Plan,
-  type Warning,
-  isById,
-} from '../model/plan.ts';
+import { changesOf, type Change, type EnvironmentPlan, type Plan, isById } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import type { Redactor } from '../model/redactor.ts';

@@ -7,8 +7,8 @@ import {
   pathNamed,
   samePath,
 } from '../model/path.ts';
-import type { Change, SettingsPlan, SettingsWrite } from '../model/plan.ts';
-import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
+import type { Change, SettingsPlan } from '../model/plan.ts';
+import type { SettingsWrite, DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, recordOf, sameValue, valueAt } from '../model/value.ts';
 import { managesField } from './declared.ts';
 import { kindPlaces, kindsOf } from './field-here.ts';

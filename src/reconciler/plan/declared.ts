@@ -42,7 +42,8 @@ import {
   isEmpty,
   membersOf,
 } from '../model/value.ts';
-import type { Plan, Change, Unknown, Unpreservable, Warning, SettingsPlan } from '../model/plan.ts';
+import type { Plan, Change, Unknown, Unpreservable, SettingsPlan } from '../model/plan.ts';
+import { type Warning, SetpointError } from '../model/error.ts';
 import type { Digests } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
 import { isSensitiveUrl } from '../model/address.ts';
@@ -51,7 +52,6 @@ import { factsAt } from '../model/path-facts.ts';
 import { isOtherServer } from './mcp-removals.ts';
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
 import { itemsDeclared, namesOf, secondName, type DesiredItem } from '../model/collection.ts';
-import { SetpointError } from '../model/error.ts';
 
 /** Whether the file declares what plans call by a name: itself, or a map around it. */
 export function declaresField({ fields }: Pick<DesiredState, 'fields'>, name: string): boolean {

@@ -3,10 +3,15 @@ import { SetpointError } from '../model/error.ts';
 import { fieldNamed, NATIVE_SERVERS } from '../model/field.ts';
 import { factsAt } from '../model/path-facts.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
-import type { SettingsWrite } from '../model/plan.ts';
+import {
+  type SettingsWrite,
+  type DesiredField,
+  type DesiredState,
+  type ObservedState,
+  serversIn,
+  type Organization,
+} from '../model/state.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { serversIn } from '../model/state.ts';
 import {
   isEmpty,
   isList,
@@ -21,11 +26,7 @@ import {
 import { namedHere } from './field-here.ts';
 import { pointerMisfits } from './profiles.ts';
 import { lackingKind, schemaMisfits } from './fit-schema.ts';
-import {
-  fieldsOfOrganization,
-  organizationName,
-  type Organization,
-} from '../model/organization.ts';
+import { fieldsOfOrganization, organizationName } from '../model/organization.ts';
 import { dialectAfter } from './changed-along.ts';
 import { faultsIn, inWords } from '../model/json-schema.ts';
 import { entriesOf, identityOf, isUnmanagedEntry, MCP_LISTS, type McpList } from '../model/mcp.ts';

@@ -1,4 +1,4 @@
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, type Warning } from '../model/error.ts';
 import type { GuardSettings, Refusal, Rule, GuardFinding } from '../model/guard.ts';
 import { factsAt, type Code, type Safety } from '../model/path-facts.ts';
 import { formatPath, type Path } from '../model/path.ts';
@@ -6,7 +6,6 @@ import {
   changesOf,
   unknownOf,
   type Plan,
-  type Warning,
   effectOf,
   type Change,
   isById,

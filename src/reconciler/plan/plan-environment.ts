@@ -5,7 +5,6 @@ import { samePath } from '../model/path.ts';
 import {
   warningsOf,
   type Plan,
-  type Warning,
   changesOf,
   FORMAT_VERSION,
   unknownOf,
@@ -13,9 +12,9 @@ import {
   unmetOf,
   type Change,
   type EnvironmentPlan,
-  type ErrorReport,
   type PlanHead,
 } from '../model/plan.ts';
+import { type Warning, type ErrorReport } from '../model/error.ts';
 import { type DesiredState, type ObservedState, NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { requireWritable } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';

@@ -11,7 +11,8 @@ import {
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
-import type { Change, Unpreservable, Warning } from '../model/plan.ts';
+import type { Change, Unpreservable } from '../model/plan.ts';
+import type { Warning } from '../model/error.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import {
   isList,

@@ -2,17 +2,16 @@ import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
 import { LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { type Field, isNativePath, placeNamed } from '../model/field.ts';
 import { LLM_KEY, organizationName, SEARCH_KEY } from '../model/organization.ts';
-import {
-  effectOf,
-  type Action,
-  type Change,
-  type Plan,
-  type SettingsPlan,
-  type SettingsWrite,
-  type Warning,
-} from '../model/plan.ts';
+import { effectOf, type Action, type Change, type Plan, type SettingsPlan } from '../model/plan.ts';
+import type {
+  SettingsWrite,
+  DesiredField,
+  DesiredState,
+  ObservedState,
+  SecretState,
+} from '../model/state.ts';
+import { type Warning } from '../model/error.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
 import {
   isRecord,
   sameValue,

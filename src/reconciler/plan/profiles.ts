@@ -1,14 +1,16 @@
 import { ACTIVE_PROFILE, AGENT_KIND, isNamedWithin, MODEL_PART } from '../model/field.ts';
 import { formatPath, isUnmanaged, type Path, pathNamed, isWithin } from '../model/path.ts';
-import type { Change, SettingsWrite, Warning } from '../model/plan.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
+import type { Change } from '../model/plan.ts';
 import type {
+  SettingsWrite,
   Brought,
   DesiredField,
   DesiredState,
   LlmProfiles,
   ObservedState,
 } from '../model/state.ts';
+import type { Warning } from '../model/error.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
 import {
   isEmpty,
   isRecord,

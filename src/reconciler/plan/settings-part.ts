@@ -1,15 +1,14 @@
 import type { Rule } from '../model/guard.ts';
 import type { Fingerprints } from '../model/ports.ts';
-import type { DesiredState, DesiredField, ObservedState } from '../model/state.ts';
+import type { DesiredState, DesiredField, ObservedState, SettingsWrite } from '../model/state.ts';
 import { type Since, declarations } from './three-way.ts';
 import {
   removesOther,
   type PartPlan,
   type Plan,
   type SettingsPlan,
-  type SettingsWrite,
+  type Resource,
 } from '../model/plan.ts';
-import type { Resource } from '../model/resource.ts';
 import { type Rotation, formOf, requireLeft } from './declared.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import { sameValue, type Value } from '../model/value.ts';

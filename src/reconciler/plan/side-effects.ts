@@ -15,9 +15,14 @@ import {
 import type { Dialect } from '../model/dialect.ts';
 import { AGENT_PART, isNamedWithin, isNativePath } from '../model/field.ts';
 import { pathNamed, samePath, type Path, firstAlike } from '../model/path.ts';
-import type { Change, SettingsWrite } from '../model/plan.ts';
-import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
-import { serversIn } from '../model/state.ts';
+import type { Change } from '../model/plan.ts';
+import {
+  type SettingsWrite,
+  type DesiredState,
+  type ObservedState,
+  type SecretState,
+  serversIn,
+} from '../model/state.ts';
 import {
   isList,
   isRecord,

@@ -7,11 +7,13 @@ import {
   type ChangeClass,
   type Plan,
   type PartPlan,
+  type Resource,
+  type Items,
+  type Quick,
 } from '../model/plan.ts';
 import { isEntryPath } from '../model/mcp.ts';
 import { ACTIVE_PROFILE, fieldPathOf } from '../model/field.ts';
 import { isUnmanaged, pathKey, samePath, type Path, firstAlike } from '../model/path.ts';
-import type { Resource, Items, Quick } from '../model/resource.ts';
 import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import { BROUGHT } from './profiles.ts';

@@ -1,13 +1,12 @@
 import type { CollectionForm, DesiredItem, Listing } from '../model/collection.ts';
 import type { DialectName } from '../model/dialect.ts';
 import type { TargetCheck } from '../model/doctor.ts';
-import type { SetpointError } from '../model/error.ts';
+import type { SetpointError, Warning } from '../model/error.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome, Remainder, Result } from '../model/outcome.ts';
-import type { Change, PartPlan, Plan, Unknown, Warning } from '../model/plan.ts';
+import type { Change, PartPlan, Plan, Unknown, Resource } from '../model/plan.ts';
 import type { Clock, FingerprintStore, Observer } from '../model/ports.ts';
 import type { Proof } from '../model/proof.ts';
-import type { Resource } from '../model/resource.ts';
 import type { DesiredState, ObservedState, Spoken } from '../model/state.ts';
 import type { OutcomeVerdict } from '../model/verdict.ts';
 import type { Approved } from '../plan/approval.ts';

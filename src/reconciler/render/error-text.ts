@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { linesOf } from '../model/error.ts';
-import type { ErrorReport } from '../model/plan.ts';
+import { linesOf, type ErrorReport } from '../model/error.ts';
 import { paint, type Style, visible } from './text.ts';
 
 /** An error: what happened, in a line or more, and what to do. `environment` is the one it is about; null for all. */

@@ -5,10 +5,10 @@ import {
   type PlanDocument,
   changeName,
   type Unknown,
-  type Warning,
   isById,
   participleOf,
 } from '../model/plan.ts';
+import { type Warning } from '../model/error.ts';
 import type { Costs, Proof } from '../model/proof.ts';
 import type { Spoken } from '../model/state.ts';
 import {

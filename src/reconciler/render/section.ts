@@ -1,21 +1,20 @@
-import type { Wording } from './change.ts';
+import {
+  type Wording,
+  resultLabel,
+  shownChange,
+  type Label,
+  type ShownChange,
+  type Voice,
+} from './change.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome, OutcomeDocument, Remainder } from '../model/outcome.ts';
 import { organizationText } from '../model/organization.ts';
 import { type Path, formatPath, isWithin } from '../model/path.ts';
-import {
-  isOfWriting,
-  type EnvironmentPlan,
-  type ErrorReport,
-  type PlanDocument,
-  type Unknown,
-  type Warning,
-  type WarningCode,
-} from '../model/plan.ts';
+import type { EnvironmentPlan, PlanDocument, Unknown, Attention } from '../model/plan.ts';
+import { isOfWriting, type ErrorReport, type Warning, type WarningCode } from '../model/error.ts';
 import type { Proof } from '../model/proof.ts';
 import type { Spoken } from '../model/state.ts';
-import { outcomeAttention, planAttention, type Attention } from '../model/summary.ts';
-import { resultLabel, shownChange, type Label, type ShownChange, type Voice } from './change.ts';
+import { outcomeAttention, planAttention } from '../model/summary.ts';
 import {
   driftCaveat,
   outcomeHeadline,

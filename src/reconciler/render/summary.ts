@@ -1,4 +1,6 @@
-import { changeCount, type Attention, type AnySummary } from '../model/summary.ts';
+import { changeCount } from '../model/summary.ts';
+import type { AnySummary, OutcomeDocument } from '../model/outcome.ts';
+import type { Attention, Merged, PlanDocument } from '../model/plan.ts';
 import { isFailure, VERDICTS, type Verdict } from '../model/verdict.ts';
 import { counted, grouped } from '../model/wording.ts';
 import type { Shard } from '../model/shard.ts';
@@ -6,8 +8,6 @@ import type { Label, Wording } from './change.ts';
 import { type Section, verdictLabel, weightOf } from './section.ts';
 import { shardName } from './shard-text.ts';
 import { countsText, driftCounts, notCompared } from './wording.ts';
-import type { OutcomeDocument } from '../model/outcome.ts';
-import type { Merged, PlanDocument } from '../model/plan.ts';
 import { elsewhere, paint, type Style, visible } from './text.ts';
 import { waysSentences, type Ways } from '../model/uncompared.ts';
 

@@ -5,9 +5,9 @@ import {
   type ActionCounts,
   type Change,
   type EnvironmentPlan,
-  type ErrorReport,
   type Unknown,
 } from '../model/plan.ts';
+import { type ErrorReport } from '../model/error.ts';
 import { counted, grouped } from '../model/wording.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';

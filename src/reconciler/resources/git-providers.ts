@@ -1,7 +1,7 @@
 import { GIT_PROVIDERS_FORM } from '../model/collection-forms.ts';
 import type { DesiredItem, ListedItem, Listing } from '../model/collection.ts';
-import { SetpointError } from '../model/error.ts';
-import type { PartPlan, Warning } from '../model/plan.ts';
+import { SetpointError, type Warning } from '../model/error.ts';
+import type { PartPlan } from '../model/plan.ts';
 import { MASK, Secret, UnseenSecret } from '../model/secret.ts';
 import { isEmpty, isRecord, recordOf, sameValue, type Value } from '../model/value.ts';
 import { DIALECTS } from '../service/dialects.ts';

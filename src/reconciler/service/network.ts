@@ -4,7 +4,7 @@ import { SetpointError } from '../model/error.ts';
 import { isLoopback } from '../model/address.ts';
 import { withoutText } from './fault-error.ts';
 import { headerOf, type Method, type WireAnswer } from './exchange.ts';
-import type { Organization } from '../model/organization.ts';
+import type { Organization } from '../model/state.ts';
 import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
 import { type NotSent, type Refusal, retryAfter } from './service-error.ts';

@@ -1,4 +1,4 @@
-import type { Organization } from '../model/organization.ts';
+import type { Organization } from '../model/state.ts';
 import { isRecord, WireNumber, type Value, type ValueRecord } from '../model/value.ts';
 import { isJson, type Reply } from './exchange.ts';
 import type { Connection } from './connect.ts';

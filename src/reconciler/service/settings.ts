@@ -1,10 +1,8 @@
 import type { DialectName } from '../model/dialect.ts';
-import { asSetpointError, SetpointError } from '../model/error.ts';
+import { asSetpointError, SetpointError, type Warning } from '../model/error.ts';
 import { isLoopback } from '../model/address.ts';
-import type { Organization } from '../model/organization.ts';
-import type { Warning } from '../model/plan.ts';
+import type { Organization, ObservedState, SecretState } from '../model/state.ts';
 import type { Observer } from '../model/ports.ts';
-import type { ObservedState, SecretState } from '../model/state.ts';
 import type { Connection } from './connect.ts';
 import { DIALECTS, firstDialect, readAnyDialect } from './dialects.ts';
 import { headerOf } from './exchange.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ErrorReport } from '../../../src/reconciler/model/plan.ts';
+import type { ErrorReport } from '../../../src/reconciler/model/error.ts';
 import {
   MOST_LISTED,
   outcomeSummary,

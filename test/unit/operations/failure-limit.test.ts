@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorReport } from '../../../src/reconciler/model/error.ts';
-import type { ErrorReport } from '../../../src/reconciler/model/plan.ts';
+import { errorReport, type ErrorReport } from '../../../src/reconciler/model/error.ts';
 import { FailureLimit } from '../../../src/reconciler/operations/parallel.ts';
 
 const FAILED = { error: { code: 'unreachable', message: 'x', hint: 'y' } } as const;

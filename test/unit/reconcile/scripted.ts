@@ -1,5 +1,5 @@
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
-import type { SettingsWrite } from '../../../src/reconciler/model/plan.ts';
+import type { SettingsWrite, DesiredState } from '../../../src/reconciler/model/state.ts';
 import type { WriteAnswer, WrittenSecret } from '../../../src/reconciler/model/ports.ts';
 import {
   type Conversation,
@@ -10,7 +10,6 @@ import {
   type SandboxWriter,
   type StartAnswer,
 } from '../../../src/reconciler/resources/sandboxes/wire.ts';
-import type { DesiredState } from '../../../src/reconciler/model/state.ts';
 import type { ReconcileInput, Waited } from '../../../src/reconciler/reconcile/contract.ts';
 import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
 import { UNTRACED } from '../../../src/reconciler/host/this-process.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Warning } from '../../../src/reconciler/model/plan.ts';
+import type { Warning } from '../../../src/reconciler/model/error.ts';
 import { planAnnotations } from '../../../src/reconciler/render/github/annotations.ts';
 import { planHtml } from '../../../src/reconciler/render/html/pages.ts';
 import { json } from '../../../src/reconciler/render/json.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SettingsWrite } from '../../../src/reconciler/model/plan.ts';
+import type { SettingsWrite } from '../../../src/reconciler/model/state.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import { recordOf, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
 import { EMPTY_STORE } from '../../../src/reconciler/service/app-server/read.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SettingsWrite } from '../../../src/reconciler/model/plan.ts';
+import type { SettingsWrite } from '../../../src/reconciler/model/state.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
 import { recordToStore, storeSettings } from '../../../src/reconciler/service/settings-v0/write.ts';

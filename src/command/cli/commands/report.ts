@@ -5,9 +5,8 @@ import {
   worstExitCode,
 } from '../../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../../reconciler/model/outcome.ts';
-import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
+import { type EnvironmentPlan, differencesOf } from '../../../reconciler/model/plan.ts';
 import { recounted } from '../../../reconciler/model/summary.ts';
-import { differencesOf } from '../../../reconciler/model/verdict.ts';
 import { report, type Reported } from '../../../reconciler/operations/report.ts';
 import type { Voice } from '../../../reconciler/render/change.ts';
 import { endedText, environmentText } from '../../../reconciler/render/section-text.ts';

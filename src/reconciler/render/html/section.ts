@@ -1,7 +1,8 @@
 import { counted } from '../../model/wording.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath } from '../../model/path.ts';
-import { type ErrorReport, type Unknown, changeName } from '../../model/plan.ts';
+import { type Unknown, changeName } from '../../model/plan.ts';
+import { type ErrorReport } from '../../model/error.ts';
 import type { Proof } from '../../model/proof.ts';
 import { PROOF_LABELS, unlistedError, type Section } from '../section.ts';
 import {

@@ -1,5 +1,4 @@
-import { linesOf } from '../../model/error.ts';
-import type { ErrorReport } from '../../model/plan.ts';
+import { linesOf, type ErrorReport } from '../../model/error.ts';
 import { counted } from '../../model/wording.ts';
 import { longestRun, prose } from './inline.ts';
 

@@ -1,5 +1,5 @@
 import type { Merged, PlanDocument } from '../../model/plan.ts';
-import type { AnySummary } from '../../model/summary.ts';
+import type { AnySummary } from '../../model/outcome.ts';
 import { counted } from '../../model/wording.ts';
 import { attentionLabel, attentionWords, isSummed, NOT_WHOLE, summaryLine } from '../summary.ts';
 import type { Wording } from '../change.ts';

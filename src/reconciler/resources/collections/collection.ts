@@ -6,10 +6,9 @@ import {
   type Listing,
 } from '../../model/collection.ts';
 import type { DialectName } from '../../model/dialect.ts';
-import { SetpointError } from '../../model/error.ts';
+import { SetpointError, type Warning } from '../../model/error.ts';
 import type { Path } from '../../model/path.ts';
-import type { Change, PartPlan, Unknown, Warning } from '../../model/plan.ts';
-import type { Quick } from '../../model/resource.ts';
+import type { Change, PartPlan, Unknown, Quick } from '../../model/plan.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { formOf } from '../../plan/declared.ts';
 import { masked, type Json } from '../../model/value.ts';

@@ -19,7 +19,8 @@ import {
 } from './wire.ts';
 import { leftNames } from '../../model/uncompared.ts';
 import type { Source } from '../../model/path.ts';
-import { UNDECLARED, type Change, type PartPlan, type Warning } from '../../model/plan.ts';
+import { UNDECLARED, type Change, type PartPlan } from '../../model/plan.ts';
+import { type Warning } from '../../model/error.ts';
 import { itemOf } from './send.ts';
 
 /* Items that have a path each, by their names, and that one request stores whole: what it leaves out is the server's default. */

@@ -1,6 +1,7 @@
 import type { DesiredItem, ListedItem, Listing } from '../../model/collection.ts';
 import type { DialectName } from '../../model/dialect.ts';
-import type { Change, Plan, Warning } from '../../model/plan.ts';
+import type { Change, Plan } from '../../model/plan.ts';
+import type { Warning } from '../../model/error.ts';
 import type { Fingerprints, WrittenSecret } from '../../model/ports.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { recordOf, type Value, type ValueRecord } from '../../model/value.ts';

@@ -1,11 +1,5 @@
-import {
-  isRename,
-  effectOf,
-  partWarnings,
-  type Change,
-  type PartPlan,
-  type Warning,
-} from '../../model/plan.ts';
+import { isRename, effectOf, partWarnings, type Change, type PartPlan } from '../../model/plan.ts';
+import { type Warning, asSetpointError, SetpointError } from '../../model/error.ts';
 import {
   ownNames,
   type CollectionForm,
@@ -13,7 +7,6 @@ import {
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
-import { asSetpointError, SetpointError } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import { masked } from '../../model/value.ts';

@@ -9,7 +9,8 @@ import { itemNamed, type ListedItem, type Listing } from '../../model/collection
 import type { DialectName } from '../../model/dialect.ts';
 import { MODEL_PART } from '../../model/field.ts';
 import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
-import type { Change, Warning } from '../../model/plan.ts';
+import type { Change } from '../../model/plan.ts';
+import type { Warning } from '../../model/error.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { isEmpty, valueAt, type Value } from '../../model/value.ts';
 import { collection } from '../collections/collection.ts';

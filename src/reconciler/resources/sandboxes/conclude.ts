@@ -1,7 +1,7 @@
-import { SetpointError } from '../../model/error.ts';
+import { SetpointError, type Warning } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { samePath } from '../../model/path.ts';
-import { partWarnings, type Change, type Warning } from '../../model/plan.ts';
+import { partWarnings, type Change } from '../../model/plan.ts';
 import type { DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
 import { claimSandboxes, planSandboxes, type SandboxPlan, type SandboxStep } from './plan.ts';
 import { isUp } from './wire.ts';

@@ -3,8 +3,8 @@ import type {
   DesiredSandboxes,
   NamedSandbox,
 } from '../../desired/blocks/sandboxes.ts';
-import type { SandboxAction, Change, Unmet, Warning } from '../../model/plan.ts';
-import { SetpointError } from '../../model/error.ts';
+import type { SandboxAction, Change, Unmet } from '../../model/plan.ts';
+import { type Warning, SetpointError } from '../../model/error.ts';
 import { didYouMean } from '../../model/wording.ts';
 import { isUp, type ObservedSandboxes, type Sandbox } from './wire.ts';
 

@@ -1,6 +1,6 @@
 import { declaredSandboxes, sandboxes } from '../../desired/blocks/sandboxes.ts';
-import { asSetpointError, SetpointError } from '../../model/error.ts';
-import type { PartPlan, Warning } from '../../model/plan.ts';
+import { asSetpointError, SetpointError, type Warning } from '../../model/error.ts';
+import type { PartPlan } from '../../model/plan.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { requireFit } from '../../plan/fit.ts';
 import type {

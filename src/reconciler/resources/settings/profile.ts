@@ -1,8 +1,8 @@
-import type { SetpointError } from '../../model/error.ts';
+import type { SetpointError, Warning } from '../../model/error.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { samePath } from '../../model/path.ts';
-import type { SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
-import type { ObservedState } from '../../model/state.ts';
+import type { SettingsPlan } from '../../model/plan.ts';
+import type { SettingsWrite, ObservedState } from '../../model/state.ts';
 import { ACTIVE, endingBy, hasEnded, isUnchanged, profileWarning } from '../../plan/profiles.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 import { DIALECTS } from '../../service/dialects.ts';

@@ -1,8 +1,8 @@
-import { asSetpointError, SetpointError } from '../../model/error.ts';
+import { asSetpointError, SetpointError, type Warning } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
-import type { Change, SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
-import type { ObservedState } from '../../model/state.ts';
+import type { Change, SettingsPlan } from '../../model/plan.ts';
+import type { SettingsWrite, ObservedState } from '../../model/state.ts';
 import { broughtBy, withBrought } from '../../plan/profiles.ts';
 import { withFollowing } from '../../plan/changed-along.ts';
 import { writtenSecrets } from '../../plan/plan-secrets.ts';

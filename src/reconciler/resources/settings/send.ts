@@ -1,6 +1,5 @@
 import type { SetpointError } from '../../model/error.ts';
-import type { SettingsWrite } from '../../model/plan.ts';
-import { sameState, type ObservedState } from '../../model/state.ts';
+import { type SettingsWrite, sameState, type ObservedState } from '../../model/state.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
 import { interruption, unlessAbandoned, retryPause } from '../../reconcile/observe-and-plan.ts';
 import { DIALECTS } from '../../service/dialects.ts';

@@ -1,7 +1,7 @@
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath, samePath, type Path } from '../../model/path.ts';
-import type { Change, SettingsPlan, Unknown, SettingsWrite } from '../../model/plan.ts';
-import type { ObservedState, DesiredState } from '../../model/state.ts';
+import type { Change, SettingsPlan, Unknown } from '../../model/plan.ts';
+import type { SettingsWrite, ObservedState, DesiredState } from '../../model/state.ts';
 import { masked, type Value } from '../../model/value.ts';
 import { namedHere } from '../../plan/field-here.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';

@@ -1,7 +1,7 @@
 import type { SpecifiedField } from '../../model/field.ts';
 import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
 import type { Path } from '../../model/path.ts';
-import type { SettingsWrite } from '../../model/plan.ts';
+import type { SettingsWrite } from '../../model/state.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { isEmpty, isRecord, type Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';

@@ -2,7 +2,7 @@ import type { SpecifiedField } from '../../model/field.ts';
 import { faultsIn } from '../../model/json-schema.ts';
 import { defaultOf, nativeSchema, nodesAt } from '../../model/native-schema.ts';
 import { formatPath, type Path } from '../../model/path.ts';
-import type { SettingsWrite } from '../../model/plan.ts';
+import type { SettingsWrite, LlmProfiles } from '../../model/state.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { Secret } from '../../model/secret.ts';
 import { WireNumber, type Value, isRecord, recordOf, type ValueRecord } from '../../model/value.ts';
@@ -19,7 +19,6 @@ import type { Reply } from '../exchange.ts';
 import type { Writing } from '../port.ts';
 import { ServiceError } from '../service-error.ts';
 import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';
-import type { LlmProfiles } from '../../model/state.ts';
 
 /**
  * Sends one POST of the fields that a plan changes, and of nothing else: the service keeps the rest. It stores what it is sent

@@ -1,6 +1,6 @@
 import { SHORTEST_INSIDE, Redactor } from '../../model/redactor.ts';
 import { unmaskedConfig } from '../../model/mcp.ts';
-import type { SettingsWrite } from '../../model/plan.ts';
+import type { SettingsWrite } from '../../model/state.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import type { Secret } from '../../model/secret.ts';
 import {
