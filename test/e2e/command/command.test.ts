@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
-import { folderWith, setpoint, type Ended } from '../../fixture/command.ts';
+import { folderWith, setpoint as built, type Ended } from '../../fixture/command.ts';
+import { setpoint } from '../../fixture/command-here.ts';
 import { DEFAULTS, startStore, type StoreServer } from '../../fixture/store-server.ts';
 
 const KEY = 'canary-session-key-31ab';
@@ -260,7 +261,7 @@ describe('streams', () => {
     folder = folderWith({
       'settings.yaml': settings(store.url, `  mcp_config:\n    shttp_servers:\n${big}`),
     });
-    const whole = await run(['plan', '-o', 'json']);
+    const whole = await built(['plan', '-o', 'json'], { cwd: folder.path, env: ENV });
     expect(whole.stdout.length).toBeGreaterThan(1_000_000);
     expect(() => JSON.parse(whole.stdout) as unknown).not.toThrow();
   });
@@ -308,7 +309,8 @@ describe('--dotenv', () => {
 
   it('--env-file, which Node takes for itself, is an unknown option that suggests --dotenv', async () => {
     writeFileSync(join(folder.path, 'secrets.env'), 'A=1\n');
-    const { code, stderr } = await run(['plan', '--env-file', 'secrets.env'], {});
+    const args = ['plan', '--env-file', 'secrets.env'];
+    const { code, stderr } = await built(args, { cwd: folder.path });
     expect(code).toBe(3);
     expect(stderr).toContain("Unknown option '--env-file'");
     expect(stderr).toContain('Use --dotenv FILE');
@@ -318,7 +320,8 @@ describe('--dotenv', () => {
   it('runs no code that NODE_OPTIONS in the file names', async () => {
     writeFileSync(join(folder.path, 'evil.cjs'), 'require("fs").writeFileSync("ran", "")\n');
     writeFileSync(join(folder.path, 'secrets.env'), 'NODE_OPTIONS=--require=./evil.cjs\n');
-    const { code, stderr } = await run(['plan', '--dotenv', 'secrets.env'], {});
+    const args = ['plan', '--dotenv', 'secrets.env'];
+    const { code, stderr } = await built(args, { cwd: folder.path });
     expect(code).toBe(3);
     expect(stderr).toContain('--dotenv: NODE_OPTIONS cannot be set in a file');
     expect(existsSync(join(folder.path, 'ran'))).toBe(false);

@@ -46,7 +46,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
   describeEach(LOOKS, isShort)('$width px, $colorScheme', ({ width, colorScheme }) => {
     const viewport = { width, height: 900 };
 
-    it.each([true, false])(
+    itEach([true, false], (scripts) => scripts)(
       'every kind of page is accessible and fits, scripts %s',
       async (scripts) => {
         const { page } = await everything();

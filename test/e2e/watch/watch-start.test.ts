@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { itEach } from '../../fixture/long.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import {
   aFolder,
@@ -109,7 +110,7 @@ it('a controller that starts while it cannot be read who is suspended takes all 
   expect(await ended).toBe(0);
 });
 
-it.each(['broken', 'without an answer'])(
+itEach(['broken', 'without an answer'], (how) => how === 'without an answer')(
   'a controller that starts for the first time with a branch that is %s serves its page, says so, and watches once it can',
   async (how) => {
     const store = await aStore('fr');
