@@ -5,6 +5,7 @@ import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith, start } from '../../fixture/command.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
+import { LONG } from '../../fixture/long.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 import { dedent } from '../../fixture/dedent.ts';
 
@@ -206,28 +207,32 @@ describe('a fingerprint never claims more than is known', () => {
     expect(await known()).toBe('set; cannot tell whether it is this value');
   });
 
-  it('after a SIGKILL at any moment: what it reports as the same is what is stored', async () => {
-    const began = performance.now();
-    await run(['apply', '--yes']);
-    const whole = performance.now() - began;
-    const turns = propertyRuns(8);
-    for (let turn = 1; turn <= turns; turn += 1) {
-      const more = { LLM: `canary-llm-${turn % 2}` };
-      const args = ['apply', '--yes', '--rotate', 'llm_api_key'];
-      const running = start(args, { cwd: folder.path, env: { ...ENV, ...more } });
-      const timer = setTimeout(
-        () => running.child.kill('SIGKILL'),
-        whole * (0.25 + (0.85 * turn) / turns),
-      );
-      await running.ended;
-      clearTimeout(timer);
-      for (const LLM of ['canary-llm-0', 'canary-llm-1', ENV.LLM]) {
-        const reason = await known({ LLM });
-        if (reason !== 'set; cannot tell whether it is this value')
-          expect(reason === null).toBe(store.stored?.['llm_api_key'] === LLM);
+  it(
+    'after a SIGKILL at any moment: what it reports as the same is what is stored',
+    LONG,
+    async () => {
+      const began = performance.now();
+      await run(['apply', '--yes']);
+      const whole = performance.now() - began;
+      const turns = propertyRuns(8);
+      for (let turn = 1; turn <= turns; turn += 1) {
+        const more = { LLM: `canary-llm-${turn % 2}` };
+        const args = ['apply', '--yes', '--rotate', 'llm_api_key'];
+        const running = start(args, { cwd: folder.path, env: { ...ENV, ...more } });
+        const timer = setTimeout(
+          () => running.child.kill('SIGKILL'),
+          whole * (0.25 + (0.85 * turn) / turns),
+        );
+        await running.ended;
+        clearTimeout(timer);
+        for (const LLM of ['canary-llm-0', 'canary-llm-1', ENV.LLM]) {
+          const reason = await known({ LLM });
+          if (reason !== 'set; cannot tell whether it is this value')
+            expect(reason === null).toBe(store.stored?.['llm_api_key'] === LLM);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 describe('a fingerprint is kept of what was confirmed', () => {

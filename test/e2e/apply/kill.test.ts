@@ -10,7 +10,7 @@ afterEach(() => folder.remove());
 
 const FILES = ['.setpoint/fingerprints.json', '.setpoint/embedded.json', 'outcome.json'];
 
-itEach([5, 16], (moments) => moments === 5)(
+itEach([3, 16], (moments) => moments === 3)(
   'an apply that is killed at any of %i moments leaves every file that it writes whole',
   async (moments) => {
     folder = folderWith({

@@ -18,6 +18,7 @@ import { everyState, fleet, someHistory, longWatched } from '../../fixture/watch
 import { ago, MadeUpWatching, watchState } from '../../fixture/watching.ts';
 import { setpoint } from '../../fixture/command.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const HTML = { accept: 'text/html' };
 const BEARER = { authorization: `Bearer ${TOKEN}` };
@@ -499,19 +500,26 @@ describe('off loopback', () => {
     expect(text).toContain('name="next" value="/"');
   });
 
-  it('wherever next leads, it is on this page', async () => {
-    const { post, page } = await far();
-    const pieces = ['/', '//', '\\', '..', '.', '%2e', '%2f', '%5c', '\t', '\r\n', '\0', 'http:'];
-    const ends = ['evil.example', '@evil.example', '%00', '?q=//evil.example', '#//evil.example'];
-    const made = pieces.flatMap((one) =>
-      pieces.flatMap((two) => ends.map((end) => `/${one}${two}${one}${end}`)),
-    );
-    for (const next of made) {
-      const { headers } = await post('/login', { token: TOKEN, next });
-      const { host, protocol } = new URL(headers.location ?? 'none:', page.url);
-      expect(`${protocol}//${host}`, JSON.stringify(next)).toBe(page.url);
-    }
-  });
+  itEach([false, true], (isEach) => !isEach)(
+    'wherever next leads, it is on this page (each end with each way: %s)',
+    async (isEach) => {
+      const { post, page } = await far();
+      const pieces = ['/', '//', '\\', '..', '.', '%2e', '%2f', '%5c', '\t', '\r\n', '\0', 'http:'];
+      const ends = ['evil.example', '@evil.example', '%00', '?q=//evil.example', '#//evil.example'];
+      const made = pieces.flatMap((one, row) =>
+        pieces.flatMap((two, column) =>
+          ends
+            .filter((_, index) => isEach || index === (row + column) % ends.length)
+            .map((end) => `/${one}${two}${one}${end}`),
+        ),
+      );
+      for (const next of made) {
+        const { headers } = await post('/login', { token: TOKEN, next });
+        const { host, protocol } = new URL(headers.location ?? 'none:', page.url);
+        expect(`${protocol}//${host}`, JSON.stringify(next)).toBe(page.url);
+      }
+    },
+  );
 
   it('a tool sends the token', async () => {
     const { ask } = await far();

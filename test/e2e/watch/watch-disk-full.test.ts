@@ -62,7 +62,7 @@ it.skipIf(!canMount)(
       'two: { watch: { mode: detect } }, three: { watch: { mode: detect } }',
     );
     writeFileSync(join(folder.path, 'settings.yaml'), added);
-    await more(30);
+    await more(15);
     expect(store.posts()).toBe(0);
     const lines = (await run('cat data/journal*.jsonl')).split('\n').filter((line) => line !== '');
     for (const line of lines) expect(() => JSON.parse(line) as unknown).not.toThrow();

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { folderWith, quickTime, start } from '../../fixture/command.ts';
+import { itEach } from '../../fixture/long.ts';
 import { startStore } from '../../fixture/store-server.ts';
 
-it.each(['SIGTERM', 'SIGKILL'] as const)(
+itEach(['SIGTERM', 'SIGKILL'] as const, (signal) => signal === 'SIGKILL')(
   'a branch that is rewound after %s of its controller is refused at the start, until --git-from names its commit',
-  { timeout: 120_000 },
   async (signal) => {
     const store = await startStore({}, { language: 'de' });
     const folder = folderWith({});

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SuspensionFile } from '../../../src/controller/watch/suspension-file.ts';
 import { start } from '../../fixture/command.ts';
-import { propertyRuns } from '../../fixture/property-runs.ts';
+import { LONG } from '../../fixture/long.ts';
+import { itHolds } from '../../fixture/property-runs.ts';
 
 /** What one command does: to an environment that no other command of the run names. */
 interface Change {
@@ -41,37 +42,33 @@ async function changed(
   return code;
 }
 
-it(
-  'of commands at the same moment none is lost, whichever are killed',
-  { timeout: 300_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(changes, async (all) => {
-        const data = mkdtempSync(join(tmpdir(), 'setpoint-suspensions-'));
-        const suspension = { at: '2026-03-01T12:00:00.000Z', reason: 'before', until: null };
-        await new SuspensionFile(data).change(
-          all.map(({ name }) => name),
-          suspension,
-          0,
-        );
-        const codes = await Promise.all(all.map((one) => changed(data, one)));
-        const file = new SuspensionFile(data);
-        await file.refresh();
-        for (const [index, { name, suspend, killedAfter }] of all.entries()) {
-          if (killedAfter === null) expect(codes[index]).toBe(0);
-          const found = file.of(name, Date.now())?.reason ?? null;
-          const after = suspend ? 'by a test' : null;
-          if (codes[index] === 0) expect([name, found]).toEqual([name, after]);
-          else expect(['before', after]).toContain(found);
-        }
-        rmSync(data, { recursive: true, force: true });
-      }),
-      { numRuns: propertyRuns(4) },
-    );
-  },
-);
+itHolds('of commands at the same moment none is lost, whichever are killed', 4, async (numRuns) => {
+  await fc.assert(
+    fc.asyncProperty(changes, async (all) => {
+      const data = mkdtempSync(join(tmpdir(), 'setpoint-suspensions-'));
+      const suspension = { at: '2026-03-01T12:00:00.000Z', reason: 'before', until: null };
+      await new SuspensionFile(data).change(
+        all.map(({ name }) => name),
+        suspension,
+        0,
+      );
+      const codes = await Promise.all(all.map((one) => changed(data, one)));
+      const file = new SuspensionFile(data);
+      await file.refresh();
+      for (const [index, { name, suspend, killedAfter }] of all.entries()) {
+        if (killedAfter === null) expect(codes[index]).toBe(0);
+        const found = file.of(name, Date.now())?.reason ?? null;
+        const after = suspend ? 'by a test' : null;
+        if (codes[index] === 0) expect([name, found]).toEqual([name, after]);
+        else expect(['before', after]).toContain(found);
+      }
+      rmSync(data, { recursive: true, force: true });
+    }),
+    { numRuns },
+  );
+});
 
-it('of a hundred changes by several at once all are there, in few files', async () => {
+it('of a hundred changes by several at once all are there, in few files', LONG, async () => {
   const data = mkdtempSync(join(tmpdir(), 'setpoint-suspensions-'));
   const suspension = { at: '2026-03-01T12:00:00.000Z', reason: 'x', until: null };
   const one = async (process: number): Promise<void> => {
