@@ -18,8 +18,8 @@ export default defineConfig({
           'Loops, kills, soaks, and further cases of what a shorter test holds. `npm test` leaves them to `npm run test:long`.',
       },
     ],
-    // Some tests wait for most of their time: two workers more than there are cores keep all of them busy.
-    maxWorkers: availableParallelism() + 2,
+    // Some tests wait for most of their time, many for a disk: three workers more than there are cores keep all of them busy.
+    maxWorkers: availableParallelism() + 3,
     testTimeout: limit,
     hookTimeout: limit,
     // A file cleans up after itself, so that files share a worker and what it has loaded.

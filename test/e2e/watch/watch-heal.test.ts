@@ -131,7 +131,7 @@ describe('an environment in mode heal', () => {
     expect(store.posts()).toBe(1);
     await watch.pass(24 * MINUTE);
     store.stored = { ...DRIFTED };
-    await watch.pass(HOUR);
+    await watch.pass(20 * MINUTE);
     expect([watch.state().status, store.posts()]).toEqual(['drift', 1]);
     await ending(scenery);
   });
@@ -178,15 +178,15 @@ describe('somebody who writes the same path again and again', () => {
   it('stops healing after as many heals in an hour as are allowed, until somebody resumes it', async () => {
     const scenery = await scene('{ mode: heal, interval: 40s }');
     const { store, watch } = scenery;
-    await fighting(scenery, 30);
+    await fighting(scenery, 12);
     expect([store.posts(), watch.state().status]).toEqual([3, 'drift']);
     expect(recordsOf(watch.data, 'healing-stopped')).toMatchObject([
       { path: 'language', reason: expect.stringContaining('"fr"') },
     ]);
-    await fighting(scenery, 40);
+    await fighting(scenery, 12);
     expect(store.posts()).toBe(3);
     await new SuspensionFile(watch.data).change(['default'], null, watch.clock.now());
-    await fighting(scenery, 30);
+    await fighting(scenery, 12);
     expect([store.posts(), recordsOf(watch.data, 'healing-stopped').length]).toEqual([6, 2]);
     await watch.controller.resume(['default']);
     await fighting(scenery, 4);
@@ -273,11 +273,11 @@ describe('a suspended environment', () => {
     await watch.settle();
     await watch.controller.suspend(['default'], { reason: 'x', until: null });
     writeFileSync(join(watch.data, 'suspensions/1.json'), '{');
-    await watch.pass(20 * MINUTE);
+    await watch.pass(11 * MINUTE);
     expect([watch.state().status, store.posts(), watch.notes.length]).toEqual(['suspended', 0, 1]);
     await watch.stop();
     const next = startWatching({ folder: watch.folder });
-    await next.pass(20 * MINUTE);
+    await next.pass(11 * MINUTE);
     expect([next.state().status, store.posts()]).toEqual(['suspended', 0]);
     await expect(next.controller.resume(['default'])).rejects.toThrow('does not say');
     expect(recordsOf(watch.data, 'resumed')).toEqual([]);

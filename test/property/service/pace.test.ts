@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/reconciler/model/ports.ts';
 import type { WireAnswer } from '../../../src/reconciler/service/exchange.ts';
 import { NotSent } from '../../../src/reconciler/service/service-error.ts';
 import { Paces } from '../../../src/reconciler/service/network.ts';
-import { propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds, propertyRuns } from '../../fixture/property-runs.ts';
 
 /** Time that passes only while all sleep: the next sleep is over as soon as nothing else happens. */
 function virtualTime() {
@@ -130,52 +130,56 @@ it('every turn comes or is refused, and nothing is sent while the service asks t
   );
 }, 600_000);
 
-it('a service with any limit takes everything, at a rate near its limit', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.record({
-        rate: fc.integer({ min: 2, max: 200 }),
-        burst: fc.integer({ min: 5, max: 50 }),
-        parallel: fc.integer({ min: 1, max: 32 }),
-        latency: fc.integer({ min: 1, max: 100 }),
-        named: fc.boolean(),
-      }),
-      async ({ rate, burst, parallel, latency, named }) => {
-        const { clock, until } = virtualTime();
-        const paces = new Paces();
-        const count = burst + 20 * rate;
-        let [tokens, at, begun, refused] = [burst, 0, 0, 0];
-        const takes = (): boolean => {
-          const now = clock.monotonic();
-          tokens = Math.min(burst, tokens + ((now - at) * rate) / 1000);
-          at = now;
-          if (tokens < 1) return false;
-          tokens -= 1;
-          return true;
-        };
-        const work = async (): Promise<void> => {
-          while (begun < count) {
-            begun += 1;
-            const turns = paces.open('a', { clock, random: () => 1, patience: 120_000 });
-            for (;;) {
-              const deadline = Number.POSITIVE_INFINITY;
-              await turns.read({ place: 'GET a', deadline, signal: undefined });
-              const told = turns.sent();
-              await clock.sleep(latency / 2);
-              const taken = takes();
-              await clock.sleep(latency / 2);
-              told(taken ? TAKEN : reply(429, named ? '1' : null));
-              if (taken) break;
-              refused += 1;
+itHolds(
+  'a service with any limit takes everything, at a rate near its limit',
+  12,
+  async (numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          rate: fc.integer({ min: 2, max: 200 }),
+          burst: fc.integer({ min: 5, max: 50 }),
+          parallel: fc.integer({ min: 1, max: 32 }),
+          latency: fc.integer({ min: 1, max: 100 }),
+          named: fc.boolean(),
+        }),
+        async ({ rate, burst, parallel, latency, named }) => {
+          const { clock, until } = virtualTime();
+          const paces = new Paces();
+          const count = burst + 20 * rate;
+          let [tokens, at, begun, refused] = [burst, 0, 0, 0];
+          const takes = (): boolean => {
+            const now = clock.monotonic();
+            tokens = Math.min(burst, tokens + ((now - at) * rate) / 1000);
+            at = now;
+            if (tokens < 1) return false;
+            tokens -= 1;
+            return true;
+          };
+          const work = async (): Promise<void> => {
+            while (begun < count) {
+              begun += 1;
+              const turns = paces.open('a', { clock, random: () => 1, patience: 120_000 });
+              for (;;) {
+                const deadline = Number.POSITIVE_INFINITY;
+                await turns.read({ place: 'GET a', deadline, signal: undefined });
+                const told = turns.sent();
+                await clock.sleep(latency / 2);
+                const taken = takes();
+                await clock.sleep(latency / 2);
+                told(taken ? TAKEN : reply(429, named ? '1' : null));
+                if (taken) break;
+                refused += 1;
+              }
             }
-          }
-        };
-        await until(Promise.all(Array.from({ length: parallel }, work)));
-        const slowest = Math.max(20, (count / parallel) * (latency / 1000));
-        expect(clock.monotonic() / 1000).toBeLessThan(3 * slowest + 10);
-        expect(refused).toBeLessThan(count / 2 + 3 * parallel);
-      },
-    ),
-    { numRuns: propertyRuns(12) },
-  );
-}, 600_000);
+          };
+          await until(Promise.all(Array.from({ length: parallel }, work)));
+          const slowest = Math.max(20, (count / parallel) * (latency / 1000));
+          expect(clock.monotonic() / 1000).toBeLessThan(3 * slowest + 10);
+          expect(refused).toBeLessThan(count / 2 + 3 * parallel);
+        },
+      ),
+      { numRuns },
+    );
+  },
+);
