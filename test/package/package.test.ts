@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { itEach } from '../fixture/long.ts';
 import { pack, startRegistry, type LocalRegistry, type PackedFile } from './local-registry.ts';
 import { npm } from './npm.ts';
 
@@ -84,23 +85,26 @@ describe('for somebody who installs it', () => {
     expect([...registry.asked]).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
   });
 
-  it('the library runs by each of its doors, and its types are found by a compiler that resolves as Node does', async () => {
-    const cwd = folder('consumer', {
-      'package.json': JSON.stringify({ name: 'consumer', private: true, type: 'module' }),
-      'tsconfig.json': JSON.stringify({
-        compilerOptions: {
-          module: 'nodenext',
-          moduleResolution: 'nodenext',
-          target: 'es2023',
-          lib: ['es2023'],
-          strict: true,
-          typeRoots: [join(root, 'node_modules/@types')],
-          types: ['node'],
-        },
-        files: ['consumer.ts'],
-      }),
-      'watch.mjs': exampleOf('watch.mjs'),
-      'consumer.ts': `import { plan } from 'setpoint';
+  itEach([true, false], (skipLibCheck) => skipLibCheck)(
+    'the library runs by each of its doors, and its types are found by a compiler that resolves as Node does (skipLibCheck: %s)',
+    async (skipLibCheck) => {
+      const cwd = folder(`consumer-${skipLibCheck}`, {
+        'package.json': JSON.stringify({ name: 'consumer', private: true, type: 'module' }),
+        'tsconfig.json': JSON.stringify({
+          compilerOptions: {
+            module: 'nodenext',
+            moduleResolution: 'nodenext',
+            target: 'es2023',
+            lib: ['es2023'],
+            strict: true,
+            skipLibCheck,
+            typeRoots: [join(root, 'node_modules/@types')],
+            types: ['node'],
+          },
+          files: ['consumer.ts'],
+        }),
+        'watch.mjs': exampleOf('watch.mjs'),
+        'consumer.ts': `import { plan } from 'setpoint';
 import { type Emulator, type EmulatorOptions, startEmulator } from 'setpoint/emulator';
 import { openController, type Controller, type WatchState } from 'setpoint/watch';
 export const open = (request: { file: string; env: {} }): Controller => openController({ request, data: 'data' });
@@ -118,17 +122,20 @@ console.log(statuses.join(), import.meta.resolve('setpoint/schemas/plan.schema.j
 await service.close();
 for (const dialect of ['app-server', 'agent-server'] as const) await (await startEmulator({ dialect })).close();
 `,
-    });
-    await npm('npm', ['install', tarball], { cwd, home, registry: registry.url });
-    const run = promisify(execFile);
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const compiled = await run(process.execPath, [tsc, '-p', cwd]).catch((error: unknown) => error);
-    expect(compiled).toMatchObject({ stdout: '' });
-    const { stdout } = await run(process.execPath, ['consumer.js'], { cwd });
-    expect(stdout).toMatch(/^differs file:.*plan\.schema\.json\n$/);
-    const watched = await run(process.execPath, ['watch.mjs'], { cwd });
-    expect(watched.stdout).toBe("default drift [ 'language', 'max_iterations' ]\n");
-  });
+      });
+      await npm('npm', ['install', tarball], { cwd, home, registry: registry.url });
+      const run = promisify(execFile);
+      const tsc = join(root, 'node_modules/typescript/bin/tsc');
+      const compiled = await run(process.execPath, [tsc, '-p', cwd]).catch(
+        (error: unknown) => error,
+      );
+      expect(compiled).toMatchObject({ stdout: '' });
+      const { stdout } = await run(process.execPath, ['consumer.js'], { cwd });
+      expect(stdout).toMatch(/^differs file:.*plan\.schema\.json\n$/);
+      const watched = await run(process.execPath, ['watch.mjs'], { cwd });
+      expect(watched.stdout).toBe("default drift [ 'language', 'max_iterations' ]\n");
+    },
+  );
 });
 
 /** The example of that name in the guide of the library. */
