@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-
+import { LONG } from '../../fixture/long.ts';
 import {
   call,
   emulatorAtRest,
@@ -136,7 +136,7 @@ describe('pause and resume', () => {
 });
 
 describe('pages', () => {
-  it('of 250 sandboxes are three, the newest first', async () => {
+  it('of 250 sandboxes are three, the newest first', LONG, async () => {
     const { url, pass } = await emulatorAtRest();
     const ids: string[] = [];
     for (let n = 0; n < 250; n += 1) {
