@@ -45,6 +45,11 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     /^kubectl |\| kubectl /,
     'needs a cluster; test/workflows checks the manifests, test/e2e/command/kube-apiserver.test.ts applies what is rendered',
   ],
+  [
+    /^kustomize /,
+    'needs kustomize; test/workflows/render-manifests.test.ts runs the generator as kustomize does',
+  ],
+  [/^setpoint pull --server /, 'needs a service; test/e2e/pull/pull-kubernetes.test.ts runs it'],
   [/^gh /, 'needs GitHub; test/workflows runs the workflows'],
 ];
 

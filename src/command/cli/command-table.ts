@@ -102,9 +102,22 @@ export const COMMANDS = {
     summary:
       "Bring the service's values into the file: comments, order and references stay; sends only GET",
     example: 'setpoint pull -e staging --check',
-    flags: [...ENVIRONMENTS, '--adopt', '--check', '--force', ...REPORTING],
-    about: { '--check': 'show the patch and write nothing; exit 2 if there is one' },
-    formats: BASIC_FORMATS,
+    flags: [
+      ...ENVIRONMENTS,
+      '--adopt',
+      '--check',
+      '--force',
+      '--namespace',
+      '--secret',
+      ...REPORTING,
+    ],
+    about: {
+      '--check': 'show the patch and write nothing; exit 2 if there is one',
+      '--namespace': "with -o kubernetes: the namespace of the objects (default: the client's)",
+      '--secret':
+        'with -o kubernetes: the Secret that has the values of all references that the file does not place',
+    },
+    formats: [...BASIC_FORMATS, 'kubernetes'],
     exits: { ...CONNECTED, 2: 'the service has values to pull (with --check)' },
   },
   init: {

@@ -169,6 +169,9 @@ export const FLAGS = {
     about: 'the Secret that has the values of all references that the file does not place',
   },
   '--crd': { about: 'print the definition of SettingsTarget, too, before all else' },
+  '--krm': {
+    about: 'work as a KRM function: a ResourceList from stdin to stdout, for kustomize and kpt',
+  },
   ...WATCH_FLAGS,
   ...SERVE_FLAGS,
   '--output': {

@@ -12,6 +12,7 @@ export const KUBERNETES_COMMANDS = {
       '--namespace',
       '--secret',
       '--crd',
+      '--krm',
       '--max-file-size',
       '--output',
       '--no-color',

@@ -210,7 +210,7 @@ export type Renderers<D> = Readonly<
 >;
 
 /** The formats that are made of a whole document. */
-export type WholeFormat = Exclude<Format, 'text' | 'json' | 'prometheus' | 'kubernetes'>;
+export type WholeFormat = Exclude<Format, 'text' | 'json' | 'prometheus'>;
 
 /** A renderer for each format of a command, as the table of commands lists them. */
 type RenderersOf<Name extends CommandName, D> = Readonly<

@@ -213,9 +213,7 @@ async function render<D>(
 ): Promise<string> {
   if (format === 'text') return text(PLAIN);
   const renderer =
-    format === 'json' || format === 'prometheus' || format === 'kubernetes'
-      ? undefined
-      : await renderers[format]?.();
+    format === 'json' || format === 'prometheus' ? undefined : await renderers[format]?.();
   return renderer === undefined ? json(document) : renderer(document);
 }
 

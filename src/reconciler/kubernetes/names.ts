@@ -7,6 +7,14 @@ export function objectName(environment: string): string {
     .replaceAll(/^[.-]+|[.-]+$/g, '');
 }
 
+/** Whether an object may have a name, by RFC 1123. */
+export function isObjectName(name: string): boolean {
+  return (
+    name.length <= 253 &&
+    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name)
+  );
+}
+
 /** A member of settings.yaml as Kubernetes spells it. */
 export function camelCase(name: string): string {
   return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());

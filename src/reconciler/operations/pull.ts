@@ -6,7 +6,7 @@ import type { EnvironmentPull, PullDocument, PulledFile } from '../model/documen
 import type { FileEdit, ShownLine } from '../model/pulled.ts';
 import { didYouMean } from '../model/wording.ts';
 import { TOOL } from '../model/version.ts';
-import type { LoadedFile } from '../desired/target.ts';
+import type { LoadedFile, Target } from '../desired/target.ts';
 import { uncommittedChanges } from '../host/git-source.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
@@ -32,6 +32,8 @@ export interface PullRequest extends Options {
   readonly check?: boolean | undefined;
   /** Edit files that have uncommitted changes, too. */
   readonly force?: boolean | undefined;
+  /** Receives the environments as the files declare them after the pull, before anything is written. */
+  readonly onPulled?: ((targets: readonly Target[]) => void) | undefined;
   /** Called with each file's edit before it is written. */
   readonly onEdit?: ((edit: FileEdit) => Promise<void>) | undefined;
 }
@@ -79,6 +81,7 @@ async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
     observed.map((one) => ({ ...one, options })),
     source,
   );
+  request.onPulled?.(targets.flatMap(({ name }) => edits.edited.get(name) ?? []));
   await show(files, edits, request);
   if (writes) await write(files, edits, request);
   return documentOf(

@@ -3,6 +3,7 @@ import { SetpointError } from '../model/error.ts';
 import { counted } from '../model/wording.ts';
 import { diagnosticOf } from '../desired/report.ts';
 import type { PlacedFinding } from '../desired/node.ts';
+import type { Target } from '../desired/target.ts';
 import type { KubeObject } from '../kubernetes/crd.ts';
 import { renderObjects, type RenderOptions } from '../kubernetes/objects.ts';
 import { UNNAMED } from '../kubernetes/secret-keys.ts';
@@ -27,8 +28,15 @@ export interface RenderRequest extends Options, RenderOptions {}
  * and no reference is looked up. Throws a SetpointError if a file is not valid, or holds what no SettingsTarget can hold.
  */
 export function render(request: RenderRequest): readonly KubeObject[] {
-  const targets = selectTargets({ ...request, server: undefined });
-  const { objects, findings } = renderObjects(targets, request);
+  return renderTargets(selectTargets({ ...request, server: undefined }), request);
+}
+
+/** The same of targets that are there already. */
+export function renderTargets(
+  targets: readonly Target[],
+  options: RenderOptions,
+): readonly KubeObject[] {
+  const { objects, findings } = renderObjects(targets, options);
   if (findings.length > 0) throw new NotForKubernetes(eachOnce(findings));
   return objects;
 }

@@ -1,29 +1,61 @@
+import type { PullDocument } from '../../../reconciler/model/documents.gen.ts';
 import type { FileEdit } from '../../../reconciler/model/pulled.ts';
-import { pull } from '../../../reconciler/operations/pull.ts';
+import type { Target } from '../../../reconciler/desired/target.ts';
+import { hasNoFile } from '../../../reconciler/operations/load.ts';
+import { pull, type PullRequest } from '../../../reconciler/operations/pull.ts';
 import { patchText, pulledText } from '../../../reconciler/render/pulled-text.ts';
 import type { Flags } from '../command-table.ts';
-import { optionsFrom } from '../flags.ts';
+import { namedOutputs, optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
+import { checkNames } from '../object-names.ts';
+import type { Renderers } from '../printer.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
 /** `setpoint pull`: edits the files; with --check shows the patch, and exits 2 if there is one. */
 export async function pullCommand(flags: Flags<'pull'>, io: Io): Promise<number> {
   try {
-    const reporter = reporterFor(flags, io);
+    let pulled: readonly Target[] = [];
+    const renderers: Renderers<PullDocument> = {
+      kubernetes: async () => {
+        const { renderTargets } = await import('../../../reconciler/operations/render.ts');
+        const { yamlStream } = await import('../../../reconciler/kubernetes/stream.ts');
+        return () => yamlStream(renderTargets(pulled, flags));
+      },
+    };
+    const reporter = reporterFor(flags, io, renderers);
     const check = flags.check === true;
     const onEdit = (edit: FileEdit): Promise<void> =>
       check ? reporter.preview((style) => `${patchText(edit, style)}\n`, false) : Promise.resolve();
+    checkNames(flags);
+    const request = requestFrom(flags, io);
     const document = await pull({
-      ...optionsFrom(flags, io, 'reads'),
-      adopt: flags.adopt,
+      ...request,
       check,
       force: flags.force,
       onEdit,
+      onPulled: (targets) => {
+        pulled = targets;
+      },
     });
     const written = await reporter.data(document, (style) => pulledText(document, style));
-    const differs = document.files.some(({ status }) => status === 'differs');
+    // Without a file there is nothing that could differ.
+    const differs =
+      request.text === undefined && document.files.some(({ status }) => status === 'differs');
     return await conclude(reporter, document.environments, written, () => (differs ? 2 : 0));
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+/** Without a file, objects of Kubernetes can still be made of all that the service of --server has. */
+function requestFrom(flags: Flags<'pull'>, io: Io): PullRequest {
+  const options = optionsFrom(flags, io, 'reads');
+  const { server, env } = options;
+  const isRendered = namedOutputs(flags, io.env).some(({ name }) => name === 'kubernetes');
+  if (!isRendered || server === undefined || !hasNoFile(options))
+    return { ...options, adopt: flags.adopt };
+  const hasKey = (env['SETPOINT_API_KEY'] ?? '') !== '';
+  const key = hasKey ? { api_key: '${env:SETPOINT_API_KEY}' } : {};
+  const text = JSON.stringify({ version: 1, server: { url: server, ...key }, settings: {} });
+  return { ...options, server: undefined, text, adopt: flags.adopt ?? ['all'] };
 }

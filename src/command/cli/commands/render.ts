@@ -1,6 +1,8 @@
 import { asSetpointError, usageError } from '../../../reconciler/model/error.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
 import { definition, type KubeObject } from '../../../reconciler/kubernetes/crd.ts';
+import type { Diagnostic } from '../../../reconciler/model/diagnostic.ts';
+import { readResourceList } from '../../../reconciler/kubernetes/krm.ts';
 import { jsonList, yamlStream } from '../../../reconciler/kubernetes/stream.ts';
 import { checkWritable, writeAside } from '../../../reconciler/host/write-aside.ts';
 import { render, type RenderRequest } from '../../../reconciler/operations/render.ts';
@@ -14,6 +16,7 @@ import {
   type Output,
 } from '../flags.ts';
 import { write, type Io } from '../io.ts';
+import { checkNames } from '../object-names.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
 const CRD = 'crd';
@@ -28,6 +31,7 @@ export async function renderCommand(
   try {
     if (what !== undefined && what !== CRD)
       throw usageError('Only crd can be named.', choicesHint(what, [CRD]));
+    if (flags.krm === true) return await filtered(flags, io);
     const outputs = outputsOf(flags, io);
     for (const { path } of outputs) if (path !== null) checkWritable(path);
     const objects = what === CRD ? [definition()] : render(requestFrom(flags, io));
@@ -39,6 +43,8 @@ export async function renderCommand(
 
 /** Objects go to stdout unless each format has a file. */
 function outputsOf(flags: Flags<'render'>, io: Io): readonly Output[] {
+  if (namedOutputs(flags, io.env).some(({ name }) => name === 'text'))
+    throw usageError('There is no text of objects.', `Available: ${FORMATS.join(', ')}.`);
   const outputs = outputsFrom(flags, io.env, FORMATS).filter(({ format }) => format !== 'text');
   return namedOutputs(flags, io.env).length === 0
     ? [{ format: 'kubernetes', path: null }]
@@ -46,6 +52,7 @@ function outputsOf(flags: Flags<'render'>, io: Io): readonly Output[] {
 }
 
 function requestFrom(flags: Flags<'render'>, io: Io): RenderRequest {
+  checkNames(flags);
   return {
     ...optionsFrom(flags, io, 'reads'),
     targets: environmentsNamed(flags.env),
@@ -55,6 +62,50 @@ function requestFrom(flags: Flags<'render'>, io: Io): RenderRequest {
     secret: flags.secret,
     crd: flags.crd,
   };
+}
+
+/** As a KRM function: a ResourceList from stdin to stdout, with the objects among its items. */
+async function filtered(flags: Flags<'render'>, io: Io): Promise<number> {
+  const { file, output } = flags;
+  if (file !== undefined || output !== undefined)
+    throw usageError('--krm takes the settings from stdin, and prints to stdout.', KRM_ALONE);
+  const list = readResourceList(await inputOf(io));
+  const { text, environments, ...config } = list.config;
+  const own = requestFrom(flags, io);
+  try {
+    const objects = render({
+      ...own,
+      text,
+      targets: environments ?? own.targets,
+      namespace: config.namespace ?? own.namespace,
+      secret: config.secret ?? own.secret,
+      crd: config.crd === true || own.crd === true,
+    });
+    await write(io.stdout, list.withObjects(objects));
+    return 0;
+  } catch (thrown) {
+    const { diagnostics } = thrown as { readonly diagnostics?: readonly Diagnostic[] };
+    if (diagnostics !== undefined) await write(io.stdout, list.withProblems(diagnostics));
+    throw thrown;
+  }
+}
+
+const KRM_ALONE = 'Leave out -f and -o: the settings file is in the functionConfig.';
+const MOST = 16 * 1024 * 1024;
+
+async function inputOf(io: Io): Promise<string> {
+  const stdin = io.stdin();
+  if (stdin.isTTY === true)
+    throw usageError('--krm reads a ResourceList from stdin.', 'Have kustomize or kpt call it.');
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stdin) {
+    const bytes = Buffer.from(chunk as Uint8Array | string);
+    length += bytes.length;
+    if (length > MOST) throw usageError('stdin holds more than 16 MiB.');
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 async function printed(
