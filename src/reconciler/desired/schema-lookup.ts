@@ -213,5 +213,5 @@ export function takesText(nodes: readonly SchemaNode[]): boolean {
 
 /** Whether a node of the schema is the form of references. */
 export function isReferenceNode({ pattern }: SchemaNode): boolean {
-  return pattern?.startsWith('^\\$\\{(env|file)') === true;
+  return pattern?.startsWith('^\\$\\{(env|file|secret)') === true;
 }
