@@ -4,6 +4,7 @@ import { member, textOf } from '../desired/node.ts';
 import type { Target } from '../desired/target.ts';
 import { API_VERSION, definition, KIND, NOT_SUBSTITUTED, type KubeObject } from './crd.ts';
 import { objectName } from './names.ts';
+import { placeOf, unusedIn } from './secret-keys.ts';
 import { specOf } from './spec.ts';
 
 export interface RenderOptions {
@@ -13,6 +14,8 @@ export interface RenderOptions {
   readonly secret?: string | undefined;
   /** Whether the definition is among the objects. */
   readonly crd?: boolean | undefined;
+  /** Whether all environments of the files are among the targets, so that what none of them uses is a finding. */
+  readonly all?: boolean | undefined;
 }
 
 /** Objects in the order in which they are applied, and what of the targets no object can hold. */
@@ -26,14 +29,16 @@ export function renderObjects(targets: readonly Target[], options: RenderOptions
   const names = new Map<string, string>();
   const findings: PlacedFinding[] = [];
   const roles = new Map<string, Wanted>();
+  const used = new Set<string>();
   const objects = targets.map((target) => {
     const name = objectName(target.name);
     const namespace = options.namespace ?? textOf(member(target.kubernetes, 'namespace'));
     const where = `${namespace ?? ''}/${name}`;
     findings.push(...problemOfName(target, name, names.get(where)));
     names.set(where, target.name);
-    const { spec, secrets, findings: own } = specOf(target, options.secret);
+    const { spec, secrets, findings: own, placed } = specOf(target, options.secret);
     findings.push(...own);
+    for (const node of placed) used.add(placeOf(node));
     const role = textOf(member(target.kubernetes, 'role')) ?? 'setpoint-secrets';
     addSecrets(roles, { namespace, role, secrets });
     const labels = Object.fromEntries(labelsOf(target.labels));
@@ -44,6 +49,8 @@ export function renderObjects(targets: readonly Target[], options: RenderOptions
       spec,
     };
   });
+  if (options.all === true)
+    findings.push(...targets.flatMap((target) => unusedIn(target.kubernetes, used)));
   const crd = options.crd === true ? [definition()] : [];
   return { objects: [...crd, ...[...roles.values()].map(roleOf), ...objects], findings };
 }

@@ -1,4 +1,4 @@
-import { member, textOf, type Node } from '../desired/node.ts';
+import { itemsIn, member, textOf, type Node, type PlacedFinding } from '../desired/node.ts';
 import type { Reference } from '../desired/references.ts';
 
 /** A key of a Secret. */
@@ -11,15 +11,18 @@ const KEY = /^[-._A-Za-z0-9]{1,253}$/;
 
 /**
  * The key of a Secret that holds what a reference names: as `kubernetes.references` says, else in the Secret for all that the flag or
- * `kubernetes.secret` names, by the name of the variable or of the file. Otherwise why that is not known, and what to do.
+ * `kubernetes.secret` names, by the name of the variable or of the file. Otherwise why that is not known, and what to do. `used` gets the entry
+ * that placed it.
  */
 export function secretKeyFor(
   reference: Reference,
   block: Node | undefined,
   given: string | undefined,
+  used?: Set<Node>,
 ): SecretKey | { readonly message: string; readonly hint: string } {
   const named = reference.text.slice(2, -1).replace(/:-.*$/s, '');
   const own = member(member(block, 'references'), named);
+  if (own !== undefined) used?.add(own);
   const name = textOf(member(own, 'secret')) ?? given ?? textOf(member(block, 'secret'));
   const key = textOf(member(own, 'key')) ?? keyIn(reference);
   if (name === undefined) return UNNAMED;
@@ -36,6 +39,28 @@ export const UNNAMED = {
   message: 'No Secret is named for this reference.',
   hint: 'Name the Secret that has the values of all of them: --secret NAME, or kubernetes: {secret: NAME} in the file. kubernetes.references places a single one.',
 };
+
+/** Entries of `kubernetes.references` that placed nothing, such as one of a misspelt variable. */
+export function unusedIn(block: Node | undefined, used: ReadonlySet<string>): PlacedFinding[] {
+  return itemsIn(member(block, 'references'))
+    .filter(({ node }) => !used.has(placeOf(node)))
+    .map(({ key, keyFile, keyAt }) => ({
+      file: keyFile,
+      at: keyAt,
+      finding: {
+        severity: 'warning',
+        code: 'not-in-kubernetes',
+        message: `No environment has the reference \${${key}}.`,
+        hint: 'Correct the name, or remove the entry.',
+        path: ['kubernetes', 'references', key],
+      },
+    }));
+}
+
+/** Nodes of a long file are made anew, and stay at their places. */
+export function placeOf({ file, at }: Pick<Node, 'file' | 'at'>): string {
+  return `${file.path}:${at}`;
+}
 
 /** The key that a value has if nothing says otherwise: what is asked of a secret command is no name of one. */
 function keyIn(reference: Reference): string | null {

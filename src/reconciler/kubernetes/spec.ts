@@ -33,14 +33,17 @@ export interface MadeSpec {
   readonly spec: KubeObject;
   readonly secrets: readonly string[];
   readonly findings: readonly PlacedFinding[];
+  /** The entries of `kubernetes.references` that placed a value. */
+  readonly placed: readonly Node[];
 }
 
 /** What a target declares, as the spec of a SettingsTarget. `secret` is the Secret for all that the file does not place. */
 export function specOf(target: Target, secret: string | undefined): MadeSpec {
   const findings: PlacedFinding[] = [];
   const names = new Set<string>();
+  const used = new Set<Node>();
   const secretOf: Taking['secretOf'] = (reference) => {
-    const found = secretKeyFor(reference, target.kubernetes, secret);
+    const found = secretKeyFor(reference, target.kubernetes, secret, used);
     if ('name' in found) names.add(found.name);
     return found;
   };
@@ -63,7 +66,7 @@ export function specOf(target: Target, secret: string | undefined): MadeSpec {
     ...(target.guards === undefined ? {} : { guards: membersOf(target.guards, []) }),
     ...(Object.keys(watched).length === 0 ? {} : { watch: watched }),
   };
-  return { spec, secrets: [...names].toSorted(), findings };
+  return { spec, secrets: [...names].toSorted(), findings, placed: [...used] };
 }
 
 function declaredSpec(target: Target, taking: Taking): KubeObject {
@@ -72,7 +75,7 @@ function declaredSpec(target: Target, taking: Taking): KubeObject {
     const node = target[name];
     const schema = memberSchema(root, name);
     if (node === undefined || schema === null) return [];
-    const value = taken(node, { path: [name], filePath: [name], schema }, taking);
+    const value = taken(node, { path: [name], text: name, filePath: [name], schema }, taking);
     return value === undefined ? [] : [[name, value]];
   });
   const native = taking.native.reduce<ValueRecord>(

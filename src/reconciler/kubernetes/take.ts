@@ -11,7 +11,7 @@ import {
 import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
 import { fits, keyOf, memberSchema, type Structural } from './crd.ts';
-import { placeText } from './place.ts';
+import { entryPlace, memberPlace } from './place.ts';
 import type { SecretKey } from './secret-keys.ts';
 
 /** A value of a Secret, and where it goes. */
@@ -33,6 +33,8 @@ export interface Taking {
 /** A place: in the spec, and in the file, where an entry of a list goes by its position. */
 export interface Place {
   readonly path: Path;
+  /** The same as text, which tells an entry of a list from a member of a map. */
+  readonly text: string;
   readonly filePath: Path;
   readonly schema: Structural | 'open';
 }
@@ -54,6 +56,7 @@ function takenMap(
     const schema = place.schema === 'open' ? 'open' : memberSchema(place.schema, key);
     const inner = {
       path: [...place.path, key],
+      text: memberPlace(place.text, key),
       filePath: [...place.filePath, key],
       schema: schema ?? 'open',
     };
@@ -80,8 +83,13 @@ function takenList(items: readonly Node[], place: Place, taking: Taking): Json {
   const seen = new Set<string>();
   return items.flatMap((item, index): Json[] => {
     const filePath = [...place.filePath, String(index)];
-    if (key === null)
-      return [itemOf(item, { path: [...place.path, String(index)], filePath, schema }, taking)];
+    const entry = (name: string): Place => ({
+      path: [...place.path, name],
+      text: entryPlace(place.text, name),
+      filePath,
+      schema,
+    });
+    if (key === null) return [itemOf(item, entry(String(index)), taking)];
     const identity = identityIn(item, key);
     if (identity === null || seen.has(identity)) {
       const problem = identity === null ? noIdentity(key) : twice(key);
@@ -89,12 +97,11 @@ function takenList(items: readonly Node[], place: Place, taking: Taking): Json {
       return [];
     }
     seen.add(identity);
-    const inner = { path: [...place.path, identity], filePath, schema };
     if (item.kind !== 'map') return [{ [key]: identity }];
     const rest = [...item.members].filter(([name]) => name !== key);
     const members = takenMap(
       rest.map(([name, one]) => [name, one.node] as const),
-      inner,
+      entry(identity),
       taking,
     );
     return [{ [key]: identity, ...(members as object | undefined) }];
@@ -140,7 +147,7 @@ const twice = (key: string) => ({
 function takenScalar(node: ScalarNode, place: Place, taking: Taking): Json | undefined {
   const { value } = node;
   if (value === null) {
-    taking.clear.push(placeText(place.path));
+    taking.clear.push(place.text);
     return undefined;
   }
   if (typeof value !== 'string') return value;
@@ -190,7 +197,7 @@ function takenText(node: ScalarNode, text: string, place: Place, taking: Taking)
   const fallback = reference.kind === 'env' ? reference.fallback : null;
   const optional = fallback === null ? {} : ({ optional: true } as const);
   taking.valuesFrom.push({
-    path: placeText(place.path),
+    path: place.text,
     secretKeyRef: { ...secret, ...optional },
   });
   return fallback === null ? undefined : fallbackAs(node, fallback, place, taking);

@@ -39,7 +39,8 @@ export const DIAGNOSTICS = {
   'malformed-reference': 'Text that looks like a reference but is not one.',
   'missing-key': 'A required key is missing.',
   'not-utf8': 'The file is not UTF-8 text.',
-  'not-in-kubernetes': 'Something that a SettingsTarget of Kubernetes cannot hold.',
+  'not-in-kubernetes':
+    'Something that a SettingsTarget of Kubernetes cannot hold, or an entry of `kubernetes.references` that nothing uses.',
   'not-settable': 'A value that the service cannot be set to.',
   'number-not-exact': 'A number that cannot be sent exactly.',
   policy: 'Something that the policy given with --policy does not allow.',

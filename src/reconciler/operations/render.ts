@@ -8,7 +8,7 @@ import type { KubeObject } from '../kubernetes/crd.ts';
 import { renderObjects, type RenderOptions } from '../kubernetes/objects.ts';
 import { UNNAMED } from '../kubernetes/secret-keys.ts';
 import type { Options } from './options.ts';
-import { selectTargets } from './select.ts';
+import { isChosen, selectTargets } from './select.ts';
 
 /** Settings that are valid, and that no SettingsTarget can hold as they are. */
 class NotForKubernetes extends SetpointError {
@@ -16,29 +16,35 @@ class NotForKubernetes extends SetpointError {
 
   constructor(diagnostics: readonly Diagnostic[]) {
     const message = `The settings cannot be rendered: ${counted(diagnostics.length, 'problem')}.`;
-    super('settings-invalid', message, { hint: 'Fix the problems above. Nothing was printed.' });
+    super('settings-invalid', message, { hint: 'Fix them, or choose other environments with -e.' });
     this.diagnostics = diagnostics;
   }
 }
 
-export interface RenderRequest extends Options, RenderOptions {}
+export interface RenderRequest extends Options, Omit<RenderOptions, 'all'> {}
+
+/** Objects in the order in which they are applied, and warnings about the files. */
+export interface RenderedObjects {
+  readonly objects: readonly KubeObject[];
+  readonly warnings: readonly Diagnostic[];
+}
 
 /**
  * The settings files as objects of Kubernetes: a SettingsTarget for each environment and a Role for the Secrets that they name. Nothing is sent,
  * and no reference is looked up. Throws a SetpointError if a file is not valid, or holds what no SettingsTarget can hold.
  */
-export function render(request: RenderRequest): readonly KubeObject[] {
-  return renderTargets(selectTargets({ ...request, server: undefined }), request);
+export function render(request: RenderRequest): RenderedObjects {
+  const targets = selectTargets({ ...request, server: undefined });
+  return renderTargets(targets, { ...request, all: !isChosen(request) });
 }
 
 /** The same of targets that are there already. */
-export function renderTargets(
-  targets: readonly Target[],
-  options: RenderOptions,
-): readonly KubeObject[] {
+export function renderTargets(targets: readonly Target[], options: RenderOptions): RenderedObjects {
   const { objects, findings } = renderObjects(targets, options);
-  if (findings.length > 0) throw new NotForKubernetes(eachOnce(findings));
-  return objects;
+  const diagnostics = eachOnce(findings);
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) throw new NotForKubernetes(errors);
+  return { objects, warnings: diagnostics };
 }
 
 /** By place; what several environments share once, and of references without a Secret the first of each file. */

@@ -6,8 +6,11 @@ import { definition, type KubeObject } from '../../../src/reconciler/kubernetes/
 import { setpoint } from '../../fixture/command-here.ts';
 import {
   administer,
+  asServiceAccount,
+  create,
   establish,
   kubeApiserver,
+  newAccount,
   newNamespace,
   type KubeApiserver,
 } from '../../fixture/kube-apiserver.ts';
@@ -256,6 +259,32 @@ describe.skipIf(server === null)(
         422,
         expect.stringMatching(/at most 50/),
       ]);
+    });
+
+    it('lets the Secrets be read that are named, by the Role that is rendered, and no others', async () => {
+      await established();
+      const namespace = await newNamespace(real);
+      const args = ['-f', 'test/golden/kubernetes/everything/settings.yaml'];
+      const [role] = await rendered(namespace, args);
+      const roles = pathOf(role as KubeObject, namespace);
+      expect((await administer(real, 'POST', roles, role)).status).toBe(201);
+      await newAccount(real, namespace);
+      await create(real, {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: 'setpoint', namespace },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'agents-secrets' },
+        subjects: [{ kind: 'ServiceAccount', name: 'setpoint-watch', namespace }],
+      });
+      const { folder } = await asServiceAccount(real, namespace, 'setpoint-watch');
+      const asReader = { ...real, token: readFileSync(join(folder, 'token'), 'utf8') };
+      const secrets = `/api/v1/namespaces/${namespace}/secrets`;
+      for (const name of ['agents', 'llm', 'op', 'other'])
+        await create(real, { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace } });
+      const read = async (path: string) => (await administer(asReader, 'GET', path)).status;
+      await expect.poll(() => read(`${secrets}/agents`)).toBe(200);
+      expect([await read(`${secrets}/llm`), await read(`${secrets}/op`)]).toEqual([200, 200]);
+      expect([await read(`${secrets}/other`), await read(secrets)]).toEqual([403, 403]);
     });
 
     it('shows the columns, and is found by its short name', async () => {

@@ -19,7 +19,7 @@ export async function pullCommand(flags: Flags<'pull'>, io: Io): Promise<number>
       kubernetes: async () => {
         const { renderTargets } = await import('../../../reconciler/operations/render.ts');
         const { yamlStream } = await import('../../../reconciler/kubernetes/stream.ts');
-        return () => yamlStream(renderTargets(pulled, flags));
+        return () => yamlStream(renderTargets(pulled, flags).objects);
       },
     };
     const reporter = reporterFor(flags, io, renderers);

@@ -6,6 +6,7 @@ import { readResourceList } from '../../../reconciler/kubernetes/krm.ts';
 import { jsonList, yamlStream } from '../../../reconciler/kubernetes/stream.ts';
 import { checkWritable, writeAside } from '../../../reconciler/host/write-aside.ts';
 import { render, type RenderRequest } from '../../../reconciler/operations/render.ts';
+import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
 import { json } from '../../../reconciler/render/json.ts';
 import type { Flags } from '../command-table.ts';
 import {
@@ -15,7 +16,7 @@ import {
   outputsFrom,
   type Output,
 } from '../flags.ts';
-import { write, type Io } from '../io.ts';
+import { styleFor, write, type Io } from '../io.ts';
 import { checkNames } from '../object-names.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
@@ -34,11 +35,26 @@ export async function renderCommand(
     if (flags.krm === true) return await filtered(flags, io);
     const outputs = outputsOf(flags, io);
     for (const { path } of outputs) if (path !== null) checkWritable(path);
-    const objects = what === CRD ? [definition()] : render(requestFrom(flags, io));
+    const objects =
+      what === CRD ? [definition()] : await objectsOf(requestFrom(flags, io), flags, io);
     return await printed(objects, outputs, flags, io);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+/** Warnings go to stderr: they stop nothing. */
+async function objectsOf(
+  request: RenderRequest,
+  flags: Flags<'render'>,
+  io: Io,
+): Promise<readonly KubeObject[]> {
+  const { objects, warnings } = render(request);
+  if (warnings.length > 0 && flags.quiet !== true) {
+    const style = styleFor(io.stderr, io.env, { noColor: flags.color === false, verbose: false });
+    await write(io.stderr, `${diagnosticsText(warnings, style)}\n`);
+  }
+  return objects;
 }
 
 /** Objects go to stdout unless each format has a file. */
@@ -73,14 +89,15 @@ async function filtered(flags: Flags<'render'>, io: Io): Promise<number> {
   const { text, environments, ...config } = list.config;
   const own = requestFrom(flags, io);
   try {
-    const objects = render({
+    const request: RenderRequest = {
       ...own,
       text,
       targets: environments ?? own.targets,
       namespace: config.namespace ?? own.namespace,
       secret: config.secret ?? own.secret,
       crd: config.crd === true || own.crd === true,
-    });
+    };
+    const objects = await objectsOf(request, flags, io);
     await write(io.stdout, list.withObjects(objects));
     return 0;
   } catch (thrown) {
