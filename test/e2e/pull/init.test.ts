@@ -334,7 +334,7 @@ settings:
         for (const flags of ['all', 'without-search'] as const)
           KINDS.push({ write, passwords, mcpSecrets, flags });
 
-  itEach(KINDS, (_, index) => index % 9 === 0)(
+  itEach(KINDS, (_, index) => index % 13 === 0)(
     'then plan prints "No changes." on $write, $passwords, $mcpSecrets, $flags',
     async (kind) => {
       for (const stored of [STORED, null]) {

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startFronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { setpoint } from '../../fixture/command-here.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const URL = 'https://a.example.com/mcp';
 const LISTS = (args: string, key: string) =>
@@ -26,15 +27,18 @@ interface Planned {
   }[];
 }
 
-it.each([
+const SURFACES = [
   ['app-server', 'in lists', LISTS],
-  ['app-server', 'as a map', NATIVE],
-  ['agent-server', 'in lists', LISTS],
   ['agent-server', 'as a map', NATIVE],
   ['settings-v0', 'by name', BY_NAME],
+  ['app-server', 'as a map', NATIVE],
   ['app-server', 'by name', BY_NAME],
+  ['agent-server', 'in lists', LISTS],
   ['agent-server', 'by name', BY_NAME],
-] as const)(
+] as const;
+
+/** Each spelling and each dialect once. */
+itEach(SURFACES, (_, index) => index < 3)(
   'a change of an mcp server on %s, declared %s, has one name on every surface, and that name can be explained and rotated',
   async (dialect, form, settings) => {
     const fronted = await startFronted({ dialect });
@@ -90,7 +94,8 @@ const CASES = (['settings-v0', 'app-server', 'agent-server'] as const).flatMap((
   (['in lists', 'in the block'] as const).map((spelling) => ({ dialect, spelling })),
 );
 
-it.each(CASES)(
+/** Each spelling, and each dialect once. */
+itEach(CASES, ({ dialect, spelling }) => (dialect === 'app-server') === (spelling === 'in lists'))(
   'an mcp server on $dialect, declared $spelling, is rotated and left by each name that the file gives it',
   async ({ dialect, spelling }) => {
     const fronted = await startFronted({ dialect });
@@ -118,7 +123,7 @@ it.each(CASES)(
   },
 );
 
-it.each(['settings-v0', 'app-server', 'agent-server'] as const)(
+itEach(['settings-v0', 'app-server', 'agent-server'] as const, (one) => one === 'app-server')(
   'a server by name on %s: flags take what plans call it and what its list calls it, and a saved plan covers it',
   async (dialect) => {
     const fronted = await startFronted({ dialect });
