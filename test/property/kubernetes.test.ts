@@ -163,6 +163,16 @@ describe('a settings file as a SettingsTarget, and back', () => {
     );
   });
 
+  itHolds('declares the same in each environment, whatever lies below it', 300, (numRuns) => {
+    fc.assert(
+      fc.property(sparseSettings, sparseSettings, (settings, own) => {
+        const environments = { one: { settings: own }, two: { labels: { ring: '2' } } };
+        expect(there(whole({ settings, environments }), ENVIRONMENT)).toBe('same');
+      }),
+      { numRuns },
+    );
+  });
+
   it.each(DIALECTS)('declares the same collections on %s', (dialect) => {
     fc.assert(
       fc.property(blocksOf(dialect, true), (blocks) => {

@@ -55,6 +55,22 @@ describe('the generator of kustomize', () => {
     ]);
   });
 
+  const kustomize = process.env['SETPOINT_KUSTOMIZE'];
+
+  it.skipIf(kustomize === undefined)('is run by kustomize itself (SETPOINT_KUSTOMIZE)', () => {
+    const { path, PATH } = machine({});
+    for (const name of ['generator.yml', 'kustomization.yml', 'setpoint-krm'])
+      copyFileSync(join(ROOT, FOLDER, name), join(path, name));
+    const args = ['build', '--enable-alpha-plugins', '--enable-exec', '.'];
+    const ended = spawnSync(kustomize ?? '', args, { cwd: path, env: { PATH }, encoding: 'utf8' });
+    expect([ended.status, ended.stderr]).toEqual([0, '']);
+    const objects = parseAllDocuments(ended.stdout).map((one) => one.toJS() as Kinds);
+    expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
+      'Role setpoint-secrets',
+      'SettingsTarget production',
+    ]);
+  });
+
   it('is the generator of the kustomization', () => {
     expect(parse(readText(`${FOLDER}/kustomization.yml`))).toMatchObject({
       generators: ['generator.yml'],

@@ -8,6 +8,8 @@ import { yamlDocument } from './stream.ts';
 export interface FunctionConfig {
   /** The settings file. */
   readonly text: string;
+  /** Whether it is a text in the functionConfig, too, so that lines mean something, and paths inside nothing. */
+  readonly isText: boolean;
   readonly secret?: string | undefined;
   readonly namespace?: string | undefined;
   readonly environments?: readonly string[] | undefined;
@@ -45,7 +47,8 @@ export function readResourceList(input: string): ResourceList {
       return document.toString({ lineWidth: 0 });
     },
     withProblems: (diagnostics) => {
-      contents.set('results', document.createNode(diagnostics.map(resultOf)));
+      const results = diagnostics.map((one) => resultOf(one, config.isText));
+      contents.set('results', document.createNode(results));
       return document.toString({ lineWidth: 0 });
     },
   };
@@ -71,12 +74,14 @@ function identity({ apiVersion, kind, metadata }: KubeObject): string {
   return JSON.stringify([apiVersion, kind, namespace ?? null, name ?? null]);
 }
 
-function resultOf({ message, hint, severity, file, line, path }: Diagnostic): object {
-  return {
-    message: `${file}:${line}: ${message} ${hint}`,
-    severity,
-    field: { path: ['spec', 'file', ...path].join('.') },
-  };
+function resultOf(
+  { message, hint, severity, file, line, path }: Diagnostic,
+  isText: boolean,
+): object {
+  const said = `${message} ${hint}`;
+  return isText
+    ? { message: `${file}:${line}: ${said}`, severity }
+    : { message: said, severity, field: { path: ['spec', 'file', ...path].join('.') } };
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -101,6 +106,7 @@ function configOf({ functionConfig }: { readonly functionConfig?: unknown }): Fu
     : word('environments')?.split(',');
   return {
     text: typeof file === 'string' ? file : JSON.stringify(file, null, 1),
+    isText: typeof file === 'string',
     secret: word('secret'),
     namespace: word('namespace'),
     environments: named?.map((name) => name.trim()),

@@ -228,10 +228,22 @@ describe('setpoint render --krm', () => {
         {
           message: 'settings.yaml:3: Unknown key langauge in settings. Did you mean language?',
           severity: 'error',
-          field: { path: 'spec.file.settings.langauge' },
         },
       ],
     });
+    const file = parse(data['settings.yaml']) as object;
+    const inline = await run(list({ kind: 'Render', spec: { file } }), '--secret', 'agents');
+    expect([inline.code, parse(inline.stdout)]).toMatchObject([
+      3,
+      {
+        results: [
+          {
+            message: 'Unknown key langauge in settings. Did you mean language?',
+            field: { path: 'spec.file.settings.langauge' },
+          },
+        ],
+      },
+    ]);
   });
 
   it.each<[string, string]>([

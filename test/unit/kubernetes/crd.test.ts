@@ -106,6 +106,14 @@ describe('the check of the definition', () => {
       /of any length/,
     ],
     [
+      'a comparison of hosts',
+      (spec) =>
+        Object.assign(at(at(spec['server'], 'properties'), 'url'), {
+          'x-kubernetes-validations': [{ rule: 'url(self).getHost() == url(oldSelf).getHost()' }],
+        }),
+      /costs too much/,
+    ],
+    [
       'additionalProperties: false',
       (spec) => Object.assign(spec['secrets'] ?? {}, { additionalProperties: false }),
       /without a schema/,
