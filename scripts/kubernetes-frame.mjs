@@ -9,7 +9,7 @@ const object = (description, properties, required) => ({
   ...(required === undefined ? {} : { required }),
 });
 
-const NAME = { minLength: 1, maxLength: 253 };
+const NAME = { minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$' };
 const KEY = { minLength: 1, maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$' };
 const PATH = { minLength: 1, maxLength: 2048 };
 

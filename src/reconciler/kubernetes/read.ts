@@ -8,7 +8,7 @@ import type { ReferenceSource } from '../model/ports.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { snakeCase } from './names.ts';
 import { withValueAt } from './put.ts';
-import type { SecretKey } from './secret-keys.ts';
+import { isSecretKey, type SecretKey } from './secret-keys.ts';
 import { declaredBy } from './settings-from.ts';
 import type { Given, SettingsTarget, TargetSpec } from './settings-target.ts';
 import { DATA } from './spec.ts';
@@ -32,9 +32,11 @@ export function readSettingsTarget(object: SettingsTarget, given: Given = {}): R
   const problem = (finding: Finding): Diagnostic => diagnostic(file, 0, finding);
   const spec: ValueRecord = { ...from.spec };
   const inline = DATA.flatMap((name) => referencesIn(spec[name] ?? null, [name]));
-  const problems = [...inline, ...referencesIn(spec['native'] ?? null, ['native'])].map((path) =>
-    problem({ ...INLINE, path }),
-  );
+  const problems: Diagnostic[] = [
+    ...inline,
+    ...referencesIn(spec['native'] ?? null, ['native']),
+  ].map((path) => problem({ ...INLINE, path }));
+  problems.push(...brokenRefs(spec, object.spec).map((path) => problem({ ...NO_SECRET, path })));
   const values = valuesFrom(spec).filter(
     ({ secret, optional }) => !optional || given.hasKey?.(secret) !== false,
   );
@@ -96,7 +98,30 @@ function valuesFrom(spec: ValueRecord): readonly FromSecret[] {
 function secretKey(ref: Value | undefined): SecretKey | null {
   if (!isRecord(ref)) return null;
   const { name, key } = ref;
-  return typeof name === 'string' && typeof key === 'string' ? { name, key } : null;
+  if (typeof name !== 'string' || typeof key !== 'string') return null;
+  return isSecretKey({ name, key }) ? { name, key } : null;
+}
+
+const NO_SECRET = {
+  code: 'bad-value',
+  message: 'This is no key of a Secret, or has no name or path.',
+  hint: 'Write name and key: a name has small letters, digits, - and ., a key also capital letters and _, without two dots in a row.',
+} as const;
+
+/** The places of what names no key of a Secret: the API server refuses most of it, and nothing is left out in silence. */
+function brokenRefs(spec: ValueRecord, { server }: TargetSpec): readonly (readonly string[])[] {
+  const isBroken = (one: Value, label: string): boolean =>
+    !isRecord(one) || typeof one[label] !== 'string' || secretKey(one['secretKeyRef']) === null;
+  const inList = (list: Value | undefined, label: string, path: readonly string[]) =>
+    isList(list)
+      ? list.flatMap((one, index) => (isBroken(one, label) ? [[...path, String(index)]] : []))
+      : [];
+  const key = server['apiKeySecretRef'];
+  return [
+    ...(key === undefined || secretKey(key) !== null ? [] : [['server', 'apiKeySecretRef']]),
+    ...inList(server['headers'], 'name', ['server', 'headers']),
+    ...inList(spec['valuesFrom'], 'path', ['valuesFrom']),
+  ];
 }
 
 /** The command that references to Secrets name. */

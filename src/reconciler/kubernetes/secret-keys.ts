@@ -7,7 +7,14 @@ export interface SecretKey {
   readonly key: string;
 }
 
-const KEY = /^[-._A-Za-z0-9]{1,253}$/;
+const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
+/** Two dots in a row are the end of no reference that is read back. */
+const KEY = /^(?!.*\.\.)[-._A-Za-z0-9]{1,253}$/;
+
+/** Whether there can be such a key: no name and no key has a slash or a brace, so that a reference to it is to nothing else. */
+export function isSecretKey({ name, key }: SecretKey): boolean {
+  return NAME.test(name) && !name.includes('..') && KEY.test(key);
+}
 
 /**
  * The key of a Secret that holds what a reference names: as `kubernetes.references` says, else in the Secret for all that the flag or

@@ -167,6 +167,11 @@ describe.skipIf(server === null)(
       ],
       ['the embedded service', { settings: {}, server: { url: 'embedded:' } }, /spec\.server\.url/],
       ['a number as text', { settings: { max_iterations: '100' } }, /max_iterations/],
+      [
+        'a Secret that cannot be',
+        { valuesFrom: [{ path: 'settings.llm_api_key', secretKeyRef: { name: 'a/b', key: 'c' } }] },
+        /secretKeyRef\.name/,
+      ],
       ['a digest in another form', { settings: {}, approval: { planDigest: 'x' } }, /planDigest/],
     ])('refuses %s', async (_, spec, message) => {
       await established();

@@ -171,6 +171,34 @@ describe('a SettingsTarget', () => {
     expect(problems(spec)).toEqual([expect.stringMatching(message)]);
   });
 
+  it.each([
+    ['{ path: settings.llm_api_key, secretKeyRef: { name: a/b, key: c } }'],
+    ['{ path: settings.llm_api_key, secretKeyRef: { name: a, key: "b}${env:HOME" } }'],
+    ['{ path: settings.llm_api_key, secretKeyRef: { name: a, key: b/c } }'],
+    ['{ path: settings.llm_api_key, secretKeyRef: { name: a, key: b..c } }'],
+    ['{ path: settings.llm_api_key, secretKeyRef: { name: a } }'],
+    ['{ path: settings.llm_api_key }'],
+    ['{ secretKeyRef: { name: a, key: b } }'],
+  ])('is refused with a key that no Secret has: %s', (entry) => {
+    expect(problems(`valuesFrom: [${entry}]`)).toEqual([
+      expect.stringMatching(/^bad-value valuesFrom\.0: This is no key of a Secret/),
+    ]);
+  });
+
+  it('is refused with a key of the server, or of a header, that no Secret has', () => {
+    const server = `
+      settings: {}
+      server:
+        url: https://agents.example.com
+        apiKeySecretRef: { name: A, key: b }
+        headers: [{ name: X-A, secretKeyRef: { name: a, key: b } }, { name: X-B }]
+    `;
+    expect(problems(server)).toEqual([
+      expect.stringMatching(/^bad-value server\.apiKeySecretRef: /),
+      expect.stringMatching(/^bad-value server\.headers\.1: /),
+    ]);
+  });
+
   it('takes a brace after a dollar if it is written as in settings.yaml', () => {
     expect(declared('settings: { git_user_name: "$${x}" }')).toEqual({ git_user_name: '${x}' });
   });
