@@ -18,6 +18,8 @@ import { referencePages } from './reference/pages.mjs';
 
 const root = join(import.meta.dirname, '..');
 const SCHEMA_FILE = 'schemas/settings.schema.json';
+const CHART = 'examples/kubernetes/chart/setpoint';
+const ARGO = 'examples/kubernetes/argo-cd';
 const snapshots = readSnapshots(root);
 const schema = withNative(JSON.parse(readFileSync(join(root, SCHEMA_FILE), 'utf8')), snapshots);
 const BANNER =
@@ -259,15 +261,52 @@ function definition() {
   const file = 'examples/kubernetes/crd.yml';
   const crd = settingsTargetCrd(schema);
   const banner = BANNER.replace('// ', '# ');
+  const text = format(
+    file,
+    banner + stringify(crd, { lineWidth: 0, aliasDuplicateObjects: false }),
+  );
   return {
-    [file]: format(file, banner + stringify(crd, { lineWidth: 0, aliasDuplicateObjects: false })),
+    [file]: text,
+    [`${CHART}/files/crd.yaml`]: text,
     'src/reconciler/kubernetes/crd.gen.ts': `${BANNER}/** The CustomResourceDefinition of SettingsTarget as JSON text. It is loaded when this is called. */\nexport function crdText(): string {\n  return ${JSON.stringify(JSON.stringify(crd))};\n}\n`,
+  };
+}
+
+/** What the Helm chart and Argo CD need as one file, of the files that are tested: a chart reads nothing outside its folder. */
+function forCharts() {
+  const from = (path) => readFileSync(join(root, path), 'utf8');
+  const banner = (source) => BANNER.replace(SCHEMA_FILE, source).replace('// ', '# ');
+  const rules = 'examples/prometheus/rules.yml';
+  const customization = `${ARGO}/setpoint.dev/SettingsTarget`;
+  const actions = {
+    'discovery.lua': from(`${customization}/actions/discovery.lua`),
+    definitions: [
+      { name: 'refresh', 'action.lua': from(`${customization}/actions/refresh/action.lua`) },
+    ],
+  };
+  const argo = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'argocd-cm', namespace: 'argocd' },
+    data: {
+      'resource.customizations.health.setpoint.dev_SettingsTarget': from(
+        `${customization}/health.lua`,
+      ),
+      'resource.customizations.actions.setpoint.dev_SettingsTarget': stringify(actions, {
+        lineWidth: 0,
+      }),
+    },
+  };
+  return {
+    [`${CHART}/files/rules.yaml`]: banner(rules) + from(rules),
+    [`${ARGO}/argocd-cm.yml`]: banner(customization) + stringify(argo, { lineWidth: 0 }),
   };
 }
 
 const { buildProgram, ERRORS, RULES } = await commandLine();
 settle({
   ...definition(),
+  ...forCharts(),
   [SCHEMA_FILE]: formatJson(SCHEMA_FILE, schema),
   'src/reconciler/model/native.gen.ts': nativeModule(),
   'src/reconciler/model/settings.gen.ts': await settingsTypes(),

@@ -1,0 +1,3 @@
+local actions = {}
+actions["refresh"] = { ["disabled"] = obj.spec.suspend == true }
+return actions
