@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { clusterHere } from '../../src/controller/watch/locks/lease-api.ts';
+import { clusterHere } from '../../src/controller/cluster/kube-api.ts';
 import { leaseLocks } from '../../src/controller/watch/locks/lease-locks.ts';
 import { isRefused, type Lock, type Locks } from '../../src/controller/watch/locks/locks.ts';
 import { clusterOf, leaseServer, podVariables, type LeaseFault } from '../fixture/lease-server.ts';

@@ -115,6 +115,7 @@ const RUN: { readonly [Name in CommandName]: () => Promise<RunCommand<Name>> } =
   smoke: async () => (await import('./commands/smoke.ts')).smokeCommand,
   report: async () => (await import('./commands/report.ts')).reportCommand,
   comment: async () => (await import('./commands/comment.ts')).commentCommand,
+  controller: async () => (await import('./commands/controller.ts')).controllerCommand,
   watch: async () => (await import('./commands/watch.ts')).watchCommand,
   status: async () => (await import('./commands/status.ts')).statusCommand,
   history: async () => (await import('./commands/history.ts')).historyCommand,
@@ -224,7 +225,7 @@ function exitCodesText(exits: Readonly<Record<number, string>>): string {
 const COMMAND_GROUPS: Groups<CommandName> = [
   ['Every day:', ['validate', 'plan', 'apply', 'drift', 'pull', 'init']],
   ['Look:', ['get', 'explain', 'doctor']],
-  ['Controller:', ['watch', 'status', 'history', 'suspend', 'resume']],
+  ['Controller:', ['watch', 'controller', 'status', 'history', 'suspend', 'resume']],
 ];
 
 /** The flags that many commands have in common. What only a few take is between these, under `Options:`. */

@@ -54,6 +54,47 @@ export const WATCH_COMMANDS = {
       3: 'usage, settings or references not valid',
     },
   },
+  controller: {
+    summary:
+      'Watch the SettingsTargets of a cluster: show the plan of each in its status, and apply where the object says so',
+    example: 'setpoint controller --data /var/lib/setpoint --listen 127.0.0.1:8080',
+    flags: [
+      '--namespace',
+      '--all-namespaces',
+      '--timeout',
+      '--parallel',
+      '--interval',
+      '--strict',
+      '--data',
+      '--lock-scope',
+      '--listen',
+      '--public-url',
+      '--tls-cert',
+      '--tls-key',
+      '--allow-actions',
+      '--no-environment-metrics',
+      '--notify',
+      '--output',
+      '--no-color',
+      '--quiet',
+    ],
+    takes: FOLDER,
+    about: {
+      '--namespace': 'the namespace whose objects are watched (default: that of the pod)',
+      '--data': 'folder of the journal and the suspensions (default: .setpoint/watch)',
+      '--interval':
+        'time between two reads of an object that does not say, from 10s to 24h (default: 5m)',
+      '--parallel': 'objects in parallel (default: 8)',
+      '--quiet': 'only warnings',
+      '--strict': 'count what cannot be compared: such an object is unknown, not in sync',
+    },
+    formats: BASIC_FORMATS,
+    exits: {
+      0: 'stopped by a signal',
+      1: 'failed',
+      3: 'usage not valid',
+    },
+  },
   status: {
     summary:
       'List what a controller watches, the worst first: state, since when, what differs, why it is not healed',

@@ -16,6 +16,7 @@ export const WATCH_FLAGS = {
     about: 'follow a branch of this repository, a folder or an address: -f names files in it',
   },
   '--ref': { value: 'branch', about: 'the branch that --git follows (default: main)' },
+  '--all-namespaces': { about: 'watch the objects of all namespaces' },
   '--git-from': {
     value: 'commit',
     about: 'the commit that the branch must continue, after it was rewritten on purpose',

@@ -95,6 +95,10 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
       : `${problem} Nothing is healed until it is known who is suspended; what was known stays in force.`,
   files: keptFiles,
   git: keptFiles,
+  cluster: (problem, part) =>
+    part === NONE_YET
+      ? `${problem} Nothing is watched until the SettingsTargets can be listed.`
+      : `${problem} The SettingsTargets that were listed last stay in force.`,
   page: (problem, part) => `${problem} The page goes on with the ${part} that it had.`,
   receiver: (problem) => problem,
 };
@@ -118,6 +122,7 @@ const OVER: Readonly<Record<ConditionKind, (receiver: string) => string>> = {
   suspensions: () => 'The suspensions can be read again.',
   files: () => 'The settings files can be used again.',
   git: () => 'The settings files can be used again.',
+  cluster: () => 'The SettingsTargets can be listed again.',
   page: () => 'The certificate and the token of the page can be read again.',
   receiver: (name) => `The receiver ${name} takes notices again.`,
 };

@@ -47,8 +47,9 @@ export class Fleet {
       const known = before.get(target.name);
       const watched =
         known ?? this.#newWatched(target, now + untilFirstRead(every, count, random()));
-      if (known !== undefined) watched.due = Math.min(watched.due, now + random() * SOON);
-      watched.declare(target);
+      const isOther = watched.declare(target);
+      if (known !== undefined && isOther)
+        watched.due = Math.min(watched.due, now + random() * SOON);
       next.set(target.name, watched);
     }
     this.#watched = next;

@@ -36,11 +36,13 @@ export interface Files {
   readonly problemText: string | null;
 }
 
-interface LoadedFiles extends Omit<Files, 'problem' | 'problemText'> {
+export interface LoadedFiles extends Omit<Files, 'problem' | 'problemText'> {
   /** Those of several files that cannot be used: their environments are not among the targets. */
   readonly broken: readonly BrokenFile[];
   /** What the paths of the files begin with, if that is another one each time. */
   readonly root: string;
+  /** The versions that environments are declared by, by their names, if each has its own. */
+  readonly versions?: ReadonlyMap<string, string>;
 }
 
 /** A file that cannot be used while others are. `text` is why; `isKept`: its environments go on as it declared them last. */
@@ -52,7 +54,7 @@ interface FileProblem {
 
 /** Where settings files come from. Throws a SetpointError if they cannot be used. */
 export interface SettingsSource {
-  readonly kind: 'files' | 'git';
+  readonly kind: 'files' | 'git' | 'cluster';
   /** Where a browser shows a commit of them, if its id is appended; null if that is not known. */
   readonly commits: string | null;
   /** Changes when the files do; cheap to ask. */
@@ -139,9 +141,12 @@ export class CurrentFiles implements Files {
     return this.areTaken;
   }
 
-  #take({ targets, declared, commit, values, broken, root }: LoadedFiles): void {
+  #take({ targets, declared, commit, values, broken, root, versions }: LoadedFiles): void {
     const places = new Map(
-      targets.map(({ name, file }) => [name, { file: file.slice(root.length), commit }]),
+      targets.map(({ name, file }) => [
+        name,
+        { file: file.slice(root.length), commit: versions?.get(name) ?? commit },
+      ]),
     );
     const files = broken.map(({ file }) => file.slice(root.length));
     const keptIn = new Set<string>();
@@ -227,7 +232,7 @@ export function branchSource(
     const named = [options.file ?? defaultFiles(root)].flat();
     const file = named.map((path) => join(root, path));
     const loaded = await loadApart(
-      { ...options, file, checkout: { root, state } },
+      { ...options, file, checkout: { from: 'branch', root, state } },
       join(root, '/'),
     );
     return { ...loaded, commit, root: join(root, '/') };
@@ -388,7 +393,7 @@ function fromRoot(problem: SetpointError, root: string): SetpointError {
 }
 
 /** A problem of settings files in a few sentences, with the first place and what to do. */
-function textOfProblem(problem: SetpointError): string {
+export function textOfProblem(problem: SetpointError): string {
   const [first, ...others] =
     problem instanceof InvalidSettings
       ? problem.diagnostics.filter(({ severity }) => severity === 'error')

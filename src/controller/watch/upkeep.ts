@@ -14,6 +14,7 @@ const FIRST = 10_000;
 const LATE_FILES = {
   files: 'Their disk does not answer.',
   git: 'The repository does not answer.',
+  cluster: 'The API server does not answer.',
 } as const;
 
 /** What a controller looks after beside its reads, again and again: its files, who is suspended, the journal and the locks. */
@@ -112,7 +113,7 @@ export class Upkeep {
     const isRewritten = problem?.code === 'branch-rewritten';
     if (!isRewritten && (await files.takeLast())) return;
     // Whoever pushes to a branch may mend it; a file of this machine is mended by who starts the controller.
-    const mayPass = kind === 'git' && !isRewritten && problem?.code !== 'usage';
+    const mayPass = kind !== 'files' && !isRewritten && problem?.code !== 'usage';
     if (isDone && problem !== null && !mayPass) throw problem;
   }
 

@@ -54,6 +54,8 @@ export class Watched {
   #foundAt: number | null = null;
   readonly #healTimes: HealTimes;
   #gone = false;
+  /** When it was asked to be read again while it was busy: the turn that ends must not forget it. */
+  #asked = Number.POSITIVE_INFINITY;
   #warned: string | null = null;
   readonly #next: NextTurn;
 
@@ -86,12 +88,14 @@ export class Watched {
   }
 
   set due(due: number) {
+    if (this.busy) this.#asked = Math.min(this.#asked, due);
     this.#next.due = due;
     this.#waits(this);
   }
 
-  /** Takes what the files declare now. */
-  declare(target: Target): void {
+  /** Takes what is declared now; whether it was read anew since it was declared last. */
+  declare(target: Target): boolean {
+    const isOther = this.#target !== target;
     this.#target = target;
     const settings = watchSettings(target, this.#tools.interval, this.#tools.request.strict);
     this.records.know({
@@ -99,6 +103,7 @@ export class Watched {
       settings,
       labels: Object.fromEntries(labelsOf(target.labels)),
     });
+    return isOther;
   }
 
   /** Reads the environment, heals it if that is allowed, and sets when it is read next. Never throws: an error is in its state, or a warning. */
@@ -108,6 +113,7 @@ export class Watched {
     // What a check itself throws is met by the read, which tells it.
     const isDown = this.#next.isCheck && !(await isBack(this.#declared(), tools).catch(() => true));
     this.#next.after(isDown ? null : await this.#turn());
+    this.#keepAsked();
     const { clock } = tools;
     this.records.readNext(this.due - clock.monotonic(), clock);
     await this.#end();
@@ -188,7 +194,14 @@ export class Watched {
     await this.#lock.release();
   }
 
+  #keepAsked(): void {
+    const asked = Math.max(this.#asked, this.#tools.clock.monotonic());
+    if (asked < this.due) this.#next.due = asked;
+    this.#asked = Number.POSITIVE_INFINITY;
+  }
+
   async #end(): Promise<void> {
+    this.#keepAsked();
     this.busy = false;
     this.#waits(this);
     if (this.#gone) await this.#giveUp().catch((thrown) => this.#warn(asSetpointError(thrown)));

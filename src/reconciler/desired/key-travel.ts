@@ -44,15 +44,18 @@ interface Requirement {
 
 const PIPELINE: Requirement = { why: 'With CI set', set: 'Add to the pipeline:' };
 const BRANCH: Requirement = { why: 'With --git', set: 'Set it for the controller:' };
+const CLUSTER: Requirement = { why: 'In a cluster', set: 'Set it for the controller:' };
 
-/** `followsBranch` is whether the files are those of whatever commit a branch has by then. */
-export function travelPolicyIn(env: Variables, followsBranch: boolean): TravelPolicy {
-  const pipeline = (env['CI'] ?? '') !== '';
+/** `from` is who may have written the files by then: whoever can push to a branch, or make an object in a cluster. */
+export function travelPolicyIn(env: Variables, from?: 'branch' | 'cluster'): TravelPolicy {
+  const files = (env['CI'] ?? '') === '' ? null : PIPELINE;
+  const required = { files, branch: files ?? BRANCH, cluster: CLUSTER };
   return {
     origins: listIn(env['SETPOINT_ALLOWED_ORIGINS']),
     variables: listIn(env['SETPOINT_ALLOWED_VARIABLES']),
-    secrets: listIn(env['SETPOINT_ALLOWED_SECRETS']),
-    required: pipeline ? PIPELINE : followsBranch ? BRANCH : null,
+    // Which Secret an object may name is for its namespace to say.
+    secrets: from === 'cluster' ? ['kubernetes/**'] : listIn(env['SETPOINT_ALLOWED_SECRETS']),
+    required: required[from ?? 'files'],
     unverifiedTls: env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
   };
 }

@@ -4,7 +4,7 @@ import { diagnostic } from '../desired/report.ts';
 import { isMalformed, mayHoldReference, parseTemplate } from '../desired/references.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { parsePath } from '../model/path.ts';
-import type { ReferenceSource } from '../model/ports.ts';
+import type { ReferenceSource, SecretPath } from '../model/ports.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { snakeCase } from './names.ts';
 import { withValueAt } from './put.ts';
@@ -40,11 +40,17 @@ export function readSettingsTarget(object: SettingsTarget, given: Given = {}): R
   const values = valuesFrom(spec).filter(
     ({ secret, optional }) => !optional || given.hasKey?.(secret) !== false,
   );
-  const filled = withValues(blocksOf(spec), spec, values);
+  const reference = referenceOf(object.metadata);
+  const filled = withValues(blocksOf(spec), spec, values, reference);
   problems.push(...filled.unknown.map((path) => problem(leadsNowhere(path))));
   if (problems.length > 0) return { target: null, diagnostics: problems, secrets: [] };
   const { metadata } = object;
-  const data = { version: 1, name: metadata.name, ...serverOf(object.spec), ...filled.blocks };
+  const data = {
+    version: 1,
+    name: metadata.name,
+    ...serverOf(object.spec, reference),
+    ...filled.blocks,
+  };
   const loaded = { path: file.path, text: JSON.stringify(data, null, 1), base: null };
   const lock = given.lock === undefined ? {} : { lock: given.lock };
   const { targets, diagnostics } = readTargets(
@@ -127,8 +133,25 @@ function brokenRefs(spec: ValueRecord, { server }: TargetSpec): readonly (readon
 /** The command that references to Secrets name. */
 const COMMAND = 'kubernetes';
 
-function referenceTo({ name, key }: SecretKey): string {
-  return `\${secret:${COMMAND}/${name}/${key}}`;
+type ReferenceTo = (secret: SecretKey) => string;
+
+/** A reference to a key of a Secret for an object: one of its own namespace, whatever the object says. */
+function referenceOf({ namespace = 'default', name }: SettingsTarget['metadata']): ReferenceTo {
+  return (secret) => `\${secret:${COMMAND}/${namespace}/${name}/${secret.name}/${secret.key}}`;
+}
+
+/** A key of a Secret, and the object that refers to it. */
+export interface ReferredKey extends SecretKey {
+  readonly namespace: string;
+  readonly object: string;
+}
+
+/** What a reference of such a target leads to; null for any other. */
+export function referredKey({ command, path }: SecretPath): ReferredKey | null {
+  const [namespace = '', object = '', name = '', key = '', ...more] = path.split('/');
+  return command === COMMAND && key !== '' && more.length === 0
+    ? { namespace, object, name, key }
+    : null;
 }
 
 /** Resolves the references of targets that were read here, and no others. */
@@ -138,9 +161,9 @@ export function clusterSource(
   return {
     variable: () => undefined,
     file: () => ({ problem: 'a SettingsTarget refers to no files' }),
-    secret: ({ command, path }) => {
-      const [name = '', key = ''] = path.split('/');
-      return command === COMMAND ? valueOf({ name, key }) : undefined;
+    secret: (secret) => {
+      const found = referredKey(secret);
+      return found === null ? undefined : valueOf(found);
     },
   };
 }
@@ -183,14 +206,14 @@ function snakeCased(value: Value | undefined): ValueRecord {
   return recordOf(Object.entries(value).map(([name, inner]) => [snakeCase(name), inner]));
 }
 
-function serverOf(spec: TargetSpec): ValueRecord {
+function serverOf(spec: TargetSpec, reference: ReferenceTo): ValueRecord {
   const { url, headers, apiKeySecretRef, ...rest } = spec.server;
   const key = secretKey(apiKeySecretRef);
-  const named = headersOf(headers).map(({ name, secret }) => [name, referenceTo(secret)] as const);
+  const named = headersOf(headers).map(({ name, secret }) => [name, reference(secret)] as const);
   return {
     server: {
       url: url ?? '',
-      ...(key === null ? {} : { api_key: referenceTo(key) }),
+      ...(key === null ? {} : { api_key: reference(key) }),
       ...(named.length === 0 ? {} : { headers: recordOf(named) }),
       ...snakeCased(rest),
     },
@@ -217,11 +240,12 @@ function withValues(
   blocks: ValueRecord,
   spec: ValueRecord,
   values: readonly FromSecret[],
+  reference: ReferenceTo,
 ): { readonly blocks: ValueRecord; readonly unknown: readonly string[] } {
   const cleared = isList(spec['clear'] ?? null) ? (spec['clear'] as readonly Value[]) : [];
   const all: (readonly [string, Value])[] = [
     ...cleared.flatMap((path) => (typeof path === 'string' ? [[path, null] as const] : [])),
-    ...values.map(({ path, secret }) => [path, referenceTo(secret)] as const),
+    ...values.map(({ path, secret }) => [path, reference(secret)] as const),
   ];
   const unknown: string[] = [];
   let filled = blocks;

@@ -652,7 +652,7 @@ export interface WatchedDocument {
     readonly files_problem: string | null;
     /** What is wrong with the controller itself. */
     readonly problems: readonly {
-      readonly kind: 'journal' | 'locks' | 'suspensions' | 'files' | 'git' | 'page' | 'receiver';
+      readonly kind: 'journal' | 'locks' | 'suspensions' | 'files' | 'git' | 'cluster' | 'page' | 'receiver';
       /** The name of the receiver that takes no notices; null for the other kinds. */
       readonly receiver: string | null;
       /** What happened, and what follows from it. */

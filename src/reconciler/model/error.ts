@@ -113,6 +113,10 @@ export const ERRORS = {
     exit: 1,
     hint: 'Somebody else is writing these settings; run again when they are done.',
   },
+  'cluster-failed': {
+    exit: 1,
+    hint: 'Check the API server, and what the service account of this process may do.',
+  },
   'lock-failed': {
     exit: 1,
     hint: 'Check the place of the locks; nothing is written without one.',

@@ -258,6 +258,7 @@ export const CONDITION_KINDS = [
   'suspensions',
   'files',
   'git',
+  'cluster',
   'page',
   'receiver',
 ] as const;

@@ -68,8 +68,10 @@ export interface Options {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The files of a commit in a folder: bases must lie in `root`, and what is known of secrets is kept in `state` instead of beside the files. */
+/** Files that are not of the working directory, such as those of a commit in a folder: bases must lie in `root`, and what is known of secrets is kept in `state` instead of beside the files. */
 export interface Checkout {
+  /** Who may have written them. */
+  readonly from: 'branch' | 'cluster';
   readonly root: string;
   readonly state: string;
 }

@@ -71,7 +71,7 @@ async function basesFor(
 ): Promise<Planning['baseOf']> {
   const byName = earlierTargets(options);
   if (byName === null) return () => null;
-  const policy = travelPolicyIn(options.env, options.checkout !== undefined);
+  const policy = travelPolicyIn(options.env, options.checkout?.from);
   if (source === undefined) {
     const chosen = [...environments()].flatMap(({ target }) => byName.get(target.name) ?? []);
     await askSecrets(chosen, [], options);

@@ -60,7 +60,7 @@ export async function judgeTargets(
   options: Running<Options & Pick<PlanRequest, 'without'>>,
 ): Promise<Judged> {
   await askSecrets(targets, whole, options);
-  const policy = travelPolicyIn(options.env, options.checkout !== undefined);
+  const policy = travelPolicyIn(options.env, options.checkout?.from);
   const uses = new KeyUses(fileIdentity);
   const judged = (target: Target): Reached => {
     const reached = reach(target, policy, options);
@@ -283,7 +283,7 @@ export async function askSecrets(
 ): Promise<void> {
   const read = secretsRead(partsOf(targets, servers));
   if (read.length === 0) return;
-  const policy = travelPolicyIn(env, checkout !== undefined);
+  const policy = travelPolicyIn(env, checkout?.from);
   const allowed = read.filter((one) => whyNotAsked(one, policy) === null);
   await secrets.ask(allowed, signal);
 }

@@ -220,7 +220,7 @@ export interface Sharing {
 
 /** Runs an operation. What it throws is masked; its result is not. `sharedSecrets` are those of a controller, for all its runs. */
 export async function running<
-  R extends Options & { readonly sharedSecrets?: SharedSecrets | undefined },
+  R extends Options & { readonly sharedSecrets?: Pick<SharedSecrets, 'forRun'> | undefined },
   T,
 >(request: R, work: (running: Running<R>) => Promise<T>, sharing?: Sharing): Promise<T> {
   const resolved = new Resolved(sharing?.values);

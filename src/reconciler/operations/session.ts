@@ -34,7 +34,7 @@ export interface SessionRequest extends PlanRequest {
   /** Tells of files whose disk does not answer before they are read: a reference to one has no value then. Default: they are read at once. */
   readonly unanswered?: ((paths: Iterable<string>) => Promise<ReadonlySet<string>>) | undefined;
   /** What secret commands give, for all its runs. Default: each run asks for itself. */
-  readonly sharedSecrets?: SharedSecrets | undefined;
+  readonly sharedSecrets?: Pick<SharedSecrets, 'forRun'> | undefined;
 }
 
 /**

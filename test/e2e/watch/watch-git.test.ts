@@ -134,7 +134,7 @@ environments:
       const request = {
         file: 'settings.yaml',
         env: { ...env, ...more },
-        checkout: { root: '.', state: join(folder.path, 'data') },
+        checkout: { from: 'branch' as const, root: '.', state: join(folder.path, 'data') },
         dispatcher: {
           dispatch: (options: { origin?: unknown }) => {
             asked.push(String(options.origin));

@@ -38,7 +38,7 @@ function problems(spec: string, given?: Given): readonly string[] {
 
 const from = (name: string, key: string) => ({
   secret: `${name}/${key}`,
-  ref: `\${secret:kubernetes/${name}/${key}}`,
+  ref: `\${secret:kubernetes/agents/production/${name}/${key}}`,
 });
 
 describe('a SettingsTarget', () => {

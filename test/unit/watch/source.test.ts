@@ -27,7 +27,7 @@ function place(
     {
       file: [file].flat().map((name) => join(folder, name)),
       env: {},
-      checkout: { root: folder, state: folder },
+      checkout: { from: 'branch', root: folder, state: folder },
       ...(policy === undefined ? {} : { policy: join(folder, policy) }),
     },
     async () => null,

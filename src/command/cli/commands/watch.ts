@@ -16,7 +16,7 @@ import { branchSource, type SettingsSource } from '../../../controller/watch/sou
 import { keepYoungSpace, SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
 import { SharedSecrets } from '../../../reconciler/host/shared-secrets.ts';
 import { fileLocks } from '../../../controller/watch/locks/file-locks.ts';
-import { clusterHere } from '../../../controller/watch/locks/lease-api.ts';
+import { clusterHere } from '../../../controller/cluster/kube-api.ts';
 import { leaseLocks } from '../../../controller/watch/locks/lease-locks.ts';
 import { scopedLocks, type Locks } from '../../../controller/watch/locks/locks.ts';
 import type { Flags } from '../command-table.ts';
@@ -59,7 +59,9 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
     const source = await sourceFor(flags, request, data);
     const controller = openController({
       request:
-        source === undefined ? request : { ...request, checkout: { root: '.', state: data } },
+        source === undefined
+          ? request
+          : { ...request, checkout: { from: 'branch', root: '.', state: data } },
       source,
       data,
       interval,
@@ -69,31 +71,10 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       locks: locksOf(flags, data, request.env),
       report: log.note,
     });
-    controller.subscribe(log.event);
-    const notices = await noticesFor(flags, request.env, log.note);
-    await controller.begin();
     const unnamed = flags.git === undefined ? defaultFiles() : [];
     const files = [request.file ?? unnamed].flat();
-    log.say('watching', watchesEntry(controller.states(), { files, data }));
-    const now = (): number => SYSTEM_CLOCK.now();
-    afterFirstRound(controller, now, (entry, name) => log.say('found', entry, name));
-    const teller = notices?.(controller) ?? null;
-    const page = await pageFor(flags, controller, {
-      notices: teller?.counts ?? null,
-      env: request.env,
-      disks,
-      note: log.note,
-      begun: log.begun,
-    });
-    const told = new AbortController();
-    const telling = teller?.run(told.signal);
-    try {
-      await controller.run();
-    } finally {
-      told.abort();
-      await telling;
-      await page?.close();
-    }
+    const began = { controller, begin: () => controller.begin(), run: () => controller.run() };
+    await watchOver(began, { flags, env: request.env, files, data, disks, log });
     log.say('stopped', { level: 'info', message: 'stopped watching', details: {} });
     return 0;
   } catch (thrown) {
@@ -101,9 +82,58 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
   }
 }
 
+/** What is watched over, and by which flags. */
+interface WatchedOver {
+  readonly flags: Flags<'controller'>;
+  readonly env: Options['env'];
+  /** What the first line names. */
+  readonly files: readonly string[];
+  readonly data: string;
+  readonly disks: DiskAnswers;
+  readonly log: WatchLog;
+}
+
+/** Runs a controller with its log, its page and its notices until it is stopped. */
+export async function watchOver(
+  {
+    controller,
+    begin,
+    run,
+  }: {
+    readonly controller: Controller;
+    readonly begin: () => Promise<void>;
+    readonly run: () => Promise<void>;
+  },
+  { flags, env, files, data, disks, log }: WatchedOver,
+): Promise<void> {
+  controller.subscribe(log.event);
+  const notices = await noticesFor(flags, env, log.note);
+  await begin();
+  log.say('watching', watchesEntry(controller.states(), { files, data }));
+  const now = (): number => SYSTEM_CLOCK.now();
+  afterFirstRound(controller, now, (entry, name) => log.say('found', entry, name));
+  const teller = notices?.(controller) ?? null;
+  const page = await pageFor(flags, controller, {
+    notices: teller?.counts ?? null,
+    env,
+    disks,
+    note: log.note,
+    begun: log.begun,
+  });
+  const told = new AbortController();
+  const telling = teller?.run(told.signal);
+  try {
+    await run();
+  } finally {
+    told.abort();
+    await telling;
+    await page?.close();
+  }
+}
+
 /** Who is told by --notify, read before anything is watched; null without it. */
 async function noticesFor(
-  { notify }: Flags<'watch'>,
+  { notify }: Pick<Flags<'watch'>, 'notify'>,
   env: Options['env'],
   report: WatchLog['note'],
 ): Promise<((controller: Controller) => Notices) | null> {

@@ -11,7 +11,8 @@ import {
   type HeartbeatState,
   type OwnTime,
 } from './presence.ts';
-import { LeaseApi, type Cluster, type Lease } from './lease-api.ts';
+import type { Cluster } from '../../cluster/kube-api.ts';
+import { LeaseApi, type Lease } from './lease-api.ts';
 import type { Locks } from './locks.ts';
 
 /** As client-go elects leaders. */

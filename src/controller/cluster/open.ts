@@ -1,0 +1,250 @@
+import { asSetpointError } from '../../reconciler/model/error.ts';
+import type { Clock, Variables } from '../../reconciler/model/ports.ts';
+import type { WatchState } from '../../reconciler/model/watch.ts';
+import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
+import { openController, type Controller, type ControllerRequest } from '../watch/controller.ts';
+import { textOfProblem } from '../watch/source.ts';
+import { whyNotHealed } from '../watch/healing.ts';
+import type { Listener } from '../watch/watching.ts';
+import { KubeApi, type Cluster } from './kube-api.ts';
+import { Reflector } from './reflector.ts';
+import { ClusterSecrets } from './secrets.ts';
+import { ClusterSource, originOf, type TargetResource } from './source.ts';
+import { approvalDigest, approvedDigest, type Known } from './status.ts';
+import { StatusWriter } from './status-writer.ts';
+
+/** How long the start waits for the first list, in milliseconds. */
+const FIRST = 10_000;
+
+/** Milliseconds before an approved plan that remains is written again. */
+const AGAIN = 300_000;
+/** The same of one that could not begin. */
+const SOON = 1_000;
+
+/** The annotations that ask for a look: whoever writes a new value is answered with it in `status.lastHandledReconcileAt`. */
+const ASKING = ['reconcile.fluxcd.io/requestedAt', 'setpoint.dev/requestedAt'] as const;
+
+const RULE =
+  'Bind a Role to it with apiGroups: [setpoint.dev], resources: [settingstargets], verbs: [get, list, watch], and settingstargets/status with patch.';
+
+/** What a controller of SettingsTargets is made of. `namespace` is the one whose objects it watches; null is all of them. */
+export interface ClusterRequest extends Omit<ControllerRequest, 'request' | 'source'> {
+  readonly cluster: Cluster;
+  readonly namespace: string | null;
+  readonly env: Variables;
+  readonly strict?: boolean | undefined;
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A controller of SettingsTargets: the same as of files, with objects of the cluster as its environments, and its findings in their status. */
+export class ClusterController {
+  readonly controller: Controller;
+  readonly #objects: Reflector<TargetResource>;
+  readonly #source: ClusterSource;
+  readonly #api: KubeApi;
+  readonly #writer: StatusWriter;
+  readonly #clock: Clock;
+  readonly #report: NonNullable<ClusterRequest['report']>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #stop = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+  /** The requests for a look, by object: what was asked, and when, on the monotonic clock. */
+  readonly #asked = new Map<string, { readonly value: string; readonly at: number }>();
+  readonly #handled = new Map<string, string>();
+  /** The difference that an approval was last written for, by object, and when, on the monotonic clock. */
+  readonly #begun = new Map<string, { readonly of: string; readonly at: number }>();
+
+  constructor(request: ClusterRequest) {
+    const {
+      cluster,
+      namespace,
+      env,
+      clock = SYSTEM_CLOCK,
+      data,
+      signal,
+      strict,
+      timeout,
+    } = request;
+    this.#clock = clock;
+    this.#report = request.report ?? (() => {});
+    this.#signal = signal;
+    const what = 'SettingsTargets';
+    this.#api = new KubeApi(cluster, clock, {
+      code: 'cluster-failed',
+      purpose: `read ${what}`,
+      what,
+      namespace,
+      rule: RULE,
+      offered: 'Install their definition: setpoint render crd | kubectl apply -f -',
+    });
+    const scope = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+    this.#objects = new Reflector(
+      this.#api,
+      `/apis/setpoint.dev/v1alpha1${scope}/settingstargets`,
+      {
+        clock,
+        random: request.random ?? Math.random,
+        changed: (key) => this.#changed(key),
+      },
+    );
+    const secrets = new ClusterSecrets(this.#api, (key) =>
+      originOf(this.#objects.objects.get(key)),
+    );
+    this.#source = new ClusterSource(this.#objects, { api: this.#api, secrets, clock });
+    this.controller = openController({
+      ...request,
+      source: this.#source,
+      request: {
+        env: serviceVariables(env),
+        checkout: { from: 'cluster', root: '.', state: data },
+        sharedSecrets: secrets,
+        strict,
+        timeout,
+        signal,
+      },
+    });
+    this.#writer = new StatusWriter({
+      api: this.#api,
+      objects: this.#objects,
+      clock,
+      known: (key, object) => this.#known(key, object),
+      problem: (message) => this.controller.conditions.set('cluster', message, 'status'),
+    });
+    this.controller.subscribe(this.#found);
+  }
+
+  /** Lists the objects, if the API server answers soon, and begins the controller. */
+  async begin(): Promise<void> {
+    const { signal } = this.#stop;
+    this.#signal?.addEventListener('abort', () => this.#stop.abort(), { once: true });
+    if (this.#signal?.aborted === true) this.#stop.abort();
+    this.#running = Promise.all([this.#objects.run(signal), this.#writer.run(signal)]);
+    const until = this.#clock.monotonic() + FIRST;
+    const isOver = (): boolean => this.#objects.isListed || this.#objects.problem !== null;
+    while (!isOver() && !signal.aborted && this.#clock.monotonic() < until)
+      await this.#clock.sleep(20);
+    await this.controller.begin();
+    this.#writer.lookAtAll();
+  }
+
+  /** Watches until the signal of the request fires. */
+  async run(): Promise<void> {
+    try {
+      await this.controller.run();
+    } finally {
+      this.#stop.abort();
+      await this.#running;
+      await this.#api.close();
+    }
+  }
+
+  /** How many statuses were written since the start. */
+  get statusWrites(): number {
+    return this.#writer.writes;
+  }
+
+  #changed(key: string | null): void {
+    this.#source.changed();
+    if (key === null) this.#writer.lookAtAll();
+    else this.#writer.look(key);
+    for (const one of key === null ? this.#objects.objects.keys() : [key]) {
+      const object = this.#objects.objects.get(one);
+      if (object === undefined) {
+        for (const known of [this.#asked, this.#handled, this.#begun]) known.delete(one);
+      } else {
+        this.#answer(one, object);
+        const state = this.controller.state(one);
+        if (state !== undefined) this.#apply(one, object, state);
+      }
+    }
+  }
+
+  /** Reads an object at once whose annotation asks for it. */
+  #answer(key: string, { metadata, status }: TargetResource): void {
+    const value = ASKING.map((name) => metadata.annotations?.[name]).find(
+      (one) => one !== undefined,
+    );
+    const last = this.#handled.get(key) ?? status?.['lastHandledReconcileAt'];
+    if (value === undefined || value === last || value === this.#asked.get(key)?.value) return;
+    this.#asked.set(key, { value, at: this.#clock.monotonic() });
+    if (this.controller.state(key) !== undefined) void this.controller.readNow(key);
+  }
+
+  readonly #found: Listener = (state, event) => {
+    const key = state.name;
+    const object = this.#objects.objects.get(key);
+    if (object === undefined) return;
+    const asked = this.#asked.get(key);
+    if (event.kind === 'read' && asked !== undefined) {
+      const began = this.#clock.monotonic() - event.seconds * 1000;
+      if (began >= asked.at) {
+        this.#handled.set(key, asked.value);
+        this.#asked.delete(key);
+      }
+    }
+    this.#apply(key, object, state);
+    this.#writer.look(key);
+  };
+
+  /** Writes the plan that `spec.approval` names; one that remains is tried again later. */
+  #apply(key: string, object: TargetResource, state: WatchState): void {
+    const approved = approvedDigest(object);
+    const digest = approvalDigest(state);
+    const isDue =
+      object.spec.mode === 'Apply' &&
+      approved === digest &&
+      state.plan !== null &&
+      state.plan.error === null &&
+      state.plan.changes.length > 0;
+    const begun = this.#begun.get(key);
+    const [of, at] = [`${digest} ${state.since}`, this.#clock.monotonic()];
+    if (!isDue || (begun?.of === of && at - begun.at < AGAIN)) return;
+    this.#begun.set(key, { of, at });
+    // What cannot begin, as while the server is being read, begins soon.
+    const notBegun = async (thrown: unknown): Promise<void> => {
+      this.#begun.delete(key);
+      const { code, message } = asSetpointError(thrown);
+      if (code !== 'usage') this.#report({ severity: 'warning', message, environment: key });
+      await this.#clock.sleep(SOON, this.#stop.signal);
+      const [next, now] = [this.controller.state(key), this.#objects.objects.get(key)];
+      if (next !== undefined && now !== undefined && !this.#stop.signal.aborted)
+        this.#apply(key, now, next);
+    };
+    void this.controller.applyNow(key, state.digest, 'spec.approval').catch(notBegun);
+  }
+
+  #known(key: string, object: TargetResource): Known | null {
+    const state = this.controller.state(key) ?? null;
+    // Whoever holds the lock tells.
+    if (state !== null && state.heldBy !== null) return null;
+    const problem = this.#source.declared(key)?.problem ?? null;
+    const notHealed =
+      state === null || approvedDigest(object) !== null
+        ? null
+        : whyNotHealed(state, this.controller.conditions.list(), this.#clock.now());
+    return {
+      object,
+      state,
+      invalid: problem === null ? null : textOfProblem(problem),
+      handled: this.#handled.get(key) ?? null,
+      notHealed,
+    };
+  }
+}
+
+/** What a run may read of the variables of this process: how services are reached, and where values may be sent. */
+function serviceVariables(env: Variables): Variables {
+  const names = [
+    'HTTPS_PROXY',
+    'https_proxy',
+    'NO_PROXY',
+    'no_proxy',
+    'NODE_TLS_REJECT_UNAUTHORIZED',
+    'NODE_EXTRA_CA_CERTS',
+    'SETPOINT_ALLOWED_ORIGINS',
+  ];
+  return Object.fromEntries(
+    names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+  );
+}

@@ -1,0 +1,176 @@
+import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
+import type { KubeApi } from './kube-api.ts';
+
+/** What every object of Kubernetes has. */
+export interface KubeResource {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly generation?: number;
+    readonly resourceVersion?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+}
+
+/** Objects on a page of a list. */
+const PAGE = 500;
+/** Milliseconds for one page, with all its tries. */
+const WITHIN = 30_000;
+/** Seconds after which the API server ends a watch, at the least and at the most. */
+const WATCH_FROM = 290;
+const WATCH_TO = 580;
+/** Milliseconds before a list or a watch is tried again: the first time, and the longest. */
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 60_000;
+
+interface ListAnswer {
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items?: readonly KubeResource[];
+}
+
+interface WatchEvent {
+  readonly type?: string;
+  readonly object?: KubeResource;
+}
+
+export interface ReflectorOptions {
+  readonly clock: Clock;
+  /** A number from 0 to 1. */
+  readonly random: () => number;
+  /** Told of the object that is another, or gone; null: of all of them, or of why they cannot be read. */
+  readonly changed: (key: string | null) => void;
+}
+
+/**
+ * The objects of one kind, as the API server has them: listed in pages, then watched. What cannot be read leaves the objects as they were, and is tried again,
+ * later and later; nothing that happens in between is missed.
+ */
+export class Reflector<T extends KubeResource> {
+  readonly #api: Pick<KubeApi, 'ask' | 'notApi' | 'notOffered' | 'watch'>;
+  readonly #path: string;
+  readonly #options: ReflectorOptions;
+  #objects = new Map<string, T>();
+  /** What the objects are as of; null if they must be listed. */
+  #version: string | null = null;
+  /** Whether they were listed even once. */
+  isListed = false;
+  /** Why they could not be read the last time; null if they could. */
+  problem: SetpointError | null = null;
+  /** Changes whenever the objects do. */
+  revision = 0;
+
+  /** `path` is that of the list. */
+  constructor(
+    api: Pick<KubeApi, 'ask' | 'notApi' | 'notOffered' | 'watch'>,
+    path: string,
+    options: ReflectorOptions,
+  ) {
+    this.#api = api;
+    this.#path = path;
+    this.#options = options;
+  }
+
+  /** By namespace and name: `agents/production`. */
+  get objects(): ReadonlyMap<string, T> {
+    return this.#objects;
+  }
+
+  /** Keeps the objects as the API server has them until the signal aborts. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      let isShort = true;
+      try {
+        if (this.#version === null) await this.#list(signal);
+        if (this.problem !== null) this.#changed(null);
+        failures = 0;
+        const began = clock.monotonic();
+        await this.#watch(signal);
+        isShort = clock.monotonic() - began < FIRST_PAUSE;
+      } catch (thrown) {
+        failures += 1;
+        this.#changed(asSetpointError(thrown));
+      }
+      if (isShort) await this.#pause(failures, signal);
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const found = new Map<string, T>();
+    for (let next: string | undefined = ''; next !== undefined && !signal.aborted;) {
+      const query = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
+      const path = `${this.#path}?limit=${PAGE}${query}`;
+      const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, expires: true });
+      if (answer.kind === 'gone') {
+        // The list is too old to be gone on with: it begins again.
+        found.clear();
+        next = '';
+        continue;
+      }
+      if (answer.kind === 'none') throw this.#api.notOffered();
+      const list = answer.kind === 'done' ? (answer.value as ListAnswer) : {};
+      if (!Array.isArray(list.items) || list.metadata?.resourceVersion === undefined)
+        throw this.#api.notApi();
+      for (const item of list.items) found.set(keyOf(item), item as T);
+      this.#version = list.metadata.resourceVersion;
+      next = list.metadata.continue === '' ? undefined : list.metadata.continue;
+    }
+    if (signal.aborted) return;
+    this.#objects = found;
+    this.isListed = true;
+    this.#changed(null);
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { random } = this.#options;
+    const seconds = Math.round(WATCH_FROM + random() * (WATCH_TO - WATCH_FROM));
+    const query = new URLSearchParams({
+      watch: '1',
+      allowWatchBookmarks: 'true',
+      resourceVersion: this.#version ?? '',
+      timeoutSeconds: String(seconds),
+    });
+    const path = `${this.#path}?${query.toString()}`;
+    const ended = await this.#api.watch(path, (line) => this.#take(line), signal);
+    if (ended === 'gone') this.#version = null;
+  }
+
+  #take(line: string): 'on' | 'stop' {
+    const { type, object } = JSON.parse(line) as WatchEvent;
+    if (object === undefined) return 'on';
+    if (type === 'ERROR') {
+      // Whatever it is, the objects are listed anew. 410 is the usual one: what was watched from is too old.
+      this.#version = null;
+      return 'stop';
+    }
+    this.#version = object.metadata.resourceVersion ?? this.#version;
+    if (type === 'BOOKMARK') return 'on';
+    const key = keyOf(object);
+    if (type === 'DELETED') this.#objects.delete(key);
+    else this.#objects.set(key, object as unknown as T);
+    this.#changed(null, key);
+    return 'on';
+  }
+
+  #changed(problem: SetpointError | null, key: string | null = null): void {
+    this.problem = problem;
+    this.revision += 1;
+    this.#options.changed(key);
+  }
+
+  async #pause(failures: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { clock, random } = this.#options;
+    const most = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.max(0, failures - 1));
+    await clock.sleep(most * (0.5 + random() / 2), signal);
+  }
+}
+
+/** The name of an object with its namespace. */
+export function keyOf({ metadata: { namespace = '', name } }: KubeResource): string {
+  return `${namespace}/${name}`;
+}

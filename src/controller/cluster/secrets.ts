@@ -1,0 +1,91 @@
+import { asSetpointError } from '../../reconciler/model/error.ts';
+import { secretName, type SecretPath } from '../../reconciler/model/ports.ts';
+import type { SecretAnswers } from '../../reconciler/host/reference-source.ts';
+import { referredKey, type ReferredKey } from '../../reconciler/kubernetes/read.ts';
+import type { KubeApi } from './kube-api.ts';
+import type { KubeResource } from './reflector.ts';
+
+/** Milliseconds for one Secret, with all its tries. */
+const WITHIN = 10_000;
+
+/** The annotation by which a Secret says where its values may be sent: origins, comma-separated. */
+const PINNED = 'setpoint.dev/allowed-origins';
+
+type Found = { readonly text: string } | { readonly problem: string };
+
+interface KubeSecret extends KubeResource {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The values of Secrets for the runs of a controller. A Secret is read by its name when a run asks for it, and nothing of it is kept after the run. A Secret that
+ * names origins gives its values to objects of those alone. `originOf` is the origin of an object by namespace and name; null if it is not known.
+ */
+export class ClusterSecrets {
+  readonly #api: Pick<KubeApi, 'ask'>;
+  readonly #originOf: (object: string) => string | null;
+
+  constructor(api: Pick<KubeApi, 'ask'>, originOf: (object: string) => string | null) {
+    this.#api = api;
+    this.#originOf = originOf;
+  }
+
+  forRun(): SecretAnswers {
+    const found = new Map<string, Found>();
+    return {
+      ask: async (secrets) => {
+        const read = new Map<string, Promise<KubeSecret | { readonly problem: string }>>();
+        for (const secret of secrets) {
+          const key = referredKey(secret);
+          if (key === null) continue;
+          const name = `${key.namespace}/${key.name}`;
+          const reading = read.get(name) ?? this.#read(key);
+          read.set(name, reading);
+          found.set(secretName(secret), this.#valueIn(await reading, key));
+        }
+      },
+      of: (secret: SecretPath) => found.get(secretName(secret)),
+    };
+  }
+
+  /** Whether a Secret has a key, and a value under it. */
+  async has(key: Omit<ReferredKey, 'object'>): Promise<boolean> {
+    const read = await this.#read(key);
+    return !('problem' in read) && read.data?.[key.key] !== undefined;
+  }
+
+  async #read({
+    namespace,
+    name,
+  }: Pick<ReferredKey, 'name' | 'namespace'>): Promise<KubeSecret | { readonly problem: string }> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(name)}`;
+    try {
+      const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN });
+      if (answer.kind === 'done') return answer.value as KubeSecret;
+      return { problem: `there is no Secret ${name} in the namespace ${namespace}` };
+    } catch (thrown) {
+      return { problem: `the Secret ${name} cannot be read: ${asSetpointError(thrown).message}` };
+    }
+  }
+
+  #valueIn(read: KubeSecret | { readonly problem: string }, key: ReferredKey): Found {
+    if ('problem' in read) return read;
+    const pinned = read.metadata.annotations?.[PINNED];
+    const origin = this.#originOf(`${key.namespace}/${key.object}`);
+    if (pinned !== undefined && !origins(pinned).includes(origin ?? ''))
+      return {
+        problem: `the annotation ${PINNED} of the Secret ${key.name} does not list the origin`,
+      };
+    const packed = read.data?.[key.key];
+    if (packed === undefined) return { problem: `the Secret ${key.name} has no key ${key.key}` };
+    const bytes = Buffer.from(packed, 'base64');
+    const text = bytes.toString('utf8');
+    if (!Buffer.from(text).equals(bytes))
+      return { problem: `${key.key} of the Secret ${key.name} is no UTF-8` };
+    return { text: text.replace(/\r?\n$/, '') };
+  }
+}
+
+function origins(list: string): readonly string[] {
+  return list.split(',').map((origin) => origin.trim().replace(/\/$/, '').toLowerCase());
+}

@@ -1,0 +1,218 @@
+import { SharedValues } from '../../reconciler/model/redactor.ts';
+import { SetpointError } from '../../reconciler/model/error.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
+import type { Target } from '../../reconciler/desired/target.ts';
+import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
+import type { SecretKey } from '../../reconciler/kubernetes/secret-keys.ts';
+import type { SettingsTarget, TargetSpec } from '../../reconciler/kubernetes/settings-target.ts';
+import { InvalidSettings } from '../../reconciler/operations/load.ts';
+import { isRecord, type Value } from '../../reconciler/model/value.ts';
+import type { SettingsSource } from '../watch/source.ts';
+import type { KubeApi } from './kube-api.ts';
+import type { KubeResource, Reflector } from './reflector.ts';
+import type { ClusterSecrets } from './secrets.ts';
+
+/** A SettingsTarget as the API server hands it out. */
+export interface TargetResource extends KubeResource, Pick<SettingsTarget, 'spec'> {
+  readonly metadata: KubeResource['metadata'] & { readonly name: string };
+  readonly status?: Readonly<Record<string, Value>>;
+}
+
+/** How long what a ConfigMap or an optional key says is gone on with, in milliseconds. */
+const READ_AGAIN = 60_000;
+/** Milliseconds for one ConfigMap, with all its tries. */
+const WITHIN = 10_000;
+/** Values with which the masks are begun anew: those that Secrets have now count then. */
+const MOST_VALUES = 100_000;
+
+/** What an object declares, or why that is not valid. */
+interface Declared {
+  readonly generation: number;
+  readonly uid: string;
+  readonly target: Target | null;
+  readonly problem: SetpointError | null;
+  /** On the monotonic clock; null if nothing outside the object is in it. */
+  readonly readAt: number | null;
+}
+
+/**
+ * The SettingsTargets of a cluster as the environments of a controller, each named by its namespace and name. One that is not valid, or suspended, is not
+ * among them. What an object declares is read again if its spec changes, and what it names outside of itself each minute.
+ */
+export class ClusterSource implements SettingsSource {
+  readonly kind = 'cluster';
+  readonly commits = null;
+  readonly #objects: Reflector<TargetResource>;
+  readonly #api: Pick<KubeApi, 'ask'>;
+  readonly #secrets: Pick<ClusterSecrets, 'has'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #declared: ReadonlyMap<string, Declared> = new Map();
+  #values = new SharedValues();
+  #listeners = new Set<() => void>();
+  #stamped = '';
+  #stampedRevision = -1;
+  /** How often what is outside of objects had to be read again, and was. */
+  #round = 0;
+  #loadedRound = 0;
+
+  constructor(
+    objects: Reflector<TargetResource>,
+    tools: {
+      readonly api: Pick<KubeApi, 'ask'>;
+      readonly secrets: Pick<ClusterSecrets, 'has'>;
+      readonly clock: Pick<Clock, 'monotonic'>;
+    },
+  ) {
+    this.#objects = objects;
+    this.#api = tools.api;
+    this.#secrets = tools.secrets;
+    this.#clock = tools.clock;
+  }
+
+  /** What an object declares as of the last load; undefined if it was not read yet, or is suspended. */
+  declared(key: string): Declared | undefined {
+    return this.#declared.get(key);
+  }
+
+  /** To be called when the objects may have changed. */
+  changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  async stamp(): Promise<string> {
+    const { problem, isListed, revision, objects } = this.#objects;
+    // Objects that were listed once are gone on with as long as the API server is away.
+    if (!isListed) throw problem ?? NOT_LISTED();
+    if (revision !== this.#stampedRevision) {
+      const specs = [...objects].map(([key, one]) => `${key} ${uidOf(one)} ${generationOf(one)}`);
+      this.#stamped = specs.join('\n');
+      this.#stampedRevision = revision;
+    }
+    const now = this.#clock.monotonic();
+    const isOld = [...this.#declared.values()].some(
+      ({ readAt }) => readAt !== null && now - readAt > READ_AGAIN,
+    );
+    if (isOld && this.#round === this.#loadedRound) this.#round += 1;
+    return `${this.#stamped} ${this.#round}`;
+  }
+
+  async load(): ReturnType<SettingsSource['load']> {
+    this.#loadedRound = this.#round;
+    if (this.#values.size > MOST_VALUES) this.#values = new SharedValues();
+    const next = new Map<string, Declared>();
+    for (const [key, object] of this.#objects.objects)
+      if (object.spec['suspend'] !== true) next.set(key, await this.#declaredBy(key, object));
+    this.#declared = next;
+    const targets = [...next.values()].flatMap(({ target }) => (target === null ? [] : [target]));
+    return {
+      targets,
+      declared: new Set(this.#objects.objects.keys()),
+      commit: null,
+      values: this.#values,
+      broken: [],
+      root: '',
+      versions: new Map([...next].map(([key, { generation }]) => [key, versionOf(generation)])),
+    };
+  }
+
+  async loadLast(): Promise<null> {
+    return null;
+  }
+
+  listen(changed: () => void): () => void {
+    this.#listeners.add(changed);
+    return () => this.#listeners.delete(changed);
+  }
+
+  /** The same object as before if nothing of it is other: only what changed is read soon. */
+  async #declaredBy(key: string, object: TargetResource): Promise<Declared> {
+    const before = this.#declared.get(key);
+    const now = this.#clock.monotonic();
+    const [generation, uid] = [generationOf(object), uidOf(object)];
+    const isSame = before?.generation === generation && before.uid === uid;
+    if (isSame && (before.readAt === null || now - before.readAt <= READ_AGAIN)) return before;
+    const settings = await this.#configMapOf(object);
+    const missing = await this.#missingOf(object);
+    const { target, diagnostics } = readSettingsTarget(
+      { metadata: object.metadata, spec: specOf(object) },
+      { settings, hasKey: (secret) => !missing.has(`${secret.name}/${secret.key}`) },
+    );
+    const isInside = object.spec['settingsFrom'] === undefined && optionalKeys(object).length === 0;
+    const made = target === null ? null : { ...target, name: key };
+    return {
+      generation,
+      uid,
+      target: isSame && sameTarget(before.target, made) ? before.target : made,
+      problem: target === null ? new InvalidSettings(diagnostics) : null,
+      readAt: isInside ? null : now,
+    };
+  }
+
+  /** The text that `settingsFrom` names; null if there is none, or it cannot be read. */
+  async #configMapOf({ metadata, spec }: TargetResource): Promise<string | null> {
+    const from = spec['settingsFrom'];
+    const ref = isRecord(from) ? from['configMapKeyRef'] : undefined;
+    if (!isRecord(ref) || typeof ref['name'] !== 'string' || typeof ref['key'] !== 'string')
+      return null;
+    const { namespace = 'default' } = metadata;
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${encodeURIComponent(ref['name'])}`;
+    const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN });
+    const { data } = (answer.kind === 'done' ? answer.value : {}) as {
+      data?: Readonly<Record<string, string>>;
+    };
+    return data?.[ref['key']] ?? null;
+  }
+
+  async #missingOf(object: TargetResource): Promise<ReadonlySet<string>> {
+    const { namespace = 'default' } = object.metadata;
+    const missing = new Set<string>();
+    for (const key of optionalKeys(object))
+      if (!(await this.#secrets.has({ namespace, ...key }))) missing.add(`${key.name}/${key.key}`);
+    return missing;
+  }
+}
+
+const NOT_LISTED = (): SetpointError =>
+  new SetpointError('cluster-failed', 'The SettingsTargets were not listed yet.');
+
+/** What is approved by its digest is written by that, and by no heal. */
+function specOf({ spec }: TargetResource): TargetSpec {
+  return spec['approval'] === undefined ? spec : { ...spec, mode: 'Observe' };
+}
+
+function optionalKeys({ spec }: TargetResource): readonly SecretKey[] {
+  const values = spec['valuesFrom'];
+  if (!Array.isArray(values)) return [];
+  return values.flatMap((one: Value) => {
+    const ref = isRecord(one) ? one['secretKeyRef'] : null;
+    if (!isRecord(ref) || ref['optional'] !== true) return [];
+    const { name, key } = ref;
+    return typeof name === 'string' && typeof key === 'string' ? [{ name, key }] : [];
+  });
+}
+
+/** Whether two targets were read of the same text. */
+function sameTarget(one: Target | null, other: Target | null): boolean {
+  return one?.root.file.text === other?.root.file.text;
+}
+
+/** How a state names the generation that it was read by. */
+export function versionOf(generation: number): string {
+  return `generation-${generation}`;
+}
+
+export function generationOf({ metadata }: KubeResource): number {
+  return metadata.generation ?? 0;
+}
+
+function uidOf({ metadata }: KubeResource): string {
+  return metadata.uid ?? '';
+}
+
+/** The origin that an object sends its values to; null if it names none. */
+export function originOf(object: TargetResource | undefined): string | null {
+  const server = object?.spec.server;
+  const url = server === undefined ? undefined : server['url'];
+  if (typeof url !== 'string' || !URL.canParse(url)) return null;
+  return new URL(url).origin.toLowerCase();
+}

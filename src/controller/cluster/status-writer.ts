@@ -1,0 +1,168 @@
+import { asSetpointError } from '../../reconciler/model/error.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
+import type { Value } from '../../reconciler/model/value.ts';
+import type { KubeApi } from './kube-api.ts';
+import type { Reflector } from './reflector.ts';
+import type { TargetResource } from './source.ts';
+import { statusOf, type Known, type TargetStatus } from './status.ts';
+
+/** Milliseconds for one status, with all its tries. */
+const WITHIN = 10_000;
+/** Statuses that are written at a time. */
+const AT_A_TIME = 4;
+/** Times alone are written so seldom, in milliseconds: at the least, and for each object, so that all of them are less than one write a second. */
+const TIMES_EVERY = 60_000;
+const TIMES_EACH = 1_200;
+/** Milliseconds before what could not be written is tried again. */
+const AGAIN = 5_000;
+
+export interface StatusTools {
+  readonly api: Pick<KubeApi, 'ask'>;
+  readonly objects: Pick<Reflector<TargetResource>, 'objects'>;
+  readonly clock: Clock;
+  /** What is known of an object; null if another controller tells of it. */
+  readonly known: (key: string, object: TargetResource) => Known | null;
+  /** Told why statuses cannot be written; null once they can. */
+  readonly problem: (message: string | null) => void;
+}
+
+/** Writes the status of each object when something of it is other than it says. Times alone are written seldom. */
+export class StatusWriter {
+  readonly #tools: StatusTools;
+  readonly #due = new Set<string>();
+  /** What was written, and the version of the object that it was written over: until that is seen, it counts. */
+  readonly #written = new Map<string, { readonly over: string; readonly status: TargetStatus }>();
+  readonly #writing = new Set<Promise<void>>();
+  #wake: (() => void) | null = null;
+  /** How many were written since the start. */
+  writes = 0;
+
+  constructor(tools: StatusTools) {
+    this.#tools = tools;
+  }
+
+  /** Has the status of an object written if it is other than before. */
+  look(key: string): void {
+    this.#due.add(key);
+    this.#wake?.();
+  }
+
+  /** The same of all objects. */
+  lookAtAll(): void {
+    for (const key of this.#tools.objects.objects.keys()) this.#due.add(key);
+    this.#wake?.();
+  }
+
+  /** Writes until the signal aborts; what is being written then is finished. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#wake?.(), { once: true });
+    while (!signal.aborted) {
+      for (const key of this.#due) {
+        if (this.#writing.size >= AT_A_TIME) break;
+        this.#due.delete(key);
+        const writing = this.#write(key, signal).finally(() => {
+          this.#writing.delete(writing);
+          this.#wake?.();
+        });
+        this.#writing.add(writing);
+      }
+      await this.#rest(signal);
+    }
+    await Promise.all(this.#writing);
+  }
+
+  /** Until something is due and may be written. */
+  async #rest(signal: AbortSignal): Promise<void> {
+    if (this.#due.size > 0 && this.#writing.size < AT_A_TIME) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (signal.aborted) resolve();
+    });
+    this.#wake = null;
+  }
+
+  async #write(key: string, signal: AbortSignal): Promise<void> {
+    const { api, objects, clock, problem } = this.#tools;
+    const object = objects.objects.get(key);
+    if (object === undefined) {
+      this.#written.delete(key);
+      return;
+    }
+    const shown = this.#shown(key, object);
+    const known = this.#tools.known(key, { ...object, status: shown });
+    if (known === null) return;
+    const status = statusOf(known, withoutFraction(clock.now()));
+    if (!this.#isOther(shown, status)) return;
+    const { namespace = 'default', name, resourceVersion = '' } = object.metadata;
+    const path = `/apis/setpoint.dev/v1alpha1/namespaces/${encodeURIComponent(namespace)}/settingstargets/${encodeURIComponent(name)}/status`;
+    try {
+      await api.ask({
+        method: 'PATCH',
+        path,
+        contentType: 'application/merge-patch+json',
+        body: { status: mergePatch(shown, status) },
+        within: WITHIN,
+      });
+      this.writes += 1;
+      this.#written.set(key, { over: resourceVersion, status });
+      problem(null);
+    } catch (thrown) {
+      problem(asSetpointError(thrown).message);
+      await clock.sleep(AGAIN, signal).catch(() => {});
+      this.#due.add(key);
+    }
+  }
+
+  /** The status as it is there by now, as far as it is known. */
+  #shown(key: string, { status, metadata }: TargetResource): Readonly<Record<string, Value>> {
+    const written = this.#written.get(key);
+    if (written !== undefined && written.over === metadata.resourceVersion)
+      return written.status as unknown as Readonly<Record<string, Value>>;
+    this.#written.delete(key);
+    return status ?? {};
+  }
+
+  #isOther(before: Partial<TargetStatus>, now: TargetStatus): boolean {
+    if (JSON.stringify(sorted(timeless(before))) !== JSON.stringify(sorted(timeless(now))))
+      return true;
+    const last = Date.parse(before.lastLook?.time ?? '');
+    const next = Date.parse(now.lastLook?.time ?? '');
+    const every = Math.max(TIMES_EVERY, TIMES_EACH * this.#tools.objects.objects.size);
+    return Number.isFinite(next) && (!Number.isFinite(last) || next - last >= every);
+  }
+}
+
+/** Times of the API have seconds. */
+function withoutFraction(now: number): string {
+  return new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** A status without the times that each look changes. */
+function timeless({ lastLook, lastInSync, ...status }: Partial<TargetStatus>): object {
+  return { ...status, digest: lastLook?.digest ?? null, wasInSync: lastInSync !== undefined };
+}
+
+/** With the members of all maps in one order: the API server has its own. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
+}
+
+/** The merge patch (RFC 7396) that makes one status of another. */
+export function mergePatch(
+  before: Readonly<Record<string, unknown>>,
+  after: object,
+): Record<string, unknown> {
+  const gone = Object.keys(before).filter((name) => !(name in after));
+  const members = Object.entries(after).map(([name, value]): [string, unknown] => {
+    const former = before[name];
+    return isMap(former) && isMap(value) ? [name, mergePatch(former, value)] : [name, value];
+  });
+  return Object.fromEntries([...gone.map((name) => [name, null] as const), ...members]);
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,317 @@
+import { createHash } from 'node:crypto';
+import { formatPath } from '../../reconciler/model/path.ts';
+import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
+import type { WatchState } from '../../reconciler/model/watch.ts';
+import { counted, namesListed } from '../../reconciler/model/wording.ts';
+import type { Json } from '../../reconciler/model/value.ts';
+import { visible } from '../../reconciler/render/text.ts';
+import { isOutage } from '../watch/schedule.ts';
+import { generationOf, versionOf, type TargetResource } from './source.ts';
+
+/** What the controller writes into `status` of a SettingsTarget. */
+export interface TargetStatus {
+  readonly observedGeneration?: number;
+  readonly lastHandledReconcileAt?: string;
+  readonly sync: 'Synced' | 'OutOfSync' | 'Unknown';
+  readonly conditions: readonly StatusCondition[];
+  readonly target?: {
+    readonly origin?: string;
+    readonly dialect?: string;
+    readonly release?: string;
+  };
+  readonly plan?: StatusPlan;
+  readonly lastLook?: StatusTime;
+  readonly lastInSync?: StatusTime;
+  readonly lastApplied?: StatusTime;
+}
+
+interface StatusCondition {
+  readonly type: ConditionType;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration: number;
+}
+
+export type ConditionType =
+  | 'Drifted'
+  | 'Ready'
+  | 'Reconciling'
+  | 'Stalled'
+  | 'Suspended'
+  | 'Verified';
+
+interface StatusTime {
+  readonly time: string;
+  readonly digest?: string;
+}
+
+interface StatusPlan {
+  readonly digest: string;
+  readonly changes: number;
+  readonly summary: string;
+  readonly items: readonly PlanItem[];
+}
+
+interface PlanItem {
+  readonly path: string;
+  readonly action: string;
+  readonly before?: string;
+  readonly after?: string;
+  readonly sensitive?: true;
+}
+
+/** Changes that a status lists, and characters that they take together. */
+const MOST_ITEMS = 50;
+const MOST_CHARACTERS = 16 * 1024;
+const LONGEST_VALUE = 200;
+const LONGEST_MESSAGE = 1_000;
+
+/** What is known of an object: `state` is that of the environment; null if it is not watched. Everything in it is masked. */
+export interface Known {
+  readonly object: TargetResource;
+  readonly state: WatchState | null;
+  /** Why the object is not valid, in a sentence or two; null if it is. */
+  readonly invalid: string | null;
+  /** The request for a look that was answered last; null if none was. */
+  readonly handled: string | null;
+  /** Why a heal is not made now, in a few words; null if one is, or is not due. */
+  readonly notHealed: string | null;
+}
+
+type Said = Pick<StatusCondition, 'message' | 'reason' | 'status' | 'type'>;
+
+/** The status of an object. `now` is ISO 8601: conditions that are as before keep the time of their last transition. */
+export function statusOf(known: Known, now: string): TargetStatus {
+  const { object, state, handled } = known;
+  const before = (object.status ?? {}) as unknown as Partial<TargetStatus>;
+  const isSuspended = object.spec['suspend'] === true;
+  const said = isSuspended ? suspended(before) : conditionsOf(known);
+  const generation = generationOf(object);
+  const conditions = said.map((one): StatusCondition => {
+    const last = before.conditions?.find(({ type }) => type === one.type);
+    const lastTransitionTime = last?.status === one.status ? last.lastTransitionTime : now;
+    return { ...one, lastTransitionTime, observedGeneration: generation };
+  });
+  const isRead = known.invalid !== null || isSuspended || isObserved(known);
+  const observedGeneration = isRead ? generation : before.observedGeneration;
+  const lastHandled = handled ?? before.lastHandledReconcileAt;
+  return {
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    ...(lastHandled === undefined ? {} : { lastHandledReconcileAt: lastHandled }),
+    sync: syncOf(said),
+    conditions,
+    ...(state === null ? kept(before) : seen(state)),
+  };
+}
+
+/** What an object showed before it was suspended, or became invalid. */
+function kept({ target, plan, lastLook, lastInSync, lastApplied }: Partial<TargetStatus>) {
+  return given({ target, plan, lastLook, lastInSync, lastApplied });
+}
+
+function seen({
+  origin,
+  dialect,
+  release,
+  plan,
+  digest,
+  lastRead,
+  lastInSync,
+  lastApply,
+}: WatchState) {
+  const planned = plan === null || plan.error !== null ? undefined : planOf(plan, digest);
+  const at = (time: string | null) => (time === null ? undefined : { time: withoutFraction(time) });
+  const look = at(lastRead);
+  return given({
+    target: given({
+      origin: origin ?? undefined,
+      dialect: dialect ?? undefined,
+      release: release ?? undefined,
+    }),
+    plan: planned,
+    lastLook:
+      look === undefined || planned === undefined ? look : { ...look, digest: planned.digest },
+    lastInSync: at(lastInSync),
+    lastApplied: at(lastApply),
+  });
+}
+
+function given<T extends object>(
+  members: T,
+): Partial<{ [K in keyof T]: Exclude<T[K], undefined> }> {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, member]) => member !== undefined),
+  ) as Partial<{ [K in keyof T]: Exclude<T[K], undefined> }>;
+}
+
+/** Times of the API have seconds. */
+function withoutFraction(time: string): string {
+  return time.replace(/\.\d+Z$/, 'Z');
+}
+
+/** The digest of what a state shows, as `spec.approval` names it. */
+export function approvalDigest({ digest }: Pick<WatchState, 'digest'>): string {
+  return `sha256:${createHash('sha256').update(digest).digest('hex')}`;
+}
+
+function planOf({ changes }: EnvironmentPlan, digest: string): StatusPlan {
+  const items: PlanItem[] = [];
+  let room = MOST_CHARACTERS;
+  for (const { path, action, before, after, sensitive } of changes) {
+    const values = sensitive
+      ? { sensitive: true as const }
+      : given({ before: shown(before), after: shown(after) });
+    const item = { path: visible(formatPath(path)), action, ...values };
+    room -= JSON.stringify(item).length;
+    if (items.length === MOST_ITEMS || room < 0) break;
+    items.push(item);
+  }
+  return {
+    digest: approvalDigest({ digest }),
+    changes: changes.length,
+    summary: counted(changes.length, 'change'),
+    items,
+  };
+}
+
+function shown(value: Json): string | undefined {
+  if (value === null) return undefined;
+  const text = visible(typeof value === 'string' ? value : JSON.stringify(value));
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+}
+
+function syncOf(said: readonly Said[]): TargetStatus['sync'] {
+  const drifted = said.find(({ type }) => type === 'Drifted')?.status;
+  return drifted === 'True' ? 'OutOfSync' : drifted === 'False' ? 'Synced' : 'Unknown';
+}
+
+function condition(
+  type: ConditionType,
+  status: StatusCondition['status'],
+  reason: string,
+  message: string,
+): Said {
+  return { type, status, reason, message: message.slice(0, LONGEST_MESSAGE) };
+}
+
+/** What was last said of Ready and of Drifted stays, and nothing is under way. */
+function suspended(before: Partial<TargetStatus>): readonly Said[] {
+  const message = 'spec.suspend is true: nothing is read and written.';
+  const stays = (before.conditions ?? []).filter(({ type }) =>
+    ['Ready', 'Drifted', 'Verified'].includes(type),
+  );
+  const ready = condition('Ready', 'Unknown', 'Suspended', message);
+  return [
+    ...(stays.some(({ type }) => type === 'Ready') ? [] : [ready]),
+    ...stays.map(({ type, status, reason, message: said }) =>
+      condition(type, status, reason, said),
+    ),
+    condition('Suspended', 'True', 'Suspended', message),
+  ];
+}
+
+function conditionsOf(known: Known): readonly Said[] {
+  const { state, invalid } = known;
+  if (invalid !== null) return stalled('Invalid', invalid, unknownDrift(invalid));
+  if (state === null || !isObserved(known)) {
+    const message = 'The server was not read since the object changed.';
+    return [
+      condition('Ready', 'Unknown', 'Progressing', message),
+      condition('Reconciling', 'True', 'Progressing', message),
+      unknownDrift(message),
+    ];
+  }
+  const { plan } = state;
+  if (plan?.error !== null && plan?.error !== undefined) return unread(plan.error);
+  return [...found(known, state), ...verified(plan)];
+}
+
+/** Whether the last read was by the object as it is now. */
+function isObserved({ object, state }: Known): boolean {
+  return (
+    state !== null && state.found !== 'not-read' && state.commit === versionOf(generationOf(object))
+  );
+}
+
+function unknownDrift(message: string): Said {
+  return condition('Drifted', 'Unknown', 'NotRead', message);
+}
+
+/** What somebody has to see to: nothing goes on by itself. */
+function stalled(reason: string, message: string, drifted: Said): readonly Said[] {
+  return [
+    condition('Ready', 'False', reason, message),
+    condition('Stalled', 'True', reason, message),
+    drifted,
+  ];
+}
+
+const FORBIDDEN: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'origin-not-allowed']);
+
+function unread({ code, message }: { readonly code: string; readonly message: string }) {
+  const drifted = unknownDrift(message);
+  if (!isOutage(code))
+    return stalled(FORBIDDEN.has(code) ? 'Forbidden' : 'Invalid', message, drifted);
+  return [
+    condition('Ready', 'False', 'Unreachable', message),
+    condition('Reconciling', 'True', 'ProgressingWithRetry', message),
+    drifted,
+  ];
+}
+
+function verified(plan: EnvironmentPlan | null): readonly Said[] {
+  const unknown = plan?.unknown ?? [];
+  if (unknown.length === 0) return [];
+  const message = `${counted(unknown.length, 'value')} cannot be compared: ${namesListed(unknown.slice(0, 3).map(({ path }) => formatPath(path)))}.`;
+  return [condition('Verified', 'False', 'NotComparable', message)];
+}
+
+function found({ object, notHealed }: Known, state: WatchState): readonly Said[] {
+  const { plan } = state;
+  const changes = plan?.changes.length ?? 0;
+  if (state.found === 'in-sync' || (state.found === 'unknown' && changes === 0)) {
+    const message = 'The server has all that is declared and can be compared.';
+    return [
+      condition('Ready', 'True', 'InSync', message),
+      condition('Drifted', 'False', 'InSync', message),
+    ];
+  }
+  const summary = `${counted(changes, 'change')}.`;
+  const drifted = condition(
+    'Drifted',
+    'True',
+    state.found === 'pending' ? 'Pending' : 'Differs',
+    summary,
+  );
+  const refusals = plan?.refusals.map(({ message }) => message) ?? [];
+  if (object.spec.mode === 'Observe')
+    return [condition('Ready', 'True', 'Observed', [summary, ...refusals].join(' ')), drifted];
+  if (refusals.length > 0) return stalled('Refused', refusals.join(' '), drifted);
+  const approved = approvedDigest(object);
+  if (approved !== null && approved !== approvalDigest(state)) {
+    const message = 'The plan is not the one that spec.approval.planDigest names.';
+    return stalled('NotCovered', message, drifted);
+  }
+  if (state.stopped !== null) return stalled('Stopped', state.stopped.reason, drifted);
+  const { healFailed } = state;
+  if (healFailed?.isRefused === true) return stalled('Refused', healFailed.message, drifted);
+  const message = healFailed?.message ?? (notHealed === null ? summary : `${summary} ${notHealed}`);
+  return [
+    condition('Ready', 'False', 'Applying', message),
+    condition(
+      'Reconciling',
+      'True',
+      healFailed === null ? 'Applying' : 'ProgressingWithRetry',
+      message,
+    ),
+    drifted,
+  ];
+}
+
+/** What `spec.approval` names; null if nothing is to be approved. */
+export function approvedDigest({ spec }: TargetResource): string | null {
+  const approval = spec['approval'] as { readonly planDigest?: string } | undefined;
+  return approval === undefined ? null : (approval.planDigest ?? '');
+}

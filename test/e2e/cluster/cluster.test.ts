@@ -1,0 +1,206 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { until } from '../../fixture/watch-command.ts';
+import { kubeServer } from '../../fixture/kube-server.ts';
+import {
+  asServiceAccount,
+  kubeApiserver,
+  apply,
+  newNamespace,
+} from '../../fixture/kube-apiserver.ts';
+import {
+  adminOf,
+  clusterWorld,
+  KEY,
+  MODEL_KEY,
+  realAdmin,
+  reasonOf,
+  type Admin,
+} from '../../fixture/cluster-world.ts';
+
+const real = kubeApiserver();
+const SERVERS: readonly (readonly [name: string, open: (() => Promise<Admin>) | null])[] = [
+  ['of a test', async () => adminOf(await kubeServer())],
+  ['that is real', real === null ? null : () => openReal()],
+];
+
+async function openReal(): Promise<Admin> {
+  if (real === null) throw new Error('none');
+  const namespace = await newNamespace(real);
+  await apply(real, namespace, 'access.yml', 'controller');
+  return realAdmin(real, await asServiceAccount(real, namespace, 'setpoint-controller'));
+}
+
+const MODEL = { path: 'settings.llm_api_key', secretKeyRef: { name: 'agents', key: 'model' } };
+
+describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (_, open) => {
+  const test = it.skipIf(open === null);
+  const world = async (times?: number) =>
+    clusterWorld(await (open as () => Promise<Admin>)(), times);
+
+  test('shows the plan of what it observes, and no secret', async () => {
+    const one = await world();
+    await one.target('production', { settings: { language: 'en' }, valuesFrom: [MODEL] });
+    await one.start();
+    const status = await one.until('production', (now) => reasonOf(now, 'Ready') === 'Observed');
+    expect(status.plan).toMatchObject({ changes: 2, summary: '2 changes' });
+    expect(status.plan?.items).toEqual([
+      { path: 'language', action: 'set', after: 'en' },
+      { path: 'llm_api_key', action: 'set', sensitive: true },
+    ]);
+    expect(status).toMatchObject({ sync: 'OutOfSync', observedGeneration: 1 });
+    expect(reasonOf(status, 'Drifted')).toBe('Differs');
+    expect(JSON.stringify(status)).not.toMatch(new RegExp(`${KEY}|${MODEL_KEY}`));
+  });
+
+  test('writes the plan that is approved, and then says that it has all', async () => {
+    const one = await world();
+    await one.target('production', { settings: { language: 'en' }, valuesFrom: [MODEL] });
+    await one.start();
+    const { plan } = await one.until('production', (now) => now.plan !== undefined);
+    await one.admin.patch(one.pathOf('production'), {
+      spec: { mode: 'Apply', approval: { planDigest: plan?.digest } },
+    });
+    const status = await one.until('production', (now) => now.sync === 'Synced');
+    expect(reasonOf(status, 'Ready')).toBe('InSync');
+    expect(status.observedGeneration).toBe(2);
+    expect(status.lastApplied?.time).toBeDefined();
+  });
+
+  test('writes nothing that is not approved', async () => {
+    const one = await world();
+    const approval = { planDigest: `sha256:${'0'.repeat(64)}` };
+    await one.target('production', { mode: 'Apply', approval, settings: { language: 'en' } });
+    await one.start();
+    const status = await one.until('production', (now) => reasonOf(now, 'Stalled') !== null);
+    expect(reasonOf(status, 'Stalled')).toBe('NotCovered');
+    expect(reasonOf(status, 'Ready')).toBe('NotCovered');
+    expect(await languageOf(one.service.url)).toBeNull();
+  });
+
+  test('heals what drifts', async () => {
+    const one = await world();
+    await one.target('production', { mode: 'Apply', settings: { language: 'en' } });
+    await one.start();
+    await one.until('production', (now) => now.sync === 'Synced');
+    await store(one.service.url, { language: 'de' });
+    await one.until('production', (now) => now.sync === 'OutOfSync');
+    await one.until('production', (now) => now.sync === 'Synced');
+    expect(await languageOf(one.service.url)).toBe('en');
+  });
+
+  test('leaves one alone that is suspended, and says so', async () => {
+    const one = await world();
+    await one.target('production', { settings: { language: 'en' } });
+    await one.start();
+    await one.until('production', (now) => reasonOf(now, 'Ready') === 'Observed');
+    await one.admin.patch(one.pathOf('production'), { spec: { suspend: true, mode: 'Apply' } });
+    const status = await one.until('production', (now) => reasonOf(now, 'Suspended') !== null);
+    expect(reasonOf(status, 'Ready')).toBe('Observed');
+    expect(await languageOf(one.service.url)).toBeNull();
+    await one.admin.patch(one.pathOf('production'), { spec: { suspend: false } });
+    await one.until('production', (now) => now.sync === 'Synced');
+  });
+
+  test('says what is not valid, and reads a whole file from a ConfigMap', async () => {
+    const one = await world();
+    const from = { configMapKeyRef: { name: 'settings', key: 'settings.yaml' } };
+    await one.target('production', { settingsFrom: from });
+    await one.start();
+    const status = await one.until('production', (now) => reasonOf(now, 'Stalled') === 'Invalid');
+    expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(
+      'There is no such ConfigMap',
+    );
+    await one.admin.put(`/api/v1/namespaces/${one.namespace}/configmaps/settings`, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'settings', namespace: one.namespace },
+      data: { 'settings.yaml': 'version: 1\nsettings:\n  language: fr\n' },
+    });
+    const { plan } = await one.until('production', (now) => now.plan !== undefined);
+    expect(plan?.items).toEqual([{ path: 'language', action: 'set', after: 'fr' }]);
+  });
+
+  test('answers whoever asks for a look', async () => {
+    const one = await world(1);
+    await one.target('production', { settings: { language: 'en' } });
+    await one.start();
+    await one.until('production', (now) => now.sync === 'OutOfSync');
+    await store(one.service.url, { language: 'en' });
+    await one.admin.patch(one.pathOf('production'), {
+      metadata: { annotations: { 'reconcile.fluxcd.io/requestedAt': 'now' } },
+    });
+    const status = await one.until('production', (now) => now.lastHandledReconcileAt === 'now');
+    expect(status.sync).toBe('Synced');
+  });
+
+  test('answers whoever asks for a look while it has one', async () => {
+    const one = await world(1);
+    const held: ServerResponse[] = [];
+    const server = createServer((_request, response) => held.push(response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    await one.target('production', {
+      server: { url: `http://127.0.0.1:${port}` },
+      settings: { language: 'en' },
+    });
+    await one.start();
+    await until(() => held.length > 0);
+    await one.admin.patch(one.pathOf('production'), {
+      metadata: { annotations: { 'setpoint.dev/requestedAt': 'now' } },
+    });
+    const release = setInterval(() => {
+      for (const response of held.splice(0)) response.writeHead(401).end();
+    }, 300);
+    onTestFinished(() => clearInterval(release));
+    await one.until('production', (now) => now.lastHandledReconcileAt === 'now');
+  });
+
+  test('sends a Secret that names its origins to no other', async () => {
+    const one = await world();
+    const annotations = { 'setpoint.dev/allowed-origins': 'https://elsewhere.example.com' };
+    await one.secret('pinned', { 'api-key': KEY }, { annotations });
+    const server = { url: one.service.url, apiKeySecretRef: { name: 'pinned', key: 'api-key' } };
+    await one.target('production', { server, settings: { language: 'en' } });
+    await one.start();
+    const status = await one.until('production', (now) => reasonOf(now, 'Stalled') !== null);
+    const ready = status.conditions?.find(({ type }) => type === 'Ready');
+    expect(ready?.message).toContain('setpoint.dev/allowed-origins');
+    expect(JSON.stringify(status)).not.toContain(KEY);
+  });
+
+  test('sends no key to an origin that the controller does not allow', async () => {
+    const one = await world();
+    const server = {
+      url: 'https://agents.example.com',
+      apiKeySecretRef: { name: 'agents', key: 'api-key' },
+    };
+    await one.target('production', { server, settings: { language: 'en' } });
+    await one.start();
+    const status = await one.until('production', (now) => reasonOf(now, 'Stalled') !== null);
+    expect(reasonOf(status, 'Ready')).toBe('Forbidden');
+    expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(
+      'SETPOINT_ALLOWED_ORIGINS',
+    );
+  });
+});
+
+async function languageOf(url: string): Promise<unknown> {
+  const answer = await fetch(`${url}/api/settings`, { headers: { 'X-Session-API-Key': KEY } });
+  const body = (await answer.json()) as Readonly<Record<string, unknown>>;
+  return body['language'] ?? null;
+}
+
+async function store(url: string, settings: object): Promise<void> {
+  const answer = await fetch(`${url}/api/settings`, {
+    method: 'POST',
+    headers: { 'X-Session-API-Key': KEY, 'content-type': 'application/json' },
+    body: JSON.stringify(settings),
+  });
+  expect(answer.status).toBe(200);
+}

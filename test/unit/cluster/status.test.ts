@@ -1,0 +1,279 @@
+import { describe, expect, it } from 'vitest';
+import type { EnvironmentPlan } from '../../../src/reconciler/model/plan.ts';
+import type { WatchState } from '../../../src/reconciler/model/watch.ts';
+import { versionOf, type TargetResource } from '../../../src/controller/cluster/source.ts';
+import { approvalDigest, statusOf, type Known } from '../../../src/controller/cluster/status.ts';
+import { mergePatch } from '../../../src/controller/cluster/status-writer.ts';
+import { notReadState } from '../../../src/controller/watch/environment-state.ts';
+import { kstatusOf } from '../../fixture/kstatus.ts';
+import { mergePatch as patched } from '../../fixture/merge-patch.ts';
+
+const NOW = '2026-03-01T12:00:00Z';
+
+const CHANGE = {
+  resource: 'settings',
+  path: ['language'],
+  action: 'set',
+  before: null,
+  after: 'en',
+  sensitive: false,
+  source: null,
+};
+
+function planWith(members: object): EnvironmentPlan {
+  const empty = { changes: [], unknown: [], refusals: [], warnings: [], error: null };
+  return { ...empty, ...members } as unknown as EnvironmentPlan;
+}
+
+function objectWith(spec: object, metadata: object = {}): TargetResource {
+  return {
+    metadata: { name: 'production', namespace: 'agents', generation: 3, ...metadata },
+    spec: { server: { url: 'https://agents.example.com' }, mode: 'Observe', ...spec },
+  };
+}
+
+function stateWith(members: Partial<WatchState>): WatchState {
+  const read = { found: 'in-sync', commit: versionOf(3), lastRead: NOW, digest: 'd' } as const;
+  return { ...notReadState('agents/production', NOW), ...read, ...members };
+}
+
+function knownWith(members: Partial<Known>): Known {
+  const nothing = { invalid: null, handled: null, notHealed: null };
+  return { object: objectWith({}), state: stateWith({}), ...nothing, ...members };
+}
+
+const differs = { found: 'drift', plan: planWith({ changes: [CHANGE] }) } as const;
+const refusal = { rule: 'run-code', message: 'It would run code.', hint: '', path: [] };
+const failed = (code: string) =>
+  ({
+    found: 'error',
+    plan: planWith({ error: { code, message: 'It failed.', hint: '' } }),
+  }) as const;
+const apply = objectWith({ mode: 'Apply' });
+
+/** The table of what a status says: Ready, its reason, Drifted, and what kstatus makes of it. */
+const SITUATIONS: readonly (readonly [
+  name: string,
+  known: Partial<Known>,
+  ready: string,
+  reason: string,
+  drifted: string | null,
+  kstatus: string,
+])[] = [
+  ['just seen', { state: null }, 'Unknown', 'Progressing', 'Unknown', 'InProgress'],
+  [
+    'watched, and not read',
+    { state: stateWith({ found: 'not-read' }) },
+    'Unknown',
+    'Progressing',
+    'Unknown',
+    'InProgress',
+  ],
+  [
+    'read as it was before',
+    { state: stateWith({ commit: versionOf(2) }) },
+    'Unknown',
+    'Progressing',
+    'Unknown',
+    'InProgress',
+  ],
+  ['in sync', {}, 'True', 'InSync', 'False', 'Current'],
+  ['differs, observed', { state: stateWith(differs) }, 'True', 'Observed', 'True', 'Current'],
+  [
+    'differs, applied',
+    { object: apply, state: stateWith(differs) },
+    'False',
+    'Applying',
+    'True',
+    'InProgress',
+  ],
+  [
+    'refused',
+    {
+      object: apply,
+      state: stateWith({
+        found: 'refused',
+        plan: planWith({ changes: [CHANGE], refusals: [refusal] }),
+      }),
+    },
+    'False',
+    'Refused',
+    'True',
+    'Failed',
+  ],
+  [
+    'refused, observed',
+    {
+      state: stateWith({
+        found: 'refused',
+        plan: planWith({ changes: [CHANGE], refusals: [refusal] }),
+      }),
+    },
+    'True',
+    'Observed',
+    'True',
+    'Current',
+  ],
+  [
+    'not the plan that is approved',
+    {
+      object: objectWith({ mode: 'Apply', approval: { planDigest: 'sha256:0' } }),
+      state: stateWith(differs),
+    },
+    'False',
+    'NotCovered',
+    'True',
+    'Failed',
+  ],
+  [
+    'the plan that is approved',
+    {
+      object: objectWith({
+        mode: 'Apply',
+        approval: { planDigest: approvalDigest({ digest: 'd' }) },
+      }),
+      state: stateWith(differs),
+    },
+    'False',
+    'Applying',
+    'True',
+    'InProgress',
+  ],
+  [
+    'healing has stopped',
+    {
+      object: apply,
+      state: stateWith({
+        ...differs,
+        stopped: { at: NOW, path: 'language', reason: 'Something else writes it.' },
+      }),
+    },
+    'False',
+    'Stopped',
+    'True',
+    'Failed',
+  ],
+  [
+    'the service refuses the write',
+    {
+      object: apply,
+      state: stateWith({
+        ...differs,
+        healFailed: { at: NOW, count: 1, isRefused: true, code: 'rejected', message: 'No.' },
+      }),
+    },
+    'False',
+    'Refused',
+    'True',
+    'Failed',
+  ],
+  [
+    'unreachable',
+    { state: stateWith(failed('unreachable')) },
+    'False',
+    'Unreachable',
+    'Unknown',
+    'InProgress',
+  ],
+  [
+    'forbidden',
+    { state: stateWith(failed('unauthorized')) },
+    'False',
+    'Forbidden',
+    'Unknown',
+    'Failed',
+  ],
+  [
+    'a Secret is missing',
+    { state: stateWith(failed('reference-missing')) },
+    'False',
+    'Invalid',
+    'Unknown',
+    'Failed',
+  ],
+  ['not valid', { state: null, invalid: 'line 1' }, 'False', 'Invalid', 'Unknown', 'Failed'],
+  [
+    'suspended before it was read',
+    { object: objectWith({ suspend: true }), state: null },
+    'Unknown',
+    'Suspended',
+    null,
+    'InProgress',
+  ],
+];
+
+describe('the status of a SettingsTarget that is', () => {
+  it.each(SITUATIONS)('%s', (_, members, ready, reason, drifted, kstatus) => {
+    const known = knownWith(members);
+    const status = statusOf(known, NOW);
+    const of = (type: string) => status.conditions.find((one) => one.type === type);
+    expect([of('Ready')?.status, of('Ready')?.reason]).toEqual([ready, reason]);
+    expect(of('Drifted')?.status ?? null).toBe(drifted);
+    expect(kstatusOf({ ...known.object, status })).toBe(kstatus);
+    // Viewers take Ready and Reconciling together as a contradiction.
+    expect(of('Ready')?.status === 'True' && of('Reconciling')?.status === 'True').toBe(false);
+    for (const { observedGeneration } of status.conditions) expect(observedGeneration).toBe(3);
+    for (const type of ['Reconciling', 'Stalled']) expect(of(type)?.status ?? 'True').toBe('True');
+  });
+
+  it('not read since its spec changed keeps the generation that was', () => {
+    const object = { ...objectWith({}), status: { observedGeneration: 2 } };
+    const status = statusOf(knownWith({ object, state: stateWith({ commit: versionOf(2) }) }), NOW);
+    expect(status.observedGeneration).toBe(2);
+  });
+
+  it('suspended keeps what was said of it', () => {
+    const before = statusOf(knownWith({ state: stateWith(differs) }), NOW);
+    const object = { ...objectWith({ suspend: true }), status: before };
+    const status = statusOf(
+      knownWith({ object: object as never, state: null }),
+      '2026-03-01T13:00:00Z',
+    );
+    const ready = status.conditions.find(({ type }) => type === 'Ready');
+    expect(ready).toMatchObject({ status: 'True', reason: 'Observed', lastTransitionTime: NOW });
+    expect(status.conditions.find(({ type }) => type === 'Suspended')?.status).toBe('True');
+    expect(status.plan).toEqual(before.plan);
+  });
+
+  it('partly not comparable says so beside', () => {
+    const unknown = [{ path: ['llm_api_key'], reason: 'r', ref: null, kind: 'stored' }];
+    const status = statusOf(knownWith({ state: stateWith({ plan: planWith({ unknown }) }) }), NOW);
+    expect(status.conditions.find(({ type }) => type === 'Verified')).toMatchObject({
+      status: 'False',
+      message: '1 value cannot be compared: llm_api_key.',
+    });
+    expect(status.sync).toBe('Synced');
+  });
+
+  it('of thousands of changes lists 50 at most, in 16 KiB', () => {
+    const changes = Array.from({ length: 3000 }, (__, index) => ({
+      ...CHANGE,
+      path: ['secrets', `NAME_${index}`],
+      after: 'x'.repeat(5000),
+    }));
+    const { plan } = statusOf(
+      knownWith({ state: stateWith({ found: 'drift', plan: planWith({ changes }) }) }),
+      NOW,
+    );
+    expect(plan?.changes).toBe(3000);
+    expect(plan?.items.length).toBe(50);
+    expect(JSON.stringify(plan?.items).length).toBeLessThan(16 * 1024);
+  });
+
+  it('never has a value of a change that is sensitive', () => {
+    const change = { ...CHANGE, sensitive: true, before: 'PLANTED', after: 'PLANTED' };
+    const state = stateWith({ found: 'drift', plan: planWith({ changes: [change] }) });
+    expect(JSON.stringify(statusOf(knownWith({ state }), NOW))).not.toContain('PLANTED');
+  });
+});
+
+describe('the patch of a status', () => {
+  it.each([
+    [{}, { a: 1 }],
+    [{ a: 1, b: { c: 1, d: 2 } }, { b: { c: 3 } }],
+    [{ list: [1, 2] }, { list: [] }],
+    [{ plan: { digest: 'x' } }, {}],
+  ])('from %j makes %j', (before, after) => {
+    expect(patched(before, mergePatch(before, after))).toEqual(after);
+  });
+});
