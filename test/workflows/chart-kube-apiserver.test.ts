@@ -1,12 +1,15 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.js';
 import { parse, parseAllDocuments } from 'yaml';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { folderWith } from '../fixture/command.ts';
 import { hasProgram } from '../fixture/program.ts';
 import {
   administer,
+  asServiceAccount,
   create,
   establish,
   kubeApiserver,
@@ -31,6 +34,8 @@ const said = (body: unknown): string => (body as { readonly message: string }).m
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const ROLES = '/apis/rbac.authorization.k8s.io/v1';
 const POLICIES = '/apis/admissionregistration.k8s.io/v1';
+const TARGETS = '/apis/setpoint.dev/v1alpha1';
+const COMMAND = join(ROOT, 'dist/bin/setpoint.cjs');
 const MERGE = { 'content-type': 'application/merge-patch+json' };
 
 /** The objects of a release, which belong to a namespace of the test; those of the cluster go with it. */
@@ -85,6 +90,32 @@ async function may(
     },
   );
   return (body as { readonly status: { readonly allowed: boolean } }).status.allowed;
+}
+
+interface Condition {
+  readonly type: string;
+  readonly reason: string;
+}
+
+/** An object with its Secret, whose server is not there. */
+async function createTarget(namespace: string): Promise<void> {
+  const stringData = { key: 'the-key-of-the-server' };
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'agents', namespace } };
+  await create(real, { ...secret, stringData });
+  const server = { url: 'http://127.0.0.1:1', apiKeySecretRef: { name: 'agents', key: 'key' } };
+  await create(real, {
+    apiVersion: 'setpoint.dev/v1alpha1',
+    kind: 'SettingsTarget',
+    metadata: { name: 'production', namespace },
+    spec: { server, mode: 'Observe', settings: { language: 'en' } },
+  });
+}
+
+function containerOf(objects: readonly Manifest[]) {
+  const template = objects.find(({ kind }) => kind === 'Deployment')?.spec?.['template'];
+  const container = (template as PodTemplateSpec | undefined)?.spec?.containers[0];
+  const env = (container?.env ?? []).map(({ name, value }) => [name, value] as const);
+  return { args: container?.args ?? [], env: Object.fromEntries(env) };
 }
 
 const NEEDED = [
@@ -154,6 +185,51 @@ describe.skipIf(server === null || !hasProgram(HELM))(
           expect([what, await may(there, what)]).toEqual([what, values === 'cluster']);
         expect(await may(there, 'update leases.coordination.k8s.io')).toBe(false);
       },
+    );
+
+    it.each(['default', 'cluster'] as const)(
+      'runs a controller that writes the status of an object: %s',
+      async (values) => {
+        await establish(real, parse(readText('examples/kubernetes/crd.yml')) as never);
+        const own = await newNamespace(real);
+        const objects = released(own, values);
+        const kinds = /^(?:ServiceAccount|(?:Cluster)?Role(?:Binding)?)$/;
+        for (const object of objects) if (kinds.test(object.kind)) await create(real, object);
+        const watched = values === 'cluster' ? await newNamespace(real) : own;
+        await createTarget(watched);
+        const { args, env } = containerOf(objects);
+        const folder = folderWith({});
+        const { folder: account } = await asServiceAccount(real, own, 'release-setpoint');
+        const controller = spawn(
+          process.execPath,
+          [COMMAND, ...args.map((arg) => arg.replace('/var/lib/setpoint', folder.path))],
+          {
+            env: {
+              ...env,
+              KUBERNETES_SERVICE_HOST: real.url.hostname,
+              KUBERNETES_SERVICE_PORT: real.url.port,
+              SETPOINT_SERVICE_ACCOUNT: account,
+            },
+            stdio: 'ignore',
+          },
+        );
+        const ended = once(controller, 'exit');
+        onTestFinished(async () => {
+          controller.kill();
+          await ended;
+          folder.remove();
+        });
+        const path = `${TARGETS}/namespaces/${watched}/settingstargets/production`;
+        const reason = async () => {
+          const { body } = await administer(real, 'GET', path);
+          const { status } = body as { readonly status?: { readonly conditions: Condition[] } };
+          return status?.conditions.find(({ type }) => type === 'Ready')?.reason;
+        };
+        await expect.poll(reason, { timeout: 30_000 }).toBe('Unreachable');
+        controller.kill();
+        expect(await ended).toEqual([0, null]);
+      },
+      60_000,
     );
   },
 );
