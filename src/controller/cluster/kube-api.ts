@@ -63,7 +63,7 @@ export type KubeAnswer =
   | { readonly kind: 'conflict' | 'gone' | 'none' };
 
 /** What is asked of the API server, as its errors name it. */
-export interface Asked {
+export interface Purpose {
   readonly code: ErrorCode;
   /** What it is asked for: `keep the locks`. */
   readonly purpose: string;
@@ -81,10 +81,10 @@ export interface Asked {
 export class KubeApi {
   readonly #cluster: Cluster;
   readonly #clock: Clock;
-  readonly #asked: Asked;
+  readonly #asked: Purpose;
   #network: { readonly ca: string; readonly pool: Pool } | null = null;
 
-  constructor(cluster: Cluster, clock: Clock, asked: Asked) {
+  constructor(cluster: Cluster, clock: Clock, asked: Purpose) {
     this.#cluster = cluster;
     this.#clock = clock;
     this.#asked = asked;
@@ -322,7 +322,7 @@ function pauseOf(answer: WireAnswer, retryAfter: string | undefined, tries: numb
 
 /** The error of a status. What the answer says besides is not repeated. */
 function statusError(
-  { code, purpose, what, namespace, rule, offered }: Asked,
+  { code, purpose, what, namespace, rule, offered }: Purpose,
   method: Method,
   status: number,
 ): SetpointError {

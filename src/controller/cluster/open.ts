@@ -10,7 +10,7 @@ import { KubeApi, type Cluster } from './kube-api.ts';
 import { Reflector } from './reflector.ts';
 import { ClusterSecrets } from './secrets.ts';
 import { ClusterSource, originOf, type TargetResource } from './source.ts';
-import { approvalDigest, approvedDigest, type Known } from './status.ts';
+import { approvalDigest, approvedDigest, type TargetKnown } from './status.ts';
 import { StatusWriter } from './status-writer.ts';
 
 /** How long the start waits for the first list, in milliseconds. */
@@ -214,7 +214,7 @@ export class ClusterController {
     void this.controller.applyNow(key, state.digest, 'spec.approval').catch(notBegun);
   }
 
-  #known(key: string, object: TargetResource): Known | null {
+  #known(key: string, object: TargetResource): TargetKnown | null {
     const state = this.controller.state(key) ?? null;
     // Whoever holds the lock tells.
     if (state !== null && state.heldBy !== null) return null;

@@ -115,7 +115,7 @@ export class Reflector<T extends KubeResource> {
       const list = answer.kind === 'done' ? (answer.value as ListAnswer) : {};
       if (!Array.isArray(list.items) || list.metadata?.resourceVersion === undefined)
         throw this.#api.notApi();
-      for (const item of list.items) found.set(keyOf(item), item as T);
+      for (const item of list.items) found.set(objectKey(item), item as T);
       this.#version = list.metadata.resourceVersion;
       next = list.metadata.continue === '' ? undefined : list.metadata.continue;
     }
@@ -149,7 +149,7 @@ export class Reflector<T extends KubeResource> {
     }
     this.#version = object.metadata.resourceVersion ?? this.#version;
     if (type === 'BOOKMARK') return 'on';
-    const key = keyOf(object);
+    const key = objectKey(object);
     if (type === 'DELETED') this.#objects.delete(key);
     else this.#objects.set(key, object as unknown as T);
     this.#changed(null, key);
@@ -171,6 +171,6 @@ export class Reflector<T extends KubeResource> {
 }
 
 /** The name of an object with its namespace. */
-export function keyOf({ metadata: { namespace = '', name } }: KubeResource): string {
+export function objectKey({ metadata: { namespace = '', name } }: KubeResource): string {
   return `${namespace}/${name}`;
 }

@@ -11,7 +11,7 @@ const WITHIN = 10_000;
 /** The annotation by which a Secret says where its values may be sent: origins, comma-separated. */
 const PINNED = 'setpoint.dev/allowed-origins';
 
-type Found = { readonly text: string } | { readonly problem: string };
+type SecretText = { readonly text: string } | { readonly problem: string };
 
 interface KubeSecret extends KubeResource {
   readonly data?: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export class ClusterSecrets {
   }
 
   forRun(): SecretAnswers {
-    const found = new Map<string, Found>();
+    const found = new Map<string, SecretText>();
     return {
       ask: async (secrets) => {
         const read = new Map<string, Promise<KubeSecret | { readonly problem: string }>>();
@@ -68,7 +68,7 @@ export class ClusterSecrets {
     }
   }
 
-  #valueIn(read: KubeSecret | { readonly problem: string }, key: ReferredKey): Found {
+  #valueIn(read: KubeSecret | { readonly problem: string }, key: ReferredKey): SecretText {
     if ('problem' in read) return read;
     const pinned = read.metadata.annotations?.[PINNED];
     const origin = this.#originOf(`${key.namespace}/${key.object}`);

@@ -4,7 +4,7 @@ import type { Value } from '../../reconciler/model/value.ts';
 import type { KubeApi } from './kube-api.ts';
 import type { Reflector } from './reflector.ts';
 import type { TargetResource } from './source.ts';
-import { statusOf, type Known, type TargetStatus } from './status.ts';
+import { statusOf, type TargetKnown, type TargetStatus } from './status.ts';
 
 /** Milliseconds for one status, with all its tries. */
 const WITHIN = 10_000;
@@ -21,7 +21,7 @@ export interface StatusTools {
   readonly objects: Pick<Reflector<TargetResource>, 'objects'>;
   readonly clock: Clock;
   /** What is known of an object; null if another controller tells of it. */
-  readonly known: (key: string, object: TargetResource) => Known | null;
+  readonly known: (key: string, object: TargetResource) => TargetKnown | null;
   /** Told why statuses cannot be written; null once they can. */
   readonly problem: (message: string | null) => void;
 }

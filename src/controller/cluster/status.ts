@@ -69,7 +69,7 @@ const LONGEST_VALUE = 200;
 const LONGEST_MESSAGE = 1_000;
 
 /** What is known of an object: `state` is that of the environment; null if it is not watched. Everything in it is masked. */
-export interface Known {
+export interface TargetKnown {
   readonly object: TargetResource;
   readonly state: WatchState | null;
   /** Why the object is not valid, in a sentence or two; null if it is. */
@@ -83,7 +83,7 @@ export interface Known {
 type Said = Pick<StatusCondition, 'message' | 'reason' | 'status' | 'type'>;
 
 /** The status of an object. `now` is ISO 8601: conditions that are as before keep the time of their last transition. */
-export function statusOf(known: Known, now: string): TargetStatus {
+export function statusOf(known: TargetKnown, now: string): TargetStatus {
   const { object, state, handled } = known;
   const before = (object.status ?? {}) as unknown as Partial<TargetStatus>;
   const isSuspended = object.spec['suspend'] === true;
@@ -121,7 +121,7 @@ function seen({
   lastInSync,
   lastApply,
 }: WatchState) {
-  const planned = plan === null || plan.error !== null ? undefined : planOf(plan, digest);
+  const planned = plan === null || plan.error !== null ? undefined : statusPlan(plan, digest);
   const at = (time: string | null) => (time === null ? undefined : { time: withoutFraction(time) });
   const look = at(lastRead);
   return given({
@@ -156,7 +156,7 @@ export function approvalDigest({ digest }: Pick<WatchState, 'digest'>): string {
   return `sha256:${createHash('sha256').update(digest).digest('hex')}`;
 }
 
-function planOf({ changes }: EnvironmentPlan, digest: string): StatusPlan {
+function statusPlan({ changes }: EnvironmentPlan, digest: string): StatusPlan {
   const items: PlanItem[] = [];
   let room = MOST_CHARACTERS;
   for (const { path, action, before, after, sensitive } of changes) {
@@ -212,7 +212,7 @@ function suspended(before: Partial<TargetStatus>): readonly Said[] {
   ];
 }
 
-function conditionsOf(known: Known): readonly Said[] {
+function conditionsOf(known: TargetKnown): readonly Said[] {
   const { state, invalid } = known;
   if (invalid !== null) return stalled('Invalid', invalid, unknownDrift(invalid));
   if (state === null || !isObserved(known)) {
@@ -225,11 +225,11 @@ function conditionsOf(known: Known): readonly Said[] {
   }
   const { plan } = state;
   if (plan?.error !== null && plan?.error !== undefined) return unread(plan.error);
-  return [...found(known, state), ...verified(plan)];
+  return [...compared(known, state), ...verified(plan)];
 }
 
 /** Whether the last read was by the object as it is now. */
-function isObserved({ object, state }: Known): boolean {
+function isObserved({ object, state }: TargetKnown): boolean {
   return (
     state !== null && state.found !== 'not-read' && state.commit === versionOf(generationOf(object))
   );
@@ -268,7 +268,7 @@ function verified(plan: EnvironmentPlan | null): readonly Said[] {
   return [condition('Verified', 'False', 'NotComparable', message)];
 }
 
-function found({ object, notHealed }: Known, state: WatchState): readonly Said[] {
+function compared({ object, notHealed }: TargetKnown, state: WatchState): readonly Said[] {
   const { plan } = state;
   const changes = plan?.changes.length ?? 0;
   if (state.found === 'in-sync' || (state.found === 'unknown' && changes === 0)) {

@@ -22,7 +22,7 @@ export function withoutRepeats(file: SourceFile): Shortened | null {
   const found = FIRST.exec(text);
   if (found === null) return null;
   const indent = found[1]?.length ?? 0;
-  const { parts, end } = partsOf(file, found.index + found[0].length - indent, indent);
+  const { parts, end } = repeatedParts(file, found.index + found[0].length - indent, indent);
   const pieces: string[] = [];
   const cuts: Cut[] = [];
   let [from, removed] = [0, 0];
@@ -84,7 +84,7 @@ const MOST_FORMS = 32;
 /** Characters of an environment whose form is looked at. */
 const LONGEST = 4096;
 
-function partsOf(
+function repeatedParts(
   file: SourceFile,
   from: number,
   indent: number,

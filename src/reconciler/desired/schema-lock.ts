@@ -70,7 +70,7 @@ function releaseIn(value: Value): LockedRelease | null {
   const { release = null, members } = value;
   if (dialect === undefined || !isList(members)) return null;
   if (release !== null && (typeof release !== 'string' || !RELEASE.test(release))) return null;
-  const read = members.map(memberIn);
+  const read = members.map(lockedMember);
   return read.includes(null)
     ? null
     : { dialect, release, members: read.filter((one) => one !== null) };
@@ -78,7 +78,7 @@ function releaseIn(value: Value): LockedRelease | null {
 
 const RELEASE = /^[A-Za-z0-9 .+-]{1,60}$/;
 
-function memberIn(value: Value): LockedMember | null {
+function lockedMember(value: Value): LockedMember | null {
   if (!isRecord(value)) return null;
   const { path: name, type: word, choices, secret, default: otherwise = null } = value;
   const path = typeof name === 'string' ? parsePath(name) : null;

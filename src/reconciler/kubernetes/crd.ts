@@ -59,20 +59,20 @@ export function memberSchema(schema: Structural, key: string): Structural | 'ope
   const { properties, additionalProperties } = schema;
   if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key] ?? null;
   if (additionalProperties !== undefined) return additionalProperties;
-  return isOpen(schema) ? 'open' : null;
+  return takesAny(schema) ? 'open' : null;
 }
 
-export function isOpen(schema: Structural): boolean {
+export function takesAny(schema: Structural): boolean {
   return schema['x-kubernetes-preserve-unknown-fields'] === true;
 }
 
 /** The member that identifies the entries of a list; null for a list without one. */
-export function keyOf(schema: Structural | 'open'): string | null {
+export function listKey(schema: Structural | 'open'): string | null {
   return schema === 'open' ? null : (schema['x-kubernetes-list-map-keys']?.[0] ?? null);
 }
 
 /** Whether the API server takes a single value at a place. */
-export function fits(schema: Structural | 'open', value: string | number | boolean): boolean {
+export function fitsSchema(schema: Structural | 'open', value: string | number | boolean): boolean {
   if (schema === 'open' || schema.type === undefined) return true;
   if (schema.type === 'boolean') return typeof value === 'boolean';
   if (schema.type === 'string') return typeof value === 'string' && fitsText(schema, value);

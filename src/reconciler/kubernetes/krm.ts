@@ -47,7 +47,7 @@ export function readResourceList(input: string): ResourceList {
       return document.toString({ lineWidth: 0 });
     },
     withProblems: (diagnostics) => {
-      const results = diagnostics.map((one) => resultOf(one, config.isText));
+      const results = diagnostics.map((one) => krmResult(one, config.isText));
       contents.set('results', document.createNode(results));
       return document.toString({ lineWidth: 0 });
     },
@@ -74,7 +74,7 @@ function identity({ apiVersion, kind, metadata }: KubeObject): string {
   return JSON.stringify([apiVersion, kind, namespace ?? null, name ?? null]);
 }
 
-function resultOf(
+function krmResult(
   { message, hint, severity, file, line, path }: Diagnostic,
   isText: boolean,
 ): object {

@@ -1,14 +1,14 @@
 import type { Path } from '../model/path.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
-import { keyOf, memberSchema, specSchema, type Structural } from './crd.ts';
+import { listKey, memberSchema, specSchema, type Structural } from './crd.ts';
 
 /** Blocks with a value at a place, as placeText writes it; null if there is no such place. Maps on the way are made. */
 export function withValueAt(blocks: ValueRecord, path: Path, value: Value): ValueRecord | null {
-  const made = put(blocks, path, value, specSchema());
+  const made = putMember(blocks, path, value, specSchema());
   return isRecord(made ?? undefined) ? (made as ValueRecord) : null;
 }
 
-function put(
+function putMember(
   at: Value | undefined,
   path: Path,
   value: Value,
@@ -21,7 +21,7 @@ function put(
   const before: ValueRecord = at ?? recordOf([]);
   const inner = schema === 'open' ? 'open' : (memberSchema(schema, segment) ?? 'open');
   const own = Object.hasOwn(before, segment) ? before[segment] : undefined;
-  const made = put(rest.length === 0 ? undefined : own, rest, value, inner);
+  const made = putMember(rest.length === 0 ? undefined : own, rest, value, inner);
   if (made === null && rest.length > 0) return null;
   const others = Object.entries(before).filter(([name]) => name !== segment);
   return recordOf([...others, [segment, made]]);
@@ -33,7 +33,7 @@ function putInList(
   value: Value,
   schema: Structural | 'open',
 ): Value | null {
-  const key = keyOf(schema);
+  const key = listKey(schema);
   const index =
     key === null
       ? Number(/^\d+$/.test(segment) ? segment : -1)
@@ -41,6 +41,6 @@ function putInList(
   const item = list[index];
   if (item === undefined) return null;
   const inner = schema === 'open' ? 'open' : (schema.items ?? 'open');
-  const made = put(rest.length === 0 ? undefined : item, rest, value, inner);
+  const made = putMember(rest.length === 0 ? undefined : item, rest, value, inner);
   return made === null ? null : list.with(index, made);
 }

@@ -31,24 +31,24 @@ export function readSettingsTarget(object: SettingsTarget, given: Given = {}): R
   const file = sourceFile(`SettingsTarget ${object.metadata.name}`, '');
   const problem = (finding: Finding): Diagnostic => diagnostic(file, 0, finding);
   const spec: ValueRecord = { ...from.spec };
-  const inline = DATA.flatMap((name) => referencesIn(spec[name] ?? null, [name]));
+  const inline = DATA.flatMap((name) => inlineReferences(spec[name] ?? null, [name]));
   const problems: Diagnostic[] = [
     ...inline,
-    ...referencesIn(spec['native'] ?? null, ['native']),
+    ...inlineReferences(spec['native'] ?? null, ['native']),
   ].map((path) => problem({ ...INLINE, path }));
   problems.push(...brokenRefs(spec, object.spec).map((path) => problem({ ...NO_SECRET, path })));
   const values = valuesFrom(spec).filter(
     ({ secret, optional }) => !optional || given.hasKey?.(secret) !== false,
   );
   const reference = referenceOf(object.metadata);
-  const filled = withValues(blocksOf(spec), spec, values, reference);
+  const filled = withValues(declaredBlocks(spec), spec, values, reference);
   problems.push(...filled.unknown.map((path) => problem(leadsNowhere(path))));
   if (problems.length > 0) return { target: null, diagnostics: problems, secrets: [] };
   const { metadata } = object;
   const data = {
     version: 1,
     name: metadata.name,
-    ...serverOf(object.spec, reference),
+    ...declaredServer(object.spec, reference),
     ...filled.blocks,
   };
   const loaded = { path: file.path, text: JSON.stringify(data, null, 1), base: null };
@@ -73,15 +73,15 @@ const INLINE = {
 } as const;
 
 /** The paths of texts that hold references. */
-function referencesIn(value: Value, path: readonly string[]): readonly (readonly string[])[] {
+function inlineReferences(value: Value, path: readonly string[]): readonly (readonly string[])[] {
   if (typeof value === 'string') {
     const parts = mayHoldReference(value) ? parseTemplate(value) : [];
     return !isMalformed(parts) && parts.some((part) => typeof part === 'object') ? [path] : [];
   }
   if (isList(value))
-    return value.flatMap((item, index) => referencesIn(item, [...path, String(index)]));
+    return value.flatMap((item, index) => inlineReferences(item, [...path, String(index)]));
   if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) => referencesIn(inner, [...path, key]));
+  return Object.entries(value).flatMap(([key, inner]) => inlineReferences(inner, [...path, key]));
 }
 
 interface FromSecret {
@@ -169,7 +169,7 @@ export function clusterSource(
 }
 
 /** The blocks as settings.yaml has them, what only later servers have among the settings. */
-function blocksOf(spec: ValueRecord): ValueRecord {
+function declaredBlocks(spec: ValueRecord): ValueRecord {
   const named = DATA.flatMap((name) => {
     const value = spec[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -206,7 +206,7 @@ function snakeCased(value: Value | undefined): ValueRecord {
   return recordOf(Object.entries(value).map(([name, inner]) => [snakeCase(name), inner]));
 }
 
-function serverOf(spec: TargetSpec, reference: ReferenceTo): ValueRecord {
+function declaredServer(spec: TargetSpec, reference: ReferenceTo): ValueRecord {
   const { url, headers, apiKeySecretRef, ...rest } = spec.server;
   const key = secretKey(apiKeySecretRef);
   const named = headersOf(headers).map(({ name, secret }) => [name, reference(secret)] as const);

@@ -37,11 +37,11 @@ export function declaredBy({ metadata, spec }: SettingsTarget, given: Given): Fr
   const all = [...findings, ...made.findings].map(diagnosticOf);
   if (all.length > 0) return { problems: all };
   const { server: _server, mode: _mode, ...declared } = made.spec;
-  return { spec: { ...declared, ...joined(declared, spec) }, warnings: diagnostics };
+  return { spec: { ...declared, ...withOwn(declared, spec) }, warnings: diagnostics };
 }
 
 /** What the object says itself beside a ConfigMap: its guards over those of the file, its values besides. */
-function joined(declared: ValueRecord, spec: TargetSpec): ValueRecord {
+function withOwn(declared: ValueRecord, spec: TargetSpec): ValueRecord {
   const both = (name: string): Value => {
     const [below, above] = [declared[name], spec[name]];
     if (isRecord(below) && isRecord(above)) return { ...below, ...above };

@@ -62,7 +62,7 @@ export function specOf(target: Target, secret: string | undefined): MadeSpec {
     ...(isEmpty ? { settings: {} } : declared),
     ...filled('valuesFrom', valuesFrom as unknown as readonly Json[]),
     ...filled('clear', clear),
-    ...filled('unmanaged', [...new Set(textsIn(target.unmanaged))]),
+    ...filled('unmanaged', [...new Set(listedTexts(target.unmanaged))]),
     ...(target.guards === undefined ? {} : { guards: membersOf(target.guards, []) }),
     ...(Object.keys(watched).length === 0 ? {} : { watch: watched }),
   };
@@ -92,7 +92,7 @@ function filled(name: string, list: readonly Json[]): KubeObject {
   return list.length === 0 ? {} : { [name]: list };
 }
 
-function textsIn(node: Node | undefined): readonly string[] {
+function listedTexts(node: Node | undefined): readonly string[] {
   return node?.kind === 'list' ? node.items.flatMap((item) => textOf(item) ?? []) : [];
 }
 

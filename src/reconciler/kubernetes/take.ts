@@ -10,7 +10,7 @@ import {
 } from '../desired/references.ts';
 import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
-import { fits, keyOf, memberSchema, type Structural } from './crd.ts';
+import { fitsSchema, listKey, memberSchema, type Structural } from './crd.ts';
 import { entryPlace, memberPlace } from './place.ts';
 import type { SecretKey } from './secret-keys.ts';
 
@@ -31,7 +31,7 @@ export interface Taking {
 }
 
 /** A place: in the spec, and in the file, where an entry of a list goes by its position. */
-export interface Place {
+export interface TakenPlace {
   readonly path: Path;
   /** The same as text, which tells an entry of a list from a member of a map. */
   readonly text: string;
@@ -40,7 +40,7 @@ export interface Place {
 }
 
 /** The value of a node as a spec holds it; undefined if nothing of it remains besides references and what is cleared. */
-export function taken(node: Node, place: Place, taking: Taking): Json | undefined {
+export function taken(node: Node, place: TakenPlace, taking: Taking): Json | undefined {
   if (node.kind === 'scalar') return takenScalar(node, place, taking);
   if (node.kind === 'list') return takenList(node.items, place, taking);
   const entries = [...node.members].map(([key, one]) => [key, one.node] as const);
@@ -49,7 +49,7 @@ export function taken(node: Node, place: Place, taking: Taking): Json | undefine
 
 function takenMap(
   entries: readonly (readonly [string, Node])[],
-  place: Place,
+  place: TakenPlace,
   taking: Taking,
 ): Json | undefined {
   const made = entries.flatMap(([key, node]): [string, Json][] => {
@@ -77,19 +77,20 @@ const UNKNOWN = {
   hint: 'Leave the file as a ConfigMap, and name it in settingsFrom.',
 };
 
-function takenList(items: readonly Node[], place: Place, taking: Taking): Json {
-  const key = keyOf(place.schema);
-  const schema: Place['schema'] = place.schema === 'open' ? 'open' : (place.schema.items ?? 'open');
+function takenList(items: readonly Node[], place: TakenPlace, taking: Taking): Json {
+  const key = listKey(place.schema);
+  const schema: TakenPlace['schema'] =
+    place.schema === 'open' ? 'open' : (place.schema.items ?? 'open');
   const seen = new Set<string>();
   return items.flatMap((item, index): Json[] => {
     const filePath = [...place.filePath, String(index)];
-    const entry = (name: string): Place => ({
+    const entry = (name: string): TakenPlace => ({
       path: [...place.path, name],
       text: entryPlace(place.text, name),
       filePath,
       schema,
     });
-    if (key === null) return [itemOf(item, entry(String(index)), taking)];
+    if (key === null) return [takenItem(item, entry(String(index)), taking)];
     const identity = identityIn(item, key);
     if (identity === null || seen.has(identity)) {
       const problem = identity === null ? noIdentity(key) : twice(key);
@@ -109,12 +110,12 @@ function takenList(items: readonly Node[], place: Place, taking: Taking): Json {
 }
 
 /** An item keeps its position: a text of its own is there until a value of a Secret takes its place. */
-function itemOf(item: Node, place: Place, taking: Taking): Json {
+function takenItem(item: Node, place: TakenPlace, taking: Taking): Json {
   if (item.kind === 'scalar' && item.value === null) refuse(item, place, NULL_IN_LIST, taking);
   const value = taken(item, place, taking);
   if (value !== undefined) return value;
   if (item.kind === 'map') return {};
-  if (!fits(place.schema, FILLED_IN)) refuse(item, place, NOT_FILLED_IN, taking);
+  if (!fitsSchema(place.schema, FILLED_IN)) refuse(item, place, NOT_FILLED_IN, taking);
   return FILLED_IN;
 }
 
@@ -144,7 +145,7 @@ const twice = (key: string) => ({
   hint: 'Declare them in mcp_servers, which names each by its key.',
 });
 
-function takenScalar(node: ScalarNode, place: Place, taking: Taking): Json | undefined {
+function takenScalar(node: ScalarNode, place: TakenPlace, taking: Taking): Json | undefined {
   const { value } = node;
   if (value === null) {
     taking.clear.push(place.text);
@@ -158,7 +159,7 @@ function takenScalar(node: ScalarNode, place: Place, taking: Taking): Json | und
 }
 
 /** Whether a text is that of a secret that is declared by its value alone. */
-function isCustomSecret({ path: [block, ...rest] }: Place): boolean {
+function isCustomSecret({ path: [block, ...rest] }: TakenPlace): boolean {
   return block === 'secrets' && rest.length === 1;
 }
 
@@ -166,7 +167,7 @@ function takenLine(
   node: ScalarNode,
   line: string,
   kind: TextKind,
-  place: Place,
+  place: TakenPlace,
   taking: Taking,
 ): Json | undefined {
   const text = (value: string): Node => ({ ...node, value });
@@ -175,14 +176,19 @@ function takenLine(
   return takenMap([...new Map(pairs)], place, taking);
 }
 
-function takenText(node: ScalarNode, text: string, place: Place, taking: Taking): Json | undefined {
+function takenText(
+  node: ScalarNode,
+  text: string,
+  place: TakenPlace,
+  taking: Taking,
+): Json | undefined {
   const parts = mayHoldReference(text) ? parseTemplate(text) : [text];
   if (isMalformed(parts)) return text;
   const references = parts.filter((part) => typeof part === 'object');
   const [reference] = references;
   // An escape stays one: what a SettingsTarget declares is read as settings.yaml is.
   if (reference === undefined) {
-    if (!fits(place.schema, text)) refuse(node, place, UNFIT, taking);
+    if (!fitsSchema(place.schema, text)) refuse(node, place, UNFIT, taking);
     return text;
   }
   if (parts.length > 1) {
@@ -212,7 +218,7 @@ const AROUND = {
 function fallbackAs(
   node: ScalarNode,
   fallback: string,
-  place: Place,
+  place: TakenPlace,
   taking: Taking,
 ): Json | undefined {
   const type = place.schema === 'open' ? undefined : place.schema.type;
@@ -223,7 +229,7 @@ function fallbackAs(
       : (type === 'number' || type === 'integer') && isNumber
         ? Number(fallback)
         : fallback;
-  if (fits(place.schema, value)) return value;
+  if (fitsSchema(place.schema, value)) return value;
   refuse(node, place, UNFIT_DEFAULT, taking);
   return undefined;
 }
@@ -239,7 +245,7 @@ const UNFIT = {
 
 export function refuse(
   { file, at }: Pick<Node, 'file' | 'at'>,
-  { filePath }: Pick<Place, 'filePath'>,
+  { filePath }: Pick<TakenPlace, 'filePath'>,
   { message, hint }: Pick<Finding, 'message' | 'hint'>,
   { findings }: Pick<Taking, 'findings'>,
 ): void {

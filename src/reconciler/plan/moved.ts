@@ -27,7 +27,7 @@ const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 /** Endpoints that move to another host and take their stored key with them. */
 export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
   return plan.changes.flatMap((change) => {
-    const place = listed(change);
+    const place = listedPath(change);
     if (isEntryPath(place) && URL_LISTS.some((one) => one === place[1]))
       return entry(change, observed);
     return touchedBy(change, observed).flatMap((one) => movedAddress(one, plan, observed));
@@ -232,11 +232,11 @@ export function touchedBy(change: Change, { values }: ObservedState): Touched[] 
       after: valueAt(after, place.slice(depth)) ?? null,
     };
   });
-  return [{ path, facts: factsAt(listed(change)), before, after }, ...inner];
+  return [{ path, facts: factsAt(listedPath(change)), before, after }, ...inner];
 }
 
 /** The path of a change; that of a server by name in a list, which says how it is reached. */
-function listed({ path, before, after }: Change): Path {
+function listedPath({ path, before, after }: Change): Path {
   const entry = after ?? before;
   if (path[0] !== 'mcp_servers' || !isEntryPath(path) || !isRecord(entry)) return path;
   const list = isEmpty(entry['command']) ? 'shttp_servers' : 'stdio_servers';

@@ -24,7 +24,7 @@ export function groupedByCause<S extends Failing>(
   const causes = new Map<string, { hosts: Set<string>; members: [S, ...S[]] }>();
   const causeOf = new Map<S, string>();
   for (const one of all) {
-    const host = one.status === 'error' ? hostOf(one) : '';
+    const host = one.status === 'error' ? failingHost(one) : '';
     if (host === '') continue;
     const cause = `${codeOf(one)} ${domainOf(host)}`;
     causeOf.set(one, cause);
@@ -42,7 +42,7 @@ export function groupedByCause<S extends Failing>(
   });
 }
 
-function hostOf({ origin }: Failing): string {
+function failingHost({ origin }: Failing): string {
   return origin !== null && URL.canParse(origin) ? new URL(origin).hostname : '';
 }
 

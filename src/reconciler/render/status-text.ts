@@ -47,7 +47,7 @@ function tableLines(
     const [name, what] = isGroup
       ? [counted(row.members.length, 'environment'), groupText(row)]
       : [one.name, whatText(one)];
-    const since = isGroup ? firstOf(row.members) : sinceOf(one);
+    const since = isGroup ? firstMember(row.members) : sinceOf(one);
     const age = one.status === 'not-read' ? '-' : ageText(now - Date.parse(since));
     const cells = [name, `${label.mark} ${label.words}`, age, what].map(visible);
     return { cells, color: label.color };
@@ -80,7 +80,7 @@ function groupText({ place, members }: CauseGroup<EnvironmentWatched>): string {
   return `behind ${place}: ${namesListed(members.map(({ name }) => name))}`;
 }
 
-function firstOf(members: CauseGroup<EnvironmentWatched>['members']): string {
+function firstMember(members: CauseGroup<EnvironmentWatched>['members']): string {
   return members.map(({ since }) => since).toSorted()[0] ?? '';
 }
 

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { EnvironmentPlan } from '../../../src/reconciler/model/plan.ts';
 import type { WatchState } from '../../../src/reconciler/model/watch.ts';
 import { versionOf, type TargetResource } from '../../../src/controller/cluster/source.ts';
-import { approvalDigest, statusOf, type Known } from '../../../src/controller/cluster/status.ts';
+import {
+  approvalDigest,
+  statusOf,
+  type TargetKnown,
+} from '../../../src/controller/cluster/status.ts';
 import { mergePatch } from '../../../src/controller/cluster/status-writer.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
 import { kstatusOf } from '../../fixture/kstatus.ts';
@@ -37,7 +41,7 @@ function stateWith(members: Partial<WatchState>): WatchState {
   return { ...notReadState('agents/production', NOW), ...read, ...members };
 }
 
-function knownWith(members: Partial<Known>): Known {
+function knownWith(members: Partial<TargetKnown>): TargetKnown {
   const nothing = { invalid: null, handled: null, notHealed: null };
   return { object: objectWith({}), state: stateWith({}), ...nothing, ...members };
 }
@@ -54,7 +58,7 @@ const apply = objectWith({ mode: 'Apply' });
 /** The table of what a status says: Ready, its reason, Drifted, and what kstatus makes of it. */
 const SITUATIONS: readonly (readonly [
   name: string,
-  known: Partial<Known>,
+  known: Partial<TargetKnown>,
   ready: string,
   reason: string,
   drifted: string | null,

@@ -91,14 +91,14 @@ function keyFindings({ node, path }: Item): PlacedFinding[] {
   const foreign = (byId ? OF_A_NUMBER : ['state']).flatMap((key) => node.members.get(key) ?? []);
   const needed = byId ? 'state' : 'running';
   return [
-    ...foreign.map((found) => misplaced(found, path)),
+    ...foreign.map((found) => misplacedKey(found, path)),
     ...(node.members.has(needed) || isMisspelt(node, path, needed) || (foreign.length > 0 && !byId)
       ? []
       : [missing(node, path)]),
   ];
 }
 
-function misplaced({ key, keyFile, keyAt }: Member, path: FilePath): PlacedFinding {
+function misplacedKey({ key, keyFile, keyAt }: Member, path: FilePath): PlacedFinding {
   const [message, hint] =
     key === 'state'
       ? [
