@@ -121,6 +121,7 @@ function containerOf(objects: readonly Manifest[]) {
 const NEEDED = [
   'watch settingstargets.setpoint.dev',
   'patch settingstargets/status.setpoint.dev',
+  'create events.events.k8s.io',
   'get secrets.',
   'get configmaps.',
 ];

@@ -219,7 +219,7 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
       expect(subjects).toEqual([account]);
     }
     const named = one(rendered('least'), 'Role', 'release-setpoint-watch').rules;
-    expect(named?.slice(2)).toEqual([
+    expect(named?.slice(3)).toEqual([
       { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['agents', 'llm'] },
     ]);
   });

@@ -12,6 +12,7 @@ import { ClusterSecrets } from './secrets.ts';
 import { ClusterSource, originOf, type TargetResource } from './source.ts';
 import { approvalDigest, approvedDigest, type TargetKnown } from './status.ts';
 import { StatusWriter } from './status-writer.ts';
+import { EventWriter, happened } from './events.ts';
 
 /** How long the start waits for the first list, in milliseconds. */
 const FIRST = 10_000;
@@ -44,6 +45,7 @@ export class ClusterController {
   readonly #source: ClusterSource;
   readonly #api: KubeApi;
   readonly #writer: StatusWriter;
+  readonly #events: EventWriter;
   readonly #clock: Clock;
   readonly #report: NonNullable<ClusterRequest['report']>;
   readonly #signal: AbortSignal | undefined;
@@ -111,6 +113,11 @@ export class ClusterController {
       known: (key, object) => this.#known(key, object),
       problem: (message) => this.controller.conditions.set('cluster', message, 'status'),
     });
+    this.#events = new EventWriter({
+      api: this.#api,
+      clock,
+      problem: (message) => this.controller.conditions.set('cluster', message, 'events'),
+    });
     this.controller.subscribe(this.#found);
   }
 
@@ -135,6 +142,7 @@ export class ClusterController {
     } finally {
       this.#stop.abort();
       await this.#running;
+      await this.#events.end();
       await this.#api.close();
     }
   }
@@ -185,6 +193,8 @@ export class ClusterController {
     }
     this.#apply(key, object, state);
     this.#writer.look(key);
+    const what = state.heldBy === null ? happened(state, event) : null;
+    if (what !== null) this.#events.write(object, what);
   };
 
   /** Writes the plan that `spec.approval` names; one that remains is tried again later. */

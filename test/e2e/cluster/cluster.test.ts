@@ -88,6 +88,14 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     await one.until('production', (now) => now.sync === 'OutOfSync');
     await one.until('production', (now) => now.sync === 'Synced');
     expect(await languageOf(one.service.url)).toBe('en');
+    const events = await one.events();
+    expect(events.map(({ reason }) => reason)).toEqual(
+      expect.arrayContaining(['Applied', 'Drifted', 'InSync']),
+    );
+    for (const { regarding } of events)
+      expect(regarding).toMatchObject({ kind: 'SettingsTarget', name: 'production' });
+    expect(events.find(({ reason }) => reason === 'Drifted')?.note).toBe('language');
+    expect(one.said).not.toContain('Events cannot be written');
   });
 
   test('leaves one alone that is suspended, and says so', async () => {

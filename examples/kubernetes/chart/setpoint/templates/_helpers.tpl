@@ -63,6 +63,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 - apiGroups: [setpoint.dev]
   resources: [settingstargets/status]
   verbs: [patch]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create]
 {{- with .Values.rbac }}
 {{- if .readSecrets }}
 - apiGroups: ['']
