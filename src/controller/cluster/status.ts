@@ -5,6 +5,7 @@ import type { WatchState } from '../../reconciler/model/watch.ts';
 import { counted, namesListed } from '../../reconciler/model/wording.ts';
 import type { Json } from '../../reconciler/model/value.ts';
 import { visible } from '../../reconciler/render/text.ts';
+import { suspensionInShort } from '../watch/healing.ts';
 import { isOutage } from '../watch/schedule.ts';
 import { generationOf, versionOf, type TargetResource } from './source.ts';
 
@@ -86,8 +87,9 @@ type Said = Pick<StatusCondition, 'message' | 'reason' | 'status' | 'type'>;
 export function statusOf(known: TargetKnown, now: string): TargetStatus {
   const { object, state, handled } = known;
   const before = (object.status ?? {}) as unknown as Partial<TargetStatus>;
-  const isSuspended = object.spec['suspend'] === true;
-  const said = isSuspended ? suspended(before) : conditionsOf(known);
+  const why = whySuspended(object, state);
+  const isSuspended = why !== null;
+  const said = isSuspended ? suspended(before, why) : conditionsOf(known);
   const generation = generationOf(object);
   const conditions = said.map((one): StatusCondition => {
     const last = before.conditions?.find(({ type }) => type === one.type);
@@ -196,9 +198,15 @@ function condition(
   return { type, status, reason, message: message.slice(0, LONGEST_MESSAGE) };
 }
 
+/** Why nothing is written, if somebody suspended the object, in it or by `setpoint suspend`; null if nobody did. */
+function whySuspended({ spec }: TargetResource, state: WatchState | null): string | null {
+  if (spec['suspend'] === true) return 'spec.suspend is true: nothing is read and written.';
+  const by = state?.suspended ?? null;
+  return by === null ? null : `Nothing is written: ${suspensionInShort(by)}`;
+}
+
 /** What was last said of Ready and of Drifted stays, and nothing is under way. */
-function suspended(before: Partial<TargetStatus>): readonly Said[] {
-  const message = 'spec.suspend is true: nothing is read and written.';
+function suspended(before: Partial<TargetStatus>, message: string): readonly Said[] {
   const stays = (before.conditions ?? []).filter(({ type }) =>
     ['Ready', 'Drifted', 'Verified'].includes(type),
   );

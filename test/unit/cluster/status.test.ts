@@ -239,6 +239,24 @@ describe('the status of a SettingsTarget that is', () => {
     expect(status.plan).toEqual(before.plan);
   });
 
+  it('suspended by a command says by whom, and why', () => {
+    const before = statusOf(knownWith({ state: stateWith(differs) }), NOW);
+    const object = { ...objectWith({ mode: 'Apply' }), status: before };
+    const by = { at: NOW, reason: 'migration', until: null, by: 'Ada' };
+    const state = stateWith({ ...differs, suspended: by });
+    const status = statusOf(knownWith({ object: object as never, state }), NOW);
+    const of = (type: string) => status.conditions.find((one) => one.type === type);
+    expect(of('Suspended')).toMatchObject({
+      status: 'True',
+      message: 'Nothing is written: migration (by Ada)',
+    });
+    expect([of('Ready')?.reason, of('Stalled'), of('Reconciling')]).toEqual([
+      'Observed',
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('partly not comparable says so beside', () => {
     const unknown = [{ path: ['llm_api_key'], reason: 'r', ref: null, kind: 'stored' }];
     const status = statusOf(knownWith({ state: stateWith({ plan: planWith({ unknown }) }) }), NOW);
