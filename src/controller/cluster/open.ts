@@ -54,6 +54,8 @@ export class ClusterController {
   /** The requests for a look, by object: what was asked, and when, on the monotonic clock. */
   readonly #asked = new Map<string, { readonly value: string; readonly at: number }>();
   readonly #handled = new Map<string, string>();
+  /** The objects whose server this process has read. */
+  readonly #read = new Set<string>();
   /** The difference that an approval was last written for, by object, and when, on the monotonic clock. */
   readonly #begun = new Map<string, { readonly of: string; readonly at: number }>();
 
@@ -153,13 +155,14 @@ export class ClusterController {
   }
 
   #changed(key: string | null): void {
-    this.#source.changed();
+    this.#source.objectsChanged();
     if (key === null) this.#writer.lookAtAll();
     else this.#writer.look(key);
     for (const one of key === null ? this.#objects.objects.keys() : [key]) {
       const object = this.#objects.objects.get(one);
       if (object === undefined) {
-        for (const known of [this.#asked, this.#handled, this.#begun]) known.delete(one);
+        for (const known of [this.#asked, this.#handled, this.#begun, this.#read])
+          known.delete(one);
       } else {
         this.#answer(one, object);
         const state = this.controller.state(one);
@@ -184,6 +187,7 @@ export class ClusterController {
     const object = this.#objects.objects.get(key);
     if (object === undefined) return;
     const asked = this.#asked.get(key);
+    if (event.kind === 'read') this.#read.add(key);
     if (event.kind === 'read' && asked !== undefined) {
       const began = this.#clock.monotonic() - event.seconds * 1000;
       if (began >= asked.at) {
@@ -236,6 +240,7 @@ export class ClusterController {
     return {
       object,
       state,
+      isRead: this.#read.has(key),
       invalid: problem === null ? null : textOfProblem(problem),
       handled: this.#handled.get(key) ?? null,
       notHealed,

@@ -59,7 +59,7 @@ export class Reflector<T extends KubeResource> {
   isListed = false;
   /** Why they could not be read the last time; null if they could. */
   problem: SetpointError | null = null;
-  /** Changes whenever the objects do. */
+  /** Changes whenever what an object declares does, and when they are listed; not with a status. */
   revision = 0;
 
   /** `path` is that of the list. */
@@ -115,7 +115,7 @@ export class Reflector<T extends KubeResource> {
       const list = answer.kind === 'done' ? (answer.value as ListAnswer) : {};
       if (!Array.isArray(list.items) || list.metadata?.resourceVersion === undefined)
         throw this.#api.notApi();
-      for (const item of list.items) found.set(objectKey(item), item as T);
+      for (const item of list.items) found.set(objectKey(item), kept(item) as T);
       this.#version = list.metadata.resourceVersion;
       next = list.metadata.continue === '' ? undefined : list.metadata.continue;
     }
@@ -150,16 +150,20 @@ export class Reflector<T extends KubeResource> {
     this.#version = object.metadata.resourceVersion ?? this.#version;
     if (type === 'BOOKMARK') return 'on';
     const key = objectKey(object);
+    const before = this.#objects.get(key);
     if (type === 'DELETED') this.#objects.delete(key);
-    else this.#objects.set(key, object as unknown as T);
-    this.#changed(null, key);
+    else this.#objects.set(key, kept(object) as unknown as T);
+    if (type === 'DELETED' || !isSameSpec(before, object)) this.revision += 1;
+    this.problem = null;
+    this.#options.changed(key);
     return 'on';
   }
 
-  #changed(problem: SetpointError | null, key: string | null = null): void {
+  /** All of them may be others; or why they cannot be read. */
+  #changed(problem: SetpointError | null): void {
     this.problem = problem;
     this.revision += 1;
-    this.#options.changed(key);
+    this.#options.changed(null);
   }
 
   async #pause(failures: number, signal: AbortSignal): Promise<void> {
@@ -168,6 +172,24 @@ export class Reflector<T extends KubeResource> {
     const most = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.max(0, failures - 1));
     await clock.sleep(most * (0.5 + random() / 2), signal);
   }
+}
+
+/** An object without who wrote which of its fields: nobody asks, and that is half of it. */
+function kept<T extends KubeResource>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & {
+    readonly managedFields?: unknown;
+  };
+  return { ...object, metadata };
+}
+
+/** Whether an object declares what it did: its generation grows with its spec alone. */
+function isSameSpec(before: KubeResource | undefined, { metadata }: KubeResource): boolean {
+  const { uid, generation } = metadata;
+  return (
+    generation !== undefined &&
+    before?.metadata.uid === uid &&
+    before?.metadata.generation === generation
+  );
 }
 
 /** The name of an object with its namespace. */

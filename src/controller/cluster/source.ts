@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { SharedValues } from '../../reconciler/model/redactor.ts';
 import { SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
@@ -22,6 +23,8 @@ export interface TargetResource extends KubeResource, Pick<SettingsTarget, 'spec
 const READ_AGAIN = 60_000;
 /** Milliseconds for one ConfigMap, with all its tries. */
 const WITHIN = 10_000;
+/** New objects that are read without a pause. */
+const AT_ONCE = 20;
 /** Values with which the masks are begun anew: those that Secrets have now count then. */
 const MOST_VALUES = 100_000;
 
@@ -51,6 +54,7 @@ export class ClusterSource implements SettingsSource {
   #listeners = new Set<() => void>();
   #stamped = '';
   #stampedRevision = -1;
+  #toldRevision = -1;
   /** How often what is outside of objects had to be read again, and was. */
   #round = 0;
   #loadedRound = 0;
@@ -74,8 +78,10 @@ export class ClusterSource implements SettingsSource {
     return this.#declared.get(key);
   }
 
-  /** To be called when the objects may have changed. */
-  changed(): void {
+  /** To be called when the objects may have changed. A status that is written changes nothing of what is declared. */
+  objectsChanged(): void {
+    if (this.#objects.revision === this.#toldRevision) return;
+    this.#toldRevision = this.#objects.revision;
     for (const listener of this.#listeners) listener();
   }
 
@@ -100,8 +106,13 @@ export class ClusterSource implements SettingsSource {
     this.#loadedRound = this.#round;
     if (this.#values.size > MOST_VALUES) this.#values = new SharedValues();
     const next = new Map<string, Declared>();
-    for (const [key, object] of this.#objects.objects)
-      if (object.spec['suspend'] !== true) next.set(key, await this.#declaredBy(key, object));
+    for (const [key, object] of this.#objects.objects) {
+      if (object.spec['suspend'] === true) continue;
+      const declared = await this.#declaredBy(key, object);
+      // Thousands of new ones take seconds: others have their turn in between.
+      if (declared !== this.#declared.get(key) && next.size % AT_ONCE === 0) await setImmediate();
+      next.set(key, declared);
+    }
     this.#declared = next;
     const targets = [...next.values()].flatMap(({ target }) => (target === null ? [] : [target]));
     return {

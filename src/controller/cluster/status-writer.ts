@@ -4,7 +4,7 @@ import type { Value } from '../../reconciler/model/value.ts';
 import type { KubeApi } from './kube-api.ts';
 import type { Reflector } from './reflector.ts';
 import type { TargetResource } from './source.ts';
-import { statusOf, type TargetKnown, type TargetStatus } from './status.ts';
+import { isYetToRead, statusOf, type TargetKnown, type TargetStatus } from './status.ts';
 
 /** Milliseconds for one status, with all its tries. */
 const WITHIN = 10_000;
@@ -30,6 +30,8 @@ export interface StatusTools {
 export class StatusWriter {
   readonly #tools: StatusTools;
   readonly #due = new Set<string>();
+  /** Those of which nothing new is known: they wait until all others are written. */
+  readonly #perhaps = new Set<string>();
   /** What was written, and the version of the object that it was written over: until that is seen, it counts. */
   readonly #written = new Map<string, { readonly over: string; readonly status: TargetStatus }>();
   readonly #writing = new Set<Promise<void>>();
@@ -47,9 +49,9 @@ export class StatusWriter {
     this.#wake?.();
   }
 
-  /** The same of all objects. */
+  /** The same of all objects, after those that are due. */
   lookAtAll(): void {
-    for (const key of this.#tools.objects.objects.keys()) this.#due.add(key);
+    for (const key of this.#tools.objects.objects.keys()) this.#perhaps.add(key);
     this.#wake?.();
   }
 
@@ -57,9 +59,7 @@ export class StatusWriter {
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#wake?.(), { once: true });
     while (!signal.aborted) {
-      for (const key of this.#due) {
-        if (this.#writing.size >= AT_A_TIME) break;
-        this.#due.delete(key);
+      for (let key = this.#next(); key !== undefined; key = this.#next()) {
         const writing = this.#write(key, signal).finally(() => {
           this.#writing.delete(writing);
           this.#wake?.();
@@ -71,9 +71,18 @@ export class StatusWriter {
     await Promise.all(this.#writing);
   }
 
+  /** Takes the next one; undefined if none is due, or enough are being written. */
+  #next(): string | undefined {
+    if (this.#writing.size >= AT_A_TIME) return undefined;
+    const from = this.#due.size > 0 ? this.#due : this.#perhaps;
+    const [key] = from;
+    if (key !== undefined) from.delete(key);
+    return key;
+  }
+
   /** Until something is due and may be written. */
   async #rest(signal: AbortSignal): Promise<void> {
-    if (this.#due.size > 0 && this.#writing.size < AT_A_TIME) return;
+    if (this.#due.size + this.#perhaps.size > 0 && this.#writing.size < AT_A_TIME) return;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (signal.aborted) resolve();
@@ -90,7 +99,7 @@ export class StatusWriter {
     }
     const shown = this.#shown(key, object);
     const known = this.#tools.known(key, { ...object, status: shown });
-    if (known === null) return;
+    if (known === null || isYetToRead(known)) return;
     const status = statusOf(known, withoutFraction(clock.now()));
     if (!this.#isOther(shown, status)) return;
     const { namespace = 'default', name, resourceVersion = '' } = object.metadata;

@@ -73,6 +73,8 @@ const LONGEST_MESSAGE = 1_000;
 export interface TargetKnown {
   readonly object: TargetResource;
   readonly state: WatchState | null;
+  /** Whether this process has read the server, and does not only remember what it found before. */
+  readonly isRead: boolean;
   /** Why the object is not valid, in a sentence or two; null if it is. */
   readonly invalid: string | null;
   /** The request for a look that was answered last; null if none was. */
@@ -234,6 +236,14 @@ function conditionsOf(known: TargetKnown): readonly Said[] {
   const { plan } = state;
   if (plan?.error !== null && plan?.error !== undefined) return unread(plan.error);
   return [...compared(known, state), ...verified(plan)];
+}
+
+/** Whether there is nothing to tell yet: what the status says is of the object as it is, and this process is yet to read the server. */
+export function isYetToRead(known: TargetKnown): boolean {
+  const { object, state, invalid, isRead } = known;
+  const observed = object.status?.['observedGeneration'];
+  if (invalid !== null || whySuspended(object, state) !== null) return false;
+  return observed === generationOf(object) && !(isRead && isObserved(known));
 }
 
 /** Whether the last read was by the object as it is now. */

@@ -3,34 +3,23 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../fixture/watch-command.ts';
 import { kubeServer } from '../../fixture/kube-server.ts';
-import {
-  asServiceAccount,
-  kubeApiserver,
-  apply,
-  newNamespace,
-} from '../../fixture/kube-apiserver.ts';
+import { kubeApiserver } from '../../fixture/kube-apiserver.ts';
 import {
   adminOf,
   clusterWorld,
   KEY,
   MODEL_KEY,
-  realAdmin,
+  openReal,
   reasonOf,
+  store,
   type Admin,
 } from '../../fixture/cluster-world.ts';
 
 const real = kubeApiserver();
 const SERVERS: readonly (readonly [name: string, open: (() => Promise<Admin>) | null])[] = [
   ['of a test', async () => adminOf(await kubeServer())],
-  ['that is real', real === null ? null : () => openReal()],
+  ['that is real', real === null ? null : () => openReal(real)],
 ];
-
-async function openReal(): Promise<Admin> {
-  if (real === null) throw new Error('none');
-  const namespace = await newNamespace(real);
-  await apply(real, namespace, 'access.yml', 'controller');
-  return realAdmin(real, await asServiceAccount(real, namespace, 'setpoint-controller'));
-}
 
 const MODEL = { path: 'settings.llm_api_key', secretKeyRef: { name: 'agents', key: 'model' } };
 
@@ -202,13 +191,4 @@ async function languageOf(url: string): Promise<unknown> {
   const answer = await fetch(`${url}/api/settings`, { headers: { 'X-Session-API-Key': KEY } });
   const body = (await answer.json()) as Readonly<Record<string, unknown>>;
   return body['language'] ?? null;
-}
-
-async function store(url: string, settings: object): Promise<void> {
-  const answer = await fetch(`${url}/api/settings`, {
-    method: 'POST',
-    headers: { 'X-Session-API-Key': KEY, 'content-type': 'application/json' },
-    body: JSON.stringify(settings),
-  });
-  expect(answer.status).toBe(200);
 }

@@ -4,6 +4,7 @@ import type { WatchState } from '../../../src/reconciler/model/watch.ts';
 import { versionOf, type TargetResource } from '../../../src/controller/cluster/source.ts';
 import {
   approvalDigest,
+  isYetToRead,
   statusOf,
   type TargetKnown,
 } from '../../../src/controller/cluster/status.ts';
@@ -42,7 +43,7 @@ function stateWith(members: Partial<WatchState>): WatchState {
 }
 
 function knownWith(members: Partial<TargetKnown>): TargetKnown {
-  const nothing = { invalid: null, handled: null, notHealed: null };
+  const nothing = { isRead: true, invalid: null, handled: null, notHealed: null };
   return { object: objectWith({}), state: stateWith({}), ...nothing, ...members };
 }
 
@@ -297,5 +298,21 @@ describe('the patch of a status', () => {
     [{ plan: { digest: 'x' } }, {}],
   ])('from %j makes %j', (before, after) => {
     expect(patched(before, mergePatch(before, after))).toEqual(after);
+  });
+});
+
+describe('a status is left as it is', () => {
+  const object = { ...objectWith({}), status: { observedGeneration: 3 } };
+  const older = { ...objectWith({}), status: { observedGeneration: 2 } };
+  const suspended = { ...objectWith({ suspend: true }), status: { observedGeneration: 3 } };
+  it.each<[name: string, known: Partial<TargetKnown>, isLeft: boolean]>([
+    ['after a start that remembers nothing', { object, state: null, isRead: false }, true],
+    ['if this process only remembers what it found', { object, isRead: false }, true],
+    ['not once the server was read', { object, isRead: true }, false],
+    ['not if it is of an older object', { object: older, state: null, isRead: false }, false],
+    ['not if the object became invalid', { object, isRead: false, invalid: 'It is not.' }, false],
+    ['not if it is suspended', { object: suspended, state: null, isRead: false }, false],
+  ])('%s', (_, known, isLeft) => {
+    expect(isYetToRead(knownWith(known))).toBe(isLeft);
   });
 });

@@ -5,7 +5,7 @@ import { KubeApi, type Cluster, type KubeRequest } from '../../cluster/kube-api.
 /** Milliseconds for a request with all its tries: less than the time in which a heartbeat must move. */
 const WITHIN = 4_000;
 
-/** A Lease of coordination.k8s.io/v1; members that are not named here are sent back as they came. */
+/** A Lease of coordination.k8s.io/v1; members that are not named here are sent back as they came, but for managedFields. */
 export interface Lease {
   readonly apiVersion: 'coordination.k8s.io/v1';
   readonly kind: 'Lease';
@@ -91,7 +91,11 @@ export class LeaseApi {
 function leaseFrom(answer: unknown): Lease | null {
   const value = answer as Partial<Lease> | null;
   if (value?.kind !== 'Lease' || typeof value.metadata?.resourceVersion !== 'string') return null;
-  return { ...value, spec: value.spec ?? {} } as Lease;
+  // Thousands of them are kept. The API server leaves managedFields as they are if they are absent.
+  const { managedFields: _, ...metadata } = value.metadata as Lease['metadata'] & {
+    readonly managedFields?: unknown;
+  };
+  return { ...value, metadata, spec: value.spec ?? {} } as Lease;
 }
 
 const RULE =
