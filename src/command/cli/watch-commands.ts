@@ -2,6 +2,17 @@ import { BASIC_FORMATS, EXIT_CODE, REPORTING, SELECTION } from './command-entry.
 
 const FOLDER = { '--data': 'folder' } as const;
 
+/** How a controller shows and tells what it finds. */
+const TOLD = [
+  '--listen',
+  '--public-url',
+  '--tls-cert',
+  '--tls-key',
+  '--allow-actions',
+  '--no-environment-metrics',
+  '--notify',
+] as const;
+
 /** The commands of a controller and its journal, as rows of the table of commands. */
 export const WATCH_COMMANDS = {
   watch: {
@@ -24,13 +35,7 @@ export const WATCH_COMMANDS = {
       '--data',
       '--lock',
       '--lock-scope',
-      '--listen',
-      '--public-url',
-      '--tls-cert',
-      '--tls-key',
-      '--allow-actions',
-      '--no-environment-metrics',
-      '--notify',
+      ...TOLD,
       '--approved',
       '--policy',
       '--wait',
@@ -67,13 +72,7 @@ export const WATCH_COMMANDS = {
       '--strict',
       '--data',
       '--lock-scope',
-      '--listen',
-      '--public-url',
-      '--tls-cert',
-      '--tls-key',
-      '--allow-actions',
-      '--no-environment-metrics',
-      '--notify',
+      ...TOLD,
       '--output',
       '--no-color',
       '--quiet',
