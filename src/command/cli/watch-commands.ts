@@ -66,6 +66,7 @@ export const WATCH_COMMANDS = {
     flags: [
       '--namespace',
       '--all-namespaces',
+      '--policy',
       '--timeout',
       '--parallel',
       '--interval',

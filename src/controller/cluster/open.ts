@@ -3,13 +3,12 @@ import type { Clock, Variables } from '../../reconciler/model/ports.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { openController, type Controller, type ControllerRequest } from '../watch/controller.ts';
-import { textOfProblem } from '../watch/source.ts';
 import { whyNotHealed } from '../watch/healing.ts';
 import type { Listener } from '../watch/watching.ts';
 import { KubeApi, type Cluster } from './kube-api.ts';
 import { Reflector } from './reflector.ts';
 import { ClusterSecrets } from './secrets.ts';
-import { ClusterSource, originOf, type TargetResource } from './source.ts';
+import { ClusterSource, originOf, whyInvalid, type TargetResource } from './source.ts';
 import { approvalDigest, approvedDigest, type TargetKnown } from './status.ts';
 import { StatusWriter } from './status-writer.ts';
 import { EventWriter, happened } from './events.ts';
@@ -33,6 +32,8 @@ export interface ClusterRequest extends Omit<ControllerRequest, 'request' | 'sou
   readonly cluster: Cluster;
   readonly namespace: string | null;
   readonly env: Variables;
+  /** A file with a JSON Schema that what objects declare must fit. */
+  readonly policy?: string | undefined;
   readonly strict?: boolean | undefined;
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -95,7 +96,12 @@ export class ClusterController {
     const secrets = new ClusterSecrets(this.#api, (key) =>
       originOf(this.#objects.objects.get(key)),
     );
-    this.#source = new ClusterSource(this.#objects, { api: this.#api, secrets, clock });
+    this.#source = new ClusterSource(this.#objects, {
+      api: this.#api,
+      secrets,
+      clock,
+      policy: request.policy,
+    });
     this.controller = openController({
       ...request,
       source: this.#source,
@@ -241,7 +247,7 @@ export class ClusterController {
       object,
       state,
       isRead: this.#read.has(key),
-      invalid: problem === null ? null : textOfProblem(problem),
+      invalid: problem === null ? null : whyInvalid(problem),
       handled: this.#handled.get(key) ?? null,
       notHealed,
     };

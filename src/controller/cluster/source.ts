@@ -1,12 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { SharedValues } from '../../reconciler/model/redactor.ts';
-import { SetpointError } from '../../reconciler/model/error.ts';
+import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
 import type { SecretKey } from '../../reconciler/kubernetes/secret-keys.ts';
 import type { SettingsTarget, TargetSpec } from '../../reconciler/kubernetes/settings-target.ts';
 import { InvalidSettings } from '../../reconciler/operations/load.ts';
+import { checkPolicy, PolicyViolated } from '../../reconciler/operations/policy.ts';
+import { formatPath } from '../../reconciler/model/path.ts';
+import { counted } from '../../reconciler/model/wording.ts';
 import { isRecord, type Value } from '../../reconciler/model/value.ts';
 import type { SettingsSource } from '../watch/source.ts';
 import type { KubeApi } from './kube-api.ts';
@@ -49,6 +52,7 @@ export class ClusterSource implements SettingsSource {
   readonly #api: Pick<KubeApi, 'ask'>;
   readonly #secrets: Pick<ClusterSecrets, 'has'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #policy: string | undefined;
   #declared: ReadonlyMap<string, Declared> = new Map();
   #values = new SharedValues();
   #listeners = new Set<() => void>();
@@ -65,12 +69,15 @@ export class ClusterSource implements SettingsSource {
       readonly api: Pick<KubeApi, 'ask'>;
       readonly secrets: Pick<ClusterSecrets, 'has'>;
       readonly clock: Pick<Clock, 'monotonic'>;
+      /** A file with a JSON Schema that what an object declares must fit. */
+      readonly policy?: string | undefined;
     },
   ) {
     this.#objects = objects;
     this.#api = tools.api;
     this.#secrets = tools.secrets;
     this.#clock = tools.clock;
+    this.#policy = tools.policy;
   }
 
   /** What an object declares as of the last load; undefined if it was not read yet, or is suspended. */
@@ -150,13 +157,21 @@ export class ClusterSource implements SettingsSource {
     );
     const isInside = object.spec['settingsFrom'] === undefined && optionalKeys(object).length === 0;
     const made = target === null ? null : { ...target, name: key };
+    const problem = made === null ? new InvalidSettings(diagnostics) : await this.#refusal(made);
+    if (problem !== null) return { generation, uid, target: null, problem, readAt: now };
     return {
       generation,
       uid,
       target: isSame && sameTarget(before.target, made) ? before.target : made,
-      problem: target === null ? new InvalidSettings(diagnostics) : null,
+      problem: null,
       readAt: isInside ? null : now,
     };
+  }
+
+  /** Why the policy refuses what an object declares; null if it does not. */
+  async #refusal(target: Target): Promise<SetpointError | null> {
+    if (this.#policy === undefined) return null;
+    return checkPolicy([target], this.#policy).then(() => null, asSetpointError);
   }
 
   /** The text that `settingsFrom` names; null if there is none, or it cannot be read. */
@@ -205,6 +220,21 @@ function optionalKeys({ spec }: TargetResource): readonly SecretKey[] {
 /** Whether two targets were read of the same text. */
 function sameTarget(one: Target | null, other: Target | null): boolean {
   return one?.root.file.text === other?.root.file.text;
+}
+
+/** Why an object is not valid, in a sentence or two: the first place is a path in it, or a line of its ConfigMap. */
+export function whyInvalid(problem: SetpointError): string {
+  const errors =
+    problem instanceof InvalidSettings || problem instanceof PolicyViolated
+      ? problem.diagnostics.filter(({ severity }) => severity === 'error')
+      : [];
+  const [first] = errors;
+  if (first === undefined) return [problem.message, problem.hint].filter(Boolean).join(' ');
+  const { file, line, column, path, message, hint } = first;
+  const isOfObject = file.startsWith('SettingsTarget ');
+  const place = isOfObject ? formatPath(path) : `${file}:${line}:${column}`;
+  const more = errors.length === 1 ? '' : ` (and ${counted(errors.length - 1, 'more problem')})`;
+  return [`${place === '' ? '' : `${place}: `}${message}${more}`, hint].filter(Boolean).join(' ');
 }
 
 /** How a state names the generation that it was read by. */

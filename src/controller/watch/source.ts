@@ -17,6 +17,7 @@ import {
   loadSession,
   type LoadedSession,
 } from '../../reconciler/operations/session.ts';
+import { PolicyViolated } from '../../reconciler/operations/policy.ts';
 import type { FollowedCommits } from './followed-commits.ts';
 import { watch, type FSWatcher } from 'node:fs';
 import { counted } from '../../reconciler/model/wording.ts';
@@ -393,9 +394,9 @@ function fromRoot(problem: SetpointError, root: string): SetpointError {
 }
 
 /** A problem of settings files in a few sentences, with the first place and what to do. */
-export function textOfProblem(problem: SetpointError): string {
+function textOfProblem(problem: SetpointError): string {
   const [first, ...others] =
-    problem instanceof InvalidSettings
+    problem instanceof InvalidSettings || problem instanceof PolicyViolated
       ? problem.diagnostics.filter(({ severity }) => severity === 'error')
       : [];
   const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'more problem')})`;

@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../fixture/watch-command.ts';
@@ -117,6 +120,25 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     });
     const { plan } = await one.until('production', (now) => now.plan !== undefined);
     expect(plan?.items).toEqual([{ path: 'language', action: 'set', after: 'fr' }]);
+  });
+
+  test('watches nothing that the policy of the controller refuses', async () => {
+    const one = await world();
+    const folder = mkdtempSync(join(tmpdir(), 'setpoint-policy-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const policy = join(folder, 'policy.json');
+    const language = { enum: ['en'] };
+    writeFileSync(
+      policy,
+      JSON.stringify({ properties: { settings: { properties: { language } } } }),
+    );
+    await one.target('production', { mode: 'Apply', settings: { language: 'de' } });
+    await one.start({}, { policy });
+    const status = await one.until('production', (now) => reasonOf(now, 'Stalled') === 'Invalid');
+    expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain('language');
+    expect(await languageOf(one.service.url)).toBeNull();
+    await one.admin.patch(one.pathOf('production'), { spec: { settings: { language: 'en' } } });
+    await one.until('production', (now) => now.sync === 'Synced');
   });
 
   test('answers whoever asks for a look', async () => {

@@ -28,6 +28,7 @@ export async function controllerCommand(flags: Flags<'controller'>, io: Io): Pro
       data,
       interval: intervalOf(flags.interval),
       parallel: flags.parallel === undefined ? 8 : countOf('--parallel', flags.parallel),
+      policy: flags.policy,
       strict: flags.strict,
       timeout: timeoutOf(flags, env),
       signal,
