@@ -1,8 +1,8 @@
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Value } from '../../reconciler/model/value.ts';
-import type { KubeApi } from './kube-api.ts';
-import type { Reflector } from './reflector.ts';
+import type { KubeAnswer, KubeApi } from './kube-api.ts';
+import type { KubeResource, Reflector } from './reflector.ts';
 import type { TargetResource } from './source.ts';
 import { isYetToRead, statusOf, type TargetKnown, type TargetStatus } from './status.ts';
 
@@ -32,8 +32,13 @@ export class StatusWriter {
   readonly #due = new Set<string>();
   /** Those of which nothing new is known: they wait until all others are written. */
   readonly #perhaps = new Set<string>();
-  /** What was written, and the version of the object that it was written over: until that is seen, it counts. */
-  readonly #written = new Map<string, { readonly over: string; readonly status: TargetStatus }>();
+  /** What was written, and the version that the object has by it: until that is seen, it counts. */
+  readonly #written = new Map<
+    string,
+    { readonly version: string; readonly status: TargetStatus }
+  >();
+  /** Those that are being written; true if they are due again. */
+  readonly #busy = new Map<string, boolean>();
   readonly #writing = new Set<Promise<void>>();
   #wake: (() => void) | null = null;
   /** How many were written since the start. */
@@ -60,8 +65,15 @@ export class StatusWriter {
     signal.addEventListener('abort', () => this.#wake?.(), { once: true });
     while (!signal.aborted) {
       for (let key = this.#next(); key !== undefined; key = this.#next()) {
+        if (this.#busy.has(key)) {
+          this.#busy.set(key, true);
+          continue;
+        }
+        this.#busy.set(key, false);
         const writing = this.#write(key, signal).finally(() => {
           this.#writing.delete(writing);
+          if (this.#busy.get(key) === true) this.#due.add(key);
+          this.#busy.delete(key);
           this.#wake?.();
         });
         this.#writing.add(writing);
@@ -102,10 +114,10 @@ export class StatusWriter {
     if (known === null || isYetToRead(known)) return;
     const status = statusOf(known, withoutFraction(clock.now()));
     if (!this.#isOther(shown, status)) return;
-    const { namespace = 'default', name, resourceVersion = '' } = object.metadata;
+    const { namespace = 'default', name } = object.metadata;
     const path = `/apis/setpoint.dev/v1alpha1/namespaces/${encodeURIComponent(namespace)}/settingstargets/${encodeURIComponent(name)}/status`;
     try {
-      await api.ask({
+      const answer = await api.ask({
         method: 'PATCH',
         path,
         contentType: 'application/merge-patch+json',
@@ -113,7 +125,7 @@ export class StatusWriter {
         within: WITHIN,
       });
       this.writes += 1;
-      this.#written.set(key, { over: resourceVersion, status });
+      this.#written.set(key, { version: versionIn(answer), status });
       problem(null);
     } catch (thrown) {
       problem(asSetpointError(thrown).message);
@@ -125,7 +137,7 @@ export class StatusWriter {
   /** The status as it is there by now, as far as it is known. */
   #shown(key: string, { status, metadata }: TargetResource): Readonly<Record<string, Value>> {
     const written = this.#written.get(key);
-    if (written !== undefined && written.over === metadata.resourceVersion)
+    if (written !== undefined && isBefore(metadata.resourceVersion, written.version))
       return written.status as unknown as Readonly<Record<string, Value>>;
     this.#written.delete(key);
     return status ?? {};
@@ -139,6 +151,18 @@ export class StatusWriter {
     const every = Math.max(TIMES_EVERY, TIMES_EACH * this.#tools.objects.objects.size);
     return Number.isFinite(next) && (!Number.isFinite(last) || next - last >= every);
   }
+}
+
+/** The version of the object that an answer has; empty if there is none any more. */
+function versionIn(answer: KubeAnswer): string {
+  const value = answer.kind === 'done' ? (answer.value as KubeResource) : null;
+  return value?.metadata.resourceVersion ?? '';
+}
+
+/** Whether a version of an object is older than another one. */
+function isBefore(version: string | undefined, other: string): boolean {
+  const [one, two] = [Number(version), Number(other)];
+  return Number.isSafeInteger(one) && Number.isSafeInteger(two) && one < two;
 }
 
 /** Times of the API have seconds. */

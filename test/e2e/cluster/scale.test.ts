@@ -100,7 +100,8 @@ describe('a controller of 1,000 objects', () => {
       const before = controller.statusWrites;
       await new Promise((resolve) => setTimeout(resolve, 10_000));
       expect(controller.statusWrites - before).toBeLessThan(10);
-      expect(before).toBeLessThanOrEqual(2000);
+      // Two each: before its server was read, and after. A few may be told of in between.
+      expect(before).toBeLessThanOrEqual(2060);
     },
     240_000,
   );
