@@ -45,6 +45,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     /^kubectl |\| kubectl /,
     'needs a cluster; test/workflows checks the manifests, test/e2e/command/kube-apiserver.test.ts applies what is rendered',
   ],
+  [/^helm /, 'needs helm; test/workflows/chart-rendered.test.ts renders the chart with it'],
   [
     /^kustomize /,
     'needs kustomize; test/workflows/render-manifests.test.ts runs the generator as kustomize does',
