@@ -10,6 +10,8 @@ import type { TargetResource } from './source.ts';
 
 /** Milliseconds for one event, with all its tries. */
 const WITHIN = 10_000;
+const RULE =
+  'Bind a Role to it with apiGroups: [events.k8s.io], resources: [events], verbs: [create].';
 /** What the API takes. */
 const LONGEST_NOTE = 1_024;
 /** Reads in a row that fail before somebody is told: one alone is often over by the next. */
@@ -117,7 +119,8 @@ export class EventWriter {
       type,
     };
     try {
-      await api.ask({ method: 'POST', path, body, within: WITHIN });
+      const about = { what: 'events', namespace, rule: RULE };
+      await api.ask({ method: 'POST', path, body, within: WITHIN, about });
       problem(null);
     } catch (thrown) {
       problem(`Events cannot be written: ${asSetpointError(thrown).message}`);

@@ -53,6 +53,8 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** Milliseconds for the request with all its tries. */
   readonly within: number;
+  /** What of the purpose is another one for this request: errors name it. */
+  readonly about?: Partial<Pick<Purpose, 'namespace' | 'rule' | 'what'>>;
   /** Whether it goes on from a place that may be too old by now: that is answered as `gone`, and not asked for again. */
   readonly expires?: boolean;
 }
@@ -106,7 +108,7 @@ export class KubeApi {
       const after = answer.kind === 'reply' ? headerOf(answer.headers, 'retry-after') : undefined;
       const pause = pauseOf(answer, after, tries);
       if (pause === null || this.#clock.monotonic() + pause >= until)
-        throw this.#error(answer, method);
+        throw this.#error(answer, request);
       await this.#clock.sleep(pause);
     }
   }
@@ -161,8 +163,9 @@ export class KubeApi {
     return new SetpointError(this.#asked.code, message, { hint });
   }
 
-  #error(answer: WireAnswer, method: Method): SetpointError {
-    if (answer.kind === 'reply') return statusError(this.#asked, method, answer.status);
+  #error(answer: WireAnswer, { method, about }: KubeRequest): SetpointError {
+    if (answer.kind === 'reply')
+      return statusError({ ...this.#asked, ...about }, method, answer.status);
     return faultError(this.#asked.code, answer.fault);
   }
 

@@ -8,6 +8,9 @@ import type { KubeResource } from './reflector.ts';
 /** Milliseconds for one Secret, with all its tries. */
 const WITHIN = 10_000;
 
+const RULE =
+  'Bind a Role to it with resources: [secrets], verbs: [get]; setpoint render prints one that names them.';
+
 /** The annotation by which a Secret says where its values may be sent: origins, comma-separated. */
 const PINNED = 'setpoint.dev/allowed-origins';
 
@@ -48,24 +51,33 @@ export class ClusterSecrets {
     };
   }
 
-  /** Whether a Secret has a key, and a value under it. */
+  /** Whether a Secret has a key, and a value under it. Throws if that cannot be known. */
   async has(key: Omit<ReferredKey, 'object'>): Promise<boolean> {
-    const read = await this.#read(key);
-    return !('problem' in read) && read.data?.[key.key] !== undefined;
+    return (await this.#get(key))?.data?.[key.key] !== undefined;
   }
 
   async #read({
     namespace,
     name,
   }: Pick<ReferredKey, 'name' | 'namespace'>): Promise<KubeSecret | { readonly problem: string }> {
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(name)}`;
     try {
-      const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN });
-      if (answer.kind === 'done') return answer.value as KubeSecret;
+      const found = await this.#get({ namespace, name });
+      if (found !== null) return found;
       return { problem: `there is no Secret ${name} in the namespace ${namespace}` };
     } catch (thrown) {
       return { problem: `the Secret ${name} cannot be read: ${asSetpointError(thrown).message}` };
     }
+  }
+
+  /** Null if there is none. */
+  async #get({
+    namespace,
+    name,
+  }: Pick<ReferredKey, 'name' | 'namespace'>): Promise<KubeSecret | null> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(name)}`;
+    const about = { what: 'Secrets', namespace, rule: RULE };
+    const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, about });
+    return answer.kind === 'done' ? (answer.value as KubeSecret) : null;
   }
 
   #valueIn(read: KubeSecret | { readonly problem: string }, key: ReferredKey): SecretText {

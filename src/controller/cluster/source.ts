@@ -28,6 +28,7 @@ const READ_AGAIN = 60_000;
 const WITHIN = 10_000;
 /** New objects that are read without a pause. */
 const AT_ONCE = 20;
+const RULE = 'Bind a Role to it with resources: [configmaps], verbs: [get].';
 /** Values with which the masks are begun anew: those that Secrets have now count then. */
 const MOST_VALUES = 100_000;
 
@@ -142,13 +143,32 @@ export class ClusterSource implements SettingsSource {
     return () => this.#listeners.delete(changed);
   }
 
-  /** The same object as before if nothing of it is other: only what changed is read soon. */
+  /**
+   * The same object as before if nothing of it is other: only what changed is read soon. What it names and cannot be read leaves it as it was, and
+   * is a problem of its own if it was nothing yet: never of the others.
+   */
   async #declaredBy(key: string, object: TargetResource): Promise<Declared> {
     const before = this.#declared.get(key);
     const now = this.#clock.monotonic();
     const [generation, uid] = [generationOf(object), uidOf(object)];
     const isSame = before?.generation === generation && before.uid === uid;
     if (isSame && (before.readAt === null || now - before.readAt <= READ_AGAIN)) return before;
+    try {
+      return await this.#readAgain(key, object, isSame ? before : null);
+    } catch (thrown) {
+      if (isSame) return { ...before, readAt: now };
+      const problem = asSetpointError(thrown);
+      return { generation, uid, target: null, problem, readAt: now };
+    }
+  }
+
+  async #readAgain(
+    key: string,
+    object: TargetResource,
+    before: Declared | null,
+  ): Promise<Declared> {
+    const now = this.#clock.monotonic();
+    const [generation, uid] = [generationOf(object), uidOf(object)];
     const settings = await this.#configMapOf(object);
     const missing = await this.#missingOf(object);
     const { target, diagnostics } = readSettingsTarget(
@@ -162,7 +182,7 @@ export class ClusterSource implements SettingsSource {
     return {
       generation,
       uid,
-      target: isSame && sameTarget(before.target, made) ? before.target : made,
+      target: before !== null && sameTarget(before.target, made) ? before.target : made,
       problem: null,
       readAt: isInside ? null : now,
     };
@@ -182,7 +202,8 @@ export class ClusterSource implements SettingsSource {
       return null;
     const { namespace = 'default' } = metadata;
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${encodeURIComponent(ref['name'])}`;
-    const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN });
+    const about = { what: 'ConfigMaps', namespace, rule: RULE };
+    const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, about });
     const { data } = (answer.kind === 'done' ? answer.value : {}) as {
       data?: Readonly<Record<string, string>>;
     };

@@ -123,6 +123,7 @@ export class StatusWriter {
         contentType: 'application/merge-patch+json',
         body: { status: mergePatch(shown, status) },
         within: WITHIN,
+        about: { what: 'the status of SettingsTargets', namespace },
       });
       this.writes += 1;
       this.#written.set(key, { version: versionIn(answer), status });

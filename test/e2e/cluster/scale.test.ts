@@ -100,8 +100,8 @@ describe('a controller of 1,000 objects', () => {
       const before = controller.statusWrites;
       await new Promise((resolve) => setTimeout(resolve, 10_000));
       expect(controller.statusWrites - before).toBeLessThan(10);
-      // Two each: before its server was read, and after. A few may be told of in between.
-      expect(before).toBeLessThanOrEqual(2060);
+      // Two each: before its server was read, and after. Some are told of in between, and none again and again.
+      expect(before).toBeLessThan(3000);
     },
     240_000,
   );

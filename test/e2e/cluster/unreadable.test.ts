@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { adminOf, clusterWorld, KEY, reasonOf } from '../../fixture/cluster-world.ts';
+import { kubeServer } from '../../fixture/kube-server.ts';
+
+const FROM = { configMapKeyRef: { name: 'settings', key: 'settings.yaml' } };
+
+async function world() {
+  const kube = await kubeServer();
+  return { kube, one: await clusterWorld(adminOf(kube)) };
+}
+
+const messageOf = (status: {
+  readonly conditions?: readonly { type: string; message: string }[];
+}) => status.conditions?.find(({ type }) => type === 'Ready')?.message;
+
+describe('what an object names and cannot be read', () => {
+  it('stops that object alone, and says what may not be got', async () => {
+    const { kube, one } = await world();
+    kube.fault = (_, path) => (path.includes('/configmaps/') ? 403 : null);
+    await one.target('from-a-map', { settingsFrom: FROM });
+    await one.target('inline', { settings: { language: 'en' } });
+    await one.start();
+    await one.until('inline', (now) => reasonOf(now, 'Ready') === 'Observed');
+    const status = await one.until('from-a-map', (now) => reasonOf(now, 'Stalled') !== null);
+    expect(messageOf(status)).toBe(
+      'The API server does not let this service account get ConfigMaps in the namespace agents (403). Bind a Role to it with resources: [configmaps], verbs: [get].',
+    );
+  });
+
+  it('leaves an object as it was declared before', async () => {
+    const { kube, one } = await world();
+    await one.admin.put('/api/v1/namespaces/agents/configmaps/settings', {
+      metadata: { name: 'settings', namespace: 'agents' },
+      data: { 'settings.yaml': 'version: 1\nsettings:\n  language: fr\n' },
+    });
+    await one.target('from-a-map', { settingsFrom: FROM });
+    const watching = await one.start();
+    await one.until('from-a-map', (now) => reasonOf(now, 'Ready') === 'Observed');
+    kube.fault = (_, path) => (path.includes('/configmaps/') ? 500 : null);
+    const asked = kube.requests.length;
+    const again = (): number =>
+      kube.requests.slice(asked).filter((path) => path.includes('/configmaps/')).length;
+    for (let tries = 0; again() < 10 && tries < 400; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(again()).toBeGreaterThanOrEqual(10);
+    expect(watching.controller.state('agents/from-a-map')?.found).toBe('drift');
+    expect(reasonOf(await one.status('from-a-map'), 'Ready')).toBe('Observed');
+  });
+
+  it('is a Secret that the message names, and no value', async () => {
+    const { kube, one } = await world();
+    kube.fault = (_, path) => (path.includes('/secrets/') ? 403 : null);
+    await one.target('production', { settings: { language: 'en' } });
+    await one.start();
+    const status = await one.until('production', (now) => reasonOf(now, 'Stalled') !== null);
+    expect(messageOf(status)).toContain(
+      'the Secret agents cannot be read: The API server does not let this service account get Secrets in the namespace agents (403).',
+    );
+    expect(JSON.stringify(status)).not.toContain(KEY);
+  });
+
+  it('takes no default in place of an optional value', async () => {
+    const { kube, one } = await world();
+    const ref = { name: 'limits', key: 'iterations', optional: true };
+    await one.secret('limits', { iterations: '7' });
+    await one.target('production', {
+      settings: { max_iterations: 100 },
+      valuesFrom: [{ path: 'settings.max_iterations', secretKeyRef: ref }],
+    });
+    kube.fault = (_, path) => (path.endsWith('/secrets/limits') ? 500 : null);
+    await one.start();
+    const status = await one.until('production', (now) => reasonOf(now, 'Stalled') !== null);
+    expect(reasonOf(status, 'Ready')).toBe('Invalid');
+    expect(status.plan).toBeUndefined();
+    kube.fault = () => null;
+    const { plan } = await one.until('production', (now) => now.plan !== undefined);
+    expect(plan?.items[0]?.after).not.toBe('100');
+  });
+});
