@@ -103,6 +103,18 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     await one.until('production', (now) => now.sync === 'Synced');
   });
 
+  test('ends the watch of one that is deleted, and leaves the server as it is', async () => {
+    const one = await world();
+    await one.target('production', { mode: 'Apply', settings: { language: 'en' } });
+    const { controller } = await one.start();
+    await one.until('production', (now) => now.sync === 'Synced');
+    await one.admin.remove(one.pathOf('production'));
+    await until(() => controller.states().length === 0);
+    expect(await one.admin.get(one.pathOf('production'))).toBeNull();
+    expect(await languageOf(one.service.url)).toBe('en');
+    expect(one.said).toBe('');
+  });
+
   test('says what is not valid, and reads a whole file from a ConfigMap', async () => {
     const one = await world();
     const from = { configMapKeyRef: { name: 'settings', key: 'settings.yaml' } };
