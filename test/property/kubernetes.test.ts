@@ -7,7 +7,8 @@ import { resolveServer, resolveSettings } from '../../src/reconciler/desired/res
 import { readTargets, type Target } from '../../src/reconciler/desired/target.ts';
 import { definition } from '../../src/reconciler/kubernetes/crd.ts';
 import { renderObjects } from '../../src/reconciler/kubernetes/objects.ts';
-import { clusterSource, readSettingsTarget } from '../../src/reconciler/kubernetes/read.ts';
+import { readSettingsTarget } from '../../src/reconciler/kubernetes/read.ts';
+import { clusterSource } from '../fixture/cluster-source.ts';
 import type { SettingsTarget } from '../../src/reconciler/kubernetes/settings-target.ts';
 import { yamlDocument } from '../../src/reconciler/kubernetes/stream.ts';
 import { Secret, UnseenSecret } from '../../src/reconciler/model/secret.ts';

@@ -210,13 +210,10 @@ export class ClusterController {
   /** Writes the plan that `spec.approval` names; one that remains is tried again later. */
   #apply(key: string, object: TargetResource, state: WatchState): void {
     const approved = approvedDigest(object);
+    if (approved === null || object.spec.mode !== 'Apply') return;
     const digest = approvalDigest(state);
     const isDue =
-      object.spec.mode === 'Apply' &&
-      approved === digest &&
-      state.plan !== null &&
-      state.plan.error === null &&
-      state.plan.changes.length > 0;
+      approved === digest && state.plan?.error === null && state.plan.changes.length > 0;
     const begun = this.#begun.get(key);
     const [of, at] = [`${digest} ${state.since}`, this.#clock.monotonic()];
     if (!isDue || (begun?.of === of && at - begun.at < AGAIN)) return;

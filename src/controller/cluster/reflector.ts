@@ -106,7 +106,7 @@ export class Reflector<T extends KubeResource> {
       const path = `${this.#path}?limit=${PAGE}${query}`;
       const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, expires: true });
       if (answer.kind === 'gone') {
-        // The list is too old to be gone on with: it begins again.
+        // The list is too old to continue: it begins again.
         found.clear();
         next = '';
         continue;

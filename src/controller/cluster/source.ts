@@ -7,11 +7,10 @@ import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
 import type { SecretKey } from '../../reconciler/kubernetes/secret-keys.ts';
 import type { SettingsTarget, TargetSpec } from '../../reconciler/kubernetes/settings-target.ts';
 import { InvalidSettings } from '../../reconciler/operations/load.ts';
-import { checkPolicy, PolicyViolated } from '../../reconciler/operations/policy.ts';
+import { checkPolicy } from '../../reconciler/operations/policy.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
-import { counted } from '../../reconciler/model/wording.ts';
 import { isRecord, type Value } from '../../reconciler/model/value.ts';
-import type { SettingsSource } from '../watch/source.ts';
+import { lineOf, textOfProblem, type SettingsSource } from '../watch/source.ts';
 import type { KubeApi } from './kube-api.ts';
 import type { KubeResource, Reflector } from './reflector.ts';
 import type { ClusterSecrets } from './secrets.ts';
@@ -22,7 +21,7 @@ export interface TargetResource extends KubeResource, Pick<SettingsTarget, 'spec
   readonly status?: Readonly<Record<string, Value>>;
 }
 
-/** How long what a ConfigMap or an optional key says is gone on with, in milliseconds. */
+/** How long what a ConfigMap or an optional key says counts before it is read again, in milliseconds. */
 const READ_AGAIN = 60_000;
 /** Milliseconds for one ConfigMap, with all its tries. */
 const WITHIN = 10_000;
@@ -95,7 +94,7 @@ export class ClusterSource implements SettingsSource {
 
   async stamp(): Promise<string> {
     const { problem, isListed, revision, objects } = this.#objects;
-    // Objects that were listed once are gone on with as long as the API server is away.
+    // While the API server is away, the objects that were listed last stay in force.
     if (!isListed) throw problem ?? NOT_LISTED();
     if (revision !== this.#stampedRevision) {
       const specs = [...objects].map(([key, one]) => `${key} ${uidOf(one)} ${generationOf(one)}`);
@@ -245,17 +244,9 @@ function sameTarget(one: Target | null, other: Target | null): boolean {
 
 /** Why an object is not valid, in a sentence or two: the first place is a path in it, or a line of its ConfigMap. */
 export function whyInvalid(problem: SetpointError): string {
-  const errors =
-    problem instanceof InvalidSettings || problem instanceof PolicyViolated
-      ? problem.diagnostics.filter(({ severity }) => severity === 'error')
-      : [];
-  const [first] = errors;
-  if (first === undefined) return [problem.message, problem.hint].filter(Boolean).join(' ');
-  const { file, line, column, path, message, hint } = first;
-  const isOfObject = file.startsWith('SettingsTarget ');
-  const place = isOfObject ? formatPath(path) : `${file}:${line}:${column}`;
-  const more = errors.length === 1 ? '' : ` (and ${counted(errors.length - 1, 'more problem')})`;
-  return [`${place === '' ? '' : `${place}: `}${message}${more}`, hint].filter(Boolean).join(' ');
+  return textOfProblem(problem, (one) =>
+    one.file.startsWith('SettingsTarget ') ? formatPath(one.path) : lineOf(one),
+  );
 }
 
 /** How a state names the generation that it was read by. */

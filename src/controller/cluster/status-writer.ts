@@ -4,7 +4,13 @@ import type { Value } from '../../reconciler/model/value.ts';
 import type { KubeAnswer, KubeApi } from './kube-api.ts';
 import type { KubeResource, Reflector } from './reflector.ts';
 import type { TargetResource } from './source.ts';
-import { isYetToRead, statusOf, type TargetKnown, type TargetStatus } from './status.ts';
+import {
+  isYetToRead,
+  statusOf,
+  withoutFraction,
+  type TargetKnown,
+  type TargetStatus,
+} from './status.ts';
 
 /** Milliseconds for one status, with all its tries. */
 const WITHIN = 10_000;
@@ -112,7 +118,7 @@ export class StatusWriter {
     const shown = this.#shown(key, object);
     const known = this.#tools.known(key, { ...object, status: shown });
     if (known === null || isYetToRead(known)) return;
-    const status = statusOf(known, withoutFraction(clock.now()));
+    const status = statusOf(known, withoutFraction(new Date(clock.now()).toISOString()));
     if (!this.#isOther(shown, status)) return;
     const { namespace = 'default', name } = object.metadata;
     const path = `/apis/setpoint.dev/v1alpha1/namespaces/${encodeURIComponent(namespace)}/settingstargets/${encodeURIComponent(name)}/status`;
@@ -164,11 +170,6 @@ function versionIn(answer: KubeAnswer): string {
 function isBefore(version: string | undefined, other: string): boolean {
   const [one, two] = [Number(version), Number(other)];
   return Number.isSafeInteger(one) && Number.isSafeInteger(two) && one < two;
-}
-
-/** Times of the API have seconds. */
-function withoutFraction(now: number): string {
-  return new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 /** A status without the times that each look changes. */

@@ -151,7 +151,7 @@ function given<T extends object>(
 }
 
 /** Times of the API have seconds. */
-function withoutFraction(time: string): string {
+export function withoutFraction(time: string): string {
   return time.replace(/\.\d+Z$/, 'Z');
 }
 

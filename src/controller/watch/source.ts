@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
+import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { SharedValues } from '../../reconciler/model/redactor.ts';
 import { lockPath } from '../../reconciler/desired/schema-lock.ts';
@@ -393,14 +394,19 @@ function fromRoot(problem: SetpointError, root: string): SetpointError {
   return new SetpointError(code, message.replaceAll(root, ''), { hint, cause });
 }
 
-/** A problem of settings files in a few sentences, with the first place and what to do. */
-function textOfProblem(problem: SetpointError): string {
+/** A problem of settings in a few sentences, with the first place and what to do. `placeOf` tells a place; empty if it has none. */
+export function textOfProblem(problem: SetpointError, placeOf = lineOf): string {
   const [first, ...others] =
     problem instanceof InvalidSettings || problem instanceof PolicyViolated
       ? problem.diagnostics.filter(({ severity }) => severity === 'error')
       : [];
   const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'more problem')})`;
   const { message, hint } = first ?? problem;
-  const place = first === undefined ? '' : `${first.file}:${first.line}:${first.column}: `;
-  return [`${place}${message}${more}`, hint].filter(Boolean).join(' ');
+  const place = first === undefined ? '' : placeOf(first);
+  const before = place === '' ? '' : `${place}: `;
+  return [`${before}${message}${more}`, hint].filter(Boolean).join(' ');
+}
+
+export function lineOf({ file, line, column }: Diagnostic): string {
+  return `${file}:${line}:${column}`;
 }

@@ -4,7 +4,7 @@ import { diagnostic } from '../desired/report.ts';
 import { isMalformed, mayHoldReference, parseTemplate } from '../desired/references.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { parsePath } from '../model/path.ts';
-import type { ReferenceSource, SecretPath } from '../model/ports.ts';
+import type { SecretPath } from '../model/ports.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { snakeCase } from './names.ts';
 import { withValueAt } from './put.ts';
@@ -23,7 +23,7 @@ export interface ReadTarget {
 
 /**
  * What a SettingsTarget declares, as settings.yaml would: the same checks, the same paths. A value of a Secret is a reference, which
- * `clusterSource` resolves. Nothing is asked for here.
+ * `referredKey` tells of what. Nothing is asked for here.
  */
 export function readSettingsTarget(object: SettingsTarget, given: Given = {}): ReadTarget {
   const from = declaredBy(object, given);
@@ -152,20 +152,6 @@ export function referredKey({ command, path }: SecretPath): ReferredKey | null {
   return command === COMMAND && key !== '' && more.length === 0
     ? { namespace, object, name, key }
     : null;
-}
-
-/** Resolves the references of targets that were read here, and no others. */
-export function clusterSource(
-  valueOf: (secret: SecretKey) => { readonly text: string } | { readonly problem: string },
-): ReferenceSource {
-  return {
-    variable: () => undefined,
-    file: () => ({ problem: 'a SettingsTarget refers to no files' }),
-    secret: (secret) => {
-      const found = referredKey(secret);
-      return found === null ? undefined : valueOf(found);
-    },
-  };
 }
 
 /** The blocks as settings.yaml has them, what only later servers have among the settings. */

@@ -5,24 +5,15 @@ import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../fixture/watch-command.ts';
-import { kubeServer } from '../../fixture/kube-server.ts';
-import { kubeApiserver } from '../../fixture/kube-apiserver.ts';
 import {
-  adminOf,
   clusterWorld,
   KEY,
   MODEL_KEY,
-  openReal,
+  SERVERS,
   reasonOf,
   store,
   type Admin,
 } from '../../fixture/cluster-world.ts';
-
-const real = kubeApiserver();
-const SERVERS: readonly (readonly [name: string, open: (() => Promise<Admin>) | null])[] = [
-  ['of a test', async () => adminOf(await kubeServer())],
-  ['that is real', real === null ? null : () => openReal(real)],
-];
 
 const MODEL = { path: 'settings.llm_api_key', secretKeyRef: { name: 'agents', key: 'model' } };
 

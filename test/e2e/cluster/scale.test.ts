@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { until } from '../../fixture/watch-command.ts';
-import { kubeServer } from '../../fixture/kube-server.ts';
 import { kubeApiserver, type KubeApiserver } from '../../fixture/kube-apiserver.ts';
 import {
-  adminOf,
   ClusterWorld,
   clusterWorld,
   fastClock,
   openReal,
+  SERVERS,
   reasonOf,
   store,
   type Admin,
@@ -16,10 +15,6 @@ import type { TargetResource } from '../../../src/controller/cluster/source.ts';
 import type { ClusterController } from '../../../src/controller/cluster/open.ts';
 
 const real = kubeApiserver();
-const SERVERS: readonly (readonly [name: string, open: (() => Promise<Admin>) | null])[] = [
-  ['of a test', async () => adminOf(await kubeServer())],
-  ['that is real', real === null ? null : () => openReal(real)],
-];
 const SPEC = { settings: { language: 'en' } };
 const MINUTE = 60_000;
 
