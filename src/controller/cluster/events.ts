@@ -1,11 +1,12 @@
 import { hostname } from 'node:os';
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
+import { API_VERSION, KIND } from '../../reconciler/kubernetes/crd.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { whatDiffers } from '../watch/healing.ts';
 import type { Listener } from '../watch/watching.ts';
-import type { KubeApi } from './kube-api.ts';
+import { kubePath, type KubeApi } from './kube-api.ts';
 import type { TargetResource } from './source.ts';
 
 /** Milliseconds for one event, with all its tries. */
@@ -97,7 +98,7 @@ export class EventWriter {
   async #write({ metadata }: TargetResource, { type, reason, note }: Happened): Promise<void> {
     const { api, clock, problem } = this.#tools;
     const { namespace = 'default', name, uid, resourceVersion } = metadata;
-    const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+    const path = kubePath('/apis/events.k8s.io/v1', namespace, 'events');
     const body = {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
@@ -108,8 +109,8 @@ export class EventWriter {
       action: 'Reconcile',
       reason,
       regarding: {
-        apiVersion: 'setpoint.dev/v1alpha1',
-        kind: 'SettingsTarget',
+        apiVersion: API_VERSION,
+        kind: KIND,
         namespace,
         name,
         uid,

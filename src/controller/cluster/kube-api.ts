@@ -44,6 +44,17 @@ export function clusterHere(variables: Variables): Cluster | null {
   };
 }
 
+/** The path of objects of one kind in a namespace, null is all of them, or of one of them. `api` is such as /api/v1. */
+export function kubePath(
+  api: string,
+  namespace: string | null,
+  plural: string,
+  name?: string,
+): string {
+  const scope = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  return `${api}${scope}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+}
+
 export interface KubeRequest {
   readonly method: Method;
   /** With its query. */

@@ -8,7 +8,7 @@ import type { Listener } from '../watch/watching.ts';
 import { KubeApi, type Cluster } from './kube-api.ts';
 import { Reflector } from './reflector.ts';
 import { ClusterSecrets } from './secrets.ts';
-import { ClusterSource, originOf, whyInvalid, type TargetResource } from './source.ts';
+import { ClusterSource, originOf, targetPath, whyInvalid, type TargetResource } from './source.ts';
 import { approvalDigest, approvedDigest, type TargetKnown } from './status.ts';
 import { StatusWriter } from './status-writer.ts';
 import { EventWriter, happened } from './events.ts';
@@ -83,16 +83,11 @@ export class ClusterController {
       rule: RULE,
       offered: 'Install their definition: setpoint render crd | kubectl apply -f -',
     });
-    const scope = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
-    this.#objects = new Reflector(
-      this.#api,
-      `/apis/setpoint.dev/v1alpha1${scope}/settingstargets`,
-      {
-        clock,
-        random: request.random ?? Math.random,
-        changed: (key) => this.#changed(key),
-      },
-    );
+    this.#objects = new Reflector(this.#api, targetPath(namespace), {
+      clock,
+      random: request.random ?? Math.random,
+      changed: (key) => this.#changed(key),
+    });
     const secrets = new ClusterSecrets(this.#api, (key) =>
       originOf(this.#objects.objects.get(key)),
     );

@@ -2,7 +2,7 @@ import { asSetpointError } from '../../reconciler/model/error.ts';
 import { secretName, type SecretPath } from '../../reconciler/model/ports.ts';
 import type { SecretAnswers } from '../../reconciler/host/reference-source.ts';
 import { referredKey, type ReferredKey } from '../../reconciler/kubernetes/read.ts';
-import type { KubeApi } from './kube-api.ts';
+import { kubePath, type KubeApi } from './kube-api.ts';
 import type { KubeResource } from './reflector.ts';
 
 /** Milliseconds for one Secret, with all its tries. */
@@ -74,7 +74,7 @@ export class ClusterSecrets {
     namespace,
     name,
   }: Pick<ReferredKey, 'name' | 'namespace'>): Promise<KubeSecret | null> {
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(name)}`;
+    const path = kubePath('/api/v1', namespace, 'secrets', name);
     const about = { what: 'Secrets', namespace, rule: RULE };
     const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, about });
     return answer.kind === 'done' ? (answer.value as KubeSecret) : null;

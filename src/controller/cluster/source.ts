@@ -3,6 +3,7 @@ import { SharedValues } from '../../reconciler/model/redactor.ts';
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
+import { API_VERSION } from '../../reconciler/kubernetes/crd.ts';
 import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
 import type { SecretKey } from '../../reconciler/kubernetes/secret-keys.ts';
 import type { SettingsTarget, TargetSpec } from '../../reconciler/kubernetes/settings-target.ts';
@@ -11,7 +12,7 @@ import { checkPolicy } from '../../reconciler/operations/policy.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import { isRecord, type Value } from '../../reconciler/model/value.ts';
 import { lineOf, textOfProblem, type SettingsSource } from '../watch/source.ts';
-import type { KubeApi } from './kube-api.ts';
+import { kubePath, type KubeApi } from './kube-api.ts';
 import type { KubeResource, Reflector } from './reflector.ts';
 import type { ClusterSecrets } from './secrets.ts';
 
@@ -200,7 +201,7 @@ export class ClusterSource implements SettingsSource {
     if (!isRecord(ref) || typeof ref['name'] !== 'string' || typeof ref['key'] !== 'string')
       return null;
     const { namespace = 'default' } = metadata;
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${encodeURIComponent(ref['name'])}`;
+    const path = kubePath('/api/v1', namespace, 'configmaps', ref['name']);
     const about = { what: 'ConfigMaps', namespace, rule: RULE };
     const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, about });
     const { data } = (answer.kind === 'done' ? answer.value : {}) as {
@@ -247,6 +248,11 @@ export function whyInvalid(problem: SetpointError): string {
   return textOfProblem(problem, (one) =>
     one.file.startsWith('SettingsTarget ') ? formatPath(one.path) : lineOf(one),
   );
+}
+
+/** The path of a SettingsTarget, or of all in a namespace; null is all namespaces. */
+export function targetPath(namespace: string | null, name?: string): string {
+  return kubePath(`/apis/${API_VERSION}`, namespace, 'settingstargets', name);
 }
 
 /** How a state names the generation that it was read by. */

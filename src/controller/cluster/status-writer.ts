@@ -3,7 +3,7 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Value } from '../../reconciler/model/value.ts';
 import type { KubeAnswer, KubeApi } from './kube-api.ts';
 import type { KubeResource, Reflector } from './reflector.ts';
-import type { TargetResource } from './source.ts';
+import { targetPath, type TargetResource } from './source.ts';
 import {
   isYetToRead,
   statusOf,
@@ -121,7 +121,7 @@ export class StatusWriter {
     const status = statusOf(known, withoutFraction(new Date(clock.now()).toISOString()));
     if (!this.#isOther(shown, status)) return;
     const { namespace = 'default', name } = object.metadata;
-    const path = `/apis/setpoint.dev/v1alpha1/namespaces/${encodeURIComponent(namespace)}/settingstargets/${encodeURIComponent(name)}/status`;
+    const path = `${targetPath(namespace, name)}/status`;
     try {
       const answer = await api.ask({
         method: 'PATCH',

@@ -1,6 +1,6 @@
 import type { SetpointError } from '../../../reconciler/model/error.ts';
 import type { Clock } from '../../../reconciler/model/ports.ts';
-import { KubeApi, type Cluster, type KubeRequest } from '../../cluster/kube-api.ts';
+import { KubeApi, kubePath, type Cluster, type KubeRequest } from '../../cluster/kube-api.ts';
 
 /** Milliseconds for a request with all its tries: less than the time in which a heartbeat must move. */
 const WITHIN = 4_000;
@@ -37,7 +37,7 @@ export class LeaseApi {
 
   constructor(cluster: Cluster, clock: Clock) {
     const { namespace } = cluster;
-    this.#path = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+    this.#path = kubePath('/apis/coordination.k8s.io/v1', namespace, 'leases');
     this.#api = new KubeApi(cluster, clock, {
       code: 'lock-failed',
       purpose: 'keep the locks',
