@@ -12,7 +12,7 @@ import { stringify } from 'yaml';
 import { documentTypes } from './document-types.mjs';
 import { emulatorData } from './emulator-data.mjs';
 import { format, formatJson } from './format.mjs';
-import { settingsTargetCrd } from './kubernetes-crd.mjs';
+import { definitionsOf } from './kubernetes-crd.mjs';
 import { nativeTables, readSnapshots, withNative } from './native-schema.mjs';
 import { referencePages } from './reference/pages.mjs';
 
@@ -256,19 +256,19 @@ function nativeModule() {
   return `${BANNER.replace(SCHEMA_FILE, 'schemas/servers')}/** What each dialect has of the native parts, as JSON text. It is loaded when this is called. */\nexport function nativeText(): string {\n  return ${text};\n}\n`;
 }
 
-/** The definition of SettingsTarget, as people apply it, and as text for `setpoint render`. It is loaded when this is called. */
-function definition() {
+/** The definitions of SettingsTarget and SettingsPolicy, as people apply them, and as text for `setpoint render`. It is loaded when this is called. */
+function definitions() {
   const file = 'examples/kubernetes/crd.yml';
-  const crd = settingsTargetCrd(schema);
   const banner = BANNER.replace('// ', '# ');
-  const text = format(
-    file,
-    banner + stringify(crd, { lineWidth: 0, aliasDuplicateObjects: false }),
+  const crds = definitionsOf(schema);
+  const documents = crds.map((one) =>
+    stringify(one, { lineWidth: 0, aliasDuplicateObjects: false }),
   );
+  const text = format(file, banner + documents.join('---\n'));
   return {
     [file]: text,
     [`${CHART}/files/crd.yaml`]: text,
-    'src/reconciler/kubernetes/crd.gen.ts': `${BANNER}/** The CustomResourceDefinition of SettingsTarget as JSON text. It is loaded when this is called. */\nexport function crdText(): string {\n  return ${JSON.stringify(JSON.stringify(crd))};\n}\n`,
+    'src/reconciler/kubernetes/crd.gen.ts': `${BANNER}/** The CustomResourceDefinitions of SettingsTarget and SettingsPolicy as JSON text. It is loaded when this is called. */\nexport function crdText(): string {\n  return ${JSON.stringify(JSON.stringify(crds))};\n}\n`,
   };
 }
 
@@ -305,7 +305,7 @@ function forCharts() {
 
 const { buildProgram, ERRORS, RULES } = await commandLine();
 settle({
-  ...definition(),
+  ...definitions(),
   ...forCharts(),
   [SCHEMA_FILE]: formatJson(SCHEMA_FILE, schema),
   'src/reconciler/model/native.gen.ts': nativeModule(),

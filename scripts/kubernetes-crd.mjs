@@ -1,6 +1,6 @@
-// The CustomResourceDefinition of SettingsTarget, made from the schema of settings.yaml: its blocks as a structural schema, inside the
-// frame of scripts/kubernetes-frame.mjs. What a structural schema cannot say is left to the reader (src/reconciler/kubernetes).
-import { frame } from './kubernetes-frame.mjs';
+// The CustomResourceDefinitions of SettingsTarget and SettingsPolicy, made from the schema of settings.yaml: its blocks as a structural
+// schema, inside the frames of scripts/kubernetes-frame.mjs. What a structural schema cannot say is left to the reader (src/reconciler/kubernetes).
+import { frame, policyFrame } from './kubernetes-frame.mjs';
 
 /** The blocks whose members are spelled as in settings.yaml. */
 const DATA = [
@@ -25,8 +25,17 @@ const DATA = [
 /** Lists whose entries have an identity, by the title of the schema of an entry. */
 const KEYS = { SseServer: 'url', ShttpServer: 'url', StdioServer: 'name', Move: 'from' };
 
-/** The definition as data. */
-export function settingsTargetCrd(schema) {
+/** The definitions as data: that of SettingsTarget, and that of SettingsPolicy. */
+export function definitionsOf(schema) {
+  const { guards, watch } = schema.$defs;
+  const interval = structural(watch, schema.$defs).properties.interval;
+  return [
+    settingsTargetCrd(schema),
+    policyFrame({ guards: camelCased(structural(guards, schema.$defs)), interval }),
+  ];
+}
+
+function settingsTargetCrd(schema) {
   const block = (name) =>
     structural({ $ref: `#/$defs/${name}`, ...described(schema, name) }, schema.$defs);
   const { guards, watch } = schema.$defs;

@@ -1,4 +1,4 @@
-// What a SettingsTarget has besides the blocks of settings.yaml, and how kubectl shows it.
+// What a SettingsTarget has besides the blocks of settings.yaml, what a SettingsPolicy has, and how kubectl shows them.
 
 const text = (description, more = {}) => ({ type: 'string', description, ...more });
 const time = (description) => text(description, { format: 'date-time' });
@@ -22,44 +22,75 @@ const secretKeyRef = object(
   ['name', 'key'],
 );
 
-/** The whole definition around the blocks. */
+/** The definition of SettingsTarget around the blocks. */
 export function frame({ data, guards, watch, server }) {
+  return definitionOf('SettingsTarget', {
+    shortName: 'spt',
+    scope: 'Namespaced',
+    columns: columns(),
+    description: 'The settings of one OpenHands server, and whether it has them.',
+    properties: { spec: spec({ data, guards, watch, server }), status: status() },
+  });
+}
+
+/** The definition of SettingsPolicy. `guards` are the schemas of spec.guards of a SettingsTarget, `interval` that of its spec.interval. */
+export function policyFrame({ guards, interval }) {
+  const rules = Object.entries(guards.properties)
+    .filter(([name, { type }]) => type === 'boolean' && name !== 'protected')
+    .map(([name]) => name);
+  return definitionOf('SettingsPolicy', {
+    shortName: 'spp',
+    scope: 'Cluster',
+    columns: [
+      column('Origins', 'string', '.spec.allowedOrigins'),
+      column('Modes', 'string', '.spec.modes'),
+      column('Forbidden', 'string', '.spec.forbidden'),
+      column('Min Interval', 'string', '.spec.minInterval'),
+      column('Age', 'date', '.metadata.creationTimestamp'),
+    ],
+    description: 'What the SettingsTargets of namespaces may do, whatever they declare.',
+    properties: { spec: policySpec(rules, interval) },
+  });
+}
+
+function definitionOf(kind, { shortName, scope, columns: shown, description, properties }) {
+  const singular = kind.toLowerCase();
+  const plural = singular.replace(/y$/, 'ie') + 's';
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: {
-      name: 'settingstargets.setpoint.dev',
+      name: `${plural}.setpoint.dev`,
       annotations: { 'kustomize.toolkit.fluxcd.io/substitute': 'disabled' },
     },
     spec: {
       group: 'setpoint.dev',
       names: {
-        kind: 'SettingsTarget',
-        listKind: 'SettingsTargetList',
-        plural: 'settingstargets',
-        singular: 'settingstarget',
-        shortNames: ['spt'],
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular,
+        shortNames: [shortName],
         categories: ['setpoint'],
       },
-      scope: 'Namespaced',
+      scope,
       versions: [
         {
           name: 'v1alpha1',
           served: true,
           storage: true,
-          additionalPrinterColumns: columns(),
-          subresources: { status: {} },
+          additionalPrinterColumns: shown,
+          ...('status' in properties ? { subresources: { status: {} } } : {}),
           schema: {
             openAPIV3Schema: {
               type: 'object',
-              description: 'The settings of one OpenHands server, and whether it has them.',
+              description,
               required: ['spec'],
               properties: {
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
                 metadata: { type: 'object' },
-                spec: spec({ data, guards, watch, server }),
-                status: status(),
+                ...properties,
               },
             },
           },
@@ -69,9 +100,77 @@ export function frame({ data, guards, watch, server }) {
   };
 }
 
+const column = (name, type, jsonPath, more = {}) => ({ name, type, jsonPath, ...more });
+
+/** A set of texts. */
+const set = (description, items, more = {}) => ({
+  type: 'array',
+  description,
+  maxItems: 1000,
+  ...more,
+  items: { type: 'string', ...items },
+  'x-kubernetes-list-type': 'set',
+});
+
+function policySpec(rules, interval) {
+  const allowances = ['allowedOrigins', 'modes', 'forbidden', 'minInterval'];
+  return {
+    ...object('What is allowed, and where.', {
+      namespaceSelector: namespaceSelector(),
+      allowedOrigins: set(
+        'Where keys may be sent: origins or hosts, such as https://*.example.com. Default: where the controller allows.',
+        { minLength: 1, maxLength: 253 },
+      ),
+      modes: set(
+        'The modes that SettingsTargets may have. Default: both.',
+        {
+          enum: ['Observe', 'Apply'],
+        },
+        { minItems: 1 },
+      ),
+      forbidden: set('Rules of spec.guards that refuse a plan whatever an object declares.', {
+        enum: rules,
+      }),
+      minInterval: {
+        ...interval,
+        description: 'How often a server may be read: a shorter interval counts as this.',
+      },
+    }),
+    'x-kubernetes-validations': [
+      {
+        rule: allowances.map((name) => `has(self.${name})`).join(' || '),
+        message: `declare one of ${allowances.join(', ')}`,
+      },
+    ],
+  };
+}
+
+/** A LabelSelector. Each namespace has its name as the label kubernetes.io/metadata.name. */
+function namespaceSelector() {
+  const values = { type: 'array', maxItems: 1000, items: { type: 'string' } };
+  return object('The namespaces that it is about, by their labels. Default: all.', {
+    matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
+    matchExpressions: {
+      type: 'array',
+      maxItems: 100,
+      items: object(
+        'A requirement.',
+        {
+          key: text('The label.'),
+          operator: text('How the label is compared.', {
+            enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'],
+          }),
+          values: { ...values, description: 'What In and NotIn compare with.' },
+        },
+        ['key', 'operator'],
+      ),
+      'x-kubernetes-list-type': 'atomic',
+    },
+  });
+}
+
 function columns() {
   const condition = (type, member) => `.status.conditions[?(@.type=="${type}")].${member}`;
-  const column = (name, type, jsonPath, more = {}) => ({ name, type, jsonPath, ...more });
   return [
     column('Mode', 'string', '.spec.mode'),
     column('Sync', 'string', '.status.sync'),

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { resolveServer, resolveSettings } from '../../src/reconciler/desired/resolve.ts';
 import { readTargets, type Target } from '../../src/reconciler/desired/target.ts';
-import { definition } from '../../src/reconciler/kubernetes/crd.ts';
+import { definitions } from '../../src/reconciler/kubernetes/crd.ts';
 import { renderObjects } from '../../src/reconciler/kubernetes/objects.ts';
 import { readSettingsTarget } from '../../src/reconciler/kubernetes/read.ts';
 import { clusterSource } from '../fixture/cluster-source.ts';
@@ -201,7 +201,7 @@ describe('a settings file as a SettingsTarget, and back', () => {
     'is taken by a real kube-apiserver as it is (SETPOINT_KUBE_APISERVER)',
     async () => {
       const real = server as KubeApiserver;
-      await establish(real, definition() as never);
+      await establish(real, definitions()[0] as never);
       const namespace = await newNamespace(real);
       const path = `/apis/setpoint.dev/v1alpha1/namespaces/${namespace}/settingstargets`;
       const query = '?fieldValidation=Strict&dryRun=All';

@@ -162,25 +162,33 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
     });
   });
 
-  it('keeps the definition, which is the one of now', () => {
-    const { metadata, ...rest } = one(rendered('cluster'), 'CustomResourceDefinition');
-    const { metadata: own, ...definition } = parse(
-      readText('examples/kubernetes/crd.yml'),
-    ) as Manifest;
-    expect(rest).toEqual(definition);
-    expect(metadata).toMatchObject({ name: own.name });
-    expect(metadata.annotations).toEqual({
-      ...own.annotations,
-      'argocd.argoproj.io/sync-options': 'ServerSideApply=true',
-      'helm.sh/resource-policy': 'keep',
-    });
-    const forced = ['--set', 'crds.annotations.helm\\.sh/resource-policy=delete'];
-    const kept = one(rendered('default', ...forced), 'CustomResourceDefinition');
-    expect(kept.metadata.annotations).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
+  it('keeps the definitions, which are those of now', () => {
+    const definitions = parseAllDocuments(readText('examples/kubernetes/crd.yml'));
+    const objects = rendered('cluster');
+    const forced = rendered(
+      'default',
+      '--set',
+      'crds.annotations.helm\\.sh/resource-policy=delete',
+    );
+    expect(definitions.length).toBe(2);
+    for (const document of definitions) {
+      const { metadata: own, ...definition } = document.toJS() as Manifest;
+      const { metadata, ...rest } = one(objects, 'CustomResourceDefinition', own.name);
+      expect(rest).toEqual(definition);
+      expect(metadata.annotations).toEqual({
+        ...own.annotations,
+        'argocd.argoproj.io/sync-options': 'ServerSideApply=true',
+        'helm.sh/resource-policy': 'keep',
+      });
+      const kept = one(forced, 'CustomResourceDefinition', own.name);
+      expect(kept.metadata.annotations).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
+    }
   });
 
   it('has what is switched on, and nothing else', () => {
     expect(names(rendered('least'))).toEqual([
+      'ClusterRole setpoint-release-setpoint-policies',
+      'ClusterRoleBinding setpoint-release-setpoint-policies',
       'Deployment release-setpoint',
       'Role release-setpoint-locks',
       'Role release-setpoint-watch',
@@ -190,8 +198,11 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
     expect(names(rendered('cluster'))).toEqual([
       'ClusterRole setpoint-release-setpoint',
       'ClusterRole setpoint-release-setpoint-edit',
+      'ClusterRole setpoint-release-setpoint-policies',
       'ClusterRole setpoint-release-setpoint-view',
       'ClusterRoleBinding setpoint-release-setpoint',
+      'ClusterRoleBinding setpoint-release-setpoint-policies',
+      'CustomResourceDefinition settingspolicies.setpoint.dev',
       'CustomResourceDefinition settingstargets.setpoint.dev',
       'Deployment release-setpoint',
       'NetworkPolicy release-setpoint',
@@ -241,7 +252,7 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
       );
       const example = parseAllDocuments(readText(ACCESS)).map((doc) => doc.toJS() as Manifest);
       expect(allowed(own.flatMap(({ rules = [] }) => rules))).toEqual(
-        allowed(one(example, 'Role').rules ?? []),
+        allowed(example.flatMap(({ rules = [] }) => rules)),
       );
     },
   );

@@ -168,7 +168,9 @@ export const FLAGS = {
     value: 'name',
     about: 'the Secret that has the values of all references that the file does not place',
   },
-  '--crd': { about: 'print the definition of SettingsTarget, too, before all else' },
+  '--crd': {
+    about: 'print the definitions of SettingsTarget and SettingsPolicy, too, before all else',
+  },
   '--krm': {
     about: 'work as a KRM function: a ResourceList from stdin to stdout, for kustomize and kpt',
   },

@@ -5,7 +5,7 @@ export const KUBERNETES_COMMANDS = {
   render: {
     argument: { form: '[crd]', completion: { words: ['crd'] } },
     summary:
-      'Print the settings as objects of Kubernetes, offline: SettingsTargets, and a Role for the Secrets that they name; crd: the definition alone',
+      'Print the settings as objects of Kubernetes, offline: SettingsTargets, and a Role for the Secrets that they name; crd: the definitions alone',
     example: 'setpoint render -e production --secret agents --namespace agents',
     flags: [
       ...SELECTION,

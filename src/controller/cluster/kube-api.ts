@@ -126,12 +126,13 @@ export class KubeApi {
 
   /**
    * Hands on each line of a watch until the API server ends it, a line stops it, or the signal aborts. Throws a SetpointError if it does not begin, and if it breaks off;
-   * `gone` if what is watched from is too old.
+   * `gone` if what is watched from is too old, or there are no such objects any more.
    */
   async watch(
     path: string,
     onLine: (line: string) => 'on' | 'stop',
     signal: AbortSignal,
+    about?: KubeRequest['about'],
   ): Promise<'ended' | 'gone'> {
     const ended = await new Promise<WatchEnd>((resolve) => {
       const handler = new WatchHandler(onLine, resolve, signal);
@@ -141,9 +142,9 @@ export class KubeApi {
       );
     });
     if (ended.kind === 'ended' || signal.aborted) return 'ended';
-    if (ended.kind === 'status' && ended.status === 410) return 'gone';
+    if (ended.kind === 'status' && [404, 410].includes(ended.status)) return 'gone';
     throw ended.kind === 'status'
-      ? statusError(this.#asked, 'GET', ended.status)
+      ? statusError({ ...this.#asked, ...about }, 'GET', ended.status)
       : unreached(this.#asked.code, false, ended.cause);
   }
 

@@ -6,6 +6,7 @@ import { openController, type Controller, type ControllerRequest } from '../watc
 import { whyNotHealed } from '../watch/healing.ts';
 import type { Listener } from '../watch/watching.ts';
 import { KubeApi, type Cluster } from './kube-api.ts';
+import { SettingsPolicies } from './policies.ts';
 import { Reflector } from './reflector.ts';
 import { ClusterSecrets } from './secrets.ts';
 import { ClusterSource, originOf, targetPath, whyInvalid, type TargetResource } from './source.ts';
@@ -43,6 +44,7 @@ export interface ClusterRequest extends Omit<ControllerRequest, 'request' | 'sou
 export class ClusterController {
   readonly controller: Controller;
   readonly #objects: Reflector<TargetResource>;
+  readonly #policies: SettingsPolicies;
   readonly #source: ClusterSource;
   readonly #api: KubeApi;
   readonly #writer: StatusWriter;
@@ -83,10 +85,15 @@ export class ClusterController {
       rule: RULE,
       offered: 'Install their definition: setpoint render crd | kubectl apply -f -',
     });
+    const reflecting = { clock, random: request.random ?? Math.random };
     this.#objects = new Reflector(this.#api, targetPath(namespace), {
-      clock,
-      random: request.random ?? Math.random,
+      ...reflecting,
       changed: (key) => this.#changed(key),
+    });
+    this.#policies = new SettingsPolicies({
+      api: this.#api,
+      ...reflecting,
+      changed: () => this.#changed(null),
     });
     const secrets = new ClusterSecrets(this.#api, (key) =>
       originOf(this.#objects.objects.get(key)),
@@ -94,8 +101,10 @@ export class ClusterController {
     this.#source = new ClusterSource(this.#objects, {
       api: this.#api,
       secrets,
+      policies: this.#policies,
       clock,
       policy: request.policy,
+      judged: (key) => this.#writer.look(key),
     });
     this.controller = openController({
       ...request,
@@ -129,9 +138,14 @@ export class ClusterController {
     const { signal } = this.#stop;
     this.#signal?.addEventListener('abort', () => this.#stop.abort(), { once: true });
     if (this.#signal?.aborted === true) this.#stop.abort();
-    this.#running = Promise.all([this.#objects.run(signal), this.#writer.run(signal)]);
+    this.#running = Promise.all([
+      this.#objects.run(signal),
+      this.#policies.run(signal),
+      this.#writer.run(signal),
+    ]);
     const until = this.#clock.monotonic() + FIRST;
-    const isOver = (): boolean => this.#objects.isListed || this.#objects.problem !== null;
+    const isOver = (): boolean =>
+      (this.#objects.isListed && this.#policies.isSettled) || this.#objects.problem !== null;
     while (!isOver() && !signal.aborted && this.#clock.monotonic() < until)
       await this.#clock.sleep(20);
     await this.controller.begin();
@@ -239,7 +253,7 @@ export class ClusterController {
       object,
       state,
       isRead: this.#read.has(key),
-      invalid: problem === null ? null : whyInvalid(problem),
+      invalid: problem === null ? null : { code: problem.code, message: whyInvalid(problem) },
       handled: this.#handled.get(key) ?? null,
       notHealed,
     };

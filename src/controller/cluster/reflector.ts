@@ -1,6 +1,6 @@
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
-import type { KubeApi } from './kube-api.ts';
+import type { KubeApi, KubeRequest } from './kube-api.ts';
 
 /** What every object of Kubernetes has. */
 export interface KubeResource {
@@ -42,6 +42,10 @@ export interface ReflectorOptions {
   readonly random: () => number;
   /** Told of the object that is another, or gone; null: of all of them, or of why they cannot be read. */
   readonly changed: (key: string | null) => void;
+  /** How errors name the objects, if they are others than those of the API client. */
+  readonly about?: KubeRequest['about'];
+  /** Whether there are none if the API server does not know their kind. Otherwise that is a problem. */
+  readonly isOptional?: boolean;
 }
 
 /**
@@ -87,9 +91,10 @@ export class Reflector<T extends KubeResource> {
       try {
         if (this.#version === null) await this.#list(signal);
         if (this.problem !== null) this.#changed(null);
-        failures = 0;
+        // A kind that is not there may be defined at any time: that is looked for seldom.
+        failures = this.#version === null ? Number.POSITIVE_INFINITY : 0;
         const began = clock.monotonic();
-        await this.#watch(signal);
+        if (this.#version !== null) await this.#watch(signal);
         isShort = clock.monotonic() - began < FIRST_PAUSE;
       } catch (thrown) {
         failures += 1;
@@ -99,18 +104,31 @@ export class Reflector<T extends KubeResource> {
     }
   }
 
+  get #about(): Pick<KubeRequest, 'about'> {
+    const { about } = this.#options;
+    return about === undefined ? {} : { about };
+  }
+
   async #list(signal: AbortSignal): Promise<void> {
+    const { isOptional } = this.#options;
     const found = new Map<string, T>();
     for (let next: string | undefined = ''; next !== undefined && !signal.aborted;) {
       const query = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
       const path = `${this.#path}?limit=${PAGE}${query}`;
-      const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, expires: true });
+      const answer = await this.#api.ask({
+        method: 'GET',
+        path,
+        within: WITHIN,
+        expires: true,
+        ...this.#about,
+      });
       if (answer.kind === 'gone') {
         // The list is too old to continue: it begins again.
         found.clear();
         next = '';
         continue;
       }
+      if (answer.kind === 'none' && isOptional === true) break;
       if (answer.kind === 'none') throw this.#api.notOffered();
       const list = answer.kind === 'done' ? (answer.value as ListAnswer) : {};
       if (!Array.isArray(list.items) || list.metadata?.resourceVersion === undefined)
@@ -135,7 +153,12 @@ export class Reflector<T extends KubeResource> {
       timeoutSeconds: String(seconds),
     });
     const path = `${this.#path}?${query.toString()}`;
-    const ended = await this.#api.watch(path, (line) => this.#take(line), signal);
+    const ended = await this.#api.watch(
+      path,
+      (line) => this.#take(line),
+      signal,
+      this.#about.about,
+    );
     if (ended === 'gone') this.#version = null;
   }
 

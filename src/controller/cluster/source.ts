@@ -14,6 +14,7 @@ import { isRecord, type Value } from '../../reconciler/model/value.ts';
 import { lineOf, textOfProblem, type SettingsSource } from '../watch/source.ts';
 import { kubePath, type KubeApi } from './kube-api.ts';
 import type { KubeResource, Reflector } from './reflector.ts';
+import type { Allowance, SettingsPolicies } from './policies.ts';
 import type { ClusterSecrets } from './secrets.ts';
 
 /** A SettingsTarget as the API server hands it out. */
@@ -36,6 +37,8 @@ const MOST_VALUES = 100_000;
 interface Declared {
   readonly generation: number;
   readonly uid: string;
+  /** What the policies of its namespace allowed when it was read; null if that was not known. */
+  readonly allowance: Allowance | null;
   readonly target: Target | null;
   readonly problem: SetpointError | null;
   /** On the monotonic clock; null if nothing outside the object is in it. */
@@ -52,14 +55,16 @@ export class ClusterSource implements SettingsSource {
   readonly #objects: Reflector<TargetResource>;
   readonly #api: Pick<KubeApi, 'ask'>;
   readonly #secrets: Pick<ClusterSecrets, 'has'>;
+  readonly #policies: Pick<SettingsPolicies, 'in' | 'problem' | 'revision'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #policy: string | undefined;
+  readonly #judged: (key: string) => void;
   #declared: ReadonlyMap<string, Declared> = new Map();
   #values = new SharedValues();
   #listeners = new Set<() => void>();
   #stamped = '';
-  #stampedRevision = -1;
-  #toldRevision = -1;
+  #stampedRevision = '';
+  #toldRevision = '';
   /** How often what is outside of objects had to be read again, and was. */
   #round = 0;
   #loadedRound = 0;
@@ -69,16 +74,21 @@ export class ClusterSource implements SettingsSource {
     tools: {
       readonly api: Pick<KubeApi, 'ask'>;
       readonly secrets: Pick<ClusterSecrets, 'has'>;
+      readonly policies: Pick<SettingsPolicies, 'in' | 'problem' | 'revision'>;
       readonly clock: Pick<Clock, 'monotonic'>;
       /** A file with a JSON Schema that what an object declares must fit. */
       readonly policy?: string | undefined;
+      /** Told of an object that became valid, or invalid by another reason. */
+      readonly judged: (key: string) => void;
     },
   ) {
     this.#objects = objects;
     this.#api = tools.api;
     this.#secrets = tools.secrets;
+    this.#policies = tools.policies;
     this.#clock = tools.clock;
     this.#policy = tools.policy;
+    this.#judged = tools.judged;
   }
 
   /** What an object declares as of the last load; undefined if it was not read yet, or is suspended. */
@@ -86,20 +96,28 @@ export class ClusterSource implements SettingsSource {
     return this.#declared.get(key);
   }
 
-  /** To be called when the objects may have changed. A status that is written changes nothing of what is declared. */
+  /** Changes with what is declared, and with what is allowed. */
+  get #revision(): string {
+    return `${this.#objects.revision} ${this.#policies.revision}`;
+  }
+
+  /** To be called when the objects, or the policies, may have changed. A status that is written changes nothing of what is declared. */
   objectsChanged(): void {
-    if (this.#objects.revision === this.#toldRevision) return;
-    this.#toldRevision = this.#objects.revision;
+    const revision = this.#revision;
+    if (revision === this.#toldRevision) return;
+    this.#toldRevision = revision;
     for (const listener of this.#listeners) listener();
   }
 
   async stamp(): Promise<string> {
-    const { problem, isListed, revision, objects } = this.#objects;
+    const { problem, isListed, objects } = this.#objects;
+    const revision = this.#revision;
     // While the API server is away, the objects that were listed last stay in force.
     if (!isListed) throw problem ?? NOT_LISTED();
+    if (this.#policies.problem !== null) throw this.#policies.problem;
     if (revision !== this.#stampedRevision) {
       const specs = [...objects].map(([key, one]) => `${key} ${uidOf(one)} ${generationOf(one)}`);
-      this.#stamped = specs.join('\n');
+      this.#stamped = [this.#policies.revision, ...specs].join('\n');
       this.#stampedRevision = revision;
     }
     const now = this.#clock.monotonic();
@@ -121,7 +139,10 @@ export class ClusterSource implements SettingsSource {
       if (declared !== this.#declared.get(key) && next.size % AT_ONCE === 0) await setImmediate();
       next.set(key, declared);
     }
+    const before = this.#declared;
     this.#declared = next;
+    for (const [key, { problem }] of next)
+      if (problem?.message !== before.get(key)?.problem?.message) this.#judged(key);
     const targets = [...next.values()].flatMap(({ target }) => (target === null ? [] : [target]));
     return {
       targets,
@@ -151,24 +172,31 @@ export class ClusterSource implements SettingsSource {
     const before = this.#declared.get(key);
     const now = this.#clock.monotonic();
     const [generation, uid] = [generationOf(object), uidOf(object)];
-    const isSame = before?.generation === generation && before.uid === uid;
-    if (isSame && (before.readAt === null || now - before.readAt <= READ_AGAIN)) return before;
+    let allowance: Allowance | null = null;
+    let isSame = false;
     try {
-      return await this.#readAgain(key, object, isSame ? before : null);
+      allowance = this.#policies.in(namespaceOf(object));
+      isSame =
+        before?.generation === generation && before.uid === uid && before.allowance === allowance;
+      if (before !== undefined && isSame)
+        if (before.readAt === null || now - before.readAt <= READ_AGAIN) return before;
+      return await this.#readAgain(key, object, allowance, isSame ? (before ?? null) : null);
     } catch (thrown) {
-      if (isSame) return { ...before, readAt: now };
+      if (before !== undefined && isSame) return { ...before, readAt: now };
       const problem = asSetpointError(thrown);
-      return { generation, uid, target: null, problem, readAt: now };
+      return { generation, uid, allowance, target: null, problem, readAt: now };
     }
   }
 
   async #readAgain(
     key: string,
     object: TargetResource,
+    allowance: Allowance,
     before: Declared | null,
   ): Promise<Declared> {
     const now = this.#clock.monotonic();
-    const [generation, uid] = [generationOf(object), uidOf(object)];
+    const as = { generation: generationOf(object), uid: uidOf(object), allowance };
+    const { limits } = allowance;
     const settings = await this.#configMapOf(object);
     const missing = await this.#missingOf(object);
     const { target, diagnostics } = readSettingsTarget(
@@ -176,12 +204,15 @@ export class ClusterSource implements SettingsSource {
       { settings, hasKey: (secret) => !missing.has(`${secret.name}/${secret.key}`) },
     );
     const isInside = object.spec['settingsFrom'] === undefined && optionalKeys(object).length === 0;
-    const made = target === null ? null : { ...target, name: key };
-    const problem = made === null ? new InvalidSettings(diagnostics) : await this.#refusal(made);
-    if (problem !== null) return { generation, uid, target: null, problem, readAt: now };
+    const made =
+      target === null ? null : { ...target, name: key, ...(limits === null ? {} : { limits }) };
+    const problem =
+      made === null
+        ? new InvalidSettings(diagnostics)
+        : (modeProblem(object, allowance) ?? (await this.#refusal(made)));
+    if (problem !== null) return { ...as, target: null, problem, readAt: now };
     return {
-      generation,
-      uid,
+      ...as,
       target: before !== null && sameTarget(before.target, made) ? before.target : made,
       problem: null,
       readAt: isInside ? null : now,
@@ -221,6 +252,12 @@ export class ClusterSource implements SettingsSource {
 
 const NOT_LISTED = (): SetpointError =>
   new SetpointError('cluster-failed', 'The SettingsTargets were not listed yet.');
+
+function modeProblem({ spec }: TargetResource, { whyNotMode }: Allowance): SetpointError | null {
+  const why = whyNotMode(spec.mode);
+  const hint = 'Change spec.mode, or have the policy changed.';
+  return why === null ? null : new SetpointError('policy-violated', why, { hint });
+}
 
 /** What is approved by its digest is written by that, and by no heal. */
 function specOf({ spec }: TargetResource): TargetSpec {
@@ -262,6 +299,10 @@ export function versionOf(generation: number): string {
 
 export function generationOf({ metadata }: KubeResource): number {
   return metadata.generation ?? 0;
+}
+
+function namespaceOf({ metadata }: TargetResource): string {
+  return metadata.namespace ?? 'default';
 }
 
 function uidOf({ metadata }: KubeResource): string {

@@ -75,8 +75,8 @@ export interface TargetKnown {
   readonly state: WatchState | null;
   /** Whether this process has read the server, and does not only remember what it found before. */
   readonly isRead: boolean;
-  /** Why the object is not valid, in a sentence or two; null if it is. */
-  readonly invalid: string | null;
+  /** Why the object is not valid, or not allowed, in a sentence or two; null if it is. */
+  readonly invalid: { readonly code: string; readonly message: string } | null;
   /** The request for a look that was answered last; null if none was. */
   readonly handled: string | null;
   /** Why a heal is not made now, in a few words; null if one is, or is not due. */
@@ -224,7 +224,7 @@ function suspended(before: Partial<TargetStatus>, message: string): readonly Sai
 
 function conditionsOf(known: TargetKnown): readonly Said[] {
   const { state, invalid } = known;
-  if (invalid !== null) return stalled('Invalid', invalid, unknownDrift(invalid));
+  if (invalid !== null) return stalledBy(invalid);
   if (state === null || !isObserved(known)) {
     const message = 'The server was not read since the object changed.';
     return [
@@ -266,16 +266,23 @@ function stalled(reason: string, message: string, drifted: Said): readonly Said[
   ];
 }
 
-const FORBIDDEN: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'origin-not-allowed']);
+const FORBIDDEN: ReadonlySet<string> = new Set([
+  'unauthorized',
+  'forbidden',
+  'origin-not-allowed',
+  'policy-violated',
+]);
+
+function stalledBy({ code, message }: NonNullable<TargetKnown['invalid']>): readonly Said[] {
+  return stalled(FORBIDDEN.has(code) ? 'Forbidden' : 'Invalid', message, unknownDrift(message));
+}
 
 function unread({ code, message }: { readonly code: string; readonly message: string }) {
-  const drifted = unknownDrift(message);
-  if (!isOutage(code))
-    return stalled(FORBIDDEN.has(code) ? 'Forbidden' : 'Invalid', message, drifted);
+  if (!isOutage(code)) return stalledBy({ code, message });
   return [
     condition('Ready', 'False', 'Unreachable', message),
     condition('Reconciling', 'True', 'ProgressingWithRetry', message),
-    drifted,
+    unknownDrift(message),
   ];
 }
 

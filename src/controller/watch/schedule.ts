@@ -27,10 +27,11 @@ const LONGEST_START = 60_000;
 /** How much the time between two reads may be shorter or longer, so that environments do not move in step. */
 const JITTER = 0.1;
 
-/** How an environment is watched, by its file, and the interval and the strictness of the controller. */
+/** How an environment is watched, by its file and its limits, and the interval and the strictness of the controller. */
 export function watchSettings(target: Target, interval: number, strict = false): WatchSettings {
   const settings = watchOf(target.watch, strict);
-  return { ...settings, interval: settings.interval ?? interval };
+  const least = target.limits?.interval ?? 0;
+  return { ...settings, interval: Math.max(settings.interval ?? interval, least) };
 }
 
 /**

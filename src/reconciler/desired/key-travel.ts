@@ -4,6 +4,7 @@ import { matches } from '../model/matcher.ts';
 import { bareUrl, isLoopback, parsedUrl } from '../model/address.ts';
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
 import { secretLeaves, type CollectionForm, type DesiredItem } from '../model/collection.ts';
+import type { OriginList } from '../model/limits.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
 import { isEmpty, type Value } from '../model/value.ts';
@@ -20,9 +21,10 @@ import {
 } from './references.ts';
 import type { Target } from './target.ts';
 
-/** Where keys may be sent. Read from the environment alone, never from the branch. A list that is not set is null. */
+/** Where keys may be sent. Read from outside of the branch alone. A list that is not set is null. */
 export interface TravelPolicy extends SecretPolicy {
-  readonly origins: readonly string[] | null;
+  /** Each of them must have an origin. */
+  readonly origins: readonly OriginList[];
   readonly variables: readonly string[] | null;
   /** If both lists must be set: in a pipeline, and if a branch is followed. */
   readonly required: Requirement | null;
@@ -48,10 +50,11 @@ const CLUSTER: Requirement = { why: 'In a cluster', set: 'Set it for the control
 
 /** `from` is who may have written the files by then: whoever can push to a branch, or make an object in a cluster. */
 export function travelPolicyIn(env: Variables, from?: 'branch' | 'cluster'): TravelPolicy {
+  const entries = listIn(env['SETPOINT_ALLOWED_ORIGINS']);
   const files = (env['CI'] ?? '') === '' ? null : PIPELINE;
   const required = { files, branch: files ?? BRANCH, cluster: CLUSTER };
   return {
-    origins: listIn(env['SETPOINT_ALLOWED_ORIGINS']),
+    origins: entries === null ? [] : [{ name: 'SETPOINT_ALLOWED_ORIGINS', entries }],
     variables: listIn(env['SETPOINT_ALLOWED_VARIABLES']),
     // Which Secret an object may name is for its namespace to say.
     secrets: from === 'cluster' ? ['kubernetes/**'] : listIn(env['SETPOINT_ALLOWED_SECRETS']),
@@ -60,7 +63,16 @@ export function travelPolicyIn(env: Variables, from?: 'branch' | 'cluster'): Tra
   };
 }
 
-/** Why a target's service may not be sent what its file reads; null if it may. Loopback and `embedded:` need no list. */
+/** The same for a target that has limits of its own. */
+export function withinLimits(
+  policy: TravelPolicy,
+  { limits }: Pick<Target, 'limits'>,
+): TravelPolicy {
+  if (limits === undefined) return policy;
+  return { ...policy, origins: [...policy.origins, ...limits.origins] };
+}
+
+/** Why a target's service may not be sent what its file reads; null if it may. Loopback and `embedded:` need no list, but must be in those of its limits. */
 export function travelProblem(
   target: Target,
   server: ServerSettings,
@@ -68,10 +80,12 @@ export function travelProblem(
 ): TravelProblem | null {
   const read = partsWithReferences(target);
   const unlisted = unlistedProblem(read, policy);
-  if (unlisted !== null || isLocal(server)) return unlisted;
+  if (unlisted !== null) return unlisted;
+  const url = parsedUrl(server.url);
+  if (isLocal(server)) return unlistedOrigin(url, server.origin, target.limits?.origins ?? []);
   return (
     revealProblem(server) ??
-    originProblem(parsedUrl(server.url), server.origin, policy) ??
+    originProblem(url, server.origin, withinLimits(policy, target)) ??
     readingProblem(read, server, policy)
   );
 }
@@ -131,31 +145,38 @@ function originProblem(
       hint: 'Unset it; server.ca_file names a certificate authority of your own.',
     };
   }
-  if (policy.origins === null && policy.required !== null) {
+  if (policy.origins.length === 0 && policy.required !== null) {
     const message = `${policy.required.why}, SETPOINT_ALLOWED_ORIGINS must list where keys may be sent.`;
     return { code, message, hint: `${policy.required.set} SETPOINT_ALLOWED_ORIGINS=${shown}` };
   }
-  const withScheme = (policy.origins ?? []).some(
-    (entry) => entry.includes('://') && matches(url.origin, [originGlob(entry)]),
-  );
-  const listed =
-    withScheme ||
-    (url.protocol === 'https:' &&
-      matches(
-        url.host,
-        (policy.origins ?? []).map((entry) => entry.toLowerCase()),
-      ));
-  if (url.protocol === 'http:' && !withScheme) {
-    const message = `http: would send the key to ${shown} in the clear.`;
-    return {
-      code,
-      message,
-      hint: `Use https:, or list it with its scheme outside the branch: SETPOINT_ALLOWED_ORIGINS=${shown}`,
-    };
+  if (url.protocol === 'http:' && policy.origins.length === 0) return inTheClear(shown);
+  return unlistedOrigin(url, shown, policy.origins);
+}
+
+/** What the first list says that does not have an origin; null if each has it. One with `http:` must be listed with its scheme. */
+function unlistedOrigin(
+  url: Readonly<URL>,
+  shown: string,
+  lists: readonly OriginList[],
+): TravelProblem | null {
+  for (const { name, entries } of lists) {
+    const withScheme = entries.filter((entry) => entry.includes('://')).map(originGlob);
+    if (matches(url.origin, withScheme)) continue;
+    if (url.protocol === 'http:') return inTheClear(shown, name);
+    const hosts = entries.map((entry) => entry.toLowerCase());
+    if (matches(url.host, hosts)) continue;
+    const message = `${shown} is not among ${name}.`;
+    const hint = 'If this is intended, add it outside the branch.';
+    return { code: 'origin-not-allowed', message, hint };
   }
-  if (policy.origins === null || listed) return null;
-  const message = `${shown} is not among SETPOINT_ALLOWED_ORIGINS.`;
-  return { code, message, hint: 'If this is intended, add it outside the branch.' };
+  return null;
+}
+
+function inTheClear(shown: string, list?: string): TravelProblem {
+  const unlisted = list === undefined ? '' : `: ${list} does not list it with http:`;
+  const message = `http: would send the key to ${shown} in the clear${unlisted}.`;
+  const hint = `Use https:, or list it with its scheme outside the branch: SETPOINT_ALLOWED_ORIGINS=${shown}`;
+  return { code: 'origin-not-allowed', message, hint };
 }
 
 /**
@@ -189,7 +210,7 @@ function sendsSecret(
   { origins, required }: TravelPolicy,
 ): boolean {
   const secrets = secretLeaves(form, members ?? {});
-  if (secrets.length === 0) return origins !== null || required !== null;
+  if (secrets.length === 0) return origins.length > 0 || required !== null;
   return secrets.some(({ value }) => !isEmpty(value));
 }
 

@@ -81,8 +81,15 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
     exhaustive,
     only: items.size === 0 ? [] : onlyOn(items),
     ...(unknown.length === 0 ? {} : { unknownNames: unknown }),
-    guards: ofBlock(target, 'guards', GUARDS, guardsOf),
+    guards: limited(ofBlock(target, 'guards', GUARDS, guardsOf), target),
   };
+}
+
+/** What is forbidden to a target refuses, whatever its guards are. */
+function limited(guards: GuardSettings, { limits }: Target): GuardSettings {
+  if (limits === undefined || limits.forbidden.size === 0) return guards;
+  const on = new Set([...guards.on, ...limits.forbidden.keys()]);
+  return { ...guards, on, forbidden: limits.forbidden };
 }
 
 function onlyOn(items: DesiredState['items']): readonly OnlyOn[] {

@@ -16,6 +16,7 @@ import {
   type Node,
   type PlacedFinding,
 } from './node.ts';
+import type { Limits } from '../model/limits.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import { parseFile } from './parse.ts';
 import { mayHoldReference, mayReadSecrets } from './references.ts';
@@ -49,6 +50,8 @@ export interface Target extends Blocks {
   readonly base: MapNode | null;
   /** The blocks above the environments, those of the base among them. A value that an environment does not change is the same node. */
   readonly shared: Blocks;
+  /** What is allowed to it from outside of its file; absent if nobody says. */
+  readonly limits?: Limits;
 }
 
 /** A target whose parts are read when they are looked at, and not kept. */

@@ -40,17 +40,18 @@ interface VersionOfDefinition {
   };
 }
 
-let parsed: Definition | undefined;
+let parsed: readonly [Definition, Definition] | undefined;
 
-/** The definition of SettingsTarget, parsed when it is first needed. */
-export function definition(): Definition {
-  parsed ??= JSON.parse(crdText()) as Definition;
+/** The definitions of SettingsTarget and SettingsPolicy, parsed when they are first needed. */
+export function definitions(): readonly [Definition, Definition] {
+  parsed ??= JSON.parse(crdText()) as readonly [Definition, Definition];
   return parsed;
 }
 
 /** What the spec of a SettingsTarget may hold. */
 export function specSchema(): Structural {
-  const [only] = definition().spec.versions;
+  const [settingsTarget] = definitions();
+  const [only] = settingsTarget.spec.versions;
   return (only?.schema.openAPIV3Schema.properties.spec ?? {}) as Structural;
 }
 

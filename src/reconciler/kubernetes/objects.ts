@@ -2,7 +2,7 @@ import { memberAt, type PlacedFinding } from '../desired/node.ts';
 import { labelsOf } from '../desired/blocks/about.ts';
 import { member, textOf } from '../desired/node.ts';
 import type { Target } from '../desired/target.ts';
-import { API_VERSION, definition, KIND, NOT_SUBSTITUTED, type KubeObject } from './crd.ts';
+import { API_VERSION, definitions, KIND, NOT_SUBSTITUTED, type KubeObject } from './crd.ts';
 import { objectName } from './names.ts';
 import { placeOf, unusedIn } from './secret-keys.ts';
 import { specOf } from './spec.ts';
@@ -51,7 +51,7 @@ export function renderObjects(targets: readonly Target[], options: RenderOptions
   });
   if (options.all === true)
     findings.push(...targets.flatMap((target) => unusedIn(target.kubernetes, used)));
-  const crd = options.crd === true ? [definition()] : [];
+  const crd = options.crd === true ? definitions() : [];
   return { objects: [...crd, ...[...roles.values()].map(roleOf), ...objects], findings };
 }
 

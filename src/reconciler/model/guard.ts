@@ -24,6 +24,8 @@ export interface GuardSettings {
   readonly maxChanges: number | null;
   /** Why nothing may be written; null if writes are allowed. */
   readonly frozen: string | null;
+  /** Rules in `on` that nothing lifts, each with who says so. */
+  readonly forbidden?: ReadonlyMap<Rule, string>;
 }
 
 /** Why an apply refuses a plan: the rule, what it found, the path (`[]` for the whole plan), and how to lift it. */

@@ -13,6 +13,7 @@ import {
   hostProblem,
   travelPolicyIn,
   travelProblem,
+  withinLimits,
   type TravelPolicy,
   type TravelProblem,
   KeyUses,
@@ -86,7 +87,8 @@ export async function judgeTargets(
         options,
       );
       const { server, warnings } = judged(target);
-      const problem = server instanceof SetpointError ? null : hostProblem(desired, policy);
+      const problem =
+        server instanceof SetpointError ? null : hostProblem(desired, withinLimits(policy, target));
       return {
         target,
         desired,

@@ -34,16 +34,29 @@ interface Guarded {
 
 /** Every reason why an apply refuses a plan, the rules in `allowed` lifted. An empty plan is never refused. */
 export function refusalsOf(guarded: Guarded, allowed: readonly Rule[]): Refusal[] {
+  const { forbidden } = guarded.guards;
   const refused = found(guarded)
-    .filter(({ refuses, rule }) => refuses && !allowed.includes(rule))
-    .map(({ rule, message, hint, path }) => ({ rule, message, hint, path }));
+    .filter(({ refuses, rule }) => refuses && !isLifted(rule, guarded, allowed))
+    .map(({ rule, message, hint, path }): Refusal => {
+      const by = forbidden?.get(rule);
+      if (by === undefined) return { rule, message, hint, path };
+      return { rule, message: `${message} ${by} forbids it.`, hint: FORBIDDEN, path };
+    });
   return [...frozen(guarded), ...refused];
+}
+
+const FORBIDDEN = 'No flag lifts this. Whoever wrote that policy can change it.';
+
+function isLifted(rule: Rule, { guards }: Guarded, allowed: readonly Rule[]): boolean {
+  return allowed.includes(rule) && guards.forbidden?.has(rule) !== true;
 }
 
 /** What rules that are off, or lifted, have found: worth knowing, and no reason to stop. */
 export function guardWarnings(guarded: Guarded, allowed: readonly Rule[]): Warning[] {
   const noted = found(guarded)
-    .filter(({ refuses, warned, rule }) => (!refuses || allowed.includes(rule)) && !warned)
+    .filter(
+      ({ refuses, warned, rule }) => (!refuses || isLifted(rule, guarded, allowed)) && !warned,
+    )
     .map(({ rule, message }) => `${message} (${rule})`);
   return [...noted, ...blind(guarded, allowed)].map((message) => ({
     code: 'guard',
@@ -53,8 +66,9 @@ export function guardWarnings(guarded: Guarded, allowed: readonly Rule[]): Warni
 }
 
 /** Rules that are on and cannot judge this plan. They protect nothing, so each is a warning. */
-function blind({ plan, guards }: Guarded, allowed: readonly Rule[]): string[] {
-  const isOn = (rule: Rule): boolean => guards.on.has(rule) && !allowed.includes(rule);
+function blind(guarded: Guarded, allowed: readonly Rule[]): string[] {
+  const { plan, guards } = guarded;
+  const isOn = (rule: Rule): boolean => guards.on.has(rule) && !isLifted(rule, guarded, allowed);
   const changes = changesOf(plan);
   const judged = changes.length === 0 || changes.some((change) => change.class !== undefined);
   const drift =
@@ -98,19 +112,17 @@ export function refusalError(refusals: readonly Refusal[]): SetpointError | null
 
 /** One hint of each kind; rules that a flag lifts share one sentence. */
 function refusalHint(refusals: readonly Refusal[]): string {
-  const own = refusals.filter(({ rule }) => OWN_HINT.has(rule)).map(({ hint }) => hint);
-  const lifted = refusals.map(({ rule }) => rule).filter((rule) => !OWN_HINT.has(rule));
-  const flags = [...new Set(lifted)].map((rule) => `--allow ${rule}`).join(' ');
+  const isShared = ({ rule, hint }: Refusal): boolean => hint === liftedBy(rule);
+  const own = refusals.filter((one) => !isShared(one)).map(({ hint }) => hint);
+  const rules = new Set(refusals.filter(isShared).map(({ rule }) => rule));
+  const flags = [...rules].map((rule) => `--allow ${rule}`).join(' ');
   const shared = flags === '' ? [] : [`If this is intended, apply with ${flags}.`];
   return [...new Set(own), ...shared].slice(0, LISTED).join(' ');
 }
 
-const OWN_HINT: ReadonlySet<Refusal['rule']> = new Set([
-  'frozen',
-  'lose-unreadable',
-  'secrets-gone',
-  'unproven',
-]);
+function liftedBy(rule: Refusal['rule']): string {
+  return `If this is intended, apply with --allow ${rule}.`;
+}
 
 function found({ plan, observed, guards, proofs }: Guarded) {
   return changesOf(plan).length === 0 ? [] : guardRules(plan, observed, guards, proofs);
@@ -193,7 +205,7 @@ function lifted(
     find(judged).map((finding) => ({
       ...finding,
       rule,
-      hint: `If this is intended, apply with --allow ${rule}.`,
+      hint: liftedBy(rule),
       refuses: always || judged.guards.on.has(rule),
       warned: false,
     }));

@@ -137,7 +137,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     );
     await one.target('production', { mode: 'Apply', settings: { language: 'de' } });
     await one.start({}, { policy });
-    const status = await one.until('production', (now) => reasonOf(now, 'Stalled') === 'Invalid');
+    const status = await one.until('production', (now) => reasonOf(now, 'Stalled') === 'Forbidden');
     expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain('language');
     expect(await languageOf(one.service.url)).toBeNull();
     await one.admin.patch(one.pathOf('production'), { spec: { settings: { language: 'en' } } });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { definition, type KubeObject } from '../../../src/reconciler/kubernetes/crd.ts';
+import { definitions, type KubeObject } from '../../../src/reconciler/kubernetes/crd.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import {
   administer,
@@ -26,7 +26,7 @@ const STRICT = '?fieldValidation=Strict&fieldManager=test';
 const said = (body: unknown): string => (body as { readonly message: string }).message;
 
 /** Other tests may have the definition there already. */
-const established = (): Promise<void> => establish(real, definition() as never);
+const established = (): Promise<void> => establish(real, definitions()[0] as never);
 
 async function rendered(
   namespace: string,
@@ -68,7 +68,7 @@ const target = (name: string, spec: KubeObject): KubeObject => ({
 describe.skipIf(server === null)(
   'SettingsTargets on a real kube-apiserver (SETPOINT_KUBE_APISERVER)',
   () => {
-    it('takes the definition, and all that is rendered of the examples, as it was rendered', async () => {
+    it('takes the definitions, and all that is rendered of the examples, as it was rendered', async () => {
       await established();
       for (const args of [
         ['-f', 'examples/minimal/settings.yaml'],
@@ -334,15 +334,44 @@ describe.skipIf(server === null)(
 
     it('is the definition of the examples', async () => {
       const file = readFileSync(join(ROOT, 'examples/kubernetes/crd.yml'), 'utf8');
-      const [document] = parseAllDocuments(file);
-      const { status } = await administer(
+      const documents = parseAllDocuments(file).map((one) => one.toJS() as KubeObject);
+      expect(documents.length).toBe(2);
+      for (const document of documents) {
+        const { name } = document['metadata'] as { readonly name: string };
+        const { status } = await administer(
+          real,
+          'PATCH',
+          `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}${STRICT}&force=true&dryRun=All`,
+          document,
+          { 'content-type': 'application/apply-patch+yaml' },
+        );
+        expect([name, status]).toEqual([name, 200]);
+      }
+    });
+
+    it.each([
+      ['nothing in it', {}, /declare one of/],
+      ['a rule that is none', { forbidden: ['runcode'] }, /Unsupported value/],
+      ['a mode that is none', { modes: ['Heal'] }, /Unsupported value/],
+      ['no mode', { modes: [] }, /should have at least 1 items/],
+      ['an interval that is none', { minInterval: '1 day' }, /minInterval/],
+      ['a misspelt member', { alowedOrigins: [] }, /unknown field "spec.alowedOrigins"/],
+    ])('refuses a policy with %s', async (_, spec, message) => {
+      const [, policies] = definitions();
+      await establish(real, policies as never);
+      const { status, body } = await administer(
         real,
-        'PATCH',
-        `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/settingstargets.setpoint.dev${STRICT}&force=true&dryRun=All`,
-        document?.toJS(),
-        { 'content-type': 'application/apply-patch+yaml' },
+        'POST',
+        `${GROUP}/settingspolicies${STRICT}&dryRun=All`,
+        {
+          apiVersion: 'setpoint.dev/v1alpha1',
+          kind: 'SettingsPolicy',
+          metadata: { name: 'refused' },
+          spec,
+        },
       );
-      expect(status).toBe(200);
+      expect([400, 422]).toContain(status);
+      expect(said(body)).toMatch(message);
     });
   },
 );

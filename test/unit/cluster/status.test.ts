@@ -196,7 +196,22 @@ const SITUATIONS: readonly (readonly [
     'Unknown',
     'Failed',
   ],
-  ['not valid', { state: null, invalid: 'line 1' }, 'False', 'Invalid', 'Unknown', 'Failed'],
+  [
+    'not valid',
+    { state: null, invalid: { code: 'settings-invalid', message: 'line 1' } },
+    'False',
+    'Invalid',
+    'Unknown',
+    'Failed',
+  ],
+  [
+    'not allowed by a policy',
+    { state: null, invalid: { code: 'policy-violated', message: 'no' } },
+    'False',
+    'Forbidden',
+    'Unknown',
+    'Failed',
+  ],
   [
     'suspended before it was read',
     { object: objectWith({ suspend: true }), state: null },
@@ -305,12 +320,13 @@ describe('a status is left as it is', () => {
   const object = { ...objectWith({}), status: { observedGeneration: 3 } };
   const older = { ...objectWith({}), status: { observedGeneration: 2 } };
   const suspended = { ...objectWith({ suspend: true }), status: { observedGeneration: 3 } };
+  const invalid = { code: 'settings-invalid', message: 'It is not.' };
   it.each<[name: string, known: Partial<TargetKnown>, isLeft: boolean]>([
     ['after a start that remembers nothing', { object, state: null, isRead: false }, true],
     ['if this process only remembers what it found', { object, isRead: false }, true],
     ['not once the server was read', { object, isRead: true }, false],
     ['not if it is of an older object', { object: older, state: null, isRead: false }, false],
-    ['not if the object became invalid', { object, isRead: false, invalid: 'It is not.' }, false],
+    ['not if the object became invalid', { object, isRead: false, invalid }, false],
     ['not if it is suspended', { object: suspended, state: null, isRead: false }, false],
   ])('%s', (_, known, isLeft) => {
     expect(isYetToRead(knownWith(known))).toBe(isLeft);

@@ -1,24 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { definition, specSchema } from '../../../src/reconciler/kubernetes/crd.ts';
+import { parseAllDocuments } from 'yaml';
+import { RULES } from '../../../src/reconciler/model/guard.ts';
+import {
+  definitions,
+  specSchema,
+  type Structural,
+} from '../../../src/reconciler/kubernetes/crd.ts';
+import { snakeCase } from '../../../src/reconciler/kubernetes/names.ts';
 import { faultsOfDefinition } from '../../fixture/structural.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-describe('the definition of SettingsTarget', () => {
+describe('the definitions of SettingsTarget and SettingsPolicy', () => {
   it('is structural, without defaults and nulls, and small enough for kubectl apply', () => {
-    expect(faultsOfDefinition(definition())).toEqual([]);
+    for (const one of definitions()) expect(faultsOfDefinition(one)).toEqual([]);
   });
 
   it('is the one that the examples have', () => {
     const file = readFileSync(join(ROOT, 'examples/kubernetes/crd.yml'), 'utf8');
-    expect(parse(file)).toEqual(definition());
+    expect(parseAllDocuments(file).map((one) => one.toJS())).toEqual(definitions());
   });
 
   it('has names that are never changed', () => {
-    expect(definition()).toMatchObject({
+    expect(definitions()[0]).toMatchObject({
       metadata: { name: 'settingstargets.setpoint.dev' },
       spec: {
         group: 'setpoint.dev',
@@ -29,8 +35,25 @@ describe('the definition of SettingsTarget', () => {
     });
   });
 
+  it('has a policy for the whole cluster, which forbids what guards can refuse', () => {
+    const [, policy] = definitions();
+    expect(policy).toMatchObject({
+      metadata: { name: 'settingspolicies.setpoint.dev' },
+      spec: {
+        scope: 'Cluster',
+        names: { kind: 'SettingsPolicy', plural: 'settingspolicies', shortNames: ['spp'] },
+      },
+    });
+    const { schema } = policy.spec.versions[0] ?? {};
+    const root = schema?.openAPIV3Schema as unknown as Structural | undefined;
+    const { spec } = root?.properties ?? {};
+    const rules = spec?.properties?.['forbidden']?.items?.enum ?? [];
+    const named = rules.map((rule) => snakeCase(rule).replaceAll('_', '-'));
+    expect(named).toEqual(RULES.filter((rule) => rule !== 'max-changes'));
+  });
+
   it('has the columns of kubectl get', () => {
-    const [version] = definition().spec.versions;
+    const [version] = definitions()[0].spec.versions;
     const columns = version?.['additionalPrinterColumns'] as unknown as readonly Column[];
     expect(columns.filter(({ priority = 0 }) => priority === 0).map(({ name }) => name)).toEqual([
       'Mode',
@@ -64,7 +87,7 @@ interface Column {
 describe('the check of the definition', () => {
   /** The definition with other things at a place of its schema. */
   function broken(change: (spec: Record<string, Record<string, unknown>>) => void): object {
-    const copy = structuredClone(definition()) as unknown as {
+    const copy = structuredClone(definitions()[0]) as unknown as {
       spec: { versions: [{ schema: { openAPIV3Schema: { properties: { spec: Broken } } } }] };
     };
     change(copy.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties);

@@ -189,5 +189,10 @@ environments:
 `);
   const { objects } = renderObjects(targets, { crd: true });
   const nameOf = ({ metadata }: KubeObject) => (metadata as { readonly name: string }).name;
-  expect(objects.map(nameOf)).toEqual(['settingstargets.setpoint.dev', 'b', 'a']);
+  expect(objects.map(nameOf)).toEqual([
+    'settingstargets.setpoint.dev',
+    'settingspolicies.setpoint.dev',
+    'b',
+    'a',
+  ]);
 });

@@ -44,6 +44,25 @@ describe('a rule that is on', () => {
   });
 });
 
+describe('a rule that is forbidden', () => {
+  const forbidden = new Map<Rule, string>([['run-code', 'The SettingsPolicy teams']]);
+  const both = guarded(planOf([MOVE, IMAGE]), ['move-endpoint', 'run-code'], { forbidden });
+
+  it('refuses although a flag would lift it, says by whom, and offers no flag', () => {
+    const refusals = refusalsOf(both, ['move-endpoint', 'run-code']);
+    expect(rules(refusals)).toEqual(['run-code']);
+    expect(refusals[0]?.message).toMatch(/The SettingsPolicy teams forbids it\.$/);
+    expect(refusalError(refusals)?.hint).not.toContain('--allow');
+  });
+
+  it('is no warning beside that', () => {
+    expect(rules(refusalsOf(both, ['move-endpoint']))).toEqual(['run-code']);
+    expect(messages(guardWarnings(both, ['move-endpoint', 'run-code']))).toEqual([
+      expect.stringMatching(/ \(move-endpoint\)$/),
+    ]);
+  });
+});
+
 describe('a frozen environment', () => {
   const frozen = { frozen: 'the year is closed' };
 
@@ -131,12 +150,11 @@ describe('a reference that was not resolved', () => {
 });
 
 describe('the error of a refused apply', () => {
-  const refusal = (rule: Refusal['rule'], message: string, hint = 'its hint'): Refusal => ({
-    rule,
-    message,
-    hint,
-    path: [],
-  });
+  const refusal = (
+    rule: Refusal['rule'],
+    message: string,
+    hint = `If this is intended, apply with --allow ${rule}.`,
+  ): Refusal => ({ rule, message, hint, path: [] });
 
   it('is none without refusals', () => expect(refusalError([])).toBeNull());
 

@@ -1,6 +1,6 @@
 import { asSetpointError, usageError } from '../../../reconciler/model/error.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
-import { definition, type KubeObject } from '../../../reconciler/kubernetes/crd.ts';
+import { definitions, type KubeObject } from '../../../reconciler/kubernetes/crd.ts';
 import type { Diagnostic } from '../../../reconciler/model/diagnostic.ts';
 import { readResourceList } from '../../../reconciler/kubernetes/krm.ts';
 import { jsonList, yamlStream } from '../../../reconciler/kubernetes/stream.ts';
@@ -23,7 +23,7 @@ import { reporterFor, reportFailure } from '../reporter.ts';
 const CRD = 'crd';
 const FORMATS = ['kubernetes', 'json'] as const;
 
-/** `setpoint render`: the files as objects of Kubernetes; `setpoint render crd` prints the definition alone. */
+/** `setpoint render`: the files as objects of Kubernetes; `setpoint render crd` prints the definitions alone. */
 export async function renderCommand(
   flags: Flags<'render'>,
   io: Io,
@@ -36,7 +36,7 @@ export async function renderCommand(
     const outputs = outputsOf(flags, io);
     for (const { path } of outputs) if (path !== null) checkWritable(path);
     const objects =
-      what === CRD ? [definition()] : await objectsOf(requestFrom(flags, io), flags, io);
+      what === CRD ? definitions() : await objectsOf(requestFrom(flags, io), flags, io);
     return await printed(objects, outputs, flags, io);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);

@@ -1,0 +1,239 @@
+import { milliseconds } from '../../reconciler/desired/blocks/watch.ts';
+import { API_VERSION } from '../../reconciler/kubernetes/crd.ts';
+import { snakeCase } from '../../reconciler/kubernetes/names.ts';
+import { SetpointError } from '../../reconciler/model/error.ts';
+import { RULES, type Rule } from '../../reconciler/model/guard.ts';
+import type { Limits } from '../../reconciler/model/limits.ts';
+import { selects, type Requirement } from '../../reconciler/model/selector.ts';
+import { kubePath, type KubeApi } from './kube-api.ts';
+import { Reflector, type KubeResource, type ReflectorOptions } from './reflector.ts';
+
+const POLICIES = kubePath(`/apis/${API_VERSION}`, null, 'settingspolicies');
+const NAMESPACES = '/api/v1/namespaces';
+const READ = 'verbs: [get, list, watch]';
+const BIND = 'Bind a ClusterRole to it with';
+
+/** A SettingsPolicy as the API server hands it out. What its definition refuses is not in it. */
+interface PolicyResource extends KubeResource {
+  readonly spec?: {
+    readonly namespaceSelector?: LabelSelector;
+    readonly allowedOrigins?: readonly string[];
+    readonly modes?: readonly string[];
+    readonly forbidden?: readonly string[];
+    readonly minInterval?: string;
+  };
+}
+
+interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
+/** What the SettingsTargets of a namespace may do: all that is left by every policy that selects it. */
+export interface Allowance {
+  /** Null if no policy selects the namespace. */
+  readonly limits: Limits | null;
+  /** Why an object may not have its mode; null if it may. */
+  readonly whyNotMode: (mode: string) => string | null;
+}
+
+/** Allowances that are kept although their policies may be others by now. */
+const MOST_MADE = 1_000;
+
+const ANYTHING: Allowance = { limits: null, whyNotMode: () => null };
+
+export interface PolicyTools extends ReflectorOptions {
+  readonly api: KubeApi;
+}
+
+/**
+ * The SettingsPolicies of a cluster. None holds where they are not defined; while they cannot be read, those that were read last hold, and before that
+ * nothing is allowed. Namespaces are read once a policy selects some of them.
+ */
+export class SettingsPolicies {
+  readonly #policies: Reflector<PolicyResource>;
+  readonly #namespaces: Reflector<KubeResource>;
+  readonly #changed: () => void;
+  #allowances = new Map<string, Allowance>();
+  /** By the policies that make them: another label of a namespace makes no other allowance, and has no object read anew. */
+  readonly #made = new Map<string, Allowance>();
+  #needsNamespaces: (() => void) | null = null;
+  readonly #selective: Promise<void>;
+
+  constructor({ api, changed, ...options }: PolicyTools) {
+    this.#changed = () => {
+      this.#allowances = new Map();
+      changed(null);
+    };
+    this.#selective = new Promise((resolve) => {
+      this.#needsNamespaces = resolve;
+    });
+    const both = { ...options, changed: () => this.#take() };
+    this.#policies = new Reflector(api, POLICIES, {
+      ...both,
+      isOptional: true,
+      about: {
+        what: 'SettingsPolicies',
+        namespace: null,
+        rule: `${BIND} apiGroups: [setpoint.dev], resources: [settingspolicies], ${READ}.`,
+      },
+    });
+    this.#namespaces = new Reflector(api, NAMESPACES, {
+      ...both,
+      about: {
+        what: 'namespaces',
+        namespace: null,
+        rule: `${BIND} apiGroups: [''], resources: [namespaces], ${READ}; SettingsPolicies select them by their labels.`,
+      },
+    });
+  }
+
+  /** Changes whenever what is allowed may have. */
+  get revision(): string {
+    return `${this.#policies.revision} ${this.#namespaces.revision}`;
+  }
+
+  /** Why it is not known what is allowed; null if it is. */
+  get problem(): SetpointError | null {
+    if (!this.#policies.isListed) return this.#policies.problem ?? notListed('SettingsPolicies');
+    if (!this.#isSelective || this.#namespaces.isListed) return null;
+    return this.#namespaces.problem ?? notListed('namespaces');
+  }
+
+  /** Whether it is known what is allowed, or why that is not. */
+  get isSettled(): boolean {
+    return this.problem === null || [this.#policies, this.#namespaces].some((one) => one.problem);
+  }
+
+  /** Keeps them until the signal aborts. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#needsNamespaces?.(), { once: true });
+    const namespaces = this.#selective.then(() => this.#namespaces.run(signal));
+    await Promise.all([this.#policies.run(signal), namespaces]);
+  }
+
+  /** The same object as before if nothing has changed. Throws a SetpointError if a policy cannot be understood, or the namespace is not known. */
+  in(namespace: string): Allowance {
+    const known = this.#allowances.get(namespace);
+    if (known !== undefined) return known;
+    const selecting = [...this.#policies.objects.values()].filter((one) =>
+      this.#selects(one, namespace),
+    );
+    const allowance = selecting.length === 0 ? ANYTHING : this.#allowanceOf(selecting);
+    this.#allowances.set(namespace, allowance);
+    return allowance;
+  }
+
+  #allowanceOf(policies: readonly PolicyResource[]): Allowance {
+    const version = ({ metadata }: PolicyResource) => `${metadata.uid} ${metadata.generation}`;
+    const key = policies.map(version).join('\n');
+    const allowance = this.#made.get(key) ?? allowanceOf(policies);
+    if (this.#made.size >= MOST_MADE) this.#made.clear();
+    this.#made.set(key, allowance);
+    return allowance;
+  }
+
+  #take(): void {
+    if (this.#isSelective) this.#needsNamespaces?.();
+    this.#changed();
+  }
+
+  get #isSelective(): boolean {
+    return [...this.#policies.objects.values()].some(isSelective);
+  }
+
+  #selects(policy: PolicyResource, namespace: string): boolean {
+    if (!isSelective(policy)) return true;
+    const found = this.#namespaces.objects.get(`/${namespace}`);
+    if (found !== undefined)
+      return selects(requirementsOf(policy), new Map(Object.entries(found.metadata.labels ?? {})));
+    throw new SetpointError('cluster-failed', `The namespace ${namespace} was not listed yet.`);
+  }
+}
+
+function notListed(what: string): SetpointError {
+  return new SetpointError('cluster-failed', `The ${what} were not listed yet.`);
+}
+
+function isSelective({ spec }: PolicyResource): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = spec?.namespaceSelector ?? {};
+  return Object.keys(matchLabels).length + matchExpressions.length > 0;
+}
+
+const nameOf = ({ metadata }: PolicyResource): string => `SettingsPolicy ${metadata.name}`;
+
+function requirementsOf(policy: PolicyResource): readonly Requirement[] {
+  const { matchLabels = {}, matchExpressions = [] } = policy.spec?.namespaceSelector ?? {};
+  const labels = Object.entries(matchLabels).map(([key, value]): Requirement => ({
+    operator: 'in',
+    key,
+    values: new Set([value]),
+  }));
+  const expressions = matchExpressions.map(({ key, operator, values = [] }): Requirement => {
+    switch (operator) {
+      case 'In':
+        return { operator: 'in', key, values: new Set(values) };
+      case 'NotIn':
+        return { operator: 'notin', key, values: new Set(values) };
+      case 'Exists':
+        return { operator: 'exists', key };
+      case 'DoesNotExist':
+        return { operator: 'absent', key };
+      default:
+        throw unknownIn(policy, `the operator ${operator}`);
+    }
+  });
+  return [...labels, ...expressions];
+}
+
+function allowanceOf(policies: readonly PolicyResource[]): Allowance {
+  const limits: Limits = {
+    origins: policies.flatMap((policy) => {
+      const { allowedOrigins } = policy.spec ?? {};
+      const name = `the allowedOrigins of the ${nameOf(policy)}`;
+      return allowedOrigins === undefined ? [] : [{ name, entries: allowedOrigins }];
+    }),
+    forbidden: new Map(policies.flatMap(forbiddenBy)),
+    interval: Math.max(0, ...policies.map(intervalOf)),
+  };
+  const whyNotMode = (mode: string): string | null => {
+    for (const policy of policies) {
+      const { modes } = policy.spec ?? {};
+      if (modes !== undefined && !modes.includes(mode))
+        return `The mode ${mode} is not among the modes of the ${nameOf(policy)}.`;
+    }
+    return null;
+  };
+  return { limits, whyNotMode };
+}
+
+function forbiddenBy(policy: PolicyResource): readonly (readonly [Rule, string])[] {
+  return (policy.spec?.forbidden ?? []).map((name) => {
+    const rule = RULES.find((one) => one.replaceAll('-', '_') === snakeCase(name));
+    if (rule === undefined) throw unknownIn(policy, `the rule ${name}`);
+    return [rule, `The ${nameOf(policy)}`];
+  });
+}
+
+function intervalOf(policy: PolicyResource): number {
+  const { minInterval } = policy.spec ?? {};
+  if (minInterval === undefined) return 0;
+  const every = milliseconds(minInterval);
+  if (every === null) throw unknownIn(policy, 'the minInterval');
+  return every;
+}
+
+/** What is not understood allows nothing. */
+function unknownIn(policy: PolicyResource, what: string): SetpointError {
+  return new SetpointError(
+    'policy-violated',
+    `This controller does not know ${what} of the ${nameOf(policy)}, and allows nothing by it.`,
+    {
+      hint: 'Correct the policy, or install a newer controller.',
+    },
+  );
+}
