@@ -3,11 +3,13 @@ import { VERSION } from '../../reconciler/model/version.ts';
 import { HELP } from './help.gen.ts';
 import { write, type Io } from './io.ts';
 import {
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
-  readFileSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -64,6 +66,7 @@ const FORM = `${process.versions.v8}-${process.platform}-${process.arch}.cjs.com
 const DAYS_UNUSED = 30;
 /** What Node hands to a CommonJS module. */
 const BEFORE = '(function (exports, require, module, __filename, __dirname) {';
+const AFTER = '\n});';
 
 /** What V8 has compiled in this run, by the name of the form. */
 const compiledNow = new Map<string, Script>();
@@ -86,14 +89,43 @@ function compiledChunk(folder: string, name: string): object {
   const known = require.cache[path];
   if (known !== undefined) return known.exports as object;
   const formName = name.replace(/cjs$/, FORM);
+  const text = functionText(path);
   const cachedData = keptForm(formName, process.env);
-  // Its bytes are characters: see scripts/build.mjs.
-  const script = new Script(`${BEFORE}${readFileSync(path, 'latin1')}\n});`, {
+  const script = new Script(text, {
     filename: path,
     ...(cachedData === null ? {} : { cachedData }),
   });
   if (script.cachedDataRejected !== false) compiledNow.set(formName, script);
   return runChunk(script, folder, path);
+}
+
+/**
+ * Chunks and their forms are read to here, one after another: memory that is new costs more than what is done with it, and of this only
+ * the pages that are written to. No chunk is a fourth as large; a form that was larger V8 would refuse.
+ */
+const SPACE = Buffer.allocUnsafeSlow(4 * 1024 * 1024);
+
+/** A chunk as a function. Made of its bytes: V8 would copy a text that is joined of parts. */
+function functionText(path: string): string {
+  const start = SPACE.write(BEFORE, 'latin1');
+  const end = start + read(path, start);
+  // Its bytes are characters: see scripts/build.mjs.
+  return SPACE.toString('latin1', 0, end + SPACE.write(AFTER, end, 'latin1'));
+}
+
+/** Reads a file to a place in SPACE, and gives its length. */
+function read(path: string, at: number): number {
+  const file = openSync(path, 'r');
+  let [length, more] = [0, 0];
+  try {
+    do {
+      more = readSync(file, SPACE, { offset: at + length });
+      length += more;
+    } while (more > 0);
+    return length;
+  } finally {
+    closeSync(file);
+  }
 }
 
 function runChunk(script: Script, folder: string, path: string): object {
@@ -129,7 +161,7 @@ function cacheHome(env: NodeJS.ProcessEnv): string | null {
  */
 function isOwn(folder: string): boolean {
   const user = process.getuid?.();
-  const start = realpathSync(folder);
+  const start = realpathSync.native(folder);
   if (lstatSync(start).uid !== user) return false;
   for (let path = start; ; path = dirname(path)) {
     const { uid, mode } = lstatSync(path);
@@ -142,14 +174,20 @@ function isOwn(folder: string): boolean {
 
 /** The compiled form that an earlier run has kept; null without one. */
 function keptForm(name: string, env: NodeJS.ProcessEnv): Buffer | null {
-  const home = cacheHome(env);
-  if (home === null) return null;
   try {
-    const folder = join(home, 'setpoint', BUILD);
-    return isOwn(folder) ? readFileSync(join(folder, name)) : null;
+    keptForms ??= ownForms(cacheHome(env));
+    return keptForms === '' ? null : SPACE.subarray(0, read(join(keptForms, name), 0));
   } catch {
     return null; // There is none yet.
   }
+}
+
+/** The folder of this build's forms, looked at once in a run; empty if nothing may be read from it. */
+let keptForms: string | null = null;
+
+function ownForms(home: string | null): string {
+  const folder = join(home ?? '', 'setpoint', BUILD);
+  return home !== null && isOwn(folder) ? folder : '';
 }
 
 /** Keeps for later runs what had to be compiled in this one. A cache that cannot be written is done without. */
