@@ -31,7 +31,7 @@ export async function runCommand(argv: readonly string[], given: Io): Promise<nu
   };
   try {
     const print = (text: string): void => void io.stdout.write(text);
-    await buildProgram(print, take, command).parseAsync([...argv], { from: 'user' });
+    await buildProgram(print, take, argv).parseAsync([...argv], { from: 'user' });
     return code;
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
@@ -157,12 +157,13 @@ const EXAMPLES = `Examples:
 /** Takes a command line that is valid: the flags are those of the command, by their names and defaults in the table. */
 type TakeLine = (name: CommandName, flags: never, args: readonly string[]) => Promise<void>;
 
-/** The command line, made from the table of commands. If `only` names a command, the others are left out. */
+/** The command line, made from the table of commands. If `line` names a command, what that line does not need is left out. */
 export function buildProgram(
   print: (text: string) => void,
   take: TakeLine,
-  only?: string,
+  line: readonly string[] = [],
 ): Command {
+  const [only] = line;
   const program = new Command('setpoint')
     .description(
       'Keeps an OpenHands server equal to a committed settings.yaml: its settings, what it holds by name, and its sandboxes.',
@@ -178,12 +179,18 @@ export function buildProgram(
       `\n${EXAMPLES}\n\nsetpoint COMMAND --help lists the flags and the exit codes of a command.`,
     );
   for (const { name, heading } of groupedCommands(isCommand(only) ? [only] : COMMAND_NAMES))
-    addCommand(program, name, heading, take);
+    addCommand(program, name, heading, take, line);
   return program;
 }
 
-function addCommand(program: Command, name: CommandName, heading: string, take: TakeLine): void {
-  const { argument, summary, example, flags, exits } = commandEntry(name);
+function addCommand(
+  program: Command,
+  name: CommandName,
+  heading: string,
+  take: TakeLine,
+  line: readonly string[],
+): void {
+  const { argument, summary, example, exits } = commandEntry(name);
   const command = program
     .command(argument === undefined ? name : `${name} ${argument.form}`)
     .summary(summary)
@@ -192,8 +199,28 @@ function addCommand(program: Command, name: CommandName, heading: string, take: 
     .helpGroup(heading)
     .addHelpText('after', `\nExample:\n  $ ${example}\n\n${exitCodesText(exits)}`)
     .action(() => take(name, command.opts<never>(), command.args));
-  for (const { name: flag, heading: above } of groupedFlags(flags))
+  for (const { name: flag, heading: above } of groupedFlags(neededFlags(name, line)))
     command.addOption(optionOf(name, flag, above));
+}
+
+/**
+ * The flags of a command that a line needs: those that it has, and those that have a value without being given. A line with a word
+ * that may be anything else needs all of them, for its help or for the message that refuses it.
+ */
+function neededFlags(name: CommandName, line: readonly string[]): readonly FlagName[] {
+  const { flags } = commandEntry(name);
+  const [command, ...words] = line;
+  if (command !== name) return flags;
+  const given = words.filter((word) => word.startsWith('-')).map((word) => word.split('=')[0]);
+  const isGiven = (flag: FlagName): boolean =>
+    given.some((word) => word === flag || word === flagSpec(flag).short);
+  const found = flags.filter(isGiven);
+  if (new Set(given).size > found.length) return flags;
+  const hasValue = (flag: FlagName): boolean =>
+    flagSpec(flag).default !== undefined ||
+    flag.startsWith('--no-') ||
+    flags.some((one) => one === `--no-${flag.slice(2)}`);
+  return flags.filter((flag) => found.includes(flag) || hasValue(flag));
 }
 
 function optionOf(command: CommandName, flag: FlagName, heading: string): Option {
