@@ -243,5 +243,6 @@ export type Reply = Extract<WireAnswer, { kind: 'reply' }>;
 
 /** Whether a reply says that it is JSON. */
 export function isJson({ headers }: Reply): boolean {
-  return /^application\/([\w.-]+\+)?json *(;|$)/i.test(headerOf(headers, 'content-type') ?? '');
+  const type = headerOf(headers, 'content-type') ?? '';
+  return type === 'application/json' || /^application\/([\w.-]+\+)?json *(;|$)/i.test(type);
 }

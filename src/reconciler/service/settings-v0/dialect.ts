@@ -65,10 +65,10 @@ function withFields(
   dialect: Dialect,
   changes: Readonly<Record<string, Partial<DialectField>>>,
 ): Dialect {
-  const altered = [...dialect.fields.values()].map(
-    (field) => [field.name, { ...field, ...changes[field.name] }] as const,
-  );
-  return { ...dialect, fields: new Map(altered) };
+  const fields = new Map(dialect.fields);
+  for (const [name, field] of dialect.fields)
+    if (changes[name] !== undefined) fields.set(name, { ...field, ...changes[name] });
+  return { ...dialect, fields };
 }
 
 function specified(field: SpecifiedField): DialectField {
