@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { ERRORS, type ErrorCode } from '../../reconciler/model/error.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
-import type { WatchState } from '../../reconciler/model/watch.ts';
+import type { HealFailed, WatchState } from '../../reconciler/model/watch.ts';
 import { counted, namesListed } from '../../reconciler/model/wording.ts';
 import type { Json } from '../../reconciler/model/value.ts';
 import { visible } from '../../reconciler/render/text.ts';
-import { suspensionInShort } from '../watch/healing.ts';
+import { isStanding, suspensionInShort } from '../watch/healing.ts';
 import { isOutage } from '../watch/schedule.ts';
 import { generationOf, versionOf, type TargetResource } from './source.ts';
 
@@ -321,7 +322,8 @@ function compared({ object, notHealed }: TargetKnown, state: WatchState): readon
   }
   if (state.stopped !== null) return stalled('Stopped', state.stopped.reason, drifted);
   const { healFailed } = state;
-  if (healFailed?.isRefused === true) return stalled('Refused', healFailed.message, drifted);
+  if (healFailed !== null && (healFailed.isRefused || isStanding(healFailed)))
+    return stalled(reasonOf(healFailed), healFailed.message, drifted);
   const message = healFailed?.message ?? (notHealed === null ? summary : `${summary} ${notHealed}`);
   return [
     condition('Ready', 'False', 'Applying', message),
@@ -333,6 +335,11 @@ function compared({ object, notHealed }: TargetKnown, state: WatchState): readon
     ),
     drifted,
   ];
+}
+
+/** Why no write goes on by itself: the object or its Secrets must change, or what refuses it. */
+function reasonOf({ code, isRefused }: HealFailed): string {
+  return !isRefused && ERRORS[code as ErrorCode].exit === 3 ? 'Invalid' : 'Refused';
 }
 
 /** What `spec.approval` names; null if nothing is to be approved. */

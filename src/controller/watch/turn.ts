@@ -1,4 +1,9 @@
-import { asSetpointError, SetpointError, type ErrorReport } from '../../reconciler/model/error.ts';
+import {
+  asSetpointError,
+  errorReport,
+  SetpointError,
+  type ErrorReport,
+} from '../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
@@ -108,9 +113,21 @@ export async function heal(
   }
   if (refusedTooOften(state, now)) return { kind: 'not-healed', again: false, problem: null };
   const stillMay = (): boolean => whyMustNotHeal(records.state, repeated, clock.now()) === null;
-  const outcome = await writeDeclared(declared, state.digest, { ...tools, stillMay, actor: null });
-  if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
-  const { error } = outcome;
+  try {
+    const outcome = await writeDeclared(declared, state.digest, {
+      ...tools,
+      stillMay,
+      actor: null,
+    });
+    if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
+    return notWritten(outcome.error, tools);
+  } catch (thrown) {
+    // Before anything was planned: a reference has no value, or an approved plan does not fit.
+    return notWritten(errorReport(asSetpointError(thrown)), tools);
+  }
+}
+
+function notWritten(error: ErrorReport, { clock, records }: WriteTools): Healed {
   if (isStanding(error)) records.know({ kind: 'not-written', at: clock.now(), error });
   // Somebody else wrote or changed the service in between: read it first.
   const isOther = error.code === 'declined' || error.code === 'contended';

@@ -101,6 +101,29 @@ describe('an environment in mode heal', () => {
     await ending({ store, watch });
   });
 
+  it('says which reference has no value, and is healed once it has one', async () => {
+    const store = await startStore({}, DRIFTED);
+    const folder = watchFolder();
+    const declared = settings(store.url, '{ mode: heal }').replace(
+      '  language: en\n',
+      `  language: en\n  llm_api_key: \${file:${join(folder, 'key.txt')}}\n`,
+    );
+    settingsFile(folder, declared);
+    const env = { SETPOINT_API_KEY: 'a-session-key', SETPOINT_ALLOWED_FILES: folder };
+    const watch = startWatching({ folder, request: { env } });
+    await watch.pass(10 * MINUTE);
+    expect(store.posts()).toBe(0);
+    expect(watch.state().healFailed).toMatchObject({
+      code: 'reference-missing',
+      message: expect.stringContaining('llm_api_key'),
+    });
+    writeFileSync(join(folder, 'key.txt'), 'sk-1234567890');
+    await watch.pass(10 * MINUTE);
+    expect(store.stored).toMatchObject(DECLARED);
+    expect(watch.state().healFailed).toBeNull();
+    await ending({ store, watch });
+  });
+
   it('is not healed while each read finds something else', async () => {
     const { store, watch } = await scene('{ mode: heal, interval: 10s }');
     for (let turn = 0; turn < 20; turn += 1) {
