@@ -330,18 +330,6 @@ function status() {
       origin: text('Its origin.'),
       dialect: text('How it speaks of its settings.'),
       release: text('Its release, if it tells.'),
-      secrets: {
-        type: 'array',
-        description: 'The Secrets that were read, with their versions.',
-        maxItems: 1000,
-        items: object(
-          'A Secret.',
-          { name: text('Its name.'), resourceVersion: text('Its version.') },
-          ['name'],
-        ),
-        'x-kubernetes-list-type': 'map',
-        'x-kubernetes-list-map-keys': ['name'],
-      },
     }),
     plan: plan(count),
     lastLook: at('The last time the server was read.'),

@@ -290,7 +290,13 @@ function unread({ code, message }: { readonly code: string; readonly message: st
 function verified(plan: EnvironmentPlan | null): readonly Said[] {
   const unknown = plan?.unknown ?? [];
   if (unknown.length === 0) return [];
-  const message = `${counted(unknown.length, 'value')} cannot be compared: ${namesListed(unknown.slice(0, 3).map(({ path }) => formatPath(path)))}.`;
+  // What is missing comes first: somebody has to see to it.
+  const missing = unknown.filter(({ kind }) => kind === 'missing');
+  const first = [...missing, ...unknown.filter((one) => !missing.includes(one))].slice(0, 3);
+  const names = first.map(({ path, kind, reason }) =>
+    kind === 'missing' ? `${formatPath(path)} (${reason})` : formatPath(path),
+  );
+  const message = `${counted(unknown.length, 'value')} cannot be compared: ${namesListed(names)}.`;
   return [condition('Verified', 'False', 'NotComparable', message)];
 }
 

@@ -8,6 +8,7 @@ import { until } from '../../fixture/watch-command.ts';
 import {
   clusterWorld,
   KEY,
+  languageOf,
   MODEL_KEY,
   SERVERS,
   reasonOf,
@@ -79,6 +80,29 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
       expect(regarding).toMatchObject({ kind: 'SettingsTarget', name: 'production' });
     expect(events.find(({ reason }) => reason === 'Drifted')?.note).toBe('language');
     expect(one.said).not.toContain('Events cannot be written');
+  });
+
+  test('writes nothing that a guard refuses', async () => {
+    const one = await world();
+    const guards = { maxChanges: 1 };
+    await one.target('production', {
+      mode: 'Apply',
+      guards,
+      settings: { language: 'en' },
+      valuesFrom: [MODEL],
+    });
+    await one.start();
+    const status = await one.until('production', (now) => reasonOf(now, 'Stalled') !== null);
+    expect(reasonOf(status, 'Ready')).toBe('Refused');
+    expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(
+      'guards.max_changes is 1',
+    );
+    expect(await languageOf(one.service.url)).toBeNull();
+    await expect
+      .poll(async () => (await one.events()).map(({ reason }) => reason), { timeout: 20_000 })
+      .toContain('Refused');
+    await one.admin.patch(one.pathOf('production'), { spec: { guards: { maxChanges: 2 } } });
+    await one.until('production', (now) => now.sync === 'Synced');
   });
 
   test('leaves one alone that is suspended, and says so', async () => {
@@ -211,9 +235,3 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     );
   });
 });
-
-async function languageOf(url: string): Promise<unknown> {
-  const answer = await fetch(`${url}/api/settings`, { headers: { 'X-Session-API-Key': KEY } });
-  const body = (await answer.json()) as Readonly<Record<string, unknown>>;
-  return body['language'] ?? null;
-}

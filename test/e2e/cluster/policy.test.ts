@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   adminOf,
   clusterWorld,
-  KEY,
+  languageOf,
   SERVERS,
   reasonOf,
   store,
@@ -100,7 +100,7 @@ describe.each(SERVERS)('a SettingsPolicy, on an API server %s', (_, open) => {
     );
     await one.admin.patch(one.pathOf('production'), { spec: { mode: 'Observe' } });
     await one.until('production', (now) => reasonOf(now, 'Ready') === 'Observed');
-    expect(await languageOf(one)).toBeNull();
+    expect(await languageOf(one.service.url)).toBeNull();
   });
 
   test('forbids what no guard of an object turns off', async () => {
@@ -145,7 +145,7 @@ describe.each(SERVERS)('a SettingsPolicy, on an API server %s', (_, open) => {
     await store(one.service.url, { language: 'de' });
     await one.admin.patch(path, { metadata: { labels: { team: 'red' } } });
     await one.until('production', (now) => now.sync === 'Synced');
-    expect(await languageOf(one)).toBe('en');
+    expect(await languageOf(one.service.url)).toBe('en');
   });
 
   test('is one of several that all have to allow', async () => {
@@ -183,7 +183,7 @@ describe('SettingsPolicies', () => {
     await until(() => one.said.includes('SettingsPolicies'));
     expect(one.said).toContain('does not let this service account get SettingsPolicies');
     expect(controller.states()).toEqual([]);
-    expect(await languageOf(one)).toBeNull();
+    expect(await languageOf(one.service.url)).toBeNull();
     answer(0);
     await one.until('production', (now) => now.sync === 'Synced');
   });
@@ -224,11 +224,4 @@ async function countingServer() {
   });
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, requests };
-}
-
-async function languageOf({ service }: ClusterWorld): Promise<unknown> {
-  const headers = { 'X-Session-API-Key': KEY };
-  const answer = await fetch(`${service.url}/api/settings`, { headers });
-  const body = (await answer.json()) as Readonly<Record<string, unknown>>;
-  return body['language'] ?? null;
 }

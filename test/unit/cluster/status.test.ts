@@ -283,6 +283,17 @@ describe('the status of a SettingsTarget that is', () => {
     expect(status.sync).toBe('Synced');
   });
 
+  it('says first which values are missing, and why', () => {
+    const stored = { path: ['search_api_key'], reason: 'r', ref: null, kind: 'stored' };
+    const reason = 'there is no Secret llm in the namespace agents';
+    const missing = { path: ['llm_api_key'], reason, ref: '${…}', kind: 'missing' };
+    const plan = planWith({ unknown: [stored, missing] });
+    const status = statusOf(knownWith({ state: stateWith({ plan }) }), NOW);
+    expect(status.conditions.find(({ type }) => type === 'Verified')?.message).toBe(
+      `2 values cannot be compared: llm_api_key (${reason}), search_api_key.`,
+    );
+  });
+
   it('of thousands of changes lists 50 at most, in 16 KiB', () => {
     const changes = Array.from({ length: 3000 }, (__, index) => ({
       ...CHANGE,
