@@ -4,15 +4,18 @@ import type { KubeApi, KubeRequest } from './kube-api.ts';
 
 /** What every object of Kubernetes has. */
 export interface KubeResource {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-    readonly generation?: number;
-    readonly resourceVersion?: string;
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly labels?: Readonly<Record<string, string>>;
-  };
+  readonly metadata: KubeMetadata;
+  readonly spec?: unknown;
+}
+
+interface KubeMetadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly generation?: number;
+  readonly resourceVersion?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Objects on a page of a list. */
@@ -133,7 +136,10 @@ export class Reflector<T extends KubeResource> {
       const list = answer.kind === 'done' ? (answer.value as ListAnswer) : {};
       if (!Array.isArray(list.items) || list.metadata?.resourceVersion === undefined)
         throw this.#api.notApi();
-      for (const item of list.items) found.set(objectKey(item), kept(item) as T);
+      for (const item of list.items) {
+        const key = objectKey(item);
+        found.set(key, kept(item, this.#objects.get(key)) as T);
+      }
       this.#version = list.metadata.resourceVersion;
       next = list.metadata.continue === '' ? undefined : list.metadata.continue;
     }
@@ -175,7 +181,7 @@ export class Reflector<T extends KubeResource> {
     const key = objectKey(object);
     const before = this.#objects.get(key);
     if (type === 'DELETED') this.#objects.delete(key);
-    else this.#objects.set(key, kept(object) as unknown as T);
+    else this.#objects.set(key, kept(object, before) as T);
     if (type === 'DELETED' || !isSameSpec(before, object)) this.revision += 1;
     this.problem = null;
     this.#options.changed(key);
@@ -197,12 +203,25 @@ export class Reflector<T extends KubeResource> {
   }
 }
 
-/** An object without who wrote which of its fields: nobody asks, and that is half of it. */
-function kept<T extends KubeResource>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & {
+/** What kubectl keeps the whole object in once more. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** What is kept of an object, of which there are thousands: not who wrote which of its fields; its spec is that of before if it declares the same. */
+function kept(object: KubeResource, before: KubeResource | undefined): KubeResource {
+  const {
+    managedFields: _,
+    annotations,
+    ...metadata
+  } = object.metadata as KubeMetadata & {
     readonly managedFields?: unknown;
   };
-  return { ...object, metadata };
+  const { [LAST_APPLIED]: __, ...asked } = annotations ?? {};
+  const spec = isSameSpec(before, object) ? before?.spec : object.spec;
+  return {
+    ...object,
+    metadata: Object.keys(asked).length === 0 ? metadata : { ...metadata, annotations: asked },
+    ...(spec === undefined ? {} : { spec }),
+  };
 }
 
 /** Whether an object declares what it did: its generation grows with its spec alone. */

@@ -4,22 +4,23 @@ import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts'
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { API_VERSION } from '../../reconciler/kubernetes/crd.ts';
-import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
+import { readSettingsTarget, type ReadTarget } from '../../reconciler/kubernetes/read.ts';
 import type { SecretKey } from '../../reconciler/kubernetes/secret-keys.ts';
-import type { SettingsTarget, TargetSpec } from '../../reconciler/kubernetes/settings-target.ts';
+import type { TargetSpec } from '../../reconciler/kubernetes/settings-target.ts';
 import { InvalidSettings } from '../../reconciler/operations/load.ts';
 import { checkPolicy } from '../../reconciler/operations/policy.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import { isRecord, type Value } from '../../reconciler/model/value.ts';
 import { lineOf, textOfProblem, type SettingsSource } from '../watch/source.ts';
 import { kubePath, type KubeApi } from './kube-api.ts';
+import { LaterTargets } from './later-targets.ts';
 import type { KubeResource, Reflector } from './reflector.ts';
 import type { Allowance, SettingsPolicies } from './policies.ts';
 import type { ClusterSecrets } from './secrets.ts';
 
 /** A SettingsTarget as the API server hands it out. */
-export interface TargetResource extends KubeResource, Pick<SettingsTarget, 'spec'> {
-  readonly metadata: KubeResource['metadata'] & { readonly name: string };
+export interface TargetResource extends KubeResource {
+  readonly spec: TargetSpec;
   readonly status?: Readonly<Record<string, Value>>;
 }
 
@@ -33,6 +34,14 @@ const RULE = 'Bind a Role to it with resources: [configmaps], verbs: [get].';
 /** Values with which the masks are begun anew: those that Secrets have now count then. */
 const MOST_VALUES = 100_000;
 
+/** What an object names outside of itself, as it was read: the text of its ConfigMap, and the keys of Secrets that are not there. */
+interface Outside {
+  readonly settings: string | null;
+  readonly missing: ReadonlySet<string>;
+}
+
+const NOTHING: Outside = { settings: null, missing: new Set() };
+
 /** What an object declares, or why that is not valid. */
 interface Declared {
   readonly generation: number;
@@ -41,6 +50,7 @@ interface Declared {
   readonly allowance: Allowance | null;
   readonly target: Target | null;
   readonly problem: SetpointError | null;
+  readonly outside: Outside;
   /** On the monotonic clock; null if nothing outside the object is in it. */
   readonly readAt: number | null;
 }
@@ -61,6 +71,7 @@ export class ClusterSource implements SettingsSource {
   readonly #judged: (key: string) => void;
   #declared: ReadonlyMap<string, Declared> = new Map();
   #values = new SharedValues();
+  readonly #targets = new LaterTargets();
   #listeners = new Set<() => void>();
   #stamped = '';
   #stampedRevision = '';
@@ -184,7 +195,15 @@ export class ClusterSource implements SettingsSource {
     } catch (thrown) {
       if (before !== undefined && isSame) return { ...before, readAt: now };
       const problem = asSetpointError(thrown);
-      return { generation, uid, allowance, target: null, problem, readAt: now };
+      return {
+        generation,
+        uid,
+        allowance,
+        target: null,
+        problem,
+        outside: NOTHING,
+        readAt: now,
+      };
     }
   }
 
@@ -195,28 +214,43 @@ export class ClusterSource implements SettingsSource {
     before: Declared | null,
   ): Promise<Declared> {
     const now = this.#clock.monotonic();
-    const as = { generation: generationOf(object), uid: uidOf(object), allowance };
-    const { limits } = allowance;
-    const settings = await this.#configMapOf(object);
-    const missing = await this.#missingOf(object);
-    const { target, diagnostics } = readSettingsTarget(
-      { metadata: object.metadata, spec: specOf(object) },
-      { settings, hasKey: (secret) => !missing.has(`${secret.name}/${secret.key}`) },
-    );
+    const [generation, uid] = [generationOf(object), uidOf(object)];
     const isInside = object.spec['settingsFrom'] === undefined && optionalKeys(object).length === 0;
-    const made =
-      target === null ? null : { ...target, name: key, ...(limits === null ? {} : { limits }) };
+    const outside = isInside ? NOTHING : await this.#outsideOf(object);
+    const { target, diagnostics } = targetOf(key, object, outside, allowance);
     const problem =
-      made === null
+      target === null
         ? new InvalidSettings(diagnostics)
-        : (modeProblem(object, allowance) ?? (await this.#refusal(made)));
-    if (problem !== null) return { ...as, target: null, problem, readAt: now };
+        : (modeProblem(object, allowance) ?? (await this.#refusal(target)));
+    if (target === null || problem !== null)
+      return { generation, uid, allowance, target: null, problem, outside, readAt: now };
+    const isAsBefore = before !== null && isSameOutside(before.outside, outside);
+    const known = isAsBefore ? before.target : null;
     return {
-      ...as,
-      target: before !== null && sameTarget(before.target, made) ? before.target : made,
-      problem: null,
+      generation,
+      uid,
+      allowance,
+      target: known ?? this.#later(target, key, object, outside, allowance),
+      problem,
+      outside,
       readAt: isInside ? null : now,
     };
+  }
+
+  /** A target that keeps nothing but what it was read of. */
+  #later(
+    target: Target,
+    key: string,
+    { metadata: { name, namespace }, spec }: TargetResource,
+    outside: Outside,
+    allowance: Allowance,
+  ): Target {
+    const metadata = namespace === undefined ? { name } : { name, namespace };
+    return this.#targets.of(target, () => {
+      const again = targetOf(key, { metadata, spec }, outside, allowance);
+      if (again.target === null) throw new InvalidSettings(again.diagnostics);
+      return again.target;
+    });
   }
 
   /** Why the policy refuses what an object declares; null if it does not. */
@@ -241,12 +275,13 @@ export class ClusterSource implements SettingsSource {
     return data?.[ref['key']] ?? null;
   }
 
-  async #missingOf(object: TargetResource): Promise<ReadonlySet<string>> {
+  async #outsideOf(object: TargetResource): Promise<Outside> {
     const { namespace = 'default' } = object.metadata;
+    const settings = await this.#configMapOf(object);
     const missing = new Set<string>();
     for (const key of optionalKeys(object))
       if (!(await this.#secrets.has({ namespace, ...key }))) missing.add(`${key.name}/${key.key}`);
-    return missing;
+    return { settings, missing };
   }
 }
 
@@ -260,7 +295,7 @@ function modeProblem({ spec }: TargetResource, { whyNotMode }: Allowance): Setpo
 }
 
 /** What is approved by its digest is written by that, and by no heal. */
-function specOf({ spec }: TargetResource): TargetSpec {
+function specOf({ spec }: Pick<TargetResource, 'spec'>): TargetSpec {
   return spec['approval'] === undefined ? spec : { ...spec, mode: 'Observe' };
 }
 
@@ -275,9 +310,27 @@ function optionalKeys({ spec }: TargetResource): readonly SecretKey[] {
   });
 }
 
-/** Whether two targets were read of the same text. */
-function sameTarget(one: Target | null, other: Target | null): boolean {
-  return one?.root.file.text === other?.root.file.text;
+/** The target that an object declares with what it names; null if one of the diagnostics is an error. */
+function targetOf(
+  key: string,
+  { metadata, spec }: Pick<TargetResource, 'metadata' | 'spec'>,
+  { settings, missing }: Outside,
+  { limits }: Allowance,
+): Pick<ReadTarget, 'diagnostics' | 'target'> {
+  const { target, diagnostics } = readSettingsTarget(
+    { metadata, spec: specOf({ spec }) },
+    { settings, hasKey: (secret) => !missing.has(`${secret.name}/${secret.key}`) },
+  );
+  const limited = limits === null ? {} : { limits };
+  return { target: target === null ? null : { ...target, name: key, ...limited }, diagnostics };
+}
+
+function isSameOutside(one: Outside, other: Outside): boolean {
+  return (
+    one.settings === other.settings &&
+    one.missing.size === other.missing.size &&
+    [...one.missing].every((key) => other.missing.has(key))
+  );
 }
 
 /** Why an object is not valid, in a sentence or two: the first place is a path in it, or a line of its ConfigMap. */

@@ -59,27 +59,38 @@ export function laterTarget(known: Known, read: () => Target): Target {
   return new LaterTarget(known, read) as unknown as Target;
 }
 
-/** What of a target is known without its parts. */
-type Known = Pick<Target, 'name' | 'file' | 'mayReadSecrets'>;
+/** What of a target is known without reading its parts. */
+type Known = Pick<Target, 'name' | 'file' | 'mayReadSecrets'> & {
+  readonly [Part in 'labels' | 'limits' | 'watch']?: Target[Part] | undefined;
+};
 
-class LaterTarget implements Known {
+class LaterTarget {
   readonly name: string;
   readonly file: string;
   readonly mayReadSecrets: boolean;
+  readonly known: Known;
   readonly read: () => Target;
 
-  constructor({ name, file, mayReadSecrets }: Known, read: () => Target) {
-    this.name = name;
-    this.file = file;
-    this.mayReadSecrets = mayReadSecrets;
+  constructor(known: Known, read: () => Target) {
+    this.name = known.name;
+    this.file = known.file;
+    this.mayReadSecrets = known.mayReadSecrets;
+    this.known = known;
     this.read = read;
   }
 }
 
-for (const part of ['root', 'base', 'shared', ...BLOCKS.map(({ name }) => name)] as const) {
+for (const part of [
+  'root',
+  'base',
+  'shared',
+  'limits',
+  ...BLOCKS.map(({ name }) => name),
+] as const) {
   Object.defineProperty(LaterTarget.prototype, part, {
     get(this: LaterTarget) {
-      return this.read()[part];
+      const { known, read } = this;
+      return part in known ? known[part as keyof Known] : read()[part];
     },
   });
 }
