@@ -161,7 +161,7 @@ function afterRead(
     plan: shownOf(plan, found),
     commit,
     failures: found === 'error' ? state.failures + 1 : 0,
-    reads: new ReadMarks([...state.reads, { at: now, status: found }].slice(-MOST_READS)),
+    reads: ReadMarks.after(state.reads, at, found),
   };
 }
 
@@ -263,22 +263,36 @@ function shownOf(plan: EnvironmentPlan, found: WatchStatus): EnvironmentPlan | n
   return found === 'in-sync' && plan.unknown.length === 0 ? null : plan;
 }
 
-/** Reads, packed: thousands of environments have a hundred each. */
+/** Reads, each packed into one number: thousands of environments have a hundred each. */
 class ReadMarks implements Iterable<ReadMark> {
-  readonly #times: Float64Array;
-  readonly #statuses: Uint8Array;
+  readonly #packed: readonly number[];
 
-  constructor(marks: readonly ReadMark[]) {
-    this.#times = Float64Array.from(marks, ({ at }) => Date.parse(at));
-    this.#statuses = Uint8Array.from(marks, ({ status }) => WATCH_STATUSES.indexOf(status));
+  private constructor(packed: readonly number[]) {
+    this.#packed = packed;
+  }
+
+  /** The last reads after one more, which ended at that time. */
+  static after(before: Iterable<ReadMark>, at: number, status: WatchStatus): ReadMarks {
+    const packed =
+      before instanceof ReadMarks
+        ? before.#packed
+        : Array.from(before, (mark) => packedMark(Date.parse(mark.at), mark.status));
+    return new ReadMarks([...packed.slice(1 - MOST_READS), packedMark(at, status)]);
   }
 
   *[Symbol.iterator](): Generator<ReadMark> {
-    for (const [index, time] of this.#times.entries()) {
-      const status = WATCH_STATUSES[this.#statuses[index] ?? 0] ?? 'not-read';
-      yield { at: new Date(time).toISOString(), status };
+    for (const mark of this.#packed) {
+      const status = WATCH_STATUSES[mark % MOST_STATUSES] ?? 'not-read';
+      yield { at: new Date(Math.floor(mark / MOST_STATUSES)).toISOString(), status };
     }
   }
+}
+
+/** More than there are. */
+const MOST_STATUSES = 16;
+
+function packedMark(at: number, status: WatchStatus): number {
+  return Math.trunc(at) * MOST_STATUSES + WATCH_STATUSES.indexOf(status);
 }
 
 type FoundChanges = Pick<EnvironmentPlan, 'changes' | 'unknown'>;

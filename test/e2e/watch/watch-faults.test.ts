@@ -563,6 +563,9 @@ function losingLocks(when: number, store: StoreServer): Locks {
   const lock: Lock = {
     name: 'default',
     lost: lost.signal,
+    get isLost() {
+      return lost.signal.aborted;
+    },
     stillHeld: async () => {
       if (when === 1) lose();
       return when === 3 && !lost.signal.aborted;

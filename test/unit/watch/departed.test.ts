@@ -33,6 +33,7 @@ function made(others: readonly NoticeEvent[] = [OPENED]) {
   const lock: Lock = {
     name: NAME,
     lost: new AbortController().signal,
+    isLost: false,
     stillHeld: async () => true,
     isHeld: () => true,
     release: async () => void world.steps.push('release'),

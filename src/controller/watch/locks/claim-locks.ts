@@ -140,7 +140,9 @@ class HeldLock<Version> implements Lock {
   readonly #time: OwnTime;
   readonly #presence: Presence<Version>;
   readonly #forgotten: () => void;
-  readonly #lost = new AbortController();
+  /** Made when somebody listens: thousands of locks are held, and few of them used. */
+  #lost: AbortController | null = null;
+  #lostBy: unknown = null;
   #claim: Claim<Version>;
   #isEnded = false;
   #asking: Promise<void> = Promise.resolve();
@@ -162,13 +164,21 @@ class HeldLock<Version> implements Lock {
   }
 
   get lost(): AbortSignal {
+    if (this.#lost === null) {
+      this.#lost = new AbortController();
+      if (this.isLost) this.#lost.abort(this.#lostBy);
+    }
     return this.#lost.signal;
+  }
+
+  get isLost(): boolean {
+    return this.#lostBy !== null;
   }
 
   async stillHeld(): Promise<boolean> {
     const asked = this.#asking.then(() => this.#ask());
     this.#asking = asked;
-    await untilAborted(asked, this.#lost.signal);
+    await untilAborted(asked, this.lost);
     return !this.#isEnded;
   }
 
@@ -212,7 +222,8 @@ class HeldLock<Version> implements Lock {
   #lose(reason: unknown): void {
     if (this.#isEnded) return;
     this.forget();
-    this.#lost.abort(reason);
+    this.#lostBy = reason;
+    this.#lost?.abort(reason);
   }
 }
 

@@ -33,6 +33,8 @@ export interface Lock {
    * written, and what is being sent is given up. Its reason is a SetpointError (lock-lost). A release does not abort it.
    */
   readonly lost: AbortSignal;
+  /** Whether that is so; for thousands of locks that nobody listens to. */
+  readonly isLost: boolean;
   /**
    * Asks whether this process still holds the lock, and must be called right before each write, because a process that stood still
    * (a sleeping machine, SIGSTOP) does not know it. If it does, nobody else can take the lock within the next ten seconds,
@@ -111,7 +113,7 @@ export class EnvironmentLock {
   }
 
   get #isLost(): boolean {
-    return this.#lock?.lost.aborted === true;
+    return this.#lock?.isLost === true;
   }
 
   /** Whether the lock is held by all that is known now, and what the journal says is known. */
@@ -176,9 +178,9 @@ export function lockProblems(conditions: Pick<Conditions, 'set'>): NoteLockProbl
  * Why locks cannot be used if a lock was lost by that; null if it is not lost, or somebody else may have it. It is what the next attempt to take the
  * lock is told, so that one problem is logged once.
  */
-export function whyUnusable({ lost }: Pick<Lock, 'lost'>): string | null {
-  const reason: unknown = lost.reason;
-  if (!lost.aborted || !(reason instanceof SetpointError)) return null;
+export function whyUnusable(lock: Pick<Lock, 'isLost' | 'lost'>): string | null {
+  const reason: unknown = lock.isLost ? lock.lost.reason : null;
+  if (!(reason instanceof SetpointError)) return null;
   const { cause } = reason;
   return cause instanceof SetpointError && cause.code === 'lock-failed' ? cause.message : null;
 }
