@@ -204,7 +204,8 @@ export class KubeApi {
       deadlines: { connect: total, headers: total, total },
       largestBody: LARGEST_ANSWER,
       signal: undefined,
-      wantsBody: (status) => status >= 200 && status < 300,
+      // Without its body, an answer costs a connection: those that are usual are read.
+      wantsBody: (status) => (status >= 200 && status < 300) || status === 404 || status === 409,
       onSent: () => {},
     });
   }

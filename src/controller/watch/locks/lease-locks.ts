@@ -19,7 +19,7 @@ import type { Locks } from './locks.ts';
 const PACE: Pace = { ttl: 15_000, renewEvery: 2_000, lostAfter: 10_000 };
 
 /** Milliseconds between the first requests of two takes, after so many that need not wait. */
-const BETWEEN_READS = 40;
+const BETWEEN_READS = 20;
 const AT_ONCE = 25;
 
 /**
