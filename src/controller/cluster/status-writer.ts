@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Value } from '../../reconciler/model/value.ts';
@@ -16,9 +17,11 @@ import {
 const WITHIN = 10_000;
 /** Statuses that are written at a time. */
 const AT_A_TIME = 4;
-/** Times alone are written so seldom, in milliseconds: at the least, and for each object, so that all of them are less than one write a second. */
+/** Milliseconds between two statuses of objects that nothing new is known of: thousands are new at once, and most are read before it is their turn. */
+const APART = 50;
+/** Times alone are written so seldom, in milliseconds: of one object, and of all together, which is less than one write a second. */
 const TIMES_EVERY = 60_000;
-const TIMES_EACH = 1_200;
+const TIMES_APART = 1_200;
 /** Milliseconds before what could not be written is tried again. */
 const AGAIN = 5_000;
 
@@ -30,6 +33,12 @@ export interface StatusTools {
   readonly known: (key: string, object: TargetResource) => TargetKnown | null;
   /** Told why statuses cannot be written; null once they can. */
   readonly problem: (message: string | null) => void;
+}
+
+interface Next {
+  readonly key: string;
+  /** Whether nothing new is known of it. */
+  readonly isPerhaps: boolean;
 }
 
 /** Writes the status of each object when something of it is other than it says. Times alone are written seldom. */
@@ -47,6 +56,11 @@ export class StatusWriter {
   readonly #busy = new Map<string, boolean>();
   readonly #writing = new Set<Promise<void>>();
   #wake: (() => void) | null = null;
+  /** Whether one of those of which nothing new is known is being written, and from when on the next one may be, on the monotonic clock. */
+  #isAtPerhaps = false;
+  #perhapsFrom = Number.NEGATIVE_INFINITY;
+  /** From when on times alone may be written. */
+  #timesFrom = Number.NEGATIVE_INFINITY;
   /** How many were written since the start. */
   writes = 0;
 
@@ -70,42 +84,73 @@ export class StatusWriter {
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#wake?.(), { once: true });
     while (!signal.aborted) {
-      for (let key = this.#next(); key !== undefined; key = this.#next()) {
-        if (this.#busy.has(key)) {
-          this.#busy.set(key, true);
-          continue;
-        }
-        this.#busy.set(key, false);
-        const writing = this.#write(key, signal).finally(() => {
-          this.#writing.delete(writing);
-          if (this.#busy.get(key) === true) this.#due.add(key);
-          this.#busy.delete(key);
-          this.#wake?.();
-        });
-        this.#writing.add(writing);
-      }
+      for (let next = this.#next(); next !== undefined; next = this.#next())
+        this.#begin(next, signal);
       await this.#rest(signal);
     }
     await Promise.all(this.#writing);
   }
 
+  #begin({ key, isPerhaps }: Next, signal: AbortSignal): void {
+    if (this.#busy.has(key)) {
+      this.#busy.set(key, true);
+      return;
+    }
+    this.#busy.set(key, false);
+    if (isPerhaps) this.#isAtPerhaps = true;
+    const work = isPerhaps ? this.#writePerhaps(key, signal) : this.#write(key, signal);
+    const writing = work.then(() => {
+      this.#writing.delete(writing);
+      if (this.#busy.get(key) === true) this.#due.add(key);
+      this.#busy.delete(key);
+      this.#wake?.();
+    });
+    this.#writing.add(writing);
+  }
+
   /** Takes the next one; undefined if none is due, or enough are being written. */
-  #next(): string | undefined {
+  #next(): Next | undefined {
     if (this.#writing.size >= AT_A_TIME) return undefined;
-    const from = this.#due.size > 0 ? this.#due : this.#perhaps;
-    const [key] = from;
-    if (key !== undefined) from.delete(key);
-    return key;
+    const [due] = this.#due;
+    if (due !== undefined) {
+      this.#due.delete(due);
+      return { key: due, isPerhaps: false };
+    }
+    const [key] = this.#untilPerhaps() > 0 ? [] : this.#perhaps;
+    if (key === undefined) return undefined;
+    this.#perhaps.delete(key);
+    return { key, isPerhaps: true };
+  }
+
+  /** Milliseconds until the next one of which nothing new is known may be written. */
+  #untilPerhaps(): number {
+    if (this.#isAtPerhaps || this.#perhaps.size === 0) return Number.POSITIVE_INFINITY;
+    return this.#perhapsFrom - this.#tools.clock.monotonic();
   }
 
   /** Until something is due and may be written. */
   async #rest(signal: AbortSignal): Promise<void> {
-    if (this.#due.size + this.#perhaps.size > 0 && this.#writing.size < AT_A_TIME) return;
+    const isFull = this.#writing.size >= AT_A_TIME;
+    const wait = this.#untilPerhaps();
+    if (!isFull && (this.#due.size > 0 || wait <= 0)) return;
+    const over = new AbortController();
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (signal.aborted) resolve();
+      else if (!isFull && Number.isFinite(wait))
+        void this.#tools.clock.sleep(wait, over.signal).then(resolve, resolve);
     });
     this.#wake = null;
+    over.abort('over');
+  }
+
+  /** Thousands of them in a row are looked at, and few written: others have their turn in between. */
+  async #writePerhaps(key: string, signal: AbortSignal): Promise<void> {
+    await setImmediate();
+    const before = this.writes;
+    await this.#write(key, signal);
+    if (this.writes > before) this.#perhapsFrom = this.#tools.clock.monotonic() + APART;
+    this.#isAtPerhaps = false;
   }
 
   async #write(key: string, signal: AbortSignal): Promise<void> {
@@ -151,12 +196,22 @@ export class StatusWriter {
   }
 
   #isOther(before: Partial<TargetStatus>, now: TargetStatus): boolean {
+    const { objects } = this.#tools.objects;
     if (JSON.stringify(sorted(timeless(before))) !== JSON.stringify(sorted(timeless(now))))
       return true;
     const last = Date.parse(before.lastLook?.time ?? '');
     const next = Date.parse(now.lastLook?.time ?? '');
-    const every = Math.max(TIMES_EVERY, TIMES_EACH * this.#tools.objects.objects.size);
-    return Number.isFinite(next) && (!Number.isFinite(last) || next - last >= every);
+    if (!Number.isFinite(next)) return false;
+    const passed = Number.isFinite(last) ? next - last : Number.POSITIVE_INFINITY;
+    return passed >= TIMES_EVERY && passed >= TIMES_APART * objects.size && this.#mayWriteTimes();
+  }
+
+  /** Those of many objects grow old at the same time. */
+  #mayWriteTimes(): boolean {
+    const now = this.#tools.clock.monotonic();
+    if (now < this.#timesFrom) return false;
+    this.#timesFrom = now + TIMES_APART;
+    return true;
   }
 }
 
