@@ -65,7 +65,7 @@ export class ClusterSource implements SettingsSource {
   readonly #objects: Reflector<TargetResource>;
   readonly #api: Pick<KubeApi, 'ask'>;
   readonly #secrets: Pick<ClusterSecrets, 'has'>;
-  readonly #policies: Pick<SettingsPolicies, 'in' | 'problem' | 'revision'>;
+  readonly #policies: Pick<SettingsPolicies, 'in' | 'isSettled' | 'problem' | 'revision'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #policy: string | undefined;
   readonly #judged: (key: string) => void;
@@ -73,6 +73,7 @@ export class ClusterSource implements SettingsSource {
   #values = new SharedValues();
   readonly #targets = new LaterTargets();
   #listeners = new Set<() => void>();
+  #last = '';
   #stamped = '';
   #stampedRevision = '';
   #toldRevision = '';
@@ -85,7 +86,7 @@ export class ClusterSource implements SettingsSource {
     tools: {
       readonly api: Pick<KubeApi, 'ask'>;
       readonly secrets: Pick<ClusterSecrets, 'has'>;
-      readonly policies: Pick<SettingsPolicies, 'in' | 'problem' | 'revision'>;
+      readonly policies: Pick<SettingsPolicies, 'in' | 'isSettled' | 'problem' | 'revision'>;
       readonly clock: Pick<Clock, 'monotonic'>;
       /** A file with a JSON Schema that what an object declares must fit. */
       readonly policy?: string | undefined;
@@ -125,6 +126,8 @@ export class ClusterSource implements SettingsSource {
     const revision = this.#revision;
     // While the API server is away, the objects that were listed last stay in force.
     if (!isListed) throw problem ?? NOT_LISTED();
+    // A policy that is the first to select namespaces holds once these are listed, which is soon.
+    if (!this.#policies.isSettled && this.#last !== '') return this.#last;
     if (this.#policies.problem !== null) throw this.#policies.problem;
     if (revision !== this.#stampedRevision) {
       const specs = [...objects].map(([key, one]) => `${key} ${uidOf(one)} ${generationOf(one)}`);
@@ -136,7 +139,8 @@ export class ClusterSource implements SettingsSource {
       ({ readAt }) => readAt !== null && now - readAt > READ_AGAIN,
     );
     if (isOld && this.#round === this.#loadedRound) this.#round += 1;
-    return `${this.#stamped} ${this.#round}`;
+    this.#last = `${this.#stamped} ${this.#round}`;
+    return this.#last;
   }
 
   async load(): ReturnType<SettingsSource['load']> {

@@ -42,11 +42,17 @@ export interface TravelProblem {
 interface Requirement {
   readonly why: string;
   readonly set: string;
+  /** What else may list origins. */
+  readonly instead?: string;
 }
 
 const PIPELINE: Requirement = { why: 'With CI set', set: 'Add to the pipeline:' };
 const BRANCH: Requirement = { why: 'With --git', set: 'Set it for the controller:' };
-const CLUSTER: Requirement = { why: 'In a cluster', set: 'Set it for the controller:' };
+const CLUSTER: Requirement = {
+  why: 'In a cluster',
+  set: 'Set it for the controller:',
+  instead: ' or a SettingsPolicy',
+};
 
 /** `from` is who may have written the files by then: whoever can push to a branch, or make an object in a cluster. */
 export function travelPolicyIn(env: Variables, from?: 'branch' | 'cluster'): TravelPolicy {
@@ -146,8 +152,9 @@ function originProblem(
     };
   }
   if (policy.origins.length === 0 && policy.required !== null) {
-    const message = `${policy.required.why}, SETPOINT_ALLOWED_ORIGINS must list where keys may be sent.`;
-    return { code, message, hint: `${policy.required.set} SETPOINT_ALLOWED_ORIGINS=${shown}` };
+    const { why, set, instead = '' } = policy.required;
+    const message = `${why}, SETPOINT_ALLOWED_ORIGINS${instead} must list where keys may be sent.`;
+    return { code, message, hint: `${set} SETPOINT_ALLOWED_ORIGINS=${shown}` };
   }
   if (url.protocol === 'http:' && policy.origins.length === 0) return inTheClear(shown);
   return unlistedOrigin(url, shown, policy.origins);

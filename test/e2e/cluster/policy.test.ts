@@ -173,9 +173,16 @@ describe('SettingsPolicies', () => {
     const { kube, one, answer } = await start(404);
     await one.until('production', (now) => now.sync === 'Synced');
     expect(kube.requests).not.toContain('GET /api/v1/namespaces');
-    await policyOf(one, { namespaceSelector: {}, modes: ['Observe'] });
+    const path = await policyOf(one, { namespaceSelector: {}, modes: ['Observe'] });
     answer(0);
     await one.until('production', (now) => reasonOf(now, 'Stalled') === 'Forbidden');
+    // The first that selects namespaces has them listed: until then all stays as it is.
+    await one.admin.put('/api/v1/namespaces/agents', { metadata: { name: 'agents' } });
+    const namespaceSelector = { matchLabels: { team: 'red' } };
+    await one.admin.patch(path, { spec: { namespaceSelector } });
+    await one.until('production', (now) => now.sync === 'Synced');
+    expect(kube.requests).toContain('GET /api/v1/namespaces');
+    expect(one.said).toBe('');
   });
 
   it('that may not be read stop everything, and the message names the rule', async () => {

@@ -9,6 +9,7 @@ import {
   type Structural,
 } from '../../../src/reconciler/kubernetes/crd.ts';
 import { snakeCase } from '../../../src/reconciler/kubernetes/names.ts';
+import { DATA } from '../../../src/reconciler/kubernetes/spec.ts';
 import { faultsOfDefinition } from '../../fixture/structural.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -65,6 +66,16 @@ describe('the definitions of SettingsTarget and SettingsPolicy', () => {
       'Last Look',
       'Age',
     ]);
+  });
+
+  it('has the blocks that are rendered and read under their own names, and no others', () => {
+    const text = readFileSync(join(ROOT, 'schemas/settings.schema.json'), 'utf8');
+    const { properties } = JSON.parse(text) as { readonly properties: object };
+    const framed = ['server', 'guards', 'watch', 'unmanaged'];
+    const blocks = Object.keys(specSchema().properties ?? {}).filter(
+      (name) => name in properties && !framed.includes(name),
+    );
+    expect(blocks.toSorted()).toEqual(DATA.toSorted());
   });
 
   it('has no place for a secret: each goes by valuesFrom', () => {
