@@ -90,6 +90,9 @@ export interface Purpose {
   readonly offered: string;
 }
 
+/** This service account may not do that (403): it is the same the next time. */
+export class KubeForbidden extends SetpointError {}
+
 /** One API server, as the service account of this process may use it. Its token and its authority are read anew for each request: both are replaced. */
 export class KubeApi {
   readonly #cluster: Cluster;
@@ -353,9 +356,10 @@ function statusError(
         'Check that the service account exists, and that the pod mounts its token.',
       );
     case 403:
-      return failed(
+      return new KubeForbidden(
+        code,
         `The API server does not let this service account ${VERBS[method] ?? 'use'} ${what} in ${where}${because}`,
-        rule,
+        { hint: rule },
       );
     case 404:
       return failed(

@@ -27,7 +27,7 @@ const WATCH_FROM = 290;
 const WATCH_TO = 580;
 /** Milliseconds before a list or a watch is tried again: the first time, and the longest. */
 const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 60_000;
+const LONGEST_PAUSE = 30_000;
 
 interface ListAnswer {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };

@@ -1,8 +1,8 @@
-import { asSetpointError } from '../../reconciler/model/error.ts';
+import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import { secretName, type SecretPath } from '../../reconciler/model/ports.ts';
 import type { SecretAnswers } from '../../reconciler/host/reference-source.ts';
 import { referredKey, type ReferredKey } from '../../reconciler/kubernetes/read.ts';
-import { kubePath, type KubeApi } from './kube-api.ts';
+import { KubeForbidden, kubePath, type KubeApi } from './kube-api.ts';
 import type { KubeResource } from './reflector.ts';
 
 /** Milliseconds for one Secret, with all its tries. */
@@ -22,7 +22,7 @@ interface KubeSecret extends KubeResource {
 
 /**
  * The values of Secrets for the runs of a controller. A Secret is read by its name when a run asks for it, and nothing of it is kept after the run. A Secret that
- * names origins gives its values to objects of those alone. `originOf` is the origin of an object by namespace and name; null if it is not known.
+ * names origins gives its values to objects of those alone. If the API server does not answer, the run fails. `originOf` is the origin of an object by namespace and name; null if it is not known.
  */
 export class ClusterSecrets {
   readonly #api: Pick<KubeApi, 'ask'>;
@@ -65,7 +65,8 @@ export class ClusterSecrets {
       if (found !== null) return found;
       return { problem: `there is no Secret ${name} in the namespace ${namespace}` };
     } catch (thrown) {
-      return { problem: `the Secret ${name} cannot be read: ${asSetpointError(thrown).message}` };
+      if (!(thrown instanceof KubeForbidden)) throw unreadable(name, asSetpointError(thrown));
+      return { problem: withoutStop(`the Secret ${name} cannot be read: ${thrown.message}`) };
     }
   }
 
@@ -96,6 +97,16 @@ export class ClusterSecrets {
       return { problem: `${key.key} of the Secret ${key.name} is no UTF-8` };
     return { text: text.replace(/\r?\n$/, '') };
   }
+}
+
+/** A problem is part of a sentence. */
+function withoutStop(text: string): string {
+  return text.replace(/\.$/, '');
+}
+
+/** Not a reference without a value: the API server may answer at any moment. */
+function unreadable(name: string, { code, message, hint }: SetpointError): SetpointError {
+  return new SetpointError(code, `The Secret ${name} cannot be read: ${message}`, { hint });
 }
 
 function origins(list: string): readonly string[] {

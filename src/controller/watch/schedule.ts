@@ -12,11 +12,12 @@ export const APART = 5_000;
 /** The longest back-off, in milliseconds: of an outage, the end of which is to be seen soon, and of what somebody has to mend first. */
 const LONGEST_OF_OUTAGE = 300_000;
 const LONGEST_BACK_OFF = 3_600_000;
-/** How a service fails that may be back at any moment. */
+/** How a service fails that may be back at any moment, or the API server that has its key. */
 const OUTAGES: ReadonlySet<string> = new Set([
   'unreachable',
   'timed-out',
   'server-error',
+  'cluster-failed',
 ] satisfies ErrorCode[]);
 /** The time before an outage is checked again, in milliseconds: the first time, and the longest. */
 const FIRST_CHECK = 5_000;
@@ -35,7 +36,8 @@ export function watchSettings(target: Target, interval: number, strict = false):
 }
 
 /**
- * Milliseconds until the next read: the interval, twice as long after each failure in a row, a tenth more or less. That ends at five minutes for an
+ * Milliseconds until the next read: the interval, twice as long after each failure in a row, a tenth more or less. What failed before anything was sent
+ * spares no service by that, and is tried at the interval. Otherwise it ends at five minutes for an
  * outage, by the `code` of the error, and else at an hour. `random` is from 0 to 1. What a service asks to wait is kept by the pace of its origin.
  */
 export function untilNextRead(
@@ -46,11 +48,14 @@ export function untilNextRead(
 ): number {
   const longest = isOutage(code) ? LONGEST_OF_OUTAGE : LONGEST_BACK_OFF;
   const backedOff =
-    failures === 0
+    failures === 0 || NOT_SENT.has(code)
       ? interval
       : Math.max(interval, Math.min(longest, interval * 2 ** Math.min(failures - 1, 20)));
   return backedOff * (1 - JITTER + 2 * JITTER * random);
 }
+
+/** Errors before a request: somebody has yet to make the Secret, or to write the file. */
+const NOT_SENT: ReadonlySet<string> = new Set(['reference-missing'] satisfies ErrorCode[]);
 
 /** Whether an error, by its code, is that of a service that may be back at any moment. */
 export function isOutage(code: string): boolean {

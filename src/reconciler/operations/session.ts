@@ -2,11 +2,13 @@ import type { EnvironmentOutcome } from '../model/outcome.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
 import { redacted } from '../model/redacted.ts';
 import type { SharedValues } from '../model/redactor.ts';
+import { declaredOrigin } from '../desired/blocks/server.ts';
 import type { Target } from '../desired/target.ts';
 import type { Digests } from '../model/ports.ts';
 import type { SharedSecrets } from '../host/shared-secrets.ts';
 import type { AgreementWith } from '../model/agreement.ts';
 import { agreementAfter, sinceAgreement } from '../plan/agreement.ts';
+import { failedEnvironment } from '../plan/plan-environment.ts';
 import { Networks, type OnExchange } from '../service/network.ts';
 import { applyTarget } from './apply.ts';
 import { approvedParts } from './approved.ts';
@@ -16,7 +18,7 @@ import { parseRules } from './flag-values.ts';
 import type { ApplyRequest, PlanRequest } from './options.ts';
 import { planTarget, type Planning } from './plan-target.ts';
 import { checkPolicy } from './policy.ts';
-import { SetpointError } from '../model/error.ts';
+import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import { judgeTargets, whyNotApplied, type Prepared } from './prepare.ts';
 import { running, withoutFiles, type Running, type Sharing } from './redacting.ts';
 import { selectRun } from './select.ts';
@@ -74,25 +76,38 @@ export interface LoadedPlan {
   readonly agreed: (() => AgreementWith) | null;
 }
 
-/** Plans one environment that was loaded and judged before. */
-export function planLoaded(
+/** Plans one environment that was loaded and judged before. What fails before anything is planned is in the plan, too: secrets that cannot be had. */
+export async function planLoaded(
   target: Target,
   request: SessionRequest,
   sharing: SessionSharing,
 ): Promise<LoadedPlan> {
-  return prepared(target, request, sharing, async (one, run) => {
-    const { agreement, digests } = sharing;
-    const address = await addressDigest(one, digests);
-    let agreed: LoadedPlan['agreed'] = null;
-    const looking = { ...run, differences: true };
-    const plan = await run.tracer.environment('plan', target.name, () =>
-      planTarget(one, looking, planningAfter(sharing, run), null, (planned) => {
-        const compared = { ...planned, desired: one.desired, address };
-        agreed = () => ({ address, agreement: agreementAfter(compared, agreement, digests) });
-      }),
-    );
-    return { plan: redacted(plan, run.resolved.of(target.name)), agreed };
-  });
+  try {
+    return await prepared(target, request, sharing, (one, run) => planned(one, run, sharing));
+  } catch (thrown) {
+    const about = { name: target.name, origin: declaredOrigin(target), observed_at: null };
+    const error = errorReport(asSetpointError(thrown));
+    return { plan: failedEnvironment(about, error, []), agreed: null };
+  }
+}
+
+async function planned(
+  one: Prepared,
+  run: Running<SessionRequest>,
+  sharing: SessionSharing,
+): Promise<LoadedPlan> {
+  const { agreement, digests } = sharing;
+  const { name } = one.target;
+  const address = await addressDigest(one, digests);
+  let agreed: LoadedPlan['agreed'] = null;
+  const looking = { ...run, differences: true };
+  const plan = await run.tracer.environment('plan', name, () =>
+    planTarget(one, looking, planningAfter(sharing, run), null, (found) => {
+      const compared = { ...found, desired: one.desired, address };
+      agreed = () => ({ address, agreement: agreementAfter(compared, agreement, digests) });
+    }),
+  );
+  return { plan: redacted(plan, run.resolved.of(name)), agreed };
 }
 
 /** Applies one environment that was loaded and judged before, within a saved plan if there is one. */

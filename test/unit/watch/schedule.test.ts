@@ -31,6 +31,10 @@ describe('how long until the next read', () => {
     expect(untilNextRead(100_000, 0, '', 1)).toBeCloseTo(110_000);
   });
 
+  it('is the interval if nothing was sent, because a reference has no value', () => {
+    expect(untilNextRead(MINUTE, 9, 'reference-missing', 0.5)).toBe(MINUTE);
+  });
+
   it('is never shorter than an interval that is longer than the longest back-off', () => {
     expect(untilNextRead(24 * HOUR, 9, 'unreachable', 0.5)).toBe(24 * HOUR);
   });
