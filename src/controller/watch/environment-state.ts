@@ -139,7 +139,8 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
       return { agreed: { address: fact.address ?? null, agreement: fact.agreement } };
     case 'set': {
       const { kind: _kind, ...change } = fact;
-      return change;
+      const names = Object.keys(change) as (keyof typeof change)[];
+      return names.some((name) => change[name] !== state[name]) ? change : null;
     }
     case 'suspended':
     case 'notice':
