@@ -113,6 +113,10 @@ export class ClusterSource implements SettingsSource {
     return `${this.#objects.revision} ${this.#policies.revision}`;
   }
 
+  originOf(key: string): string | null {
+    return originOf(this.#objects.objects.get(key));
+  }
+
   /** To be called when the objects, or the policies, may have changed. A status that is written changes nothing of what is declared. */
   objectsChanged(): void {
     const revision = this.#revision;

@@ -92,6 +92,7 @@ export class Controller implements Watching {
       random,
       signal: this.#stop.signal,
       abandon: options.abandon,
+      isHeldUp: (state) => this.#isHeldUp(state),
       commitOf: (name) => files.commitOf(name),
       append: (event, at) => this.#recorder.append(event, at),
       tell: (state, record) => this.#recorder.tell(state, record),
@@ -286,6 +287,14 @@ export class Controller implements Watching {
       });
       this.#turns.add(turn);
     }
+  }
+
+  /** Whether a quarter of those that are read at a time wait for one origin. */
+  #isHeldUp({ name, origin: known }: WatchState): boolean {
+    const { source, parallel } = this.#options;
+    const origin = known ?? source.originOf?.(name) ?? '';
+    if (!URL.canParse(origin)) return false;
+    return this.#networks.paces.waiting(new URL(origin).origin) >= Math.max(1, parallel / 4);
   }
 
   #traced<T>(watched: Watched, work: () => Promise<T>): Promise<T> {

@@ -17,6 +17,9 @@ import type { Gone, ToldStates } from './notices/told.ts';
 /** After the files changed, known environments are read within this time, in milliseconds. */
 const SOON = 5_000;
 
+/** How long an environment is put off whose origin lets others wait already, about, in milliseconds. */
+const PUT_OFF = 2_000;
+
 /** Locks that are tried again at a time. */
 const MOST_LOCKS = 50;
 
@@ -111,12 +114,19 @@ export class Fleet {
     }
   }
 
-  /** The one whose turn has come and that waits for it the longest; undefined if there is none. */
+  /**
+   * The one whose turn has come and that waits for it the longest; undefined if there is none. Those that would only wait for their origin are put off: it
+   * must not take all turns from the others.
+   */
   next(): Watched | undefined {
-    const found = this.#waiting();
-    if (found === undefined || found.due > this.#tools.clock.monotonic()) return undefined;
-    this.#queue.shift();
-    return found;
+    const { clock, random, isHeldUp } = this.#tools;
+    for (;;) {
+      const found = this.#waiting();
+      if (found === undefined || found.due > clock.monotonic()) return undefined;
+      this.#queue.shift();
+      if (!isHeldUp(found.state)) return found;
+      found.due = clock.monotonic() + PUT_OFF * (0.5 + random());
+    }
   }
 
   /** How many wait for their turn. */

@@ -64,6 +64,8 @@ export interface SettingsSource {
   load(): Promise<LoadedFiles>;
   /** Those that a controller before this one used last, if they were kept; null if there are none. */
   loadLast(): Promise<LoadedFiles | null>;
+  /** The origin of an environment, if that is known without reading what it declares. */
+  originOf?(name: string): string | null;
   /** Told of the settings files in force: what is beside them stays, also of a file that is broken since. */
   use?(paths: readonly string[]): void;
   /** Calls `changed` when the files may have changed, as far as the system tells; what it returns ends that. */

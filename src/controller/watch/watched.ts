@@ -32,6 +32,8 @@ export interface WatchTools extends TurnTools, AgreementTools, LockTools, Record
   readonly interval: number;
   /** A number from 0 to 1. */
   readonly random: () => number;
+  /** Whether enough of its origin wait for their turn. */
+  readonly isHeldUp: (state: WatchState) => boolean;
   /** The commit that an environment is declared by. */
   readonly commitOf: (name: string) => string | null;
   readonly ended: (state: WatchState, read: ReadEnd) => void;

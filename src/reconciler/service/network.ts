@@ -285,6 +285,11 @@ export class Paces {
   readonly #recent = new RecentCounts();
   #opened = 0;
 
+  /** How many requests to an origin wait for their turn. */
+  waiting(origin: string): number {
+    return this.#paces.get(origin)?.waiting ?? 0;
+  }
+
   /** The turns of an environment, which come before those of environments that are opened later. */
   open(
     origin: string,

@@ -74,6 +74,11 @@ export class Pace {
     this.#random = random;
   }
 
+  /** How many requests wait for their turn. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
   /** Resolves when the request may be sent. Rejects with a NotSent if it would have to wait too long, or if it is interrupted. */
   turn(waiting: Waiting): Promise<void> {
     this.#held = this.#queue.length > 0 || this.#wait() > 0;
