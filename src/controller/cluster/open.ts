@@ -2,7 +2,12 @@ import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
-import { openController, type Controller, type ControllerRequest } from '../watch/controller.ts';
+import {
+  INTERVAL,
+  openController,
+  type Controller,
+  type ControllerRequest,
+} from '../watch/controller.ts';
 import { whyNotHealed } from '../watch/healing.ts';
 import type { Listener } from '../watch/watching.ts';
 import { KubeApi, type Cluster } from './kube-api.ts';
@@ -69,6 +74,7 @@ export class ClusterController {
       env,
       clock = SYSTEM_CLOCK,
       data,
+      interval = INTERVAL,
       signal,
       strict,
       timeout,
@@ -105,6 +111,7 @@ export class ClusterController {
       clock,
       policy: request.policy,
       judged: (key) => this.#writer.look(key),
+      interval,
     });
     this.controller = openController({
       ...request,
@@ -194,6 +201,7 @@ export class ClusterController {
     const last = this.#handled.get(key) ?? status?.['lastHandledReconcileAt'];
     if (value === undefined || value === last || value === this.#asked.get(key)?.value) return;
     this.#asked.set(key, { value, at: this.#clock.monotonic() });
+    this.#source.readOutside(key);
     if (this.controller.state(key) !== undefined) void this.controller.readNow(key);
   }
 

@@ -11,6 +11,7 @@ import { InvalidSettings } from '../../reconciler/operations/load.ts';
 import { checkPolicy } from '../../reconciler/operations/policy.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import { isRecord, type Value } from '../../reconciler/model/value.ts';
+import { watchSettings } from '../watch/schedule.ts';
 import { lineOf, textOfProblem, type SettingsSource } from '../watch/source.ts';
 import { kubePath, type KubeApi } from './kube-api.ts';
 import { LaterTargets } from './later-targets.ts';
@@ -24,7 +25,7 @@ export interface TargetResource extends KubeResource {
   readonly status?: Readonly<Record<string, Value>>;
 }
 
-/** How long what a ConfigMap or an optional key says counts before it is read again, in milliseconds. */
+/** What a ConfigMap or an optional key says is read again each interval of its object, and so often at most, in milliseconds. */
 const READ_AGAIN = 60_000;
 /** Milliseconds for one ConfigMap, with all its tries. */
 const WITHIN = 10_000;
@@ -51,13 +52,13 @@ interface Declared {
   readonly target: Target | null;
   readonly problem: SetpointError | null;
   readonly outside: Outside;
-  /** On the monotonic clock; null if nothing outside the object is in it. */
-  readonly readAt: number | null;
+  /** When what is outside the object is read again, on the monotonic clock; null if nothing is. */
+  readonly nextAt: number | null;
 }
 
 /**
  * The SettingsTargets of a cluster as the environments of a controller, each named by its namespace and name. One that is not valid, or suspended, is not
- * among them. What an object declares is read again if its spec changes, and what it names outside of itself each minute.
+ * among them. What an object declares is read again if its spec changes, and what it names outside of itself at each interval.
  */
 export class ClusterSource implements SettingsSource {
   readonly kind = 'cluster';
@@ -69,9 +70,12 @@ export class ClusterSource implements SettingsSource {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #policy: string | undefined;
   readonly #judged: (key: string) => void;
+  readonly #interval: number;
   #declared: ReadonlyMap<string, Declared> = new Map();
   #values = new SharedValues();
   readonly #targets = new LaterTargets();
+  /** Those of which what is outside is to be read again. */
+  readonly #asked = new Set<string>();
   #listeners = new Set<() => void>();
   #last = '';
   #stamped = '';
@@ -92,6 +96,8 @@ export class ClusterSource implements SettingsSource {
       readonly policy?: string | undefined;
       /** Told of an object that became valid, or invalid by another reason. */
       readonly judged: (key: string) => void;
+      /** Of an object that names none, in milliseconds. */
+      readonly interval: number;
     },
   ) {
     this.#objects = objects;
@@ -101,11 +107,23 @@ export class ClusterSource implements SettingsSource {
     this.#clock = tools.clock;
     this.#policy = tools.policy;
     this.#judged = tools.judged;
+    this.#interval = tools.interval;
   }
 
   /** What an object declares as of the last load; undefined if it was not read yet, or is suspended. */
   declared(key: string): Declared | undefined {
     return this.#declared.get(key);
+  }
+
+  /** Has what is outside of an object read again now. */
+  readOutside(key: string): void {
+    if (this.#declared.get(key)?.nextAt === null) return;
+    this.#asked.add(key);
+    for (const listener of this.#listeners) listener();
+  }
+
+  #isOld(key: string, { nextAt }: Declared, now: number): boolean {
+    return nextAt !== null && (now > nextAt || this.#asked.has(key));
   }
 
   /** Changes with what is declared, and with what is allowed. */
@@ -139,9 +157,7 @@ export class ClusterSource implements SettingsSource {
       this.#stampedRevision = revision;
     }
     const now = this.#clock.monotonic();
-    const isOld = [...this.#declared.values()].some(
-      ({ readAt }) => readAt !== null && now - readAt > READ_AGAIN,
-    );
+    const isOld = [...this.#declared].some(([key, one]) => this.#isOld(key, one, now));
     if (isOld && this.#round === this.#loadedRound) this.#round += 1;
     this.#last = `${this.#stamped} ${this.#round}`;
     return this.#last;
@@ -160,6 +176,7 @@ export class ClusterSource implements SettingsSource {
     }
     const before = this.#declared;
     this.#declared = next;
+    for (const key of this.#asked) if (!next.has(key)) this.#asked.delete(key);
     for (const [key, { problem }] of next)
       if (problem?.message !== before.get(key)?.problem?.message) this.#judged(key);
     const targets = [...next.values()].flatMap(({ target }) => (target === null ? [] : [target]));
@@ -197,11 +214,11 @@ export class ClusterSource implements SettingsSource {
       allowance = this.#policies.in(namespaceOf(object));
       isSame =
         before?.generation === generation && before.uid === uid && before.allowance === allowance;
-      if (before !== undefined && isSame)
-        if (before.readAt === null || now - before.readAt <= READ_AGAIN) return before;
+      if (before !== undefined && isSame) if (!this.#isOld(key, before, now)) return before;
+      this.#asked.delete(key);
       return await this.#readAgain(key, object, allowance, isSame ? (before ?? null) : null);
     } catch (thrown) {
-      if (before !== undefined && isSame) return { ...before, readAt: now };
+      if (before !== undefined && isSame) return { ...before, nextAt: now + READ_AGAIN };
       const problem = asSetpointError(thrown);
       return {
         generation,
@@ -210,7 +227,7 @@ export class ClusterSource implements SettingsSource {
         target: null,
         problem,
         outside: NOTHING,
-        readAt: now,
+        nextAt: now + READ_AGAIN,
       };
     }
   }
@@ -231,7 +248,15 @@ export class ClusterSource implements SettingsSource {
         ? new InvalidSettings(diagnostics)
         : (modeProblem(object, allowance) ?? (await this.#refusal(target)));
     if (target === null || problem !== null)
-      return { generation, uid, allowance, target: null, problem, outside, readAt: now };
+      return {
+        generation,
+        uid,
+        allowance,
+        target: null,
+        problem,
+        outside,
+        nextAt: now + READ_AGAIN,
+      };
     const isAsBefore = before !== null && isSameOutside(before.outside, outside);
     const known = isAsBefore ? before.target : null;
     return {
@@ -241,7 +266,7 @@ export class ClusterSource implements SettingsSource {
       target: known ?? this.#later(target, key, object, outside, allowance),
       problem,
       outside,
-      readAt: isInside ? null : now,
+      nextAt: isInside ? null : now + this.#every(target),
     };
   }
 
@@ -259,6 +284,10 @@ export class ClusterSource implements SettingsSource {
       if (again.target === null) throw new InvalidSettings(again.diagnostics);
       return again.target;
     });
+  }
+
+  #every(target: Target): number {
+    return Math.max(READ_AGAIN, watchSettings(target, this.#interval).interval ?? 0);
   }
 
   /** Why the policy refuses what an object declares; null if it does not. */

@@ -40,6 +40,9 @@ import { SuspensionFile } from './suspension-file.ts';
 /** The loop turns at least this often, in milliseconds. */
 const TURN = 5_000;
 
+/** Milliseconds between two reads of an environment that does not say. */
+export const INTERVAL = 300_000;
+
 /** Agreements that differ and are kept as one object for all environments that have them. */
 const SHARED_AGREEMENTS = 100;
 
@@ -337,7 +340,7 @@ export interface ControllerRequest extends Partial<
 
 /** A controller over a data folder; `run` starts it. It reads every 5 minutes and 8 environments at a time, and locks with files, unless told otherwise. */
 export function openController(options: ControllerRequest): Controller {
-  const { data, clock = SYSTEM_CLOCK, limits = JOURNAL_LIMITS, interval = 300_000 } = options;
+  const { data, clock = SYSTEM_CLOCK, limits = JOURNAL_LIMITS, interval = INTERVAL } = options;
   const { env, signal } = options.request;
   const request = {
     sharedSecrets: new SharedSecrets(env, clock, interval, signal),

@@ -181,6 +181,26 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     expect(status.sync).toBe('Synced');
   });
 
+  test('reads a ConfigMap again for whoever asks for a look', async () => {
+    const one = await world(1);
+    const path = `/api/v1/namespaces/${one.namespace}/configmaps/settings`;
+    const text = (language: string) => ({
+      data: { 'settings.yaml': `version: 1\nsettings:\n  language: ${language}\n` },
+    });
+    const metadata = { name: 'settings', namespace: one.namespace };
+    await one.admin.put(path, { apiVersion: 'v1', kind: 'ConfigMap', metadata, ...text('fr') });
+    const from = { configMapKeyRef: { name: 'settings', key: 'settings.yaml' } };
+    await one.target('production', { settingsFrom: from });
+    await one.start();
+    await one.until('production', (now) => now.plan?.items[0]?.after === 'fr');
+    await one.admin.patch(path, text('de'));
+    await one.admin.patch(one.pathOf('production'), {
+      metadata: { annotations: { 'setpoint.dev/requestedAt': 'now' } },
+    });
+    const status = await one.until('production', (now) => now.lastHandledReconcileAt === 'now');
+    expect(status.plan?.items[0]?.after).toBe('de');
+  });
+
   test('answers whoever asks for a look while it has one', async () => {
     const one = await world(1);
     const held: ServerResponse[] = [];
