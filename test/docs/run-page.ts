@@ -142,10 +142,14 @@ async function watch(
   const child = shell.start('bash', ['-c', `exec ${command.replace(address, `${host}:0`)} 2>&1`]);
   const ended = once(child, 'close') as Promise<[number | null]>;
   let output = '';
-  const timer = setTimeout(() => child.kill('SIGTERM'), PATIENCE);
+  // A second signal would not let it end what it is at.
+  const stop = (): void => {
+    if (!child.killed) child.kill('SIGTERM');
+  };
+  const timer = setTimeout(stop, PATIENCE);
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString();
-    if (isThere(shown())) child.kill('SIGTERM');
+    if (isThere(shown())) stop();
   });
   const shown = () => output.replace(/(The page is at http:\/\/)[\d.:]+/, `$1${address}`);
   const [exit] = await ended;
