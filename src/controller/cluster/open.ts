@@ -1,4 +1,4 @@
-import { asSetpointError } from '../../reconciler/model/error.ts';
+import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
@@ -15,7 +15,13 @@ import { SettingsPolicies } from './policies.ts';
 import { Reflector } from './reflector.ts';
 import { ClusterSecrets } from './secrets.ts';
 import { ClusterSource, originOf, targetPath, whyInvalid, type TargetResource } from './source.ts';
-import { approvalDigest, approvedDigest, type TargetKnown } from './status.ts';
+import {
+  approvalDigest,
+  approvedDigest,
+  stalledReason,
+  toldReason,
+  type TargetKnown,
+} from './status.ts';
 import { StatusWriter } from './status-writer.ts';
 import { EventWriter, happened } from './events.ts';
 
@@ -110,7 +116,7 @@ export class ClusterController {
       policies: this.#policies,
       clock,
       policy: request.policy,
-      judged: (key) => this.#writer.look(key),
+      judged: (key, problem) => this.#judged(key, problem),
       interval,
     });
     this.controller = openController({
@@ -246,6 +252,19 @@ export class ClusterController {
         this.#apply(key, now, next);
     };
     void this.controller.applyNow(key, state.digest, 'spec.approval').catch(notBegun);
+  }
+
+  /** Nothing else tells of an object that is not watched: it is no environment. */
+  #judged(key: string, problem: SetpointError | null): void {
+    this.#writer.look(key);
+    const object = this.#objects.objects.get(key);
+    if (problem === null || object === undefined) return;
+    const [reason, message] = [stalledReason(problem), whyInvalid(problem)];
+    const why = `It is not watched: ${message}`;
+    this.#report({ severity: 'warning', message: why, environment: key });
+    // A controller that starts again has told it.
+    if (toldReason(object) !== reason)
+      this.#events.write(object, { type: 'Warning', reason, note: message });
   }
 
   #known(key: string, object: TargetResource): TargetKnown | null {

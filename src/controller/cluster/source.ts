@@ -69,7 +69,7 @@ export class ClusterSource implements SettingsSource {
   readonly #policies: Pick<SettingsPolicies, 'in' | 'isSettled' | 'problem' | 'revision'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #policy: string | undefined;
-  readonly #judged: (key: string) => void;
+  readonly #judged: (key: string, problem: SetpointError | null) => void;
   readonly #interval: number;
   #declared: ReadonlyMap<string, Declared> = new Map();
   #values = new SharedValues();
@@ -94,8 +94,8 @@ export class ClusterSource implements SettingsSource {
       readonly clock: Pick<Clock, 'monotonic'>;
       /** A file with a JSON Schema that what an object declares must fit. */
       readonly policy?: string | undefined;
-      /** Told of an object that became valid, or invalid by another reason. */
-      readonly judged: (key: string) => void;
+      /** Told of an object that became valid (null), or invalid by another reason. */
+      readonly judged: (key: string, problem: SetpointError | null) => void;
       /** Of an object that names none, in milliseconds. */
       readonly interval: number;
     },
@@ -178,7 +178,7 @@ export class ClusterSource implements SettingsSource {
     this.#declared = next;
     for (const key of this.#asked) if (!next.has(key)) this.#asked.delete(key);
     for (const [key, { problem }] of next)
-      if (problem?.message !== before.get(key)?.problem?.message) this.#judged(key);
+      if (problem?.message !== before.get(key)?.problem?.message) this.#judged(key, problem);
     const targets = [...next.values()].flatMap(({ target }) => (target === null ? [] : [target]));
     return {
       targets,

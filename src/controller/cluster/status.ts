@@ -274,8 +274,19 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
   'policy-violated',
 ]);
 
-function stalledBy({ code, message }: NonNullable<TargetKnown['invalid']>): readonly Said[] {
-  return stalled(FORBIDDEN.has(code) ? 'Forbidden' : 'Invalid', message, unknownDrift(message));
+function stalledBy(problem: NonNullable<TargetKnown['invalid']>): readonly Said[] {
+  return stalled(stalledReason(problem), problem.message, unknownDrift(problem.message));
+}
+
+/** The reason of an object that is not read: somebody has to mend it, or to allow it. */
+export function stalledReason({ code }: { readonly code: string }): 'Forbidden' | 'Invalid' {
+  return FORBIDDEN.has(code) ? 'Forbidden' : 'Invalid';
+}
+
+/** Why an object is Stalled, as its status says; null if it is not. */
+export function toldReason({ status }: TargetResource): string | null {
+  const { conditions = [] } = (status ?? {}) as unknown as Partial<TargetStatus>;
+  return conditions.find(({ type }) => type === 'Stalled')?.reason ?? null;
 }
 
 function unread({ code, message }: { readonly code: string; readonly message: string }) {
