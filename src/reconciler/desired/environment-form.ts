@@ -38,6 +38,8 @@ export class EnvironmentForm {
   readonly #words: readonly Word[];
   readonly #pattern: RegExp;
   #node: Node | null = null;
+  /** How many words are before each place of the first one's node. */
+  readonly #before = new Map<number, number>();
 
   private constructor(file: SourceFile, indent: number, words: readonly Word[], end: number) {
     this.file = file;
@@ -84,10 +86,18 @@ export class EnvironmentForm {
   /** Takes the first one as it was read. False if one of the words is not a value by itself. */
   learn(node: Node): boolean {
     const values = new Map<number, unknown>();
+    const count = (at: number): void => {
+      this.#before.set(at, this.#words.filter((word) => word.at < at).length);
+    };
     const visit = (inner: Node): void => {
+      count(inner.at);
       if (inner.kind === 'scalar') values.set(inner.at, inner.value);
       else if (inner.kind === 'list') inner.items.forEach(visit);
-      else for (const { node: value } of inner.members.values()) visit(value);
+      else
+        for (const { keyAt, node: value } of inner.members.values()) {
+          count(keyAt);
+          visit(value);
+        }
     };
     visit(node);
     this.#node = node;
@@ -103,21 +113,19 @@ export class EnvironmentForm {
   /** The node of the environment that starts at an offset. */
   nodeAt(start: number): Node {
     const words = this.#wordsAt(start);
-    const placeOf = (at: number): number => {
-      let place = at + start - this.first;
-      for (const [index, word] of this.#words.entries()) {
-        if (word.at >= at) break;
-        place += (words[index]?.length ?? 0) - word.text.length;
-      }
-      return place;
-    };
+    // How far it is moved, what has so many words before it.
+    const moves = [start - this.first];
+    for (let index = 0; index < words.length; index += 1)
+      moves.push((moves[index] ?? 0) + lengthOf(words[index]) - lengthOf(this.#words[index]?.text));
+    const placeOf = (at: number): number => at + (moves[this.#before.get(at) ?? 0] ?? 0);
     const copy = (node: Node): Node => {
       const { kind, file, reported } = node;
       const at = placeOf(node.at);
       if (kind === 'scalar') {
-        const index = node.bare ? -1 : this.#words.findIndex((word) => word.at === node.at);
+        const index = this.#before.get(node.at) ?? 0;
         const word = this.#words[index];
-        const value = word === undefined ? node.value : valueOf(word, words[index] ?? '');
+        const isWord = !node.bare && word?.at === node.at;
+        const value = isWord ? valueOf(word, words[index] ?? '') : node.value;
         return { kind, file, at, reported, value, bare: node.bare };
       }
       if (kind === 'list') return { kind, file, at, reported, items: node.items.map(copy) };
@@ -133,6 +141,10 @@ export class EnvironmentForm {
     this.#pattern.lastIndex = start;
     return this.#pattern.exec(this.file.text)?.slice(1) ?? [];
   }
+}
+
+function lengthOf(text = ''): number {
+  return text.length;
 }
 
 function valueOf({ kind }: Word, text: string): string | number {
