@@ -84,16 +84,19 @@ export interface Reconciled extends Omit<ResourceEnd, 'status'>, Spoken {
   readonly proofs?: readonly Proof[] | undefined;
 }
 
+/** What plans a resource that was read; null if there is nothing of it to plan. */
+export type Reading = ((earlier: Plan) => PartPlan) | null;
+
 /** A resource, and how it is read, planned and written. */
 export interface ManagedResource extends Resource {
   /**
    * Reads it; the result plans what was read, given the parts of the plan before its own, and throws if the service cannot hold what is declared. Null if the file declares nothing of
-   * it: then the service is asked nothing. `settings` are those that the service has; null if they were not observed.
+   * it: then the service is asked nothing, and nothing is waited for. `settings` are those that the service has; null if they were not observed.
    */
   readonly read: (
     input: PlanInput<ObservedState | null>,
     settings: ObservedState | null,
-  ) => Promise<((earlier: Plan) => PartPlan) | null>;
+  ) => Promise<Reading> | Reading;
   /** What `doctor` checks besides what the settings show, if the file declares something of it. */
   readonly check?: {
     readonly name: TargetCheck;

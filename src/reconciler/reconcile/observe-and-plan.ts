@@ -8,7 +8,7 @@ import {
   settingsPlanIn,
   withSettings,
 } from '../plan/settings-part.ts';
-import type { ManagedResource, PlanInput, ResourceEnd } from './contract.ts';
+import type { PlanInput, Reading, ResourceEnd } from './contract.ts';
 import type { Result } from '../model/outcome.ts';
 
 /**
@@ -20,11 +20,12 @@ export async function observeAndPlan<O extends ObservedState | null>(
   input: PlanInput<O>,
 ): Promise<Planned<O>> {
   const observed = await input.settings.observe(input.signal);
-  const read: Awaited<ReturnType<ManagedResource['read']>>[] = [];
+  const read: Reading[] = [];
   const lacking: LackingError[] = [];
   for (const resource of input.resources) {
     try {
-      read.push(await resource.read(input, observed));
+      const reading = resource.read(input, observed);
+      read.push(reading instanceof Promise ? await reading : reading);
     } catch (thrown) {
       if (thrown instanceof LackingError) lacking.push(thrown);
       else throw lackingAll(lacking) ?? thrown;

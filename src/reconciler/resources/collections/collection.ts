@@ -17,7 +17,8 @@ import { NOTHING_KNOWN } from '../../plan/plan-settings.ts';
 import { settingsPlanIn } from '../../plan/settings-part.ts';
 import { declaredAs, listWrites, OTHERS, withApproved, withOthers } from './whole.ts';
 import { planCollection, wholeOf } from './plan.ts';
-import type { ManagedResource, PlanInput } from '../../reconcile/contract.ts';
+import type { Source } from '../../model/path.ts';
+import type { ManagedResource, PlanInput, Reading } from '../../reconcile/contract.ts';
 import { LackingError } from '../../reconcile/observe-and-plan.ts';
 import { afterEarlierRenames, afterRenames, throwIfNotRenamed } from './renames.ts';
 import { roomMade, throwIfUnfit } from './room.ts';
@@ -74,6 +75,55 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
     const part = { resource, ...plan, warnings: [], unmet: [], unpreservable: [], work: [] };
     return { ...part, warnings: said.warned?.(part, desired, listing) ?? [] };
   };
+  const readDeclared = async (
+    input: PlanInput<ObservedState | null>,
+    settings: ObservedState,
+    named: readonly DesiredItem[],
+    exhaustive: Source | undefined,
+  ): Promise<Reading> => {
+    const shown = shownListing(wires, settings);
+    if (shown === 'untold' && named.length === 0) return null;
+    if (shown === 'untold')
+      return (earlier) => {
+        if (settingsPlanIn(earlier).changes.length === 0) throw untold(form, named);
+        return withUntold(planOf(NO_ITEMS, input, named), named);
+      };
+    const asked = {
+      declared: named,
+      desired: input.desired,
+      isExhaustive: exhaustive !== undefined,
+    };
+    const reader = input.reader(kind.reader);
+    const listing = shown ?? (await reader.list(settings, asked, input.signal));
+    // A service without the collection has nothing of it that the file could remove.
+    if (listing === null && named.every(({ members }) => members === null)) return null;
+    if (listing === null) throw lacking(form, named, said);
+    return (earlier) => {
+      const wire = wires[settings.dialect.name];
+      throwIfNotRenamed(form, wire, named, listing);
+      const followed = afterEarlierRenames(wire ?? {}, listing, earlier);
+      const renamed = afterRenames(named, followed);
+      const known = { items: named, listing: renamed, desired: input.desired, settings };
+      const items = withOthers(form, known, wire, exhaustive);
+      const judged = { ...known, items };
+      throwIfUnfit(form, wire, judged);
+      const room = roomMade(form, wire, judged);
+      const part = { ...planOf(followed, input, items), room };
+      const warnings = exhaustive === undefined ? [] : listWrites(form, wire);
+      const own = wire?.warned?.(part.changes, judged) ?? [];
+      const left = leftNames(input.desired, block);
+      const told = {
+        ...part,
+        unmanaged: part.unmanaged.filter(([, one = '']) => !left.has(one)),
+        warnings: [...part.warnings, ...own, ...warnings],
+      };
+      return withAgain(form, told, judged, (item) => {
+        const again = wire?.again?.(item, earlier, input.desired) ?? null;
+        const outdated = wire?.outdated?.(item, input.desired, input.fingerprints) ?? null;
+        return again === null ? { reason: outdated } : { reason: again, consequence: true };
+      });
+    };
+  };
   const resource: ManagedResource = {
     name,
     block,
@@ -82,52 +132,13 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
       const forms = declared(desired, quick);
       return changes.map((change) => forms.get(declaredAs(change)) ?? null);
     },
-    read: async (input, settings) => {
+    read: (input, settings) => {
       const named = declaredIn(input.desired);
       const exhaustive = input.desired.exhaustive?.get(block);
-      if ((named.length === 0 && exhaustive === undefined) || settings === null) return null;
-      const shown = shownListing(wires, settings);
-      if (shown === 'untold' && named.length === 0) return null;
-      if (shown === 'untold')
-        return (earlier) => {
-          if (settingsPlanIn(earlier).changes.length === 0) throw untold(form, named);
-          return withUntold(planOf(NO_ITEMS, input, named), named);
-        };
-      const asked = {
-        declared: named,
-        desired: input.desired,
-        isExhaustive: exhaustive !== undefined,
-      };
-      const reader = input.reader(kind.reader);
-      const listing = shown ?? (await reader.list(settings, asked, input.signal));
-      // A service without the collection has nothing of it that the file could remove.
-      if (listing === null && named.every(({ members }) => members === null)) return null;
-      if (listing === null) throw lacking(form, named, said);
-      return (earlier) => {
-        const wire = wires[settings.dialect.name];
-        throwIfNotRenamed(form, wire, named, listing);
-        const followed = afterEarlierRenames(wire ?? {}, listing, earlier);
-        const renamed = afterRenames(named, followed);
-        const known = { items: named, listing: renamed, desired: input.desired, settings };
-        const items = withOthers(form, known, wire, exhaustive);
-        const judged = { ...known, items };
-        throwIfUnfit(form, wire, judged);
-        const room = roomMade(form, wire, judged);
-        const part = { ...planOf(followed, input, items), room };
-        const warnings = exhaustive === undefined ? [] : listWrites(form, wire);
-        const own = wire?.warned?.(part.changes, judged) ?? [];
-        const left = leftNames(input.desired, block);
-        const told = {
-          ...part,
-          unmanaged: part.unmanaged.filter(([, one = '']) => !left.has(one)),
-          warnings: [...part.warnings, ...own, ...warnings],
-        };
-        return withAgain(form, told, judged, (item) => {
-          const again = wire?.again?.(item, earlier, input.desired) ?? null;
-          const outdated = wire?.outdated?.(item, input.desired, input.fingerprints) ?? null;
-          return again === null ? { reason: outdated } : { reason: again, consequence: true };
-        });
-      };
+      const isDeclared = named.length > 0 || exhaustive !== undefined;
+      return isDeclared && settings !== null
+        ? readDeclared(input, settings, named, exhaustive)
+        : null;
     },
     lists: {
       [block]: {

@@ -6,6 +6,7 @@ import { requireFit } from '../../plan/fit.ts';
 import type {
   ManagedResource,
   PlanInput,
+  Reading,
   ReconcileInput,
   ResourceEnd,
   ShownList,
@@ -27,14 +28,8 @@ export const SANDBOXES: ManagedResource = {
   },
   // What a change does not show, and an approval is about: whether a conversation may be cut off.
   terms: (part) => planIn(part).steps.map(({ item: { kind, whenBusy } }) => [kind, whenBusy]),
-  read: async (input, settings) => {
-    const { desired } = input;
-    if (declaredSandboxes(desired).length === 0) return null;
-    // A service without sandboxes is not asked for any.
-    if (settings !== null) requireFit(desired, settings);
-    const plan = await planned(input, settings, desired);
-    return () => sandboxPart(plan);
-  },
+  read: (input, settings) =>
+    declaredSandboxes(input.desired).length === 0 ? null : readDeclared(input, settings),
   isList: true,
   check: {
     name: 'sandboxes',
@@ -67,6 +62,17 @@ export const SANDBOXES: ManagedResource = {
   },
   write: (input, part) => writeSandboxes(input, planIn(part)),
 };
+
+async function readDeclared(
+  input: PlanInput<ObservedState | null>,
+  settings: ObservedState | null,
+): Promise<Reading> {
+  const { desired } = input;
+  // A service without sandboxes is not asked for any.
+  if (settings !== null) requireFit(desired, settings);
+  const plan = await planned(input, settings, desired);
+  return () => sandboxPart(plan);
+}
 
 const ALL = '';
 

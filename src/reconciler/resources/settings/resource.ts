@@ -242,7 +242,6 @@ function notVerified(error: SetpointError): SetpointError {
 /** The settings of a service. What the service is shows in them, so that they are observed before any other resource is read. */
 export const SETTINGS_RESOURCE: ManagedResource = {
   ...SETTINGS,
-  read: async (input, observed) =>
-    observed === null ? null : () => plannedSettings(input, observed),
+  read: (input, observed) => (observed === null ? null : () => plannedSettings(input, observed)),
   write: (input, part, before) => writeSettings(input, settingsOfPart(part), before),
 };
