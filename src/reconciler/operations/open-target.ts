@@ -120,9 +120,19 @@ async function openTarget(
     observe: (signal) => read('settings', () => observer.observe(signal)),
   });
   const pointers = declaredPointers(desired);
-  const settings = traced(
-    knowing(desired.lock, settingsObserver(connection, limits, { startup, pointers, tries })),
-  );
+  const observer = (more: {
+    readonly reveals?: boolean;
+    readonly organization?: boolean;
+  }): Observer =>
+    traced(
+      knowing(
+        desired.lock,
+        settingsObserver(connection, limits, { startup, pointers, tries, ...more }),
+      ),
+    );
+  // Most runs only compare: it is made when it is asked.
+  let plain: Observer | null = null;
+  const settings: Observer = { observe: (signal) => (plain ??= observer({})).observe(signal) };
   return {
     connection,
     limits,
@@ -130,18 +140,10 @@ async function openTarget(
     ready: async () => {
       if (startup !== null) await settings.observe(options.signal);
     },
-    comparing: traced(
-      knowing(
-        desired.lock,
-        settingsObserver(connection, limits, {
-          startup,
-          pointers,
-          tries,
-          reveals: server.compareSecrets,
-          organization: concernsOrganization(desired),
-        }),
-      ),
-    ),
+    comparing: observer({
+      reveals: server.compareSecrets,
+      organization: concernsOrganization(desired),
+    }),
     settings,
     reader: ({ open }) => open({ connection, limits, read }),
     close: async () => {

@@ -207,9 +207,11 @@ function fingerprintsOf(
   const known = server instanceof SetpointError ? null : server;
   const path = fingerprintPath(target, request);
   assertAnswers(path, request);
-  return fingerprintFile(path, request.env['SETPOINT_STATE_KEY'] ?? '', {
+  const key = request.env['SETPOINT_STATE_KEY'] ?? '';
+  return fingerprintFile(path, key, {
     origin: known?.origin ?? '',
-    address: known === null ? '' : serviceAddress(known.url, dirname(target.file)),
+    // Without a key nothing is known of any service.
+    address: known === null || key === '' ? '' : serviceAddress(known.url, dirname(target.file)),
   });
 }
 

@@ -51,7 +51,8 @@ export function planEnvironment<O extends ObservedState | null>(
     return { plan: parts, observed, warnings: warningsOf(parts), refusals: [] };
   const { desired, base, allowed } = terms;
   const plan = classifiedBy(base, parts, terms, observed);
-  const judged = { ...observed, bare: bareHere(desired, observed) };
+  const bare = bareHere(desired, observed);
+  const judged = bare.length === 0 ? observed : { ...observed, bare };
   const guarded = { plan, observed: judged, guards: desired.guards, proofs };
   const refusals = refusalsOf(guarded, allowed);
   // What the guards refuse is not sent either, and they say more.

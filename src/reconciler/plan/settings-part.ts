@@ -50,10 +50,16 @@ export function withSettings(plan: Plan, again: () => PartPlan): Plan {
   return plan.map((part) => (isSettings(part) ? again() : part));
 }
 
-/** The plan of the settings in their part. */
+/** The plan of the settings in their part. Each guard asks for it, and many environments have the same part. */
 export function settingsOfPart(part: PartPlan): SettingsPlan {
-  return { ...part, write: part.work as SettingsWrite | null };
+  const known = OF_PARTS.get(part);
+  if (known !== undefined) return known;
+  const plan = { ...part, write: part.work as SettingsWrite | null };
+  OF_PARTS.set(part, plan);
+  return plan;
 }
+
+const OF_PARTS = new WeakMap<PartPlan, SettingsPlan>();
 
 function isSettings({ resource }: PartPlan): boolean {
   return resource.name === SETTINGS.name;

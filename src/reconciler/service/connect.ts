@@ -1,3 +1,4 @@
+import { parsedUrl } from '../model/address.ts';
 import type { Dispatcher } from 'undici';
 import { SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
@@ -67,7 +68,7 @@ export interface Connection {
   close(): Promise<void>;
 
   /** For the rest of this folder. */
-  readonly base: URL;
+  readonly base: Readonly<URL>;
   readonly clock: Clock;
   readonly timeout: number;
   readonly sendsKey: boolean;
@@ -179,8 +180,8 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
   };
 }
 
-function baseAddress(server: ServerSettings): URL {
-  const base = URL.canParse(server.url) ? new URL(server.url) : null;
+function baseAddress(server: ServerSettings): Readonly<URL> {
+  const base = URL.canParse(server.url) ? parsedUrl(server.url) : null;
   if (base !== null && (base.protocol === 'https:' || base.protocol === 'http:')) return base;
   throw new SetpointError('usage', `${server.origin} is not an http or https address.`);
 }
