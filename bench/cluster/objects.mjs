@@ -2,8 +2,11 @@
 import { readFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { nameOf } from '../fleet/lay-out.mjs';
+
+const DEFINITIONS = join(import.meta.dirname, '../../examples/kubernetes/crd.yml');
 
 const AT_A_TIME = 16;
 /** One object in this many declares a value that its service does not have. */
@@ -36,6 +39,7 @@ export async function createObjects({ origin, token, ca }, count, port) {
       throw new Error(`${method} ${path}: ${answer.statusCode} ${text.slice(0, 500)}`);
     return JSON.parse(text);
   };
+  await establish({ pool, ask, token });
   const core = `/api/v1/namespaces`;
   await ask('POST', core, { metadata: { name: namespace } });
   await ask('POST', `${core}/${namespace}/secrets`, {
@@ -56,6 +60,7 @@ export async function createObjects({ origin, token, ca }, count, port) {
     path,
     folder,
     watch: (onObject) => watch({ pool, ask, token, path }, onObject),
+    patches: () => patches({ pool, token }),
     async remove() {
       rmSync(folder, { recursive: true });
       await ask('DELETE', path);
@@ -64,6 +69,47 @@ export async function createObjects({ origin, token, ca }, count, port) {
       await pool.destroy();
     },
   };
+}
+
+/** Applies the definitions, and waits until the API server offers what they define. */
+async function establish({ pool, ask, token }) {
+  for (const text of readFileSync(DEFINITIONS, 'utf8').split(/^---$/m)) {
+    const name = /^  name: (.*)$/m.exec(text)?.[1];
+    if (name === undefined) continue;
+    const { statusCode, body } = await pool.request({
+      method: 'PATCH',
+      path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}?fieldManager=bench&force=true`,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/apply-patch+yaml',
+      },
+      body: text,
+    });
+    if (statusCode >= 300) throw new Error(`${name}: ${statusCode} ${await body.text()}`);
+    await body.dump();
+  }
+  const isThere = () =>
+    ask('GET', '/apis/setpoint.dev/v1alpha1').then(
+      () => true,
+      () => false,
+    );
+  while (!(await isThere())) await sleep(500);
+}
+
+/** How many statuses were patched, as the API server has counted; null if it does not. */
+async function patches({ pool, token }) {
+  const { body } = await pool.request({
+    method: 'GET',
+    path: '/metrics',
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const counted = (await body.text())
+    .split('\n')
+    .filter((line) =>
+      /^apiserver_request_total\{.*resource="settingstargets".*verb="(APPLY|PATCH)"/.test(line),
+    )
+    .map((line) => Number(line.slice(line.lastIndexOf(' '))));
+  return counted.reduce((sum, count) => sum + count, 0);
 }
 
 function objectOf(name, port) {
