@@ -32,9 +32,7 @@ export const SETTINGS_V0: Dialect = {
   },
   timeouts: [1, 3600],
   lacks: new Map(),
-  fields: new Map(
-    fields().map((field) => [field.name, { ...specified(field), ...LOST[field.name] }]),
-  ),
+  fields: new Map(fields().map((field) => [field.name, specified(field)])),
 };
 
 /** The dialect as the services of a record have it. Source: behaviour 4.5. */
@@ -72,8 +70,8 @@ function withFields(
 }
 
 function specified(field: SpecifiedField): DialectField {
-  const { name, onNull, clearWith } = field;
-  return { name, onNull, clearWith, absent: field.default, reads: readsOf(field) };
+  const { name, onNull, clearWith, default: absent } = field;
+  return { name, onNull, clearWith, absent, reads: readsOf(field), ...LOST[name] };
 }
 
 function readsOf({ name, readable, secret, setFlag }: SpecifiedField): DialectField['reads'] {
