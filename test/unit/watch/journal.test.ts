@@ -323,6 +323,36 @@ describe('a journal to which nobody else has appended', () => {
     expect(new Set(await Promise.all(asked))).toEqual(new Set([true]));
   });
 
+  it('is still known when this process begins new files', async () => {
+    const data = folder();
+    const journal = new Journal(data, () => T0, SMALL);
+    await journal.append(state('a', 'drift'));
+    await journal.mark();
+    for (let index = 0; index < 40; index += 1) {
+      await journal.append(state(`e${index % 3}`, 'drift'));
+      expect([index, await journal.isOwn()]).toEqual([index, true]);
+    }
+    expect(readdirSync(data).length).toBeGreaterThan(2);
+    await new Journal(data, () => T0).append(state('a', 'in-sync'));
+    for (let index = 0; index < 40; index += 1) await journal.append(state('b', 'drift'));
+    expect(await journal.isOwn()).toBe(false);
+  });
+
+  it('is never taken for known if another appends while this process begins new files', async () => {
+    const data = folder();
+    const journal = new Journal(data, () => T0, SMALL);
+    const other = new Journal(data, () => T0);
+    await journal.append(state('a', 'drift'));
+    await journal.mark();
+    const both = Array.from({ length: 60 }, (_, index) => [
+      journal.append(state(`own-${index % 3}`, 'drift')),
+      ...(index % 20 === 7 ? [other.append(state('a', 'in-sync'))] : []),
+    ]);
+    await Promise.all(both.flat());
+    for (let index = 0; index < 40; index += 1) await journal.append(state('b', 'drift'));
+    expect(await journal.isOwn()).toBe(false);
+  });
+
   it('is not any more once somebody has, before, between or after what this process appends', async () => {
     const data = folder();
     const other = new Journal(data, () => T0);

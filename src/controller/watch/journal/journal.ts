@@ -174,10 +174,7 @@ export class Journal {
   }
 
   async #append(lines: string): Promise<Appended> {
-    let known = (): void => {};
-    this.#appending = new Promise<void>((resolve) => {
-      known = resolve;
-    });
+    const known = this.#beginAppending();
     try {
       const before = await this.#lengths();
       return await appendLines(join(this.#folder, CURRENT), lines, async (file, bytes) => {
@@ -187,6 +184,15 @@ export class Journal {
     } finally {
       known();
     }
+  }
+
+  /** Until what it returns is called, it cannot be told who has appended what. */
+  #beginAppending(): () => void {
+    let known = (): void => {};
+    this.#appending = new Promise<void>((resolve) => {
+      known = resolve;
+    });
+    return known;
   }
 
   /** Takes what this process appended as known, unless somebody else appended before or meanwhile. */
@@ -214,23 +220,41 @@ export class Journal {
     this.#begun ??= found.birthtimeMs === 0 ? found.mtimeMs : found.birthtimeMs;
     if (found.size < limits.bytes && now - this.#begun < limits.age) return;
     // Of two that put a file away, the second one would put away the new file of the first.
-    await alone(join(this.#folder, 'rotating'), async () => {
-      const isSame = (await this.#fileOf(CURRENT)) === found.ino;
-      if (isSame) await this.#putAway(now, limits.files);
-    });
+    const known = this.#beginAppending();
+    try {
+      await alone(join(this.#folder, 'rotating'), async () => {
+        const isSame = (await this.#fileOf(CURRENT)) === found.ino;
+        if (isSame) await this.#putAway(now, limits.files);
+      });
+    } finally {
+      known();
+    }
     this.#begun = now;
   }
 
   async #putAway(now: number, kept: number): Promise<void> {
     const before = (await journalFiles(this.#folder)).filter((name) => name !== CURRENT);
     const name = nextName(before.at(-1), now);
+    const lengths = await this.#lengths();
     await rename(join(this.#folder, CURRENT), join(this.#folder, name));
     // A line without its end may be one that is being written: it is left to those who read after this.
     const { memory, upTo } = await this.#reader.remember({ whole: true });
     const line = lineOf(memory.checkpoint(new Date(now).toISOString(), upTo));
     // If an append was quicker, or the file system cannot do this, the files before say what must be known, and none of them is removed.
     const isMade = await createAside(join(this.#folder, CURRENT), line).catch(() => false);
-    if (isMade) await this.#removeOldest(kept);
+    if (!isMade) return;
+    await this.#removeOldest(kept);
+    await this.#followNew(lengths, Buffer.byteLength(line));
+  }
+
+  /** Takes the new file of this process as known, with so many bytes, if all before it was, and nobody has appended anywhere meanwhile. */
+  async #followNew(before: ReadonlyMap<number, number>, bytes: number): Promise<void> {
+    if (lengthsStamp(before) !== this.#known) return;
+    const current = await this.#fileOf(CURRENT);
+    const now = await this.#lengths();
+    const isAsLeft = ([file, length]: [number, number]): boolean =>
+      length === (file === current ? bytes : before.get(file));
+    if ([...now].every(isAsLeft)) this.#known = lengthsStamp(now);
   }
 
   async #removeOldest(kept: number): Promise<void> {
