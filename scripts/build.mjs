@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { spawnSync } from 'node:child_process';
@@ -231,6 +232,12 @@ for (const name of readdirSync(dist, { recursive: true })) {
 
 // The command keeps compiled forms by this name, so that a build never takes those of another.
 const digest = createHash('sha256');
+// src/command/cli/run.ts reads each to a buffer of four times this length.
+const LARGEST_CHUNK = 1024 * 1024;
+for (const name of readdirSync(chunks)) {
+  const { size } = statSync(join(chunks, name));
+  if (size > LARGEST_CHUNK) throw new Error(`${name} is too large to be loaded: ${size} bytes.`);
+}
 for (const name of Object.keys(DAILY)) digest.update(readFileSync(join(chunks, `${name}.cjs`)));
 const main = join(dist, 'bin/setpoint.cjs');
 const mainCode = readFileSync(main, 'utf8');

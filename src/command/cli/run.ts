@@ -101,7 +101,7 @@ function compiledChunk(folder: string, name: string): object {
 
 /**
  * Chunks and their forms are read to here, one after another: memory that is new costs more than what is done with it, and of this only
- * the pages that are written to. No chunk is a fourth as large; a form that was larger V8 would refuse.
+ * the pages that are written to. The build refuses a chunk of more than a fourth of it; a form that was larger V8 would refuse.
  */
 const SPACE = Buffer.allocUnsafeSlow(4 * 1024 * 1024);
 
