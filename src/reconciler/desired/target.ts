@@ -61,21 +61,25 @@ export function laterTarget(known: Known, read: () => Target): Target {
 
 /** What of a target is known without reading its parts. */
 type Known = Pick<Target, 'name' | 'file' | 'mayReadSecrets'> & {
-  readonly [Part in 'labels' | 'limits' | 'watch']?: Target[Part] | undefined;
+  readonly [Part in (typeof KNOWN_AHEAD)[number]]?: Target[Part] | undefined;
 };
+
+const KNOWN_AHEAD = ['labels', 'limits', 'watch'] as const;
+const NOTHING = {};
 
 class LaterTarget {
   readonly name: string;
   readonly file: string;
   readonly mayReadSecrets: boolean;
-  readonly known: Known;
+  readonly known: Omit<Known, 'name' | 'file' | 'mayReadSecrets'>;
   readonly read: () => Target;
 
   constructor(known: Known, read: () => Target) {
     this.name = known.name;
     this.file = known.file;
     this.mayReadSecrets = known.mayReadSecrets;
-    this.known = known;
+    // Most have nothing of it, and a run keeps tens of thousands of them.
+    this.known = KNOWN_AHEAD.some((part) => part in known) ? known : NOTHING;
     this.read = read;
   }
 }
@@ -90,7 +94,7 @@ for (const part of [
   Object.defineProperty(LaterTarget.prototype, part, {
     get(this: LaterTarget) {
       const { known, read } = this;
-      return part in known ? known[part as keyof Known] : read()[part];
+      return part in known ? known[part as keyof typeof known] : read()[part];
     },
   });
 }
