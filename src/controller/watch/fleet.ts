@@ -1,3 +1,4 @@
+import { placeOfName } from '../../reconciler/model/shard.ts';
 import { usageError, SetpointError } from '../../reconciler/model/error.ts';
 import type {
   Suspension,
@@ -49,7 +50,8 @@ export class Fleet {
       const every = watchSettings(target, interval).interval ?? interval;
       const known = before.get(target.name);
       const watched =
-        known ?? this.#newWatched(target, now + untilFirstRead(every, count, random()));
+        known ??
+        this.#newWatched(target, now + untilFirstRead(every, count, placeOfName(target.name)));
       const isOther = watched.declare(target);
       if (known !== undefined && isOther)
         watched.due = Math.min(watched.due, now + random() * SOON);

@@ -69,10 +69,10 @@ function untilCheck(checks: number, random: number): number {
 
 /**
  * Milliseconds until the first read of one of `count` environments that are new: ten of them a second, within the first minute and the
- * interval. `random` is from 0 to 1.
+ * interval. `place` is from 0 to 1, by the name: a start reads in the same order as the one before, so that each keeps its distance from its last read.
  */
-export function untilFirstRead(interval: number, count: number, random: number): number {
-  return Math.min(interval, LONGEST_START, count * START_APART) * random;
+export function untilFirstRead(interval: number, count: number, place: number): number {
+  return Math.min(interval, LONGEST_START, count * START_APART) * place;
 }
 
 /** Whether a time, in milliseconds since 1970, is in one of the windows; null is always. */

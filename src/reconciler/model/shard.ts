@@ -22,6 +22,11 @@ export function isInShard(name: string, { index, count }: Shard): boolean {
   return true;
 }
 
+/** A number from 0 to 1 for a name, the same at each start: names that are alike are spread as any others. */
+export function placeOfName(name: string): number {
+  return mixed(new TextEncoder().encode(name).reduce(step, BASIS)) / 2 ** 32;
+}
+
 /** The weight of a shard for a name whose hash, with a slash behind it, is `named`: 32 bits. */
 function weight(named: number, index: number): number {
   let hash = named;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { isInShard } from '../../../src/reconciler/model/shard.ts';
+import { isInShard, placeOfName } from '../../../src/reconciler/model/shard.ts';
 import { itEach } from '../../fixture/long.ts';
 
 /** The shards of a number that hold a name: one, if all is well. */
@@ -79,5 +79,19 @@ describe('shards', () => {
       'customer-17': [0, 0, 8, 10, 10],
       'Zürich 1': [1, 2, 3, 56, 460],
     });
+  });
+});
+
+describe('the place of a name', () => {
+  it('spreads names that are alike, and is the same each time', () => {
+    const names = Array.from({ length: 6_000 }, (_, index) => `agents/target-${index}`);
+    const seconds = new Map<number, number>();
+    for (const name of names) {
+      const second = Math.floor(placeOfName(name) * 60);
+      seconds.set(second, (seconds.get(second) ?? 0) + 1);
+    }
+    expect(seconds.size).toBe(60);
+    expect(Math.max(...seconds.values())).toBeLessThan(150);
+    expect(names.map(placeOfName)).toEqual(names.map(placeOfName));
   });
 });
