@@ -50,11 +50,12 @@ describe('setpoint render', () => {
     const objects = objectsIn(all.stdout);
     expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
       'CustomResourceDefinition settingstargets.setpoint.dev',
+      'CustomResourceDefinition settingspolicies.setpoint.dev',
       'Role setpoint-secrets',
       'SettingsTarget staging',
       'SettingsTarget production',
     ]);
-    expect(objects.slice(1).map(({ metadata }) => metadata.namespace)).toEqual(
+    expect(objects.slice(2).map(({ metadata }) => metadata.namespace)).toEqual(
       Array.from({ length: 3 }, () => 'agents'),
     );
     for (const chosen of [
@@ -87,10 +88,13 @@ describe('setpoint render', () => {
     expect(stdout).toContain('language: "yes"');
   });
 
-  it('prints the definition alone, without a file', async () => {
+  it('prints the definitions alone, without a file', async () => {
     const { code, stdout } = await setpoint(['render', 'crd'], { cwd: folderOf({}) });
     expect(code).toBe(0);
-    expect(objectsIn(stdout)).toMatchObject([{ kind: 'CustomResourceDefinition' }]);
+    expect(objectsIn(stdout)).toMatchObject([
+      { kind: 'CustomResourceDefinition' },
+      { kind: 'CustomResourceDefinition' },
+    ]);
   });
 
   it('goes to files, and as JSON to stdout', async () => {
@@ -212,6 +216,7 @@ describe('setpoint render --krm', () => {
     expect(stdout).toContain('# a generator');
     expect(itemsIn(stdout).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
       'CustomResourceDefinition settingstargets.setpoint.dev',
+      'CustomResourceDefinition settingspolicies.setpoint.dev',
       'Role setpoint-secrets',
       'SettingsTarget production',
     ]);
