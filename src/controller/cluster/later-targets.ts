@@ -18,8 +18,8 @@ export class LaterTargets {
   of(target: Target, read: () => Target): Target {
     const { name, file, mayReadSecrets, labels, limits } = target;
     const watch = this.#watchOf(target.watch);
-    const known = { name, file, mayReadSecrets, labels, limits, watch };
-    return laterTarget(known, () => this.#read(read));
+    const known = { name, file, mayReadSecrets };
+    return laterTarget(known, () => this.#read(read), { labels, limits, watch });
   }
 
   #read(read: () => Target): Target {

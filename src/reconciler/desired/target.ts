@@ -54,49 +54,53 @@ export interface Target extends Blocks {
   readonly limits?: Limits;
 }
 
-/** A target whose parts are read when they are looked at, and not kept. */
-export function laterTarget(known: Known, read: () => Target): Target {
-  return new LaterTarget(known, read) as unknown as Target;
+/** A target whose parts are read when they are looked at, and not kept, but for those of `ahead`. */
+export function laterTarget(known: Known, read: () => Target, ahead?: KnownAhead): Target {
+  const later =
+    ahead === undefined ? new LaterTarget(known, read) : new AheadTarget(known, read, ahead);
+  return later as unknown as Target;
 }
 
-/** What of a target is known without reading its parts. */
-type Known = Pick<Target, 'name' | 'file' | 'mayReadSecrets'> & {
-  readonly [Part in (typeof KNOWN_AHEAD)[number]]?: Target[Part] | undefined;
-};
+/** What of a target is known without its parts. */
+type Known = Pick<Target, 'name' | 'file' | 'mayReadSecrets'>;
 
-const KNOWN_AHEAD = ['labels', 'limits', 'watch'] as const;
-const NOTHING = {};
+/** Parts that all targets of a controller are asked for again and again. */
+type KnownAhead = { readonly [Part in 'labels' | 'limits' | 'watch']: Target[Part] | undefined };
 
-class LaterTarget {
+class LaterTarget implements Known {
   readonly name: string;
   readonly file: string;
   readonly mayReadSecrets: boolean;
-  readonly known: Omit<Known, 'name' | 'file' | 'mayReadSecrets'>;
   readonly read: () => Target;
 
-  constructor(known: Known, read: () => Target) {
-    this.name = known.name;
-    this.file = known.file;
-    this.mayReadSecrets = known.mayReadSecrets;
-    // Most have nothing of it, and a run keeps tens of thousands of them.
-    this.known = KNOWN_AHEAD.some((part) => part in known) ? known : NOTHING;
+  constructor({ name, file, mayReadSecrets }: Known, read: () => Target) {
+    this.name = name;
+    this.file = file;
+    this.mayReadSecrets = mayReadSecrets;
     this.read = read;
   }
 }
 
-for (const part of [
-  'root',
-  'base',
-  'shared',
-  'limits',
-  ...BLOCKS.map(({ name }) => name),
-] as const) {
+for (const part of ['root', 'base', 'shared', ...BLOCKS.map(({ name }) => name)] as const) {
   Object.defineProperty(LaterTarget.prototype, part, {
     get(this: LaterTarget) {
-      const { known, read } = this;
-      return part in known ? known[part as keyof typeof known] : read()[part];
+      return this.read()[part];
     },
   });
+}
+
+/** Its own members come before those that are read. A class apart: a run keeps tens of thousands of the other. */
+class AheadTarget extends LaterTarget implements KnownAhead {
+  readonly labels: Target['labels'];
+  readonly limits: Target['limits'] | undefined;
+  readonly watch: Target['watch'];
+
+  constructor(known: Known, read: () => Target, { labels, limits, watch }: KnownAhead) {
+    super(known, read);
+    this.labels = labels;
+    this.limits = limits;
+    this.watch = watch;
+  }
 }
 
 export interface ReadOptions {
