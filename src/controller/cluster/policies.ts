@@ -6,7 +6,7 @@ import { RULES, type Rule } from '../../reconciler/model/guard.ts';
 import type { Limits } from '../../reconciler/model/limits.ts';
 import { selects, type Requirement } from '../../reconciler/model/selector.ts';
 import { kubePath, type KubeApi } from './kube-api.ts';
-import { Reflector, type KubeResource, type ReflectorOptions } from './reflector.ts';
+import { notListed, Reflector, type KubeResource, type ReflectorOptions } from './reflector.ts';
 
 const POLICIES = kubePath(`/apis/${API_VERSION}`, null, 'settingspolicies');
 const NAMESPACES = '/api/v1/namespaces';
@@ -153,10 +153,6 @@ export class SettingsPolicies {
       return selects(requirementsOf(policy), new Map(Object.entries(found.metadata.labels ?? {})));
     throw new SetpointError('cluster-failed', `The namespace ${namespace} was not listed yet.`);
   }
-}
-
-function notListed(what: string): SetpointError {
-  return new SetpointError('cluster-failed', `The ${what} were not listed yet.`);
 }
 
 function isSelective({ spec }: PolicyResource): boolean {

@@ -1,4 +1,4 @@
-import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
+import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { KubeApi, KubeRequest } from './kube-api.ts';
 
@@ -237,4 +237,9 @@ function isSameSpec(before: KubeResource | undefined, { metadata }: KubeResource
 /** The name of an object with its namespace. */
 export function objectKey({ metadata: { namespace = '', name } }: KubeResource): string {
   return `${namespace}/${name}`;
+}
+
+/** That objects are not known yet, and nothing says why. */
+export function notListed(what: string): SetpointError {
+  return new SetpointError('cluster-failed', `The ${what} were not listed yet.`);
 }

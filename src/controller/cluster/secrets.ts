@@ -1,5 +1,6 @@
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import { secretName, type SecretPath } from '../../reconciler/model/ports.ts';
+import { withoutStop } from '../../reconciler/model/wording.ts';
 import type { SecretAnswers } from '../../reconciler/host/reference-source.ts';
 import { referredKey, type ReferredKey } from '../../reconciler/kubernetes/read.ts';
 import { KubeForbidden, kubePath, type KubeApi } from './kube-api.ts';
@@ -97,11 +98,6 @@ export class ClusterSecrets {
       return { problem: `${key.key} of the Secret ${key.name} is no UTF-8` };
     return { text: text.replace(/\r?\n$/, '') };
   }
-}
-
-/** A problem is part of a sentence. */
-function withoutStop(text: string): string {
-  return text.replace(/\.$/, '');
 }
 
 /** Not a reference without a value: the API server may answer at any moment. */

@@ -15,7 +15,7 @@ import { watchSettings } from '../watch/schedule.ts';
 import { lineOf, textOfProblem, type SettingsSource } from '../watch/source.ts';
 import { kubePath, type KubeApi } from './kube-api.ts';
 import { LaterTargets } from './later-targets.ts';
-import type { KubeResource, Reflector } from './reflector.ts';
+import { notListed, type KubeResource, type Reflector } from './reflector.ts';
 import type { Allowance, SettingsPolicies } from './policies.ts';
 import type { ClusterSecrets } from './secrets.ts';
 
@@ -147,7 +147,7 @@ export class ClusterSource implements SettingsSource {
     const { problem, isListed, objects } = this.#objects;
     const revision = this.#revision;
     // While the API server is away, the objects that were listed last stay in force.
-    if (!isListed) throw problem ?? NOT_LISTED();
+    if (!isListed) throw problem ?? notListed('SettingsTargets');
     // A policy that is the first to select namespaces holds once these are listed, which is soon.
     if (!this.#policies.isSettled && this.#last !== '') return this.#last;
     if (this.#policies.problem !== null) throw this.#policies.problem;
@@ -207,27 +207,25 @@ export class ClusterSource implements SettingsSource {
   async #declaredBy(key: string, object: TargetResource): Promise<Declared> {
     const before = this.#declared.get(key);
     const now = this.#clock.monotonic();
-    const [generation, uid] = [generationOf(object), uidOf(object)];
     let allowance: Allowance | null = null;
-    let isSame = false;
+    let same: Declared | null = null;
     try {
       allowance = this.#policies.in(namespaceOf(object));
-      isSame =
-        before?.generation === generation && before.uid === uid && before.allowance === allowance;
-      if (before !== undefined && isSame) if (!this.#isOld(key, before, now)) return before;
+      same = isDeclaredBy(before, object, allowance) ? before : null;
+      if (same !== null && !this.#isOld(key, same, now)) return same;
       this.#asked.delete(key);
-      return await this.#readAgain(key, object, allowance, isSame ? (before ?? null) : null);
+      return await this.#readAgain(key, object, allowance, same);
     } catch (thrown) {
-      if (before !== undefined && isSame) return { ...before, nextAt: now + READ_AGAIN };
+      const nextAt = now + READ_AGAIN;
+      if (same !== null) return { ...same, nextAt };
       const problem = asSetpointError(thrown);
       return {
-        generation,
-        uid,
+        ...versionOfObject(object),
         allowance,
         target: null,
         problem,
         outside: NOTHING,
-        nextAt: now + READ_AGAIN,
+        nextAt,
       };
     }
   }
@@ -239,7 +237,6 @@ export class ClusterSource implements SettingsSource {
     before: Declared | null,
   ): Promise<Declared> {
     const now = this.#clock.monotonic();
-    const [generation, uid] = [generationOf(object), uidOf(object)];
     const isInside = object.spec['settingsFrom'] === undefined && optionalKeys(object).length === 0;
     const outside = isInside ? NOTHING : await this.#outsideOf(object);
     const { target, diagnostics } = targetOf(key, object, outside, allowance);
@@ -247,25 +244,14 @@ export class ClusterSource implements SettingsSource {
       target === null
         ? new InvalidSettings(diagnostics)
         : (modeProblem(object, allowance) ?? (await this.#refusal(target)));
+    const read = { ...versionOfObject(object), allowance, problem, outside };
     if (target === null || problem !== null)
-      return {
-        generation,
-        uid,
-        allowance,
-        target: null,
-        problem,
-        outside,
-        nextAt: now + READ_AGAIN,
-      };
+      return { ...read, target: null, nextAt: now + READ_AGAIN };
     const isAsBefore = before !== null && isSameOutside(before.outside, outside);
     const known = isAsBefore ? before.target : null;
     return {
-      generation,
-      uid,
-      allowance,
+      ...read,
       target: known ?? this.#later(target, key, object, outside, allowance),
-      problem,
-      outside,
       nextAt: isInside ? null : now + this.#every(target),
     };
   }
@@ -297,12 +283,12 @@ export class ClusterSource implements SettingsSource {
   }
 
   /** The text that `settingsFrom` names; null if there is none, or it cannot be read. */
-  async #configMapOf({ metadata, spec }: TargetResource): Promise<string | null> {
-    const from = spec['settingsFrom'];
+  async #configMapOf(object: TargetResource): Promise<string | null> {
+    const from = object.spec['settingsFrom'];
     const ref = isRecord(from) ? from['configMapKeyRef'] : undefined;
     if (!isRecord(ref) || typeof ref['name'] !== 'string' || typeof ref['key'] !== 'string')
       return null;
-    const { namespace = 'default' } = metadata;
+    const namespace = namespaceOf(object);
     const path = kubePath('/api/v1', namespace, 'configmaps', ref['name']);
     const about = { what: 'ConfigMaps', namespace, rule: RULE };
     const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, about });
@@ -313,7 +299,7 @@ export class ClusterSource implements SettingsSource {
   }
 
   async #outsideOf(object: TargetResource): Promise<Outside> {
-    const { namespace = 'default' } = object.metadata;
+    const namespace = namespaceOf(object);
     const settings = await this.#configMapOf(object);
     const missing = new Set<string>();
     for (const key of optionalKeys(object))
@@ -322,8 +308,21 @@ export class ClusterSource implements SettingsSource {
   }
 }
 
-const NOT_LISTED = (): SetpointError =>
-  new SetpointError('cluster-failed', 'The SettingsTargets were not listed yet.');
+function versionOfObject(object: TargetResource): Pick<Declared, 'generation' | 'uid'> {
+  return { generation: generationOf(object), uid: uidOf(object) };
+}
+
+/** Whether what was read is of an object as it is, and as it is allowed. */
+function isDeclaredBy(
+  declared: Declared | undefined,
+  object: TargetResource,
+  allowance: Allowance,
+): declared is Declared {
+  const { generation, uid } = versionOfObject(object);
+  return (
+    declared?.generation === generation && declared.uid === uid && declared.allowance === allowance
+  );
+}
 
 function modeProblem({ spec }: TargetResource, { whyNotMode }: Allowance): SetpointError | null {
   const why = whyNotMode(spec.mode);

@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { errorReport, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
+import { withoutStop } from '../../reconciler/model/wording.ts';
 import { errorHtml } from '../../reconciler/render/html/section.ts';
 import { markup, type MarkupPart } from '../../reconciler/render/html/page.ts';
 import type { Watching } from '../watch/watching.ts';
@@ -59,8 +60,9 @@ export function refusalAnswer(
   ...sentences: readonly string[]
 ): Response {
   if (!wantsPage(call)) return call.json({ error: [title, ...sentences].join(' ') }, status);
-  const main = noticeHtml(title.replace(/\.$/, ''), ...sentences);
-  return pageAnswer(served, call, { title: title.replace(/\.$/, ''), main }, status);
+  const heading = withoutStop(title);
+  const main = noticeHtml(heading, ...sentences);
+  return pageAnswer(served, call, { title: heading, main }, status);
 }
 
 export function missing(served: Pick<Served, 'access' | 'clock'>, call: Call): Response {

@@ -76,7 +76,7 @@ export interface LoadedPlan {
   readonly agreed: (() => AgreementWith) | null;
 }
 
-/** Plans one environment that was loaded and judged before. What fails before anything is planned is in the plan, too: secrets that cannot be had. */
+/** Plans one environment that was loaded and judged before. What fails before anything is planned is in the plan, too, such as a secret store that does not answer. */
 export async function planLoaded(
   target: Target,
   request: SessionRequest,
