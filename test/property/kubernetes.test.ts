@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { resolveServer, resolveSettings } from '../../src/reconciler/desired/resolve.ts';
 import { readTargets, type Target } from '../../src/reconciler/desired/target.ts';
-import { definitions } from '../../src/reconciler/kubernetes/crd.ts';
 import { renderObjects } from '../../src/reconciler/kubernetes/objects.ts';
 import { readSettingsTarget } from '../../src/reconciler/kubernetes/read.ts';
 import { clusterSource } from '../fixture/cluster-source.ts';
@@ -21,7 +20,7 @@ import { DIALECTS } from '../fixture/collections/truth.ts';
 import { fromSchema } from '../fixture/from-schema.ts';
 import {
   administer,
-  establish,
+  establishAll,
   kubeApiserver,
   newNamespace,
   type KubeApiserver,
@@ -201,7 +200,7 @@ describe('a settings file as a SettingsTarget, and back', () => {
     'is taken by a real kube-apiserver as it is (SETPOINT_KUBE_APISERVER)',
     async () => {
       const real = server as KubeApiserver;
-      await establish(real, definitions()[0] as never);
+      await establishAll(real);
       const namespace = await newNamespace(real);
       const path = `/apis/setpoint.dev/v1alpha1/namespaces/${namespace}/settingstargets`;
       const query = '?fieldValidation=Strict&dryRun=All';

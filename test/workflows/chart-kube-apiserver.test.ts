@@ -7,12 +7,11 @@ import { parse, parseAllDocuments } from 'yaml';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderWith } from '../fixture/command.ts';
 import { hasProgram } from '../fixture/program.ts';
-import { definitions } from '../../src/reconciler/kubernetes/crd.ts';
 import {
   administer,
   asServiceAccount,
   create,
-  establish,
+  establishAll,
   kubeApiserver,
   newNamespace,
   type KubeApiserver,
@@ -192,7 +191,7 @@ describe.skipIf(server === null || !hasProgram(HELM))(
     it.each(['default', 'cluster'] as const)(
       'runs a controller that writes the status of an object: %s',
       async (values) => {
-        for (const one of definitions()) await establish(real, one as never);
+        await establishAll(real);
         const own = await newNamespace(real);
         const objects = released(own, values);
         const kinds = /^(?:ServiceAccount|(?:Cluster)?Role(?:Binding)?)$/;
@@ -288,7 +287,7 @@ describe.skipIf(server === null)(
   'the expressions for Flux on a real API server (SETPOINT_KUBE_APISERVER)',
   () => {
     it('say of each object of the test data what Flux is to do', async () => {
-      for (const one of definitions()) await establish(real, one as never);
+      await establishAll(real);
       const namespace = await newNamespace(real);
       const path = `/apis/setpoint.dev/v1alpha1/namespaces/${namespace}/settingstargets`;
       const looked: string[] = [];

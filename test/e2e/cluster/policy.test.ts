@@ -51,6 +51,14 @@ describe.each(SERVERS)('a SettingsPolicy, on an API server %s', (_, open) => {
     return conditions.find(({ type }) => type === 'Ready');
   };
 
+  /** A target of an origin that a policy lists, and that needs a list. */
+  const allowedBeyondLoopback = async (one: ClusterWorld): Promise<void> => {
+    const url = 'https://agents.invalid';
+    await policyOf(one, { allowedOrigins: [url] });
+    const server = { url, apiKeySecretRef: { name: 'agents', key: 'api-key' } };
+    await one.target('production', { server, settings: { language: 'en' } });
+  };
+
   test('keeps the keys of a namespace to the origins that it lists', async () => {
     const one = await world();
     const path = await policyOf(one, { allowedOrigins: ['https://elsewhere.example.com'] });
@@ -70,20 +78,14 @@ describe.each(SERVERS)('a SettingsPolicy, on an API server %s', (_, open) => {
 
   test('lists where keys may be sent if the variable of the controller does not', async () => {
     const one = await world();
-    const url = 'https://agents.invalid';
-    await policyOf(one, { allowedOrigins: [url] });
-    const server = { url, apiKeySecretRef: { name: 'agents', key: 'api-key' } };
-    await one.target('production', { server, settings: { language: 'en' } });
+    await allowedBeyondLoopback(one);
     await one.start();
     await one.until('production', (now) => reasonOf(now, 'Ready') === 'Unreachable');
   });
 
   test('adds nothing to what the variable of the controller lists', async () => {
     const one = await world();
-    const url = 'https://agents.invalid';
-    await policyOf(one, { allowedOrigins: [url] });
-    const server = { url, apiKeySecretRef: { name: 'agents', key: 'api-key' } };
-    await one.target('production', { server, settings: { language: 'en' } });
+    await allowedBeyondLoopback(one);
     await one.start({ SETPOINT_ALLOWED_ORIGINS: 'https://other.example.com' });
     await one.until('production', (now) => reasonOf(now, 'Ready') === 'Forbidden');
     expect((await readyOf(one))?.message).toContain('SETPOINT_ALLOWED_ORIGINS');

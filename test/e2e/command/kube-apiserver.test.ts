@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { definitions, type KubeObject } from '../../../src/reconciler/kubernetes/crd.ts';
+import type { KubeObject } from '../../../src/reconciler/kubernetes/crd.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import {
   administer,
   asServiceAccount,
   create,
-  establish,
+  establishAll,
   kubeApiserver,
   newAccount,
   newNamespace,
@@ -26,7 +26,7 @@ const STRICT = '?fieldValidation=Strict&fieldManager=test';
 const said = (body: unknown): string => (body as { readonly message: string }).message;
 
 /** Other tests may have the definition there already. */
-const established = (): Promise<void> => establish(real, definitions()[0] as never);
+const established = (): Promise<void> => establishAll(real);
 
 async function rendered(
   namespace: string,
@@ -357,8 +357,7 @@ describe.skipIf(server === null)(
       ['an interval that is none', { minInterval: '1 day' }, /minInterval/],
       ['a misspelt member', { alowedOrigins: [] }, /unknown field "spec.alowedOrigins"/],
     ])('refuses a policy with %s', async (_, spec, message) => {
-      const [, policies] = definitions();
-      await establish(real, policies as never);
+      await established();
       const { status, body } = await administer(
         real,
         'POST',
