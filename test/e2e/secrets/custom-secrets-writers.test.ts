@@ -76,10 +76,10 @@ describe.each(SECRET_DIALECTS)('%s: custom secrets and others who write', (diale
       lists += 1;
       return lists < 4 ? { status: 200, body: before } : reply;
     };
-    world.front.instead = ({ method, path, body }) => {
+    world.front.instead = async ({ method, path, body }) => {
       if (method === 'GET' || lost) return null;
       lost = true;
-      void world.front.ask(method, path, JSON.parse(body));
+      await world.front.ask(method, path, JSON.parse(body));
       return { status: 502, body: 'gone' };
     };
     const [outcome] = (await apply(world.asked('{ DB: "${env:DB}" }'))).environments;

@@ -159,10 +159,11 @@ describeEach(DIALECTS, (dialect) => dialect === 'settings-v0')('%s: custom secre
   it('are not sent twice if the answer was lost', async () => {
     await service(dialect);
     let lost = false;
-    front.instead = ({ method, body }) => {
+    front.instead = async ({ method, body }) => {
       if (method === 'GET' || lost || !body.includes('canary-db-1')) return null;
       lost = true;
-      void front.ask(dialect === 'agent-server' ? 'PUT' : 'POST', PATHS[dialect], JSON.parse(body));
+      const verb = dialect === 'agent-server' ? 'PUT' : 'POST';
+      await front.ask(verb, PATHS[dialect], JSON.parse(body));
       return { status: 502, body: 'gone' };
     };
     const [outcome] = (await apply(asked('{ DB: "${env:DB}" }'))).environments;

@@ -156,9 +156,9 @@ describe('the active LLM profile without a base_url, which any write on app-serv
 
   it('is told as activated again if the service did so and answered with an error', async () => {
     const fronted = await service();
-    fronted.instead = ({ path }) => {
+    fronted.instead = async ({ path }) => {
       if (!path.endsWith('/activate')) return null;
-      void fronted.ask('POST', path, {});
+      await fronted.ask('POST', path, {});
       return { status: 500, body: 'Internal Server Error' };
     };
     const { code, stdout } = await runs(fronted.url, 'language: fr')(

@@ -70,11 +70,10 @@ describe.runIf(hasProgram('prometheus'))('a Prometheus (skipped if it is not ins
       result: 'done',
     });
     const scraped: string[] = [];
-    const server = await onLoopback((request, response) => {
+    const server = await onLoopback(async (request, response) => {
       scraped.push(request.headers.accept ?? '');
-      void metrics.text().then(({ type, text }) => {
-        response.writeHead(200, { 'content-type': type }).end(text);
-      });
+      const { type, text } = await metrics.text();
+      response.writeHead(200, { 'content-type': type }).end(text);
     });
     onTestFinished(() => server.close());
     const prometheus = await prometheusOn(server.url);
