@@ -148,7 +148,7 @@ export class SuspensionFile {
     };
     const version = this.#version + 1;
     const text = `${JSON.stringify(content, null, 2)}\n`;
-    if (!(await createAside(this.#path(version), text))) return false;
+    if ((await createAside(this.#path(version), [text])) === null) return false;
     // Not every system can do that.
     await syncFolder(this.#folder).catch(() => {});
     const versions = await this.#versions();

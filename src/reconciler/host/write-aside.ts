@@ -51,28 +51,47 @@ export async function writeAside(path: string, text: string, folder?: string): P
 }
 
 /**
- * Makes a file, mode 0600, that is there with all of its text or not at all. False if there is one already: it stays. Fails as the file system does, also on one
- * without hard links.
+ * Makes a file, mode 0600, that is there with all parts of its text or not at all. Resolves to its bytes; null if there is one already: it stays. Fails as the
+ * file system does, also on one without hard links.
  */
-export async function createAside(path: string, text: string): Promise<boolean> {
+export async function createAside(path: string, parts: Iterable<string>): Promise<number | null> {
   const { link, open, rm } = await import('node:fs/promises');
   const next = join(dirname(path), `next-${process.pid}-${crypto.randomUUID()}`);
+  let bytes = 0;
   try {
     const file = await open(next, 'wx', 0o600);
     try {
-      await file.writeFile(text);
+      for (const block of blocksOf(parts)) {
+        bytes += block.length;
+        await file.appendFile(block);
+      }
       await file.sync();
     } finally {
       await file.close();
     }
     await link(next, path);
-    return true;
+    return bytes;
   } catch (thrown) {
-    if (systemCode(thrown) === 'EEXIST') return false;
+    if (systemCode(thrown) === 'EEXIST') return null;
     throw thrown;
   } finally {
     await rm(next, { force: true });
   }
+}
+
+/** Characters of a block, about. */
+const BLOCK = 256 * 1024;
+
+/** Parts of a text, few together, so that neither all of it is in memory at once nor each part is a write. */
+function* blocksOf(parts: Iterable<string>): Generator<Buffer> {
+  let block = '';
+  for (const part of parts) {
+    block += part;
+    if (block.length < BLOCK) continue;
+    yield Buffer.from(block);
+    block = '';
+  }
+  yield Buffer.from(block);
 }
 
 /** A text that is written and synced beside its place. Commit it or discard it. */

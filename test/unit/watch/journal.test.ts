@@ -16,14 +16,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEvent } from '../../../src/reconciler/model/watch.ts';
 import { Journal } from '../../../src/controller/watch/journal/journal.ts';
 import { MOST_RECORDS, Memory } from '../../../src/controller/watch/journal/journal-reader.ts';
-import {
-  isAbout,
-  lineOf,
-  parsedLine,
-  type JournalLine,
-} from '../../../src/controller/watch/journal/journal-lines.ts';
+import { isAbout, type JournalLine } from '../../../src/controller/watch/journal/journal-lines.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 import { itEach } from '../../fixture/long.ts';
+import { checkpointOf } from '../../fixture/watching.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);
 const MINUTE = 60_000;
@@ -109,14 +105,14 @@ describe('what a journal restores', () => {
     const [began, more] = [state('a', 'drift'), state('a', 'drift', 'more')];
     const { memory } = await restoredOf(state('a', 'in-sync'), began, more);
     const again = new Memory();
-    again.take(memory.checkpoint(iso(T0), []));
+    again.take(checkpointOf(memory, iso(T0)));
     again.take({ v: 1, at: iso(T0 + 9 * MINUTE), ...state('a', 'drift', 'less') });
     for (const one of [memory, again]) expect(one.of('a').since).toBe(iso(T0 + MINUTE));
   });
 
   it('is it from the journal of a version that kept one time for all that differs', async () => {
     const { memory } = await restoredOf(state('a', 'in-sync'), state('a', 'drift'));
-    const text = JSON.stringify(memory.checkpoint(iso(T0), []));
+    const text = JSON.stringify(checkpointOf(memory, iso(T0)));
     const former = JSON.parse(text, (key, value: unknown) =>
       key === 'began' ? undefined : value,
     ) as JournalLine;
@@ -153,9 +149,7 @@ describe('what a journal restores', () => {
     const { memory } = await restoredOf(state('a', 'drift'), writing('a', 'x'), failed);
     expect(memory.of('a').healFailed).toMatchObject({ count: 1, code: 'settings-refused' });
     const again = new Memory();
-    const line = parsedLine(lineOf(memory.checkpoint(iso(T0 + 9 * MINUTE), [])));
-    expect(line?.kind).toBe('checkpoint');
-    if (line !== null) again.take(line);
+    again.take(checkpointOf(memory, iso(T0 + 9 * MINUTE)));
     expect(again.of('a')).toEqual(memory.of('a'));
   });
 
@@ -447,6 +441,22 @@ describe('the records about an environment', () => {
 });
 
 describe('a journal that is long', () => {
+  it('begins a new file with one environment after the other, never with all in one text', async () => {
+    const long = 'é\u2028'.repeat(60_000);
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const { path, journal } = await journalOf(names.map((name) => state(name, 'drift', long)));
+    const { memory } = await journal.remember();
+    const parts = [...memory.checkpoint(iso(T0), [])].map(({ length }) => length);
+    expect(Math.max(...parts)).toBeLessThan((2 * parts.reduce((a, b) => a + b, 0)) / names.length);
+    const short = new Journal(path, () => T0, { bytes: 1, age: Infinity, files: 1 });
+    await short.mark();
+    await short.append({ kind: 'started', version: '1' });
+    expect(await short.isOwn()).toBe(true);
+    expect(readdirSync(path)).toHaveLength(2);
+    const again = (await short.remember()).memory;
+    expect([...again.environments]).toEqual([...memory.environments]);
+  });
+
   it('begins new files, removes the oldest, and forgets no state', async () => {
     const events = Array.from({ length: 60 }, (_, index) =>
       state(`e${index % 7}`, index % 2 === 0 ? 'drift' : 'in-sync', `d${index}`),

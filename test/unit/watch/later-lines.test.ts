@@ -18,7 +18,7 @@ import {
 } from '../../../src/controller/watch/journal/journal-lines.ts';
 import { Memory } from '../../../src/controller/watch/journal/journal-reader.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
-import { MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
+import { checkpointOf, MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
 
 const at = new Date(WATCHED_AT).toISOString();
 const named = { environment: 'a' } as const;
@@ -168,14 +168,14 @@ describe('a line of a later version', () => {
   it('breaks nothing if it begins a file, and is known as far as it is', () => {
     const memory = new Memory();
     for (const record of RECORDS) memory.take(record);
-    const whole = memory.checkpoint(at, [{ file: 'journal.jsonl', bytes: 1 }]);
+    const whole = checkpointOf(memory, at, [{ file: 'journal.jsonl', bytes: 1 }]);
     for (const line of linesLike(whole)) {
       const again = new Memory();
       again.take(line);
       const { agreed: _agreed, ...known } = again.of('a');
       try {
         show(watchState({ ...known, status: known.found }), again.notices);
-        again.checkpoint(at, []);
+        checkpointOf(again, at);
       } catch (thrown) {
         throw new Error(`${JSON.stringify(line)}: ${String(thrown)}`, { cause: thrown });
       }

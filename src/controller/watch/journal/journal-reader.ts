@@ -301,21 +301,17 @@ export class Memory {
     return [...this.#inFlight];
   }
 
-  /** What a file begins with that goes on after these lines. */
-  checkpoint(at: string, upTo: readonly JournalPlace[]): Checkpoint {
-    const { notices, inFlight } = this;
+  /** What a file begins with that goes on after these lines, in parts: with thousands of environments it has megabytes. */
+  *checkpoint(at: string, upTo: readonly JournalPlace[]): Generator<string> {
     const places = new Map<Agreement, number>();
-    const environments = [...this.environments.values()].map((state) => {
-      const kept = Object.fromEntries(IN_CHECKPOINT.map((name) => [name, state[name]]));
-      const of = kept as Pick<WatchState, (typeof IN_CHECKPOINT)[number]>;
-      if (state.agreed === null) return { ...of, agreed: null };
-      const { agreement, address } = state.agreed;
-      const place = places.get(agreement) ?? places.size;
-      places.set(agreement, place);
-      return { ...of, agreed: place, agreedWith: address };
-    });
-    const agreements = [...places.keys()];
-    return { v: 1, at, kind: 'checkpoint', environments, agreements, notices, inFlight, upTo };
+    yield `{"v":1,"at":${lineJson(at)},"kind":"checkpoint","environments":[`;
+    let before = '';
+    for (const state of this.environments.values()) {
+      yield before + lineJson(inCheckpoint(state, places));
+      before = ',';
+    }
+    const { notices, inFlight } = this;
+    yield `],${lineJson({ agreements: [...places.keys()], notices, inFlight, upTo }).slice(1)}\n`;
   }
 
   take(line: JournalLine): void {
@@ -370,4 +366,18 @@ export class Memory {
     this.#inFlight.clear();
     for (const name of inFlight) this.#inFlight.add(name);
   }
+}
+
+/** An environment as a checkpoint has it. `places` are those of agreements, which many environments share. */
+function inCheckpoint(
+  state: WatchState,
+  places: Map<Agreement, number>,
+): Checkpoint['environments'][number] {
+  const kept = Object.fromEntries(IN_CHECKPOINT.map((name) => [name, state[name]]));
+  const of = kept as Pick<WatchState, (typeof IN_CHECKPOINT)[number]>;
+  if (state.agreed === null) return { ...of, agreed: null };
+  const { agreement, address } = state.agreed;
+  const place = places.get(agreement) ?? places.size;
+  places.set(agreement, place);
+  return { ...of, agreed: place, agreedWith: address };
 }

@@ -239,12 +239,12 @@ export class Journal {
     await rename(join(this.#folder, CURRENT), join(this.#folder, name));
     // A line without its end may be one that is being written: it is left to those who read after this.
     const { memory, upTo } = await this.#reader.remember({ whole: true });
-    const line = lineOf(memory.checkpoint(new Date(now).toISOString(), upTo));
+    const line = memory.checkpoint(new Date(now).toISOString(), upTo);
     // If an append was quicker, or the file system cannot do this, the files before say what must be known, and none of them is removed.
-    const isMade = await createAside(join(this.#folder, CURRENT), line).catch(() => false);
-    if (!isMade) return;
+    const bytes = await createAside(join(this.#folder, CURRENT), line).catch(() => null);
+    if (bytes === null) return;
     await this.#removeOldest(kept);
-    await this.#followNew(lengths, Buffer.byteLength(line));
+    await this.#followNew(lengths, bytes);
   }
 
   /** Takes the new file of this process as known, with so many bytes, if all before it was, and nobody has appended anywhere meanwhile. */
