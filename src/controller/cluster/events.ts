@@ -13,7 +13,7 @@ import type { TargetResource } from './source.ts';
 const WITHIN = 10_000;
 const RULE =
   'Bind a Role to it with apiGroups: [events.k8s.io], resources: [events], verbs: [create].';
-/** What the API takes. */
+/** What the API takes, in bytes. */
 const LONGEST_NOTE = 1_024;
 /** Reads in a row that fail before somebody is told: one alone is often over by the next. */
 const FAILED_READS = 3;
@@ -102,7 +102,10 @@ export class EventWriter {
     const body = {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
-      metadata: { name: `${name.slice(0, 200)}.${crypto.randomUUID()}`, namespace },
+      metadata: {
+        name: `${name.slice(0, 200).replace(/[-.]+$/, '')}.${crypto.randomUUID()}`,
+        namespace,
+      },
       eventTime: new Date(clock.now()).toISOString().replace('Z', '000Z'),
       reportingController: 'setpoint.dev/controller',
       reportingInstance: hostname().slice(0, 128),
@@ -116,15 +119,20 @@ export class EventWriter {
         uid,
         resourceVersion,
       },
-      note: visible(note).slice(0, LONGEST_NOTE),
+      note: beginning(visible(note), LONGEST_NOTE),
       type,
     };
     try {
-      const about = { what: 'events', namespace, rule: RULE };
+      const about = { what: 'events', purpose: 'write events', namespace, rule: RULE };
       await api.ask({ method: 'POST', path, body, within: WITHIN, about });
       problem(null);
     } catch (thrown) {
-      problem(`Events cannot be written: ${asSetpointError(thrown).message}`);
+      problem(asSetpointError(thrown).message);
     }
   }
+}
+
+/** As many bytes of a text at most, and no part of a character. */
+function beginning(text: string, most: number): string {
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, most), { stream: true });
 }

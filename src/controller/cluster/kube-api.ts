@@ -65,7 +65,7 @@ export interface KubeRequest {
   /** Milliseconds for the request with all its tries. */
   readonly within: number;
   /** What of the purpose is another one for this request: errors name it. */
-  readonly about?: Partial<Pick<Purpose, 'namespace' | 'rule' | 'what'>>;
+  readonly about?: Partial<Omit<Purpose, 'code' | 'offered'>>;
   /** Whether it goes on from a place that may be too old by now: that is answered as `gone`, and not asked for again. */
   readonly expires?: boolean;
 }

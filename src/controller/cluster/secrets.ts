@@ -77,7 +77,7 @@ export class ClusterSecrets {
     name,
   }: Pick<ReferredKey, 'name' | 'namespace'>): Promise<KubeSecret | null> {
     const path = kubePath('/api/v1', namespace, 'secrets', name);
-    const about = { what: 'Secrets', namespace, rule: RULE };
+    const about = { what: 'Secrets', purpose: 'read Secrets', namespace, rule: RULE };
     const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, about });
     return answer.kind === 'done' ? (answer.value as KubeSecret) : null;
   }

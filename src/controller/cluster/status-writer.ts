@@ -24,6 +24,7 @@ const TIMES_EVERY = 60_000;
 const TIMES_APART = 1_200;
 /** Milliseconds before what could not be written is tried again. */
 const AGAIN = 5_000;
+const STATUS = 'the status of SettingsTargets';
 
 export interface StatusTools {
   readonly api: Pick<KubeApi, 'ask'>;
@@ -45,7 +46,7 @@ interface Next {
 export class StatusWriter {
   readonly #tools: StatusTools;
   readonly #due = new Set<string>();
-  /** Those of which nothing new is known: they wait until all others are written. */
+  /** Those of which nothing new is known, or that could not be written: they wait until all others are. */
   readonly #perhaps = new Set<string>();
   /** What was written, and the version that the object has by it: until that is seen, it counts. */
   readonly #written = new Map<
@@ -55,6 +56,8 @@ export class StatusWriter {
   /** Those that are being written; true if they are due again. */
   readonly #busy = new Map<string, boolean>();
   readonly #writing = new Set<Promise<void>>();
+  /** Those that could not be written the last time. */
+  readonly #failing = new Set<string>();
   #wake: (() => void) | null = null;
   /** Whether one of those of which nothing new is known is being written, and from when on the next one may be, on the monotonic clock. */
   #isAtPerhaps = false;
@@ -84,21 +87,20 @@ export class StatusWriter {
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#wake?.(), { once: true });
     while (!signal.aborted) {
-      for (let next = this.#next(); next !== undefined; next = this.#next())
-        this.#begin(next, signal);
+      for (let next = this.#next(); next !== undefined; next = this.#next()) this.#begin(next);
       await this.#rest(signal);
     }
     await Promise.all(this.#writing);
   }
 
-  #begin({ key, isPerhaps }: Next, signal: AbortSignal): void {
+  #begin({ key, isPerhaps }: Next): void {
     if (this.#busy.has(key)) {
       this.#busy.set(key, true);
       return;
     }
     this.#busy.set(key, false);
     if (isPerhaps) this.#isAtPerhaps = true;
-    const work = isPerhaps ? this.#writePerhaps(key, signal) : this.#write(key, signal);
+    const work = isPerhaps ? this.#writePerhaps(key) : this.#write(key);
     const writing = work.then(() => {
       this.#writing.delete(writing);
       if (this.#busy.get(key) === true) this.#due.add(key);
@@ -145,19 +147,24 @@ export class StatusWriter {
   }
 
   /** Thousands of them in a row are looked at, and few written: others have their turn in between. */
-  async #writePerhaps(key: string, signal: AbortSignal): Promise<void> {
+  async #writePerhaps(key: string): Promise<void> {
     await setImmediate();
     const before = this.writes;
-    await this.#write(key, signal);
-    if (this.writes > before) this.#perhapsFrom = this.#tools.clock.monotonic() + APART;
+    await this.#write(key);
+    if (this.writes > before) this.#pausePerhaps(APART);
     this.#isAtPerhaps = false;
   }
 
-  async #write(key: string, signal: AbortSignal): Promise<void> {
-    const { api, objects, clock, problem } = this.#tools;
+  #pausePerhaps(milliseconds: number): void {
+    this.#perhapsFrom = this.#tools.clock.monotonic() + milliseconds;
+  }
+
+  async #write(key: string): Promise<void> {
+    const { api, objects, clock } = this.#tools;
     const object = objects.objects.get(key);
     if (object === undefined) {
       this.#written.delete(key);
+      this.#isWell(key);
       return;
     }
     const shown = this.#shown(key, object);
@@ -174,16 +181,29 @@ export class StatusWriter {
         contentType: 'application/merge-patch+json',
         body: { status: mergePatch(shown, status) },
         within: WITHIN,
-        about: { what: 'the status of SettingsTargets', namespace },
+        about: { what: STATUS, purpose: `write ${STATUS}`, namespace },
       });
+      if (answer.kind === 'conflict') return this.#writeLater(key);
       this.writes += 1;
       this.#written.set(key, { version: versionIn(answer), status });
-      problem(null);
+      this.#isWell(key);
     } catch (thrown) {
-      problem(asSetpointError(thrown).message);
-      await clock.sleep(AGAIN, signal).catch(() => {});
-      this.#due.add(key);
+      this.#failing.add(key);
+      this.#tools.problem(asSetpointError(thrown).message);
+      this.#writeLater(key);
     }
+    return undefined;
+  }
+
+  /** One that cannot be written keeps no other from its turn. */
+  #writeLater(key: string): void {
+    this.#perhaps.add(key);
+    this.#pausePerhaps(AGAIN);
+  }
+
+  #isWell(key: string): void {
+    this.#failing.delete(key);
+    if (this.#failing.size === 0) this.#tools.problem(null);
   }
 
   /** The status as it is there by now, as far as it is known. */

@@ -98,7 +98,9 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
   cluster: (problem, part) =>
     part === NONE_YET
       ? `${problem} Nothing is watched until the SettingsTargets can be listed.`
-      : `${problem} The SettingsTargets that were listed last stay in force.`,
+      : part in WRITTEN
+        ? `${problem} What is found is not shown there until it can.`
+        : `${problem} The SettingsTargets that were listed last stay in force.`,
   page: (problem, part) => `${problem} The page goes on with the ${part} that it had.`,
   receiver: (problem) => problem,
 };
@@ -116,13 +118,19 @@ export function overText(kind: ConditionKind, receiver: string): string {
   return OVER[kind](receiver);
 }
 
+/** What is written into a cluster, by the part of a condition. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  status: 'The status of SettingsTargets can be written again.',
+  events: 'Events can be written again.',
+};
+
 const OVER: Readonly<Record<ConditionKind, (receiver: string) => string>> = {
   journal: () => 'The journal can be written again.',
   locks: () => 'The locks can be used again.',
   suspensions: () => 'The suspensions can be read again.',
   files: () => 'The settings files can be used again.',
   git: () => 'The settings files can be used again.',
-  cluster: () => 'The SettingsTargets can be listed again.',
+  cluster: (part) => WRITTEN[part] ?? 'The SettingsTargets can be listed again.',
   page: () => 'The certificate and the token of the page can be read again.',
   receiver: (name) => `The receiver ${name} takes notices again.`,
 };

@@ -7,6 +7,7 @@ import { StatusWriter } from '../../../src/controller/cluster/status-writer.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
+const UID = '3e1f0a52-0000-4000-8000-000000000000';
 const COUNT = 100;
 const names = Array.from({ length: COUNT }, (_, index) => `agents/target-${index}`);
 
@@ -26,7 +27,7 @@ async function writing(found: WatchState['found'], isKnownBefore: boolean) {
   const stateOf = (name: string): WatchState => ({
     ...notReadState(name, new Date(START).toISOString()),
     found,
-    commit: versionOf(1),
+    commit: versionOf(1, UID),
     lastRead: new Date(clock.now()).toISOString(),
     digest: 'd',
   });
@@ -37,11 +38,18 @@ async function writing(found: WatchState['found'], isKnownBefore: boolean) {
     invalid: null,
     handled: null,
     notHealed: null,
+    rivals: [],
   });
   const objects = new Map<string, TargetResource>();
   for (const key of names) {
     const object: TargetResource = {
-      metadata: { name: key.slice(7), namespace: 'agents', generation: 1, resourceVersion: '1' },
+      metadata: {
+        name: key.slice(7),
+        namespace: 'agents',
+        uid: UID,
+        generation: 1,
+        resourceVersion: '1',
+      },
       spec: { server: { url: 'https://agents.example.com' }, mode: 'Observe' },
     };
     const status = statusOf(knownOf(key, object), new Date(START).toISOString());
