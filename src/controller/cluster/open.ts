@@ -1,4 +1,4 @@
-import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
+import type { SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
@@ -14,24 +14,21 @@ import { KubeApi, type Cluster } from './kube-api.ts';
 import { SettingsPolicies } from './policies.ts';
 import { Reflector } from './reflector.ts';
 import { ClusterSecrets } from './secrets.ts';
-import { ClusterSource, originOf, targetPath, whyInvalid, type TargetResource } from './source.ts';
 import {
-  approvalDigest,
-  approvedDigest,
-  stalledReason,
-  toldReason,
-  type TargetKnown,
-} from './status.ts';
+  addressOf,
+  ClusterSource,
+  originOf,
+  targetPath,
+  versionNow,
+  whyInvalid,
+  type TargetResource,
+} from './source.ts';
+import { stalledReason, toldReason, type TargetKnown } from './status.ts';
 import { StatusWriter } from './status-writer.ts';
 import { EventWriter, happened } from './events.ts';
 
 /** How long the start waits for the first list, in milliseconds. */
 const FIRST = 10_000;
-
-/** Milliseconds before an approved plan that remains is written again. */
-const AGAIN = 300_000;
-/** The same of one that could not begin. */
-const SOON = 1_000;
 
 /** The annotations that ask for a look: whoever writes a new value is answered with it in `status.lastHandledReconcileAt`. */
 const ASKING = ['reconcile.fluxcd.io/requestedAt', 'setpoint.dev/requestedAt'] as const;
@@ -68,10 +65,13 @@ export class ClusterController {
   /** The requests for a look, by object: what was asked, and when, on the monotonic clock. */
   readonly #asked = new Map<string, { readonly value: string; readonly at: number }>();
   readonly #handled = new Map<string, string>();
+  /** What the annotations of each object asked for, when they were last looked at: one of them may be as it was. */
+  readonly #taken = new Map<string, readonly string[]>();
+  /** What each object was when it was last looked at, and those that are another since: somebody has seen to them. */
+  readonly #versions = new Map<string, string>();
+  readonly #edited = new Set<string>();
   /** The objects whose server this process has read. */
   readonly #read = new Set<string>();
-  /** The difference that an approval was last written for, by object, and when, on the monotonic clock. */
-  readonly #begun = new Map<string, { readonly of: string; readonly at: number }>();
 
   constructor(request: ClusterRequest) {
     const {
@@ -189,23 +189,26 @@ export class ClusterController {
     for (const one of key === null ? this.#objects.objects.keys() : [key]) {
       const object = this.#objects.objects.get(one);
       if (object === undefined) {
-        for (const known of [this.#asked, this.#handled, this.#begun, this.#read])
+        for (const known of [this.#asked, this.#handled, this.#taken, this.#read])
           known.delete(one);
       } else {
+        const version = versionNow(object);
+        if ((this.#versions.get(one) ?? version) !== version) this.#edited.add(one);
+        this.#versions.set(one, version);
         this.#answer(one, object);
-        const state = this.controller.state(one);
-        if (state !== undefined) this.#apply(one, object, state);
       }
     }
   }
 
   /** Reads an object at once whose annotation asks for it. */
   #answer(key: string, { metadata, status }: TargetResource): void {
-    const value = ASKING.map((name) => metadata.annotations?.[name]).find(
-      (one) => one !== undefined,
-    );
-    const last = this.#handled.get(key) ?? status?.['lastHandledReconcileAt'];
-    if (value === undefined || value === last || value === this.#asked.get(key)?.value) return;
+    const values = ASKING.flatMap((name) => metadata.annotations?.[name] ?? []);
+    if (values.length === 0) return;
+    const last = status?.['lastHandledReconcileAt'];
+    const taken = this.#taken.get(key) ?? values.filter(() => values.some((one) => one === last));
+    this.#taken.set(key, values);
+    const value = values.find((one) => !taken.includes(one));
+    if (value === undefined) return;
     this.#asked.set(key, { value, at: this.#clock.monotonic() });
     this.#source.readOutside(key);
     if (this.controller.state(key) !== undefined) void this.controller.readNow(key);
@@ -216,7 +219,10 @@ export class ClusterController {
     const object = this.#objects.objects.get(key);
     if (object === undefined) return;
     const asked = this.#asked.get(key);
-    if (event.kind === 'read') this.#read.add(key);
+    if (event.kind === 'read') {
+      this.#read.add(key);
+      if (state.commit === versionNow(object) && this.#edited.delete(key)) this.#resume(state);
+    }
     if (event.kind === 'read' && asked !== undefined) {
       const began = this.#clock.monotonic() - event.seconds * 1000;
       if (began >= asked.at) {
@@ -224,34 +230,16 @@ export class ClusterController {
         this.#asked.delete(key);
       }
     }
-    this.#apply(key, object, state);
     this.#writer.look(key);
     const what = state.heldBy === null ? happened(state, event) : null;
     if (what !== null) this.#events.write(object, what);
   };
 
-  /** Writes the plan that `spec.approval` names; one that remains is tried again later. */
-  #apply(key: string, object: TargetResource, state: WatchState): void {
-    const approved = approvedDigest(object);
-    if (approved === null || object.spec.mode !== 'Apply') return;
-    const digest = approvalDigest(state);
-    const isDue =
-      approved === digest && state.plan?.error === null && state.plan.changes.length > 0;
-    const begun = this.#begun.get(key);
-    const [of, at] = [`${digest} ${state.since}`, this.#clock.monotonic()];
-    if (!isDue || (begun?.of === of && at - begun.at < AGAIN)) return;
-    this.#begun.set(key, { of, at });
-    // What cannot begin, as while the server is being read, begins soon.
-    const notBegun = async (thrown: unknown): Promise<void> => {
-      this.#begun.delete(key);
-      const { code, message } = asSetpointError(thrown);
-      if (code !== 'usage') this.#report({ severity: 'warning', message, environment: key });
-      await this.#clock.sleep(SOON, this.#stop.signal);
-      const [next, now] = [this.controller.state(key), this.#objects.objects.get(key)];
-      if (next !== undefined && now !== undefined && !this.#stop.signal.aborted)
-        this.#apply(key, now, next);
-    };
-    void this.controller.applyNow(key, state.digest, 'spec.approval').catch(notBegun);
+  /** Lets one be healed again in which healing had stopped. */
+  #resume({ name, stopped, heldBy }: WatchState): void {
+    if (stopped === null || heldBy !== null) return;
+    const resumed = this.controller.resume([name], 'a change of the object');
+    void resumed.then(() => this.controller.readNow(name)).catch(() => {});
   }
 
   /** Nothing else tells of an object that is not watched: it is no environment. */
@@ -273,7 +261,7 @@ export class ClusterController {
     if (state !== null && state.heldBy !== null) return null;
     const problem = this.#source.declared(key)?.problem ?? null;
     const notHealed =
-      state === null || approvedDigest(object) !== null
+      state === null
         ? null
         : whyNotHealed(state, this.controller.conditions.list(), this.#clock.now());
     return {
@@ -283,7 +271,18 @@ export class ClusterController {
       invalid: problem === null ? null : { code: problem.code, message: whyInvalid(problem) },
       handled: this.#handled.get(key) ?? null,
       notHealed,
+      rivals: (state?.stopped ?? null) === null ? [] : this.#rivalsOf(key, object),
     };
+  }
+
+  /** The names of other objects of its namespace that name the same server. */
+  #rivalsOf(key: string, { metadata: { namespace }, spec }: TargetResource): readonly string[] {
+    const address = addressOf(spec);
+    return [...this.#objects.objects].flatMap(([other, { metadata, spec: its }]) =>
+      other !== key && metadata.namespace === namespace && addressOf(its) === address
+        ? [metadata.name]
+        : [],
+    );
   }
 }
 

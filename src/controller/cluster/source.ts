@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { SharedValues } from '../../reconciler/model/redactor.ts';
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
+import type { Limits } from '../../reconciler/model/limits.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { API_VERSION } from '../../reconciler/kubernetes/crd.ts';
@@ -187,7 +188,9 @@ export class ClusterSource implements SettingsSource {
       values: this.#values,
       broken: [],
       root: '',
-      versions: new Map([...next].map(([key, { generation }]) => [key, versionOf(generation)])),
+      versions: new Map(
+        [...next].map(([key, { generation, uid }]) => [key, versionOf(generation, uid)]),
+      ),
     };
   }
 
@@ -290,7 +293,7 @@ export class ClusterSource implements SettingsSource {
       return null;
     const namespace = namespaceOf(object);
     const path = kubePath('/api/v1', namespace, 'configmaps', ref['name']);
-    const about = { what: 'ConfigMaps', namespace, rule: RULE };
+    const about = { what: 'ConfigMaps', purpose: 'read ConfigMaps', namespace, rule: RULE };
     const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, about });
     const { data } = (answer.kind === 'done' ? answer.value : {}) as {
       data?: Readonly<Record<string, string>>;
@@ -330,11 +333,6 @@ function modeProblem({ spec }: TargetResource, { whyNotMode }: Allowance): Setpo
   return why === null ? null : new SetpointError('policy-violated', why, { hint });
 }
 
-/** What is approved by its digest is written by that, and by no heal. */
-function specOf({ spec }: Pick<TargetResource, 'spec'>): TargetSpec {
-  return spec['approval'] === undefined ? spec : { ...spec, mode: 'Observe' };
-}
-
 function optionalKeys({ spec }: TargetResource): readonly SecretKey[] {
   const values = spec['valuesFrom'];
   if (!Array.isArray(values)) return [];
@@ -354,11 +352,21 @@ function targetOf(
   { limits }: Allowance,
 ): Pick<ReadTarget, 'diagnostics' | 'target'> {
   const { target, diagnostics } = readSettingsTarget(
-    { metadata, spec: specOf({ spec }) },
+    { metadata, spec },
     { settings, hasKey: (secret) => !missing.has(`${secret.name}/${secret.key}`) },
   );
-  const limited = limits === null ? {} : { limits };
-  return { target: target === null ? null : { ...target, name: key, ...limited }, diagnostics };
+  const approved = approvedDigest({ spec });
+  const limited = approved === null ? limits : { ...(limits ?? NO_LIMITS), approved };
+  const allowed = limited === null ? {} : { limits: limited };
+  return { target: target === null ? null : { ...target, name: key, ...allowed }, diagnostics };
+}
+
+const NO_LIMITS: Limits = { origins: [], forbidden: new Map(), interval: 0 };
+
+/** What `spec.approval` names; null if nothing is to be approved. */
+export function approvedDigest({ spec }: Pick<TargetResource, 'spec'>): string | null {
+  const approval = spec['approval'] as { readonly planDigest?: string } | undefined;
+  return approval === undefined ? null : (approval.planDigest ?? '');
 }
 
 function isSameOutside(one: Outside, other: Outside): boolean {
@@ -381,9 +389,14 @@ export function targetPath(namespace: string | null, name?: string): string {
   return kubePath(`/apis/${API_VERSION}`, namespace, 'settingstargets', name);
 }
 
-/** How a state names the generation that it was read by. */
-export function versionOf(generation: number): string {
-  return `generation-${generation}`;
+/** How a state names what it was read by: the generation, and of which object, as one of the same name may follow it. */
+export function versionOf(generation: number, uid: string): string {
+  return `generation-${generation}-of-${uid.slice(0, 8)}`;
+}
+
+/** The same of an object as it is now. */
+export function versionNow(object: KubeResource): string {
+  return versionOf(generationOf(object), uidOf(object));
 }
 
 export function generationOf({ metadata }: KubeResource): number {
@@ -396,6 +409,12 @@ function namespaceOf({ metadata }: TargetResource): string {
 
 function uidOf({ metadata }: KubeResource): string {
   return metadata.uid ?? '';
+}
+
+/** The address of the server of an object, as it is written. */
+export function addressOf({ server }: Pick<TargetSpec, 'server'>): string {
+  const { url } = server;
+  return typeof url === 'string' ? url.replace(/\/+$/, '') : '';
 }
 
 /** The origin that an object sends its values to; null if it names none. */

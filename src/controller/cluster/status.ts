@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ERRORS, type ErrorCode } from '../../reconciler/model/error.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
@@ -6,9 +5,9 @@ import type { HealFailed, WatchState } from '../../reconciler/model/watch.ts';
 import { counted, namesListed } from '../../reconciler/model/wording.ts';
 import type { Json } from '../../reconciler/model/value.ts';
 import { visible } from '../../reconciler/render/text.ts';
-import { isStanding, suspensionInShort } from '../watch/healing.ts';
+import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
 import { isOutage } from '../watch/schedule.ts';
-import { generationOf, versionOf, type TargetResource } from './source.ts';
+import { approvedDigest, generationOf, versionNow, type TargetResource } from './source.ts';
 
 /** What the controller writes into `status` of a SettingsTarget. */
 export interface TargetStatus {
@@ -82,6 +81,8 @@ export interface TargetKnown {
   readonly handled: string | null;
   /** Why a heal is not made now, in a few words; null if one is, or is not due. */
   readonly notHealed: string | null;
+  /** Other objects that name its server, if something else writes what it heals. */
+  readonly rivals: readonly string[];
 }
 
 type Said = Pick<StatusCondition, 'message' | 'reason' | 'status' | 'type'>;
@@ -107,7 +108,7 @@ export function statusOf(known: TargetKnown, now: string): TargetStatus {
     ...(lastHandled === undefined ? {} : { lastHandledReconcileAt: lastHandled }),
     sync: syncOf(said),
     conditions,
-    ...(state === null ? kept(before) : seen(state)),
+    ...(state === null || isOfAnother(object, state) ? kept(before) : seen(state)),
   };
 }
 
@@ -156,11 +157,6 @@ export function withoutFraction(time: string): string {
   return time.replace(/\.\d+Z$/, 'Z');
 }
 
-/** The digest of what a state shows, as `spec.approval` names it. */
-export function approvalDigest({ digest }: Pick<WatchState, 'digest'>): string {
-  return `sha256:${createHash('sha256').update(digest).digest('hex')}`;
-}
-
 function statusPlan({ changes }: EnvironmentPlan, digest: string): StatusPlan {
   const items: PlanItem[] = [];
   let room = MOST_CHARACTERS;
@@ -184,7 +180,13 @@ function statusPlan({ changes }: EnvironmentPlan, digest: string): StatusPlan {
 function shown(value: Json): string | undefined {
   if (value === null) return undefined;
   const text = visible(typeof value === 'string' ? value : JSON.stringify(value));
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+  return shortened(text, LONGEST_VALUE);
+}
+
+/** Half a character at the end would come back as another one, and the status would be written again and again. */
+function shortened(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  return `${text.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 function syncOf(said: readonly Said[]): TargetStatus['sync'] {
@@ -198,7 +200,7 @@ function condition(
   reason: string,
   message: string,
 ): Said {
-  return { type, status, reason, message: message.slice(0, LONGEST_MESSAGE) };
+  return { type, status, reason, message: shortened(visible(message), LONGEST_MESSAGE) };
 }
 
 /** Why nothing is written, if somebody suspended the object, in it or by `setpoint suspend`; null if nobody did. */
@@ -249,9 +251,13 @@ export function isYetToRead(known: TargetKnown): boolean {
 
 /** Whether the last read was by the object as it is now. */
 function isObserved({ object, state }: TargetKnown): boolean {
-  return (
-    state !== null && state.found !== 'not-read' && state.commit === versionOf(generationOf(object))
-  );
+  return state !== null && state.found !== 'not-read' && state.commit === versionNow(object);
+}
+
+/** Whether what is known was found by an object that had the same name. */
+function isOfAnother(object: TargetResource, { commit }: WatchState): boolean {
+  const of = (version: string): string => version.replace(/^generation-\d+/, '');
+  return commit !== null && of(commit) !== of(versionNow(object));
 }
 
 function unknownDrift(message: string): Said {
@@ -311,7 +317,7 @@ function verified(plan: EnvironmentPlan | null): readonly Said[] {
   return [condition('Verified', 'False', 'NotComparable', message)];
 }
 
-function compared({ object, notHealed }: TargetKnown, state: WatchState): readonly Said[] {
+function compared({ object, notHealed, rivals }: TargetKnown, state: WatchState): readonly Said[] {
   const { plan } = state;
   const changes = plan?.changes.length ?? 0;
   if (state.found === 'in-sync' || (state.found === 'unknown' && changes === 0)) {
@@ -337,11 +343,19 @@ function compared({ object, notHealed }: TargetKnown, state: WatchState): readon
     const message = 'The plan is not the one that spec.approval.planDigest names.';
     return stalled('NotCovered', message, drifted);
   }
-  if (state.stopped !== null) return stalled('Stopped', state.stopped.reason, drifted);
+  if (state.stopped !== null) {
+    const others = rivals.length === 0 ? '' : ` Also of this server: ${namesListed(rivals, 3)}.`;
+    return stalled(
+      'Stopped',
+      `${shortened(state.stopped.reason, 600)}${others} ${RESUME}`,
+      drifted,
+    );
+  }
   const { healFailed } = state;
   if (healFailed !== null && (healFailed.isRefused || isStanding(healFailed)))
     return stalled(reasonOf(healFailed), healFailed.message, drifted);
-  const message = healFailed?.message ?? (notHealed === null ? summary : `${summary} ${notHealed}`);
+  const message =
+    healFailed?.message ?? (notHealed === null ? summary : `${summary} Not written: ${notHealed}.`);
   return [
     condition('Ready', 'False', 'Applying', message),
     condition(
@@ -354,13 +368,9 @@ function compared({ object, notHealed }: TargetKnown, state: WatchState): readon
   ];
 }
 
+const RESUME = 'A change of the object lets it be healed again.';
+
 /** Why no write goes on by itself: the object or its Secrets must change, or what refuses it. */
 function reasonOf({ code, isRefused }: HealFailed): string {
   return !isRefused && ERRORS[code as ErrorCode].exit === 3 ? 'Invalid' : 'Refused';
-}
-
-/** What `spec.approval` names; null if nothing is to be approved. */
-export function approvedDigest({ spec }: TargetResource): string | null {
-  const approval = spec['approval'] as { readonly planDigest?: string } | undefined;
-  return approval === undefined ? null : (approval.planDigest ?? '');
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ACTIVE_FORM, COLLECTION_FORMS } from '../../reconciler/model/collection-forms.ts';
 import { formatPath, type Path } from '../../reconciler/model/path.ts';
 import { ERRORS, type ErrorCode, type ErrorReport } from '../../reconciler/model/error.ts';
@@ -36,16 +37,23 @@ export function whyMustNotHeal(
   repeated: boolean,
   now: number,
 ): NotHealed | null {
-  const { mode, windows } = state.settings;
+  const { mode, windows, approved } = state.settings;
   if (state.status === 'suspended') return no('suspended');
   if (mode === 'detect') return no('detect only');
   if (!isHealable(state.found)) return no('nothing is to be healed');
   if (state.stopped !== null) return no('healing stopped');
   if (!isInAnyWindow(windows, now)) return no(`window closed until ${nextOpening(windows, now)}`);
+  if (approved !== undefined && approved !== approvalDigest(state))
+    return no('the approved plan is another one');
   const kept = keptItem(state);
   if (kept !== null) return no(keptWords(kept));
   if (!repeated) return { words: 'one read only: the next one confirms it', again: true };
   return null;
+}
+
+/** The digest of what a state shows, as an approval names it. */
+export function approvalDigest({ digest }: Pick<WatchState, 'digest'>): string {
+  return `sha256:${createHash('sha256').update(digest).digest('hex')}`;
 }
 
 /** What healing would remove of what a service keeps by name, and `watch.remove` does not let it; null if there is none. */
@@ -54,7 +62,8 @@ export function keptItem({
   plan,
   found,
 }: Pick<WatchState, 'settings' | 'plan' | 'found'>): Path | null {
-  if (settings.removes || settings.mode === 'detect' || !isHealable(found)) return null;
+  if (settings.removes || settings.approved !== undefined) return null;
+  if (settings.mode === 'detect' || !isHealable(found)) return null;
   return (plan?.changes ?? []).flatMap(removedItems)[0] ?? null;
 }
 

@@ -117,7 +117,7 @@ export async function heal(
     const outcome = await writeDeclared(declared, state.digest, {
       ...tools,
       stillMay,
-      actor: null,
+      actor: state.settings.approved === undefined ? null : 'an approval',
     });
     if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
     return notWritten(outcome.error, tools);

@@ -18,6 +18,8 @@ export interface WatchSettings {
   readonly strict: boolean;
   /** Whether healing may remove what a service keeps by name. */
   readonly removes: boolean;
+  /** The digest of the only difference that may be healed, and whatever it removes. */
+  readonly approved?: string | undefined;
 }
 
 /** A time of the week: from a minute of the day to another, which may be on the next day, on some days of the week. */

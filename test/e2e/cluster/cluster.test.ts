@@ -181,6 +181,24 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     expect(status.sync).toBe('Synced');
   });
 
+  test('answers whoever asks by one annotation, whatever the other one asked before', async () => {
+    const one = await world(1);
+    const ask = (name: string, value: string) =>
+      one.admin.patch(one.pathOf('production'), {
+        metadata: { annotations: { [`${name}/requestedAt`]: value } },
+      });
+    await one.target('production', { settings: { language: 'en' } });
+    await one.start();
+    for (const [name, value] of [
+      ['reconcile.fluxcd.io', 'one'],
+      ['setpoint.dev', 'two'],
+      ['reconcile.fluxcd.io', 'three'],
+    ] as const) {
+      await ask(name, value);
+      await one.until('production', (now) => now.lastHandledReconcileAt === value);
+    }
+  });
+
   test('reads a ConfigMap again for whoever asks for a look', async () => {
     const one = await world(1);
     const path = `/api/v1/namespaces/${one.namespace}/configmaps/settings`;

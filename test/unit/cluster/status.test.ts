@@ -2,18 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { EnvironmentPlan } from '../../../src/reconciler/model/plan.ts';
 import type { WatchState } from '../../../src/reconciler/model/watch.ts';
 import { versionOf, type TargetResource } from '../../../src/controller/cluster/source.ts';
-import {
-  approvalDigest,
-  isYetToRead,
-  statusOf,
-  type TargetKnown,
-} from '../../../src/controller/cluster/status.ts';
+import { isYetToRead, statusOf, type TargetKnown } from '../../../src/controller/cluster/status.ts';
 import { mergePatch } from '../../../src/controller/cluster/status-writer.ts';
+import { approvalDigest } from '../../../src/controller/watch/healing.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
 import { kstatusOf } from '../../fixture/kstatus.ts';
 import { mergePatch as patched } from '../../fixture/merge-patch.ts';
 
 const NOW = '2026-03-01T12:00:00Z';
+const UID = '3e1f0a52-0000-4000-8000-000000000000';
 
 const CHANGE = {
   resource: 'settings',
@@ -32,18 +29,18 @@ function planWith(members: object): EnvironmentPlan {
 
 function objectWith(spec: object, metadata: object = {}): TargetResource {
   return {
-    metadata: { name: 'production', namespace: 'agents', generation: 3, ...metadata },
+    metadata: { name: 'production', namespace: 'agents', uid: UID, generation: 3, ...metadata },
     spec: { server: { url: 'https://agents.example.com' }, mode: 'Observe', ...spec },
   };
 }
 
 function stateWith(members: Partial<WatchState>): WatchState {
-  const read = { found: 'in-sync', commit: versionOf(3), lastRead: NOW, digest: 'd' } as const;
+  const read = { found: 'in-sync', commit: versionOf(3, UID), lastRead: NOW, digest: 'd' } as const;
   return { ...notReadState('agents/production', NOW), ...read, ...members };
 }
 
 function knownWith(members: Partial<TargetKnown>): TargetKnown {
-  const nothing = { isRead: true, invalid: null, handled: null, notHealed: null };
+  const nothing = { isRead: true, invalid: null, handled: null, notHealed: null, rivals: [] };
   return { object: objectWith({}), state: stateWith({}), ...nothing, ...members };
 }
 
@@ -76,7 +73,7 @@ const SITUATIONS: readonly (readonly [
   ],
   [
     'read as it was before',
-    { state: stateWith({ commit: versionOf(2) }) },
+    { state: stateWith({ commit: versionOf(2, UID) }) },
     'Unknown',
     'Progressing',
     'Unknown',
@@ -238,7 +235,10 @@ describe('the status of a SettingsTarget that is', () => {
 
   it('not read since its spec changed keeps the generation that was', () => {
     const object = { ...objectWith({}), status: { observedGeneration: 2 } };
-    const status = statusOf(knownWith({ object, state: stateWith({ commit: versionOf(2) }) }), NOW);
+    const status = statusOf(
+      knownWith({ object, state: stateWith({ commit: versionOf(2, UID) }) }),
+      NOW,
+    );
     expect(status.observedGeneration).toBe(2);
   });
 
@@ -342,4 +342,16 @@ describe('a status is left as it is', () => {
   ])('%s', (_, known, isLeft) => {
     expect(isYetToRead(knownWith(known))).toBe(isLeft);
   });
+});
+
+it('ends no text within a character: it would come back as another one', () => {
+  const long = `${'x'.repeat(199)}${'😀'.repeat(900)}`;
+  const change = { ...CHANGE, before: 'de', after: long };
+  const error = { code: 'unreachable', message: `x${long}`, hint: '' };
+  const plans = [planWith({ changes: [change] }), planWith({ error })];
+  for (const plan of plans) {
+    const found = plan.error === null ? 'drift' : 'error';
+    const text = JSON.stringify(statusOf(knownWith({ state: stateWith({ found, plan }) }), NOW));
+    expect(text).not.toMatch(/\\ud[89a-f]/);
+  }
 });
