@@ -56,12 +56,19 @@ const ACTIVATION: Readonly<
   agent_profile: { pointers: [['active_agent_profile_id']], copies: [] },
 };
 
-/** Whether a path of the settings is written by what is active of these kinds, and by nothing else. */
-export function copiedBy(kinds: readonly string[]): (path: Path) => boolean {
+/**
+ * Whether a path of the settings is written by what is active of these kinds, and by nothing else, or is the pointer to what is active of a kind
+ * of `left`, which is not declared.
+ */
+export function copiedBy(
+  kinds: readonly string[],
+  left: readonly string[] = [],
+): (path: Path) => boolean {
   const written = kinds.flatMap((kind) => {
     const { pointers = [], copies = [] } = ACTIVATION[kind] ?? {};
     return [...pointers, ...copies];
   });
+  written.push(...POINTERS.flatMap(({ kind, path }) => (left.includes(kind) ? [path] : [])));
   return (path) => written.some((own) => isWithin(path, own));
 }
 

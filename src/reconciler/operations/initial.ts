@@ -107,7 +107,11 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   );
   const taken = variablesIn(edits.texts.get(path) ?? text);
   const named = firstCollections(read, { hidden, taken, source });
-  const isCopy = copiedBy(Object.keys(named.blocks.get(ACTIVE_FORM.block) ?? {}));
+  const { block } = ACTIVE_FORM;
+  const leftActive = named.left.flatMap(({ path: [own, kind = ''] }) =>
+    own === block ? kind : [],
+  );
+  const isCopy = copiedBy(Object.keys(named.blocks.get(block) ?? {}), leftActive);
   const settings = withoutCopies(settingsOf(edits.edited.get(target.name)), isCopy);
   const left = [...named.left, ...unread];
   const written = initialText({

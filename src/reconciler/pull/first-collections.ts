@@ -119,8 +119,11 @@ function problemsOf(
   add(block, name, REASONS.clashing);
   if (target === undefined || errors.length > 0) return problems;
   const desired = resolveSettings(target, source);
-  for (const { form, plan } of read)
-    for (const { path } of plan(desired).changes) add(form.block, path[1] ?? '', REASONS.unlike);
+  for (const { form, listing, plan } of read)
+    for (const { path, reason } of plan(desired).changes) {
+      const isOutdated = listing.items.some(({ outdated }) => outdated === reason);
+      add(form.block, path[1] ?? '', isOutdated ? REASONS.outdated : REASONS.unlike);
+    }
   return problems;
 }
 

@@ -95,6 +95,7 @@ function activeItem(name: string, active: Value | undefined): ListedItem[] {
 /** The settings are read anew: what is active may have changed since they were observed. */
 async function activeInPointers({
   get,
+  names,
   declared,
   desired,
   unlike,
@@ -116,9 +117,9 @@ async function activeInPointers({
   const told: ListedItem[] = [];
   for (const item of items) {
     const own = declared.find(({ name }) => name === item.name);
-    const isDeclared = own !== undefined && nameOf(own) === nameOf(item);
+    const isAsked = names === 'all' || (own !== undefined && nameOf(own) === nameOf(item));
     const path = `${POINTERS[item.name]?.path ?? ''}/${encodeURIComponent(nameOf(item))}`;
-    const isSame = !isDeclared || (await isCopied(get, path, item.name, settings));
+    const isSame = !isAsked || (await isCopied(get, path, item.name, settings));
     told.push(isSame ? item : { ...item, outdated: OUTDATED });
   }
   return told;

@@ -162,6 +162,24 @@ active:
   ]);
 });
 
+it('has the llm of the settings, and no active profile, where somebody has changed the copy of it', async () => {
+  await service('agent-server');
+  const llm = { model: 'openai/gpt-5-mini', api_key: 'canary-main' };
+  await ask([
+    ['POST', '/api/profiles/main', { llm }],
+    ['POST', '/api/profiles/main/activate', {}],
+    ['PATCH', '/api/settings', { agent_settings_diff: { llm: { model: 'openai/gpt-5' } } }],
+  ]);
+  const { document, settings, blocks } = await initial();
+  expect(settings).toContain('llm_model: openai/gpt-5\n');
+  expect(settings + blocks).not.toMatch(/^ *active/m);
+  expect(document.left).toContainEqual({
+    path: ['active', 'llm_profile'],
+    reason: 'the settings have another copy of it; an apply makes it active again',
+    ref: null,
+  });
+});
+
 it('asks for no list that writes, and says so', async () => {
   await agentServer(false);
   const { blocks } = await initial(SHOWN);
