@@ -15,9 +15,14 @@ export function diagnostic(file: SourceFile, at: number, finding: Finding): Diag
     message: finding.message,
     hint: finding.hint,
     ...source,
-    path: path.map((key) => (isShowable(key) ? key : '…')),
+    path: path.map(shownKey),
     excerpt: excerpt(lineOf(file, source.line), path, source.column),
   };
+}
+
+/** A key of a file as the path of a diagnostic has it. */
+export function shownKey(key: string): string {
+  return isShowable(key) ? key : '…';
 }
 
 export function diagnosticOf({ file, at, finding }: PlacedFinding): Diagnostic {

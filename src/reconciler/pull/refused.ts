@@ -1,8 +1,9 @@
 import { inBlock } from '../desired/blocks/block.ts';
 import { inOwnBlock } from '../desired/blocks.ts';
+import { shownKey } from '../desired/report.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
-import { isWithin, samePath, type Path } from '../model/path.ts';
+import { samePath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { TargetPull } from './target.ts';
 import { REASONS } from './writable.ts';
@@ -26,7 +27,7 @@ export function itemsRefused(
     const [block, item] = place;
     const ofSettings = [...pulls].flatMap(([name, { edits }]) =>
       edits.flatMap(({ path, about }) =>
-        about !== undefined && (isWithin(place, path) || samePath(place, path))
+        about !== undefined && path.every((key, index) => place[index] === shownKey(key))
           ? [{ name, path: about, isNew: false }]
           : [],
       ),
@@ -37,7 +38,7 @@ export function itemsRefused(
         .filter(({ path }) => path[0] === block && path[0] !== 'settings')
         .map(({ path, beside }) => ({ name, path, isNew: beside === true })),
     );
-    const own = ofBlock.filter(({ path }) => path[1] === item);
+    const own = ofBlock.filter(({ path: [, name = ''] }) => shownKey(name) === item);
     const some = own.length > 0 ? own : ofBlock;
     // What was there before fits: what is new goes first.
     const added = some.filter(({ isNew }) => isNew);

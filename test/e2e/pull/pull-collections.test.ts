@@ -585,7 +585,7 @@ collections: { secrets: { others: remove } }
 });
 
 /** Files of one environment that is pulled, and of another that is not. */
-async function layered(files: Readonly<Record<string, string>>) {
+async function layered(files: Readonly<Record<string, string>>, leaves: readonly string[][] = []) {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
   const before = process.cwd();
   process.chdir(folder.path);
@@ -594,9 +594,10 @@ async function layered(files: Readonly<Record<string, string>>) {
   });
   const asked = { file: 'settings.yaml', env: ENV, clock: quickClock(), targets: ['a'] };
   const { environments } = await pull(asked);
-  expect(environments).toMatchObject([{ error: null, left: [] }]);
+  const left = leaves.map((path) => ({ path }));
+  expect(environments).toMatchObject([{ error: null, left }]);
   const planned = await plan(asked);
-  expect(planned.environments).toMatchObject([{ error: null, changes: [] }]);
+  expect(planned.environments).toMatchObject([{ error: null, changes: left }]);
   return (name: string): string => readFileSync(join(folder.path, name), 'utf8');
 }
 
@@ -631,6 +632,22 @@ ${ENVIRONMENTS(`    secrets:
         value: \${env:DB}
         description: one
 `)}`);
+});
+
+it('leaves a server of a map alone that one environment lacks and another one needs, whatever its name', async () => {
+  await service('agent-server');
+  await given('settings: { language: en }\n');
+  const text = `version: 1
+settings:
+  language: de
+  agent_settings:
+    mcp_config:
+      k8s tools: { command: npx }
+${ENVIRONMENTS('')}`;
+  const needed = ['mcp_config', 'stdio_servers', 'k8s tools'];
+  const read = await layered({ 'settings.yaml': text }, [needed]);
+  const own = ENVIRONMENTS('    settings:\n      language: en\n');
+  expect(read('settings.yaml')).toBe(text.replace(ENVIRONMENTS(''), own));
 });
 
 it('clears what a base declares beside a connection, and takes an active profile that would be removed', async () => {
