@@ -154,7 +154,7 @@ function textsIn(value: Value, path: Path): Text[] {
   return Object.entries(value).flatMap(([key, member]) => textsIn(member, [...path, key]));
 }
 
-function matches(form: RegExp, text: string | Secret): boolean {
+function matches(form: RegExp, text: Value): boolean {
   return textFits(text, (value) => form.test(value));
 }
 
@@ -244,6 +244,10 @@ function entryMisfit(
   const own = dialect.entryMembers?.[list];
   if (member === 'timeout' && dialect.timeouts !== undefined && !isTimeout(value, dialect.timeouts))
     return `${formatPath(path)} must be a whole number from ${dialect.timeouts.join(' to ')} there.`;
+  const form =
+    own === undefined ? undefined : FORMS[`${list === 'stdio_servers' ? '' : 'remote '}${member}`];
+  if (form !== undefined && !(value instanceof UnseenSecret) && !matches(form.is, value))
+    return `${formatPath(path)} must be ${form.words} there.`;
   if (own?.includes(member) === true || member === 'name') return null;
   if (member === 'headers' && isRecord(value) && (value[dialect.authHeader ?? ''] ?? null) !== null)
     return `${formatPath([...path, dialect.authHeader ?? ''])} is kept as auth there: declare auth with the strategy bearer or header instead.`;
@@ -261,6 +265,15 @@ function entryMisfit(
     ? null
     : `${formatPath(fault.path)} must be ${inWords(fault.expected, defs)} there.`;
 }
+
+/** What a server that has the lists of the specification takes of an entry, also where a map declares it. */
+const FORMS: Readonly<Record<string, { readonly is: RegExp; readonly words: string }>> = {
+  name: { is: /^\s*[\w-]+\s*$/, words: 'made of letters, digits, _ and -' },
+  'remote url': {
+    is: /^\s*(?:https?|wss?):\/\/[^/?#\s]/i,
+    words: 'an address with http, https, ws or wss, and a host',
+  },
+};
 
 function isTimeout(value: Value, [least, most]: readonly [number, number]): boolean {
   const fits = (one: number): boolean => Number.isInteger(one) && one >= least && one <= most;

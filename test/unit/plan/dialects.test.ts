@@ -232,6 +232,40 @@ describe('a dialect that keeps what a write leaves out', () => {
     expect(found).toEqual([isWhole ? undefined : refusal, undefined, undefined]);
   });
 
+  it.each<[string, Value, string | null]>([
+    [
+      'stdio_servers',
+      { name: 'k8s tools', command: 'npx' },
+      '["k8s tools"].name must be made of letters, digits, _ and -',
+    ],
+    [
+      'stdio_servers',
+      { name: new Secret('a.b', '${env:N}'), command: 'npx' },
+      '.name must be made of letters, digits, _ and -',
+    ],
+    ['stdio_servers', { name: 'k8s_tools-2', command: 'npx' }, null],
+    ['sse_servers', { name: 'k8s tools', url: 'wss://b.example.com' }, null],
+    [
+      'shttp_servers',
+      { url: 'ftp://b.example.com' },
+      '.url must be an address with http, https, ws or wss, and a host',
+    ],
+    [
+      'sse_servers',
+      { url: new Secret('b', '${env:N}') },
+      '.url must be an address with http, https, ws or wss, and a host',
+    ],
+    ['sse_servers', { url: new UnseenSecret('${env:N}') }, null],
+  ])(
+    'knows the names and addresses that lists take, and maps need not: %s %o',
+    (list, entry, words) => {
+      const wanted = desired({ mcp_config: { [list]: [entry] } });
+      const found = Object.values(DIALECTS).map(({ dialect }) => misfit(wanted, dialect)?.message);
+      const refusal = words === null ? undefined : expect.stringContaining(`${words} there.`);
+      expect(found).toEqual([refusal, undefined, undefined]);
+    },
+  );
+
   it.each(Object.values(DIALECTS))(
     'takes every member of the three lists: $dialect.name',
     ({ dialect }) => {
