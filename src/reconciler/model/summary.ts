@@ -10,6 +10,7 @@ import {
 } from './plan.ts';
 import { ERRORS, errorGravity, type ErrorCode, type ErrorReport } from './error.ts';
 import type { EnvironmentOutcome, OutcomeDocument, OutcomeSummary } from './outcome.ts';
+import { unchangedOf } from './uncompared.ts';
 import {
   isFailure,
   needsAttention,
@@ -64,10 +65,11 @@ export function planAttention(
   return attentionOf(environment, planVerdict(environment, strict), environment.changes);
 }
 
-/** What became of one environment, in a few words. */
+/** What became of one environment, in a few words. A secret that it has written is told by its change. */
 export function outcomeAttention(environment: EnvironmentOutcome): Attention<OutcomeVerdict> {
   const sent = environment.changes.filter(({ result }) => result !== 'not-sent');
-  return attentionOf(environment, outcomeVerdict(environment), sent);
+  const unknown = unchangedOf(environment);
+  return attentionOf({ ...environment, unknown }, outcomeVerdict(environment), sent);
 }
 
 export function planSummary(environments: readonly EnvironmentPlan[], strict = false): PlanSummary {

@@ -2,6 +2,7 @@ import { formatPath, isWithin, type Path } from '../model/path.ts';
 import type { Change, Unknown } from '../model/plan.ts';
 import type { Json } from '../model/value.ts';
 import type { HistoryDocument, NoticeEvent, StateEvent, WriteEvent } from '../model/watch.ts';
+import { unchangedOf } from '../model/uncompared.ts';
 import { counted, namesListed } from '../model/wording.ts';
 import { changePaths, historyRows, type HistoryRow, type ShownRecord } from './history-rows.ts';
 import { calledBy, inlineValue } from './change.ts';
@@ -124,7 +125,7 @@ function writeLines(event: WriteEvent, path: Path | null, style: Style): string[
     ...(liftedProofs(outcome) ?? [])
       .filter((proof) => isAbout(proof.path, path))
       .map((proof) => proofText(proof, style).trimStart()),
-    ...unknownLines(outcome.unknown, path),
+    ...unknownLines(unchangedOf(outcome), path),
     ...(outcome.allowed.length === 0 ? [] : [`lifted by --allow: ${outcome.allowed.join(', ')}`]),
     ...(outcome.error === null ? [] : [visible(outcome.error.message)]),
   ];

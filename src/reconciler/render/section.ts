@@ -25,7 +25,7 @@ import {
   type Sentence,
 } from './wording.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { waysOf, type Ways } from '../model/uncompared.ts';
+import { unchangedOf, waysOf, type Ways } from '../model/uncompared.ts';
 import { namesListed } from '../model/wording.ts';
 
 /**
@@ -140,7 +140,7 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
       const hides = unknown.some(({ path }) => isWithin(path, change.path));
       return shownChange(change, 'plan', resultLabel(change, status, hides));
     }),
-    unknown,
+    unknown: unchangedOf(environment),
     ways: waysOf(environment),
     proofs: liftedProofs(environment),
     unmanaged: [],

@@ -7,6 +7,7 @@ import {
   planAnnotations,
   validationAnnotations,
 } from '../../../src/reconciler/render/github/annotations.ts';
+import { outcomeHtml } from '../../../src/reconciler/render/html/pages.ts';
 import { json } from '../../../src/reconciler/render/json.ts';
 import {
   driftMarkdown,
@@ -17,6 +18,7 @@ import {
 import { diagnosticsText } from '../../../src/reconciler/render/error-text.ts';
 import { outcomeText, planText } from '../../../src/reconciler/render/section-text.ts';
 import { validationSarif } from '../../../src/reconciler/render/sarif.ts';
+import { outcomeOf } from '../../fixture/documents.ts';
 import { tablesOf } from '../../fixture/markdown-counts.ts';
 import { partOf } from '../../../src/reconciler/model/summary.ts';
 import { nodesOf, plainText, treeOf, type Node } from '../../fixture/markdown-tree.ts';
@@ -104,6 +106,27 @@ it.each(Object.entries(OUTCOMES))(
     expect(warned).toBeGreaterThanOrEqual(remaining);
   },
 );
+
+it('no format lists a secret that an apply has written, or counts it among what could not be compared', () => {
+  const [environment] = OUTCOMES['applied']?.environments ?? [];
+  if (environment === undefined) throw new Error('There is no such outcome.');
+  const unknown = environment.changes.flatMap(({ path, result, ref }) =>
+    result === 'unverifiable'
+      ? [{ path, reason: 'set; cannot tell', ref, kind: 'stored' as const }]
+      : [],
+  );
+  expect(unknown).not.toEqual([]);
+  const document = outcomeOf({ ...environment, unknown });
+  const text = outcomeText(document, STYLE);
+  for (const shown of [
+    text,
+    outcomeMarkdown(document),
+    outcomeHtml(document),
+    outcomeAnnotations(document),
+  ])
+    expect(shown).not.toMatch(/not be compared|cannot tell/i);
+  expect(document.summary.unknown).toBe(0);
+});
 
 it.each(Object.entries(VALIDATIONS))(
   'every format of the validation %s has the same content',
