@@ -134,10 +134,12 @@ export function entryPaths(
     return known;
   };
   const byName: PathOfEntry = (list, segment, entry) => {
-    const name = textName(entry) ?? namesIn(list).get(knownBy(list, entry).place);
+    const own = textName(entry);
+    const name = own ?? namesIn(list).get(knownBy(list, entry).place);
     if (name === undefined) return inList(list, segment, entry);
-    const count = segment === name ? '' : (/#\d+$/.exec(segment)?.[0] ?? '');
-    return [block.name, name + count];
+    // Another entry of the same address has a name of its own.
+    const isCounted = own === undefined || segment.startsWith(`${own}#`);
+    return [block.name, name + (isCounted ? (/#\d+$/.exec(segment)?.[0] ?? '') : '')];
   };
   return byName;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { parse } from 'yaml';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { pull, type PullRequest } from '../../../src/reconciler/operations/pull.ts';
 import { pullEach } from '../../../src/reconciler/operations/pull-each.ts';
@@ -570,6 +571,55 @@ itEach(['skills', 'plugins'] as const, (kind) => kind === 'plugins')(
     expect(left).toEqual([]);
   },
 );
+
+it.each([
+  [
+    { llm_profile: 'main', persona: 'You review.' },
+    { agent_kind: 'acp', acp_server: 'codex', acp_model: 'm' },
+  ],
+  [
+    { agent_kind: 'acp', acp_server: 'codex', acp_model: 'm' },
+    { llm_profile: 'main', persona: 'You review.' },
+  ],
+])(
+  'takes an agent of another kind with the members that only it has: %o',
+  async (before, after) => {
+    await service('agent-server');
+    const text = (agent: object) => `settings: { language: en }
+llm_profiles: { main: { model: openai/gpt-5 } }
+agent_profiles:
+  agent: ${JSON.stringify(agent)}
+`;
+    await given(text(after));
+    const file = join(folder.path, 'settings.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(text(after), text(before)));
+    const { left, text: pulledFile } = await pulled();
+    expect(left).toEqual([]);
+    expect(parse(pulledFile).agent_profiles).toEqual({ agent: after });
+  },
+);
+
+it('knows two servers of one address by the names that the file has for them', async () => {
+  await service('settings-v0');
+  const address = 'url: "https://mcp.example.com/mcp"';
+  await given(`settings: { language: en }
+mcp_servers: { one: { ${address} }, two: { ${address}, timeout: 30 } }
+`);
+  const none = { sse_servers: [], shttp_servers: [] };
+  const stdio_servers = [{ name: 'one', command: 'npx' }];
+  await ask([
+    'POST',
+    RECORD['settings-v0'],
+    { language: 'en', mcp_config: { ...none, stdio_servers } },
+  ]);
+  const file = join(folder.path, 'settings.yaml');
+  const { environments } = await plan({ file, env: ENV, clock: quickClock() });
+  const paths = environments[0]?.changes.map(({ path }) => path.join('.'));
+  expect(paths).toEqual(['mcp_servers.one', 'mcp_servers.two']);
+  const { left, text } = await pulled();
+  expect(left).toEqual([]);
+  expect(parse(text).mcp_servers).toEqual({ one: { command: 'npx' } });
+});
 
 it('takes by itself what the file would remove because it names all that there may be', async () => {
   await service('app-server');
