@@ -16,7 +16,7 @@ import { isSecretText } from '../model/secret-words.ts';
 import type { Secret } from '../model/secret.ts';
 import { isEmptyStore, type DesiredState, type ObservedState } from '../model/state.ts';
 import { isEmpty, masked, type Json, type Value } from '../model/value.ts';
-import { isObject } from '../yaml-edit/source.ts';
+import { isObject, type JsonObject } from '../yaml-edit/source.ts';
 import {
   formerNamesIn,
   namesFormer,
@@ -251,7 +251,10 @@ function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pull
     !form.isWhole || !isLeftToDefault(form, listing, there, key);
   const whole = Object.fromEntries(Object.entries(isObject(plain) ? plain : {}).filter(stays));
   const isFit = (one: Json): boolean =>
-    isShort || canDeclare({ [block]: { [name]: { ...whole, [first]: one } } });
+    isShort ||
+    [whole, { ...whole, ...plainMembers(there, pulling) }].some((others) =>
+      canDeclare({ [block]: { [name]: { ...others, [first]: one } } }),
+    );
   const found = [written.value, ...(isEmpty(value) ? [null] : [])].find(isFit);
   if (found === undefined) return leaving(change, REASONS.inexpressible);
   const as = action === 'set' ? 'clear' : action === 'clear' ? 'set' : 'change';
@@ -259,6 +262,16 @@ function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pull
   const along = NEVER_IN_PART.has(block) ? { along: whole } : {};
   const pulled = write({ value: found, placeholders: [], ...along }, as);
   return { ...pulled, edits: [...pulled.edits, ...brought] };
+}
+
+/** What the file gets of an item beside one of its members, such as the kind of an agent, without which that one may not fit. */
+function plainMembers(there: ListedItem, { one: { form, listing }, rules }: Pulling): JsonObject {
+  const members = Object.entries(there.members).flatMap(([key, value]): [string, Json][] => {
+    const written = writtenMember(form, there.name, [key, value], rules.hidden);
+    const isPlain = written !== null && written.placeholders.length === 0;
+    return isPlain && !isLeftToDefault(form, listing, there, key) ? [[key, written.value]] : [];
+  });
+  return Object.fromEntries(members);
 }
 
 /** The members of a profile that its connection brings leave the file. */
