@@ -79,9 +79,11 @@ function adoptableSettings(
   observed: ObservedState,
   source: ReferenceSource,
 ): Path[] {
-  const { desired } = comparableState(target, source);
+  const { desired, unknown } = comparableState(target, source);
   const declared = serversIn(desired)?.value;
-  return [...planOf(desired, observed).unmanaged, ...undeclaredLists(declared, observed)];
+  const paths = [...planOf(desired, observed).unmanaged, ...undeclaredLists(declared, observed)];
+  // What cannot be compared is declared all the same.
+  return unknown.length === 0 ? paths : paths.filter(([name]) => name !== 'mcp_config');
 }
 
 /** What a service has: its settings, and what it keeps by name. */

@@ -621,6 +621,21 @@ mcp_servers: { one: { ${address} }, two: { ${address}, timeout: 30 } }
   expect(parse(text).mcp_servers).toEqual({ one: { command: 'npx' } });
 });
 
+it('adopts servers once, also if their addresses are references without a value', async () => {
+  await service('settings-v0');
+  const url = 'https://mcp.example.com/mcp?key=canary-of-a-server';
+  const mcp_config = { sse_servers: [{ url }], stdio_servers: [], shttp_servers: [] };
+  await given('settings: { language: en }\n', [
+    'POST',
+    RECORD['settings-v0'],
+    { language: 'en', mcp_config },
+  ]);
+  const first = await pulled({ adopt: 'all' });
+  expect(first.variables).toEqual(['MCP_EXAMPLE_COM_URL']);
+  const second = await pulled({ adopt: 'all' });
+  expect([second.difference, second.variables]).toEqual([[], []]);
+});
+
 it('takes by itself what the file would remove because it names all that there may be', async () => {
   await service('app-server');
   await given(`settings: { language: en }
