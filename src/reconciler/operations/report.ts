@@ -9,7 +9,7 @@ import {
 } from '../model/plan.ts';
 import { outcomeSummary, planSummary } from '../model/summary.ts';
 import { TOOL } from '../model/version.ts';
-import { counted, namesListed } from '../model/wording.ts';
+import { namesListed } from '../model/wording.ts';
 import { readSaved } from './saved-document.ts';
 
 export type Reported = PlanDocument | OutcomeDocument;
@@ -195,9 +195,9 @@ class Merging {
   #doubles(): string[] {
     const [[name, files] = ['', new Set<string>()]] = this.#twice;
     if (this.#twice.size === 0) return [];
-    const others =
-      this.#twice.size === 1 ? '' : `, and so ${counted(this.#twice.size - 1, 'more')}`;
-    return [`${name} is in ${[...files].join(' and in ')}; the later one counts${others}.`];
+    const others = this.#twice.size === 1 ? '' : `, as for ${this.#twice.size - 1} more`;
+    const twice = files.size === 1 ? ' twice' : '';
+    return [`${name} is in ${[...files].join(' and in ')}${twice}; the later one counts${others}.`];
   }
 }
 

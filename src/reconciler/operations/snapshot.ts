@@ -123,21 +123,27 @@ function oldWarnings(
   { document: { observed_at: at }, age }: Snapshot,
   maxAge: number | undefined,
 ): Warning[] {
-  const old = `The snapshot is ${hours(age)} old (${at})`;
+  const old = `The snapshot is ${spanText(age)} old (${at})`;
   if (maxAge !== undefined) {
     if (Math.abs(age) <= maxAge) return [];
-    throw new SetpointError('snapshot-too-old', `${old}, and --max-age is ${hours(maxAge)}.`);
+    throw new SetpointError('snapshot-too-old', `${old}, and --max-age is ${spanText(maxAge)}.`);
   }
   if (age <= A_DAY) return [];
   const message = `${old}: the service may have changed since. Take a new one, or set --max-age.`;
   return [{ code: 'snapshot-old', message, path: [] }];
 }
 
-function hours(milliseconds: number): string {
+function spanText(milliseconds: number): string {
   if (Number.isNaN(milliseconds)) return 'of an unknown time,';
-  const all = milliseconds / 3_600_000;
-  return `${Number.isInteger(all) ? all : all.toFixed(1)} h`;
+  const [size, unit] = UNITS.find(([size]) => Math.abs(milliseconds) >= size) ?? [1000, 's'];
+  const all = milliseconds / size;
+  return `${Number.isInteger(all) ? all : all.toFixed(1)} ${unit}`;
 }
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+];
 
 /** What the snapshot has of an environment. Throws not-in-snapshot, and other-origin if the file names another address now. */
 function environmentIn({ environments, digests }: Snapshot, target: Target): EnvironmentObserved {

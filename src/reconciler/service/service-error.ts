@@ -70,7 +70,8 @@ export function retryAfter(
 
 /** A wait in words. */
 export function seconds(milliseconds: number): string {
-  return `${Math.round(milliseconds / 100) / 10} s`;
+  const tenths = Math.round(milliseconds / 100);
+  return tenths === 0 && milliseconds > 0 ? `${Math.ceil(milliseconds)} ms` : `${tenths / 10} s`;
 }
 
 function dateOf(text: string): number | null {

@@ -185,13 +185,15 @@ describe('the age of a snapshot', () => {
   });
 
   it.each([
-    ['older', 25, ' --max-age 24h'],
-    ['a little older', 2, ' --max-age 90m'],
-    ['from the future', -48, ' --max-age 24h'],
-  ])('%s than --max-age allows: exit 6', async (_, hours, flags) => {
+    ['older', 25, ' --max-age 24h', '24 h'],
+    ['a little older', 2, ' --max-age 90m', '1.5 h'],
+    ['minutes older', 0.5, ' --max-age 20m', '20 m'],
+    ['from the future', -48, ' --max-age 24h', '24 h'],
+  ])('%s than --max-age allows: exit 6', async (_, hours, flags, most) => {
     const { code, environment, stderr } = await plan(hours, flags);
     expect(code).toBe(6);
     expect(environment).toMatchObject({ status: 'error', error: { code: 'snapshot-too-old' } });
+    expect(stderr).toContain(`, and --max-age is ${most}.`);
     expect(stderr).toContain('Take a new snapshot');
   });
 

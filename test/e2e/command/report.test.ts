@@ -152,6 +152,14 @@ describe('a report that is not whole says why, and never looks calm', () => {
       'x is in a.json and in b.json; the later one counts.',
     ],
     [
+      'several environments twice',
+      {
+        a: planOf(environment({ name: 'x' }), environment({ name: 'y' })),
+        b: planOf(environment({ name: 'x' }), environment({ name: 'y' })),
+      },
+      'x is in a.json and in b.json; the later one counts, as for 1 more.',
+    ],
+    [
       'a document of another kind',
       { a: planOf(environment()), b: outcomeOf(outcome({ name: 'b' })) },
       'b.json is an outcome, and the first document is a plan.',

@@ -9,7 +9,7 @@ import {
   isTlsCode,
   withoutText,
 } from '../../../src/reconciler/service/fault-error.ts';
-import { retryAfter } from '../../../src/reconciler/service/service-error.ts';
+import { retryAfter, seconds } from '../../../src/reconciler/service/service-error.ts';
 
 describe('isLoopback', () => {
   it.each([
@@ -111,4 +111,15 @@ it('TLS problems are named', () => {
   expect(tlsWords('CERT_HAS_EXPIRED')).toContain('has expired');
   expect(tlsWords('ERR_SSL_TLSV1_ALERT_UNKNOWN_CA')).toContain('no trusted TLS connection');
   expect(isTlsCode('ECONNRESET')).toBe(false);
+});
+
+it.each([
+  [0, '0 s'],
+  [0.4, '1 ms'],
+  [1, '1 ms'],
+  [49, '49 ms'],
+  [50, '0.1 s'],
+  [30_000, '30 s'],
+])('a wait of %d ms is %s', (wait, words) => {
+  expect(seconds(wait)).toBe(words);
 });
