@@ -193,6 +193,17 @@ describe('setpoint render --krm', () => {
     expect((await run(stdout)).stdout).toBe(stdout);
   });
 
+  it.each([
+    [{ secret: 'Bad Name' }, 'functionConfig: secret takes a name of Kubernetes.'],
+    [{ namespace: 'up_per' }, 'functionConfig: namespace takes a name of Kubernetes.'],
+    [{ environments: 'nowhere' }, 'No environment named "nowhere" (from the functionConfig).'],
+  ])('refuses %j', async (wrong, message) => {
+    const data = { 'settings.yaml': FILE, secret: 'agents', ...wrong };
+    const { code, stdout, stderr } = await run(list(configMap(data)));
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toContain(message);
+  });
+
   it('keeps comments, and takes the file inline', async () => {
     const input = dedent`
       apiVersion: config.kubernetes.io/v1

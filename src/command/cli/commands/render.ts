@@ -87,12 +87,14 @@ async function filtered(flags: Flags<'render'>, io: Io): Promise<number> {
     throw usageError('--krm takes the settings from stdin, and prints to stdout.', KRM_ALONE);
   const list = readResourceList(await inputOf(io));
   const { text, environments, ...config } = list.config;
+  checkNames(config, 'functionConfig: ');
   const own = requestFrom(flags, io);
   try {
     const request: RenderRequest = {
       ...own,
       text,
       targets: environments ?? own.targets,
+      targetsFrom: environments === undefined ? own.targetsFrom : 'the functionConfig',
       namespace: config.namespace ?? own.namespace,
       secret: config.secret ?? own.secret,
       crd: config.crd === true || own.crd === true,
