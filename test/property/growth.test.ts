@@ -1,6 +1,7 @@
 import { referenceSource } from '../../src/reconciler/host/reference-source.ts';
 import { describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
+import { readSettingsTarget } from '../../src/reconciler/kubernetes/read.ts';
 import { segmentsOf } from '../../src/reconciler/model/mcp.ts';
 import { Identity } from '../../src/reconciler/model/secret.ts';
 import { isUnmanaged, type Path } from '../../src/reconciler/model/path.ts';
@@ -152,6 +153,24 @@ describe('what is matched is matched by maps', () => {
       many(n, (i): Path => ['mcp_config', 'sse_servers', `https://x/${i}`]);
     const each = (all: Path[]) => all.filter((path) => !isUnmanaged(all, path));
     expect(growth(paths, each, 10_000)).toBeLessThan(LINEAR);
+  });
+
+  it('names of secrets that clash', () => {
+    const file = (n: number) =>
+      withSettings('{}') + `secrets:\n${many(n, (i) => `  K${i}: null\n`).join('')}`;
+    expect(growth(file, read, 2000)).toBeLessThan(LINEAR);
+  });
+
+  it('what a SettingsTarget clears', () => {
+    const object = (n: number) => ({
+      metadata: { name: 'production' },
+      spec: {
+        server: { url: 'https://agents.example.com' },
+        mode: 'Observe' as const,
+        clear: many(n, (i) => `secrets.K${i}`),
+      },
+    });
+    expect(growth(object, (one) => readSettingsTarget(one), 2000)).toBeLessThan(LINEAR);
   });
 
   it('sandboxes against many that are declared', () => {

@@ -2,9 +2,17 @@ import type { Path } from '../model/path.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { listKey, memberSchema, specSchema, type Structural } from './crd.ts';
 
-/** Blocks with a value at a place, as placeText writes it; null if there is no such place. Maps on the way are made. */
-export function withValueAt(blocks: ValueRecord, path: Path, value: Value): ValueRecord | null {
-  const made = putMember(blocks, path, value, specSchema());
+/**
+ * Blocks with a value at a place, as placeText writes it; null if there is no such place. Maps on the way are made. `own` are maps that nobody else has: for
+ * thousands of values, each is copied once.
+ */
+export function withValueAt(
+  blocks: ValueRecord,
+  path: Path,
+  value: Value,
+  own: WeakSet<object>,
+): ValueRecord | null {
+  const made = putMember(blocks, path, value, specSchema(), own);
   return isRecord(made ?? undefined) ? (made as ValueRecord) : null;
 }
 
@@ -13,18 +21,20 @@ function putMember(
   path: Path,
   value: Value,
   schema: Structural | 'open',
+  own: WeakSet<object>,
 ): Value | null {
   const [segment, ...rest] = path;
   if (segment === undefined) return value;
-  if (isList(at)) return putInList(at, path, value, schema);
+  if (isList(at)) return putInList(at, path, value, schema, own);
   if (at !== undefined && !isRecord(at)) return null;
   const before: ValueRecord = at ?? recordOf([]);
   const inner = schema === 'open' ? 'open' : (memberSchema(schema, segment) ?? 'open');
-  const own = Object.hasOwn(before, segment) ? before[segment] : undefined;
-  const made = putMember(rest.length === 0 ? undefined : own, rest, value, inner);
+  const there = Object.hasOwn(before, segment) ? before[segment] : undefined;
+  const made = putMember(rest.length === 0 ? undefined : there, rest, value, inner, own);
   if (made === null && rest.length > 0) return null;
-  const others = Object.entries(before).filter(([name]) => name !== segment);
-  return recordOf([...others, [segment, made]]);
+  const copy = own.has(before) ? before : recordOf(Object.entries(before));
+  own.add(copy);
+  return Object.assign(copy, recordOf([[segment, made]]));
 }
 
 function putInList(
@@ -32,6 +42,7 @@ function putInList(
   [segment = '', ...rest]: Path,
   value: Value,
   schema: Structural | 'open',
+  own: WeakSet<object>,
 ): Value | null {
   const key = listKey(schema);
   const index =
@@ -41,6 +52,6 @@ function putInList(
   const item = list[index];
   if (item === undefined) return null;
   const inner = schema === 'open' ? 'open' : (schema.items ?? 'open');
-  const made = putMember(rest.length === 0 ? undefined : item, rest, value, inner);
+  const made = putMember(rest.length === 0 ? undefined : item, rest, value, inner, own);
   return made === null ? null : list.with(index, made);
 }

@@ -235,11 +235,12 @@ function withValues(
   ];
   const unknown: string[] = [];
   let filled = blocks;
+  const own = new WeakSet();
   for (const [text, value] of all) {
     const path = parsePath(text);
     const isBlock = DATA.some((name) => name === path?.[0]);
     const next =
-      path === null || !isBlock || path.length < 2 ? null : withValueAt(filled, path, value);
+      path === null || !isBlock || path.length < 2 ? null : withValueAt(filled, path, value, own);
     if (next === null) unknown.push(text);
     else filled = next;
   }

@@ -180,12 +180,12 @@ export function clashingNames(own: SecretHolder, above?: Node): PlacedFinding[] 
   if (block?.kind !== 'map') return [];
   const mine = [...block.members.values()];
   const others = above?.kind === 'map' ? [...above.members.values()] : mine;
+  const names = new Names(
+    others.filter(({ key }) => above === undefined || !block.members.has(key)),
+  );
   return mine.flatMap((one) => {
     const { key, keyFile, keyAt } = one;
-    const other = others.find(
-      (it) => !block.members.has(it.key) === (above !== undefined) && clash(one, it) !== null,
-    );
-    const message = other === undefined ? null : clash(one, other);
+    const message = names.clashOf(one);
     if (message === null) return [];
     const finding = {
       code: 'duplicate-entry',
@@ -197,13 +197,34 @@ export function clashingNames(own: SecretHolder, above?: Node): PlacedFinding[] 
   });
 }
 
-function clash(one: Member, other: Member): string | null {
-  if (secondName(one.key) === other.key || secondName(other.key) === one.key)
-    return `${one.key} and ${other.key}: a value waits under one of these names when that of the other is rotated.`;
-  // Some servers tell such names apart, and what runs there may not.
-  if (one.key === other.key || one.key.toLowerCase() !== other.key.toLowerCase()) return null;
-  if (isRemoved(one) || isRemoved(other)) return null;
-  return `${one.key} and ${other.key} differ in upper and lower case alone.`;
+/** Names of secrets by what clashes with them. */
+class Names {
+  readonly #keys: ReadonlySet<string>;
+  readonly #bySecond: ReadonlyMap<string, string>;
+  /** Two of each, as one is not like itself. */
+  readonly #alike = new Map<string, readonly string[]>();
+
+  constructor(members: readonly Member[]) {
+    this.#keys = new Set(members.map(({ key }) => key));
+    this.#bySecond = new Map(members.map(({ key }) => [secondName(key), key]));
+    for (const one of members) {
+      const low = one.key.toLowerCase();
+      const alike = this.#alike.get(low) ?? [];
+      if (!isRemoved(one) && alike.length < 2) this.#alike.set(low, [...alike, one.key]);
+    }
+  }
+
+  clashOf(one: Member): string | null {
+    const { key } = one;
+    const second = secondName(key);
+    const waiting = this.#keys.has(second) ? second : this.#bySecond.get(key);
+    if (waiting !== undefined)
+      return `${key} and ${waiting}: a value waits under one of these names when that of the other is rotated.`;
+    // Some servers tell such names apart, and what runs there may not.
+    const alike = this.#alike.get(key.toLowerCase())?.find((other) => other !== key);
+    if (alike === undefined || isRemoved(one)) return null;
+    return `${key} and ${alike} differ in upper and lower case alone.`;
+  }
 }
 
 function isRemoved({ node }: Member): boolean {
