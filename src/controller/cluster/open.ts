@@ -20,10 +20,10 @@ import {
   originOf,
   targetPath,
   versionNow,
-  whyInvalid,
   type TargetResource,
 } from './source.ts';
-import { stalledReason, toldReason, type TargetKnown } from './status.ts';
+import { toldReason, type TargetKnown } from './status.ts';
+import { stalledReason, whyInvalid } from './unwatched.ts';
 import { StatusWriter } from './status-writer.ts';
 import { EventWriter, happened } from './events.ts';
 

@@ -10,15 +10,15 @@ import type { SecretKey } from '../../reconciler/kubernetes/secret-keys.ts';
 import type { TargetSpec } from '../../reconciler/kubernetes/settings-target.ts';
 import { InvalidSettings } from '../../reconciler/operations/load.ts';
 import { checkPolicy } from '../../reconciler/operations/policy.ts';
-import { formatPath } from '../../reconciler/model/path.ts';
 import { isRecord, type Value } from '../../reconciler/model/value.ts';
 import { watchSettings } from '../watch/schedule.ts';
-import { lineOf, textOfProblem, type SettingsSource } from '../watch/source.ts';
+import type { SettingsSource } from '../watch/source.ts';
 import { kubePath, type KubeApi } from './kube-api.ts';
 import { LaterTargets } from './later-targets.ts';
 import { notListed, type KubeResource, type Reflector } from './reflector.ts';
 import type { Allowance, SettingsPolicies } from './policies.ts';
 import type { ClusterSecrets } from './secrets.ts';
+import { stalledReason } from './unwatched.ts';
 
 /** A SettingsTarget as the API server hands it out. */
 export interface TargetResource extends KubeResource {
@@ -111,6 +111,19 @@ export class ClusterSource implements SettingsSource {
     this.#interval = tools.interval;
   }
 
+  /** How many objects are not watched, by the reason that their status has. */
+  get unwatched(): ReadonlyMap<string, number> {
+    const problems = [...this.#declared.values()].flatMap(({ problem }) => problem ?? []);
+    const reasons = problems.map(stalledReason);
+    const asleep = [...this.#objects.objects.values()].filter(({ spec }) => isSuspended(spec));
+    return new Map([
+      ...(['Forbidden', 'Invalid'] as const).map(
+        (reason) => [reason, reasons.filter((one) => one === reason).length] as const,
+      ),
+      ['Suspended', asleep.length],
+    ]);
+  }
+
   /** What an object declares as of the last load; undefined if it was not read yet, or is suspended. */
   declared(key: string): Declared | undefined {
     return this.#declared.get(key);
@@ -169,7 +182,7 @@ export class ClusterSource implements SettingsSource {
     if (this.#values.size > MOST_VALUES) this.#values = new SharedValues();
     const next = new Map<string, Declared>();
     for (const [key, object] of this.#objects.objects) {
-      if (object.spec['suspend'] === true) continue;
+      if (isSuspended(object.spec)) continue;
       const declared = await this.#declaredBy(key, object);
       // Thousands of new ones take seconds: others have their turn in between.
       if (declared !== this.#declared.get(key) && next.size % AT_ONCE === 0) await setImmediate();
@@ -242,6 +255,10 @@ export class ClusterSource implements SettingsSource {
     const now = this.#clock.monotonic();
     const isInside = object.spec['settingsFrom'] === undefined && optionalKeys(object).length === 0;
     const outside = isInside ? NOTHING : await this.#outsideOf(object);
+    const isAsBefore = before !== null && isSameOutside(before.outside, outside);
+    // What is not valid stays so, and may take seconds to read; the file with the policy may be another one.
+    if (isAsBefore && before.problem instanceof InvalidSettings && this.#policy === undefined)
+      return { ...before, nextAt: now + READ_AGAIN };
     const { target, diagnostics } = targetOf(key, object, outside, allowance);
     const problem =
       target === null
@@ -250,7 +267,6 @@ export class ClusterSource implements SettingsSource {
     const read = { ...versionOfObject(object), allowance, problem, outside };
     if (target === null || problem !== null)
       return { ...read, target: null, nextAt: now + READ_AGAIN };
-    const isAsBefore = before !== null && isSameOutside(before.outside, outside);
     const known = isAsBefore ? before.target : null;
     return {
       ...read,
@@ -309,6 +325,10 @@ export class ClusterSource implements SettingsSource {
       if (!(await this.#secrets.has({ namespace, ...key }))) missing.add(`${key.name}/${key.key}`);
     return { settings, missing };
   }
+}
+
+function isSuspended(spec: TargetSpec): boolean {
+  return spec['suspend'] === true;
 }
 
 function versionOfObject(object: TargetResource): Pick<Declared, 'generation' | 'uid'> {
@@ -374,13 +394,6 @@ function isSameOutside(one: Outside, other: Outside): boolean {
     one.settings === other.settings &&
     one.missing.size === other.missing.size &&
     [...one.missing].every((key) => other.missing.has(key))
-  );
-}
-
-/** Why an object is not valid, in a sentence or two: the first place is a path in it, or a line of its ConfigMap. */
-export function whyInvalid(problem: SetpointError): string {
-  return textOfProblem(problem, (one) =>
-    one.file.startsWith('SettingsTarget ') ? formatPath(one.path) : lineOf(one),
   );
 }
 

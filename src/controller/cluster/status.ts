@@ -8,6 +8,7 @@ import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
 import { isOutage } from '../watch/schedule.ts';
 import { approvedDigest, generationOf, versionNow, type TargetResource } from './source.ts';
+import { stalledReason } from './unwatched.ts';
 
 /** What the controller writes into `status` of a SettingsTarget. */
 export interface TargetStatus {
@@ -273,20 +274,8 @@ function stalled(reason: string, message: string, drifted: Said): readonly Said[
   ];
 }
 
-const FORBIDDEN: ReadonlySet<string> = new Set([
-  'unauthorized',
-  'forbidden',
-  'origin-not-allowed',
-  'policy-violated',
-]);
-
 function stalledBy(problem: NonNullable<TargetKnown['invalid']>): readonly Said[] {
   return stalled(stalledReason(problem), problem.message, unknownDrift(problem.message));
-}
-
-/** The reason of an object that is not read: somebody has to mend it, or to allow it. */
-export function stalledReason({ code }: { readonly code: string }): 'Forbidden' | 'Invalid' {
-  return FORBIDDEN.has(code) ? 'Forbidden' : 'Invalid';
 }
 
 /** Why an object is Stalled, as its status says; null if it is not. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { WatchState } from '../../reconciler/model/watch.ts';
+import { namesListed } from '../../reconciler/model/wording.ts';
 import { markup, markupSource, type Markup } from '../../reconciler/render/html/page.ts';
 import type { Watching } from '../watch/watching.ts';
 import { timeHtml } from './times.ts';
@@ -72,12 +73,13 @@ export function isAlive({ health }: Watching, now: number): boolean {
 
 /** What is wrong with the controller itself; empty if all is well. */
 export function controllerPart(watching: Watching, now: number): PagePart {
-  const { ready, shard } = watching.health;
+  const { ready, shard, unwatched = new Map<string, number>() } = watching.health;
+  const left = [...unwatched].filter(([, many]) => many > 0);
   const conditions = watching.conditions.list();
   const isHanging = !isAlive(watching, now);
   return {
     id: 'controller',
-    key: partKey(conditions, ready, isHanging),
+    key: partKey(conditions, ready, isHanging, left),
     html: () => {
       const problems = [
         isHanging
@@ -89,6 +91,9 @@ export function controllerPart(watching: Watching, now: number): PagePart {
       ].filter((problem) => problem !== null);
       const notes = [
         ready ? null : 'Some environments have not been read since the controller started.',
+        left.length === 0
+          ? null
+          : `SettingsTargets that are not watched: ${namesListed(left.map(([reason, many]) => `${many} ${reason}`))}. kubectl get spt -A lists them.`,
         shard === null ? null : `This controller watches shard ${shard.index} of ${shard.count}.`,
       ].filter((note) => note !== null);
       return markup`<div id="controller">${

@@ -169,7 +169,7 @@ export class Controller implements Watching {
   }
 
   get health(): Health {
-    const { files, request, clock } = this.#options;
+    const { files, request, clock, source } = this.#options;
     return {
       startedAt: this.#startedAt,
       turnedAt: clock.now() - (clock.monotonic() - this.#turned),
@@ -181,6 +181,7 @@ export class Controller implements Watching {
       commits: files.commits,
       filesProblem: files.problemText,
       shard: request.shard ?? null,
+      unwatched: source.unwatched,
     };
   }
 

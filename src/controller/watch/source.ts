@@ -66,6 +66,8 @@ export interface SettingsSource {
   loadLast(): Promise<LoadedFiles | null>;
   /** The origin of an environment, if that is known without reading what it declares. */
   originOf?(name: string): string | null;
+  /** How many it has that are not watched, by reason. */
+  readonly unwatched?: ReadonlyMap<string, number>;
   /** Told of the settings files in force: what is beside them stays, also of a file that is broken since. */
   use?(paths: readonly string[]): void;
   /** Calls `changed` when the files may have changed, as far as the system tells; what it returns ends that. */

@@ -77,6 +77,8 @@ export interface Health {
   /** Why the settings files cannot be used; null if they can. */
   readonly filesProblem: string | null;
   readonly shard: { readonly index: number; readonly count: number } | null;
+  /** Objects of a cluster that are not watched, by reason; absent for files. */
+  readonly unwatched?: ReadonlyMap<string, number> | undefined;
 }
 
 export interface WatchOptions {

@@ -130,6 +130,11 @@ export const WATCH_METRICS = {
     help: 'The part of the environments that this controller has; absent if it has all. Always 1.',
     labels: ['index', 'count'],
   },
+  setpoint_unwatched_objects: {
+    type: 'gauge',
+    help: 'SettingsTargets that are not watched, by reason; absent for files.',
+    labels: ['reason'],
+  },
   setpoint_loop_turned_timestamp_seconds: {
     type: 'gauge',
     help: 'When the loop last turned.',

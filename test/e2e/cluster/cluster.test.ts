@@ -134,8 +134,11 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     const one = await world();
     const from = { configMapKeyRef: { name: 'settings', key: 'settings.yaml' } };
     await one.target('production', { settingsFrom: from });
-    await one.start();
+    await one.target('asleep', { suspend: true, settings: {} });
+    const { controller } = await one.start();
     const status = await one.until('production', (now) => reasonOf(now, 'Stalled') === 'Invalid');
+    const unwatched = () => Object.fromEntries(controller.health.unwatched ?? []);
+    expect(unwatched()).toEqual({ Forbidden: 0, Invalid: 1, Suspended: 1 });
     expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(
       'There is no such ConfigMap',
     );
@@ -147,6 +150,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     });
     const { plan } = await one.until('production', (now) => now.plan !== undefined);
     expect(plan?.items).toEqual([{ path: 'language', action: 'set', after: 'fr' }]);
+    expect(unwatched()).toEqual({ Forbidden: 0, Invalid: 0, Suspended: 1 });
   });
 
   test('watches nothing that the policy of the controller refuses', async () => {

@@ -183,17 +183,26 @@ describe('the metrics of a controller', () => {
   it('say how the controller itself is', async () => {
     const watching = new MadeUpWatching(watchState());
     const metrics = metricsOf(watching, WATCHING);
-    expect((await metrics.text()).text).not.toContain('setpoint_shard_info{');
+    for (const name of ['setpoint_shard_info', 'setpoint_unwatched_objects'])
+      expect((await metrics.text()).text).not.toContain(`${name}{`);
     watching.health = {
       ...watching.health,
       queued: 7,
       working: 0,
       filesProblem: 'not valid',
       shard: { index: 1, count: 4 },
+      unwatched: new Map([
+        ['Invalid', 2],
+        ['Suspended', 0],
+      ]),
     };
     const { text } = await metrics.text();
     expect(linesOf(text, 'setpoint_queue_depth')).toEqual(['setpoint_queue_depth 7']);
     expect(linesOf(text, 'setpoint_files_problem')).toEqual(['setpoint_files_problem 1']);
+    expect(linesOf(text, 'setpoint_unwatched_objects')).toEqual([
+      'setpoint_unwatched_objects{reason="Invalid"} 2',
+      'setpoint_unwatched_objects{reason="Suspended"} 0',
+    ]);
     expect(linesOf(text, 'setpoint_shard_info')).toEqual([
       'setpoint_shard_info{index="1",count="4"} 1',
     ]);

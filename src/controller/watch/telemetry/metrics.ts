@@ -122,6 +122,15 @@ function gaugesOf(watching: Watching): readonly Computable[] {
       const { shard } = watching.health;
       return shard === null ? null : { index: String(shard.index), count: String(shard.count) };
     }),
+    [
+      'setpoint_unwatched_objects',
+      WATCH_METRICS.setpoint_unwatched_objects,
+      () =>
+        [...(watching.health.unwatched ?? [])].map(([reason, many]) => ({
+          labels: { reason },
+          value: many,
+        })),
+    ],
     value('setpoint_loop_turned_timestamp_seconds', () => watching.health.turnedAt / 1000),
     value('setpoint_files_problem', () => Number(watching.health.filesProblem !== null)),
     [
