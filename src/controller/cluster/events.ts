@@ -5,9 +5,11 @@ import { API_VERSION, KIND } from '../../reconciler/kubernetes/crd.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { whatDiffers } from '../watch/healing.ts';
+import { isPassing } from '../watch/schedule.ts';
 import type { Listener } from '../watch/watching.ts';
 import { kubePath, type KubeApi } from './kube-api.ts';
 import type { TargetResource } from './source.ts';
+import { stalledReason } from './unwatched.ts';
 
 /** Milliseconds for one event, with all its tries. */
 const WITHIN = 10_000;
@@ -32,7 +34,7 @@ export function happened(state: WatchState, event: Parameters<Listener>[1]): Hap
       return changed(state, event.before);
     case 'read':
       return event.result !== 'done' && state.failures === FAILED_READS
-        ? { type: 'Warning', reason: 'Unreachable', note: whatDiffers(state) }
+        ? { type: 'Warning', reason: unreadReason(event.result), note: whatDiffers(state) }
         : null;
     case 'write': {
       const { status, changes } = event.outcome;
@@ -49,6 +51,11 @@ export function happened(state: WatchState, event: Parameters<Listener>[1]): Hap
     default:
       return null;
   }
+}
+
+/** As the condition has it. */
+function unreadReason(code: string): string {
+  return isPassing(code) ? 'Unreachable' : stalledReason({ code });
 }
 
 function changed(state: WatchState, before: WatchState['status']): Happened | null {

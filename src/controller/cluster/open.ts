@@ -296,6 +296,7 @@ function serviceVariables(env: Variables): Variables {
     'NODE_TLS_REJECT_UNAUTHORIZED',
     'NODE_EXTRA_CA_CERTS',
     'SETPOINT_ALLOWED_ORIGINS',
+    'SETPOINT_STATE_KEY',
   ];
   return Object.fromEntries(
     names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),

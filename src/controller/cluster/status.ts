@@ -6,7 +6,7 @@ import { counted, namesListed } from '../../reconciler/model/wording.ts';
 import type { Json } from '../../reconciler/model/value.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
-import { isOutage } from '../watch/schedule.ts';
+import { isPassing } from '../watch/schedule.ts';
 import { approvedDigest, generationOf, versionNow, type TargetResource } from './source.ts';
 import { stalledReason } from './unwatched.ts';
 
@@ -285,7 +285,7 @@ export function toldReason({ status }: TargetResource): string | null {
 }
 
 function unread({ code, message }: { readonly code: string; readonly message: string }) {
-  if (!isOutage(code)) return stalledBy({ code, message });
+  if (!isPassing(code)) return stalledBy({ code, message });
   return [
     condition('Ready', 'False', 'Unreachable', message),
     condition('Reconciling', 'True', 'ProgressingWithRetry', message),

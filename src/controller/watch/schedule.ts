@@ -57,6 +57,11 @@ export function untilNextRead(
 /** Errors before a request: somebody has yet to make the Secret, or to write the file. */
 const NOT_SENT: ReadonlySet<string> = new Set(['reference-missing'] satisfies ErrorCode[]);
 
+/** Whether it is tried again by itself, and may be over by then: an outage, or a service that asks to wait. */
+export function isPassing(code: string): boolean {
+  return isOutage(code) || code === 'rate-limited';
+}
+
 /** Whether an error, by its code, is that of a service that may be back at any moment. */
 export function isOutage(code: string): boolean {
   return OUTAGES.has(code);

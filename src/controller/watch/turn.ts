@@ -23,7 +23,7 @@ import type { EnvironmentRecords } from './environment-records.ts';
 import { digestOf } from './environment-state.ts';
 import { competing, isStanding, whyMustNotHeal, refusedTooOften } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
-import { isOutage } from './schedule.ts';
+import { isPassing } from './schedule.ts';
 
 /** What reading and healing an environment needs. */
 export interface TurnTools {
@@ -84,7 +84,7 @@ const CHECK = 5_000;
 export async function isBack(declared: DeclaredEnvironment, tools: TurnTools): Promise<boolean> {
   const timeout = Math.min(CHECK, tools.request.timeout ?? CHECK);
   const { plan } = await readEnvironment(declared, tools, { timeout, tries: 1 });
-  return plan.error === null || !(isOutage(plan.error.code) || plan.error.code === 'rate-limited');
+  return plan.error === null || !isPassing(plan.error.code);
 }
 
 /** Why something was not done. */

@@ -209,7 +209,10 @@ export function resolveServer(
     const found = resolved(path);
     if (found === null) return null;
     if (isHeaderValue(found.text)) return new Secret(found.text, found.ref);
-    const reason = 'its value has characters that no header can carry, such as a line break';
+    const reason =
+      found.text.trim() === ''
+        ? 'its value is empty'
+        : 'its value has characters that no header can carry, such as a line break';
     problems.push({ path: ['server', ...path], reason, ref: found.ref ?? '' });
     return null;
   };

@@ -172,6 +172,24 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     await one.until('production', (now) => now.sync === 'Synced');
   });
 
+  test('writes a Secret that was rotated, if it keeps fingerprints', async () => {
+    const one = await world();
+    const path = 'settings.llm_api_key';
+    const secretKeyRef = { name: 'model', key: 'key' };
+    await one.secret('model', { key: MODEL_KEY });
+    const valuesFrom = [{ path, secretKeyRef }];
+    await one.target('production', { mode: 'Apply', settings: {}, valuesFrom });
+    await one.start({ SETPOINT_STATE_KEY: 'a-key-of-fingerprints' });
+    const { lastApplied } = await one.until('production', (now) => now.sync === 'Synced');
+    const data = { key: Buffer.from('sk-the-next-0123456789').toString('base64') };
+    await one.admin.patch(`/api/v1/namespaces/${one.namespace}/secrets/model`, { data });
+    const status = await one.until(
+      'production',
+      (now) => now.sync === 'Synced' && now.lastApplied?.time !== lastApplied?.time,
+    );
+    expect(reasonOf(status, 'Verified')).toBeNull();
+  });
+
   test('answers whoever asks for a look', async () => {
     const one = await world(1);
     await one.target('production', { settings: { language: 'en' } });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { KubeRequest } from '../../../src/controller/cluster/kube-api.ts';
-import { EventWriter } from '../../../src/controller/cluster/events.ts';
+import { notReadState } from '../../../src/controller/watch/environment-state.ts';
+import { EventWriter, happened } from '../../../src/controller/cluster/events.ts';
 
 /** The body of the event that is written of an object. */
 async function written(name: string, note: string) {
@@ -36,4 +37,14 @@ it.each(['日本語', '😀', 'é', 'plain'])(
 it('has a name that the API takes, wherever that of its object is cut', async () => {
   const { metadata } = await written(`${'a'.repeat(198)}.-.b`, 'note');
   expect(metadata.name).toMatch(/^a{198}\.[0-9a-f-]{36}$/);
+});
+
+it.each([
+  ['unreachable', 'Unreachable'],
+  ['rate-limited', 'Unreachable'],
+  ['unauthorized', 'Forbidden'],
+  ['bad-response', 'Invalid'],
+])('says why a server cannot be read, as the conditions do: %s', (result, reason) => {
+  const state = { ...notReadState('agents/production'), failures: 3 };
+  expect(happened(state, { kind: 'read', seconds: 1, result })?.reason).toBe(reason);
 });

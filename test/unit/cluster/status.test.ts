@@ -178,6 +178,14 @@ const SITUATIONS: readonly (readonly [
     'InProgress',
   ],
   [
+    'asked to wait',
+    { state: stateWith(failed('rate-limited')) },
+    'False',
+    'Unreachable',
+    'Unknown',
+    'InProgress',
+  ],
+  [
     'forbidden',
     { state: stateWith(failed('unauthorized')) },
     'False',

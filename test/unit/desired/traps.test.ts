@@ -23,6 +23,11 @@ describe('M3: a key that no header can carry is found before a header is made of
     },
   );
 
+  it('says of blanks that they are none', () => {
+    const answer = resolveServer(one, source({ KEY: '  ' }));
+    expect(answer).toHaveProperty('problems.0.reason', expect.stringContaining('empty'));
+  });
+
   it('also in a header of an access proxy', () => {
     const proxied = target(
       'version: 1\nserver: { url: https://agents.example.com, headers: { X-Proxy: "${env:KEY}" } }',
