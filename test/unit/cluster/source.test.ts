@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import type { KubeRequest } from '../../../src/controller/cluster/kube-api.ts';
 import type { Reflector } from '../../../src/controller/cluster/reflector.ts';
 import { ClusterSource, type TargetResource } from '../../../src/controller/cluster/source.ts';
 
@@ -16,7 +15,7 @@ it('reads a file that is not valid once, until its ConfigMap has another', async
   const allowance = { limits: null, whyNotMode: () => null };
   const source = new ClusterSource(objects as unknown as Reflector<TargetResource>, {
     api: {
-      ask: async (_: KubeRequest) => {
+      ask: async () => {
         asked += 1;
         return { kind: 'done', value: { data: { file: text } } };
       },
