@@ -220,7 +220,7 @@ export class ClusterController {
     if (object === undefined) return;
     const asked = this.#asked.get(key);
     if (event.kind === 'read') {
-      this.#read.add(key);
+      if ((this.#source.declared(key)?.problem ?? null) === null) this.#read.add(key);
       if (state.commit === versionNow(object) && this.#edited.delete(key)) this.#resume(state);
     }
     if (event.kind === 'read' && asked !== undefined) {
@@ -247,6 +247,8 @@ export class ClusterController {
     this.#writer.look(key);
     const object = this.#objects.objects.get(key);
     if (problem === null || object === undefined) return;
+    // Once it is valid again, what is remembered of it may be old.
+    this.#read.delete(key);
     const [reason, message] = [stalledReason(problem), whyInvalid(problem)];
     const why = `It is not watched: ${message}`;
     this.#report({ severity: 'warning', message: why, environment: key });

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { adminOf, clusterWorld, KEY, reasonOf } from '../../fixture/cluster-world.ts';
+import { startFronted } from '../../fixture/before-service.ts';
 import { kubeServer } from '../../fixture/kube-server.ts';
 import { until } from '../../fixture/watch-command.ts';
 
@@ -46,6 +47,46 @@ describe('what an object names and cannot be read', () => {
     expect(again()).toBeGreaterThanOrEqual(10);
     expect(watching.controller.state('agents/from-a-map')?.found).toBe('drift');
     expect(reasonOf(await one.status('from-a-map'), 'Ready')).toBe('Observed');
+  });
+
+  it('leaves nothing to be in sync by, once it can be read again', async () => {
+    const { kube } = await world();
+    const one = await clusterWorld(adminOf(kube), 1);
+    const path = '/api/v1/namespaces/agents/configmaps/settings';
+    const put = async (text: string): Promise<void> => {
+      await one.admin.put(path, {
+        metadata: { name: 'settings' },
+        data: { 'settings.yaml': text },
+      });
+      const requestedAt = crypto.randomUUID();
+      const annotations = { 'setpoint.dev/requestedAt': requestedAt };
+      await one.admin.patch(one.pathOf('from-a-map'), { metadata: { annotations } });
+    };
+    const front = await startFronted({ port: 0 });
+    onTestFinished(() => front.close());
+    await one.target('from-a-map', { server: { url: front.url }, settingsFrom: FROM });
+    await put('version: 1\nsettings: { language: fr }\n');
+    await front.ask('POST', '/api/settings', { language: 'fr' });
+    await one.start();
+    await one.until('from-a-map', (now) => now.sync === 'Synced');
+    await put('version: 1\nsettings: [');
+    await one.until('from-a-map', (now) => reasonOf(now, 'Stalled') === 'Invalid');
+    await front.ask('POST', '/api/settings', { language: 'de' });
+    let [isAsked, goOn] = [false, (): void => {}];
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    front.before = async () => {
+      isAsked = true;
+      await gate;
+    };
+    await put('version: 1\nsettings: { language: fr }\n');
+    await until(() => isAsked);
+    await one.admin.patch(one.pathOf('from-a-map'), { metadata: { labels: { ring: '1' } } });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect((await one.status('from-a-map')).sync).toBe('Unknown');
+    goOn();
+    await one.until('from-a-map', (now) => now.sync === 'OutOfSync');
   });
 
   it('is a Secret that the message names, and no value', async () => {
