@@ -64,7 +64,11 @@ function changed(state: WatchState, before: WatchState['status']): Happened | nu
     case 'in-sync':
       return before === 'not-read'
         ? null
-        : { type: 'Normal', reason: 'InSync', note: 'The server has all that is declared.' };
+        : {
+            type: 'Normal',
+            reason: 'InSync',
+            note: 'The server has all that is declared and can be compared.',
+          };
     case 'refused':
       return { type: 'Warning', reason: 'Refused', note };
     case 'pending':

@@ -17,6 +17,7 @@ import { ClusterSecrets } from './secrets.ts';
 import {
   addressOf,
   ClusterSource,
+  isDeleted,
   originOf,
   targetPath,
   versionNow,
@@ -259,8 +260,8 @@ export class ClusterController {
 
   #known(key: string, object: TargetResource): TargetKnown | null {
     const state = this.controller.state(key) ?? null;
-    // Whoever holds the lock tells.
-    if (state !== null && state.heldBy !== null) return null;
+    // Whoever holds the lock tells; of one that is being deleted nobody does.
+    if (isDeleted(object) || (state !== null && state.heldBy !== null)) return null;
     const problem = this.#source.declared(key)?.problem ?? null;
     const notHealed =
       state === null

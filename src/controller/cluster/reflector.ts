@@ -14,6 +14,8 @@ interface KubeMetadata {
   readonly uid?: string;
   readonly generation?: number;
   readonly resourceVersion?: string;
+  /** Of one that is being deleted, and waits for a finalizer of somebody else. */
+  readonly deletionTimestamp?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
 }

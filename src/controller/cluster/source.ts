@@ -182,7 +182,7 @@ export class ClusterSource implements SettingsSource {
     if (this.#values.size > MOST_VALUES) this.#values = new SharedValues();
     const next = new Map<string, Declared>();
     for (const [key, object] of this.#objects.objects) {
-      if (isSuspended(object.spec)) continue;
+      if (isSuspended(object.spec) || isDeleted(object)) continue;
       const declared = await this.#declaredBy(key, object);
       // Thousands of new ones take seconds: others have their turn in between.
       if (declared !== this.#declared.get(key) && next.size % AT_ONCE === 0) await setImmediate();
@@ -329,6 +329,11 @@ export class ClusterSource implements SettingsSource {
 
 function isSuspended(spec: TargetSpec): boolean {
   return spec['suspend'] === true;
+}
+
+/** Its watch has ended, although a finalizer of somebody else may keep it for long. */
+export function isDeleted({ metadata }: KubeResource): boolean {
+  return metadata.deletionTimestamp !== undefined;
 }
 
 function versionOfObject(object: TargetResource): Pick<Declared, 'generation' | 'uid'> {

@@ -130,6 +130,18 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     expect(one.said).toBe('');
   });
 
+  test('ends the watch of one that is being deleted, whoever keeps it', async () => {
+    const one = await world();
+    const finalizers = ['example.com/keeps-it'];
+    await one.target('production', { mode: 'Apply', settings: { language: 'en' } }, { finalizers });
+    const { controller } = await one.start();
+    await one.until('production', (now) => now.sync === 'Synced');
+    await one.admin.remove(one.pathOf('production'));
+    await until(() => controller.states().length === 0);
+    await one.admin.patch(one.pathOf('production'), { metadata: { finalizers: null } });
+    await until(async () => (await one.admin.get(one.pathOf('production'))) === null);
+  });
+
   test('says what is not valid, and reads a whole file from a ConfigMap', async () => {
     const one = await world();
     const from = { configMapKeyRef: { name: 'settings', key: 'settings.yaml' } };
