@@ -1,10 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { startEmulator } from '../../../src/emulator/start.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { get } from '../../../src/reconciler/operations/get.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { startAppServer, storedRecord, type AppServer } from '../../fixture/app-server.ts';
 import { dedent } from '../../fixture/dedent.ts';
-import { request } from '../../fixture/settings.ts';
+import { quickClock, request } from '../../fixture/settings.ts';
 import { startStore, type JsonRecord } from '../../fixture/store-server.ts';
 
 const CANARY = 'CANARY-4d1b7e90';
@@ -245,6 +246,39 @@ describe('mcp_config is replaced whole', () => {
     ]);
     expect(server.posts()).toEqual([]);
   });
+
+  it.each(['auth', 'env', 'headers'])(
+    "what is lost because that is allowed is nobody else's doing: %s",
+    async (member) => {
+      const secrets = {
+        auth: { strategy: 'basic', username: 'me', password: 'theirs' },
+        env: { TOKEN: 'theirs' },
+        headers: { 'X-Key': 'theirs' },
+      };
+      const server =
+        member === 'env'
+          ? { command: 'npx' }
+          : { url: 'https://theirs.example.com/mcp', transport: 'http' };
+      const theirs = { ...server, [member]: secrets[member as keyof typeof secrets] };
+      const service = await startEmulator({ dialect: 'app-server' });
+      onTestFinished(() => service.close());
+      const body = JSON.stringify({
+        language: 'en',
+        agent_settings_diff: { mcp_config: { theirs } },
+      });
+      const headers = { 'content-type': 'application/json' };
+      await fetch(`${service.url}/api/v1/settings`, { method: 'POST', headers, body });
+      const text = `version: 1
+server: { url: "${service.url}" }
+mcp_servers: { own: { url: "https://own.example.com/mcp" } }
+`;
+      const allow = ['lose-unreadable'];
+      const { environments } = await apply({ text, env: {}, allow, clock: quickClock() });
+      expect(environments).toMatchObject([
+        { status: 'applied', remaining: [], error: null, allowed: ['lose-unreadable'] },
+      ]);
+    },
+  );
 
   it('with every secret declared it is written, and servers keep their names', async () => {
     const server = await serverWith(STORED);

@@ -158,7 +158,11 @@ describe.each(['null', 'mask', 'empty', 'absent'] as const)(
       const outcome = await apply(
         request(store.url, '  language: fr\n', { allow: ['lose-unreadable'] }),
       );
-      expect(outcome.environments[0]).toMatchObject({ allowed: ['lose-unreadable'] });
+      expect(outcome.environments[0]).toMatchObject({
+        status: 'applied',
+        remaining: [],
+        allowed: ['lose-unreadable'],
+      });
       expect(store.stored?.['language']).toBe('fr');
       expect(JSON.stringify(store.stored)).not.toContain('***');
     });

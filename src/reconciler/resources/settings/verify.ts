@@ -1,12 +1,13 @@
 import type { Remainder } from '../../model/outcome.ts';
-import { formatPath, samePath, type Path } from '../../model/path.ts';
+import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, Unknown } from '../../model/plan.ts';
 import type { SettingsWrite, ObservedState, DesiredState } from '../../model/state.ts';
-import { masked, type Value } from '../../model/value.ts';
+import { isRecord, masked, sameValue, type Value } from '../../model/value.ts';
 import { namedHere } from '../../plan/field-here.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
 import {
   lostSecrets,
+  type Touched,
   touchedBetween,
   removesCopy,
   serverOwned,
@@ -53,8 +54,18 @@ function compare(
   const desired = namedHere(declared, observed);
   const plan = planSettings(desired, observed, NOTHING_KNOWN);
   const isWhole = before.dialect.writes === 'record';
-  const touched = touchedBetween(before, observed, desired).map(
-    ({ path, before: was, after }): Remainder => ({
+  // What the plan said that this write loses, and a guard let pass.
+  const isForetold = ({ path, before: was, after }: Touched): boolean =>
+    isRecord(was) &&
+    isRecord(after) &&
+    Object.keys({ ...was, ...after }).every(
+      (name) =>
+        sameValue(was[name] ?? null, after[name] ?? null) ||
+        made.unpreservable.some((one) => isWithin(one.path, [...path, name])),
+    );
+  const touched = touchedBetween(before, observed, desired)
+    .filter((one) => !isForetold(one))
+    .map(({ path, before: was, after }): Remainder => ({
       resource: 'settings',
       path,
       expected: masked(was),
@@ -63,8 +74,7 @@ function compare(
       hint: isWhole
         ? 'Check the service: something else writes these settings, or it does not keep what it is sent.'
         : 'Check what else writes these settings: this write did not carry it.',
-    }),
-  );
+    }));
   const fallen = lostSecrets(before, observed)
     .filter(
       (path) => !managesField(desired, path[0] ?? '') && !managesField(desired, formatPath(path)),
