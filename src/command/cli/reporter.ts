@@ -182,8 +182,12 @@ function reporterTo<D>(
       await (textOnStdout ? write(io.stdout, text(style)) : write(io.stderr, text(words)));
     },
     words: (text) => write(io.stderr, text(words)),
-    error: (error, target = null) =>
-      write(io.stderr, errorText({ ...error, hint: hintForCommand(error, io) }, words, target)),
+    // The message of an error that was thrown is in no copy of its members.
+    error: ({ code, message, hint }, target = null) => {
+      const report = { code, message, hint };
+      const shown = { ...report, hint: hintForCommand(report, io) };
+      return write(io.stderr, errorText(shown, words, target));
+    },
   };
   return reporter;
 }

@@ -278,6 +278,19 @@ describe('streams', () => {
     );
   });
 
+  it('a file that cannot be made when its turn has come is told, and the run goes on', async () => {
+    // What is written beside it has a longer name than a folder takes.
+    const name = `${'x'.repeat(240)}.json`;
+    const told = `setpoint: ${name} could not be written.\n  Check that the path can be written.\n`;
+    for (const command of [['plan'], ['get', 'settings'], ['apply', '--yes']])
+      expect(await run([...command, '-q', '-o', `json=${name}`])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: told,
+      });
+    expect(store.stored).toMatchObject({ language: 'fr' });
+  });
+
   it('-q leaves only the exit code', async () => {
     expect(await run(['drift', '-q'])).toEqual({ code: 2, stdout: '', stderr: '' });
   });
