@@ -43,7 +43,29 @@ async function settingsTypes() {
     format: true,
     style: { singleQuote: true, printWidth: 100 },
   });
-  return BANNER + types;
+  return BANNER + withoutTwins(types);
+}
+
+/** Types without those that are written again under the same name with a number. */
+function withoutTwins(types) {
+  const texts = types.split(/^(?=\/\*\*|export )/m);
+  const declarations = [];
+  // A comment is a part of its own.
+  for (const text of texts)
+    if (declarations.at(-1)?.startsWith('/**') && !/^export /m.test(declarations.at(-1)))
+      declarations.push(declarations.pop() + text);
+    else declarations.push(text);
+  const named = (text) => /^export (?:type|interface) (\w+)/m.exec(text)?.[1] ?? '';
+  const byName = new Map(declarations.map((text) => [named(text), text]));
+  const twins = [...byName].filter(([name, text]) => {
+    const first = name.replace(/\d+$/, '');
+    return first !== name && byName.get(first) === text.replace(` ${name} `, ` ${first} `);
+  });
+  const left = declarations.filter((text) => !twins.some(([name]) => name === named(text)));
+  return twins.reduce(
+    (all, [name]) => all.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), name.replace(/\d+$/, '')),
+    left.join(''),
+  );
 }
 
 function fieldTable() {

@@ -15,21 +15,13 @@ export type Reference = string;
  * A token and the host that it is for; null removes it. The service shows a new token to the product before it stores it.
  */
 export type GitProvider = {
-  token: SecretReference1;
+  token: SecretReference;
   /**
    * The host of a product of your own, without https://; null: the public one. Left out, the one that is stored stays.
    */
   host?: string | null;
-  user_id?: SecretReference2;
+  user_id?: SecretReference;
 } | null;
-/**
- * One reference, ${env:NAME}, ${file:PATH} or ${secret:NAME/PATH}; never the secret itself.
- */
-export type SecretReference1 = string;
-/**
- * One reference, ${env:NAME}, ${file:PATH} or ${secret:NAME/PATH}; never the secret itself.
- */
-export type SecretReference2 = string;
 /**
  * One reference, or a reference as value and a description beside it; null removes the secret.
  */
@@ -134,44 +126,6 @@ export type McpAuth = {
     token_expires_at?: (number | null) | Reference;
   } | null;
 } | null;
-/**
- * How the server is shown who calls. A new entry with api_key alone has the strategy api_key without a header name; one that has another keyed strategy keeps it.
- */
-export type McpAuth1 = {
-  strategy: ('none' | 'api_key' | 'bearer' | 'basic' | 'header' | 'oauth2' | null) | Template;
-  value?: string | null;
-  header_name?: string | null;
-  username?: string | null;
-  password?: string | null;
-  headers?: {
-    [k: string]: string | null;
-  } | null;
-  authentication?: {
-    type: ('oauth' | null) | Template;
-    client_auth_method?:
-      ('none' | 'client_secret_post' | 'client_secret_basic' | 'private_key_jwt' | null) | Template;
-    scopes?: (string | null) | Reference | (string[] | null);
-    client_name?: string | null;
-    client_metadata_url?: string | null;
-    client_id?: string | null;
-    client_secret?: string | null;
-    additional_client_metadata?: {
-      [k: string]: unknown;
-    } | null;
-  } | null;
-  state?: {
-    tokens?: {
-      access_token?: string | null;
-      refresh_token?: string | null;
-      [k: string]: unknown;
-    } | null;
-    client_info?: {
-      client_secret?: string | null;
-      [k: string]: unknown;
-    } | null;
-    token_expires_at?: (number | null) | Reference;
-  } | null;
-} | null;
 export type ShttpServer =
   | McpUrl
   | {
@@ -197,88 +151,12 @@ export type ShttpServer =
       headers?: {
         [k: string]: string | null;
       } | null;
-      auth?: McpAuth2;
+      auth?: McpAuth;
       /**
        * Whether this server is exposed to the agent.
        */
       enabled?: (boolean | null) | Reference;
     };
-/**
- * How the server is shown who calls. A new entry with api_key alone has the strategy api_key without a header name; one that has another keyed strategy keeps it.
- */
-export type McpAuth2 = {
-  strategy: ('none' | 'api_key' | 'bearer' | 'basic' | 'header' | 'oauth2' | null) | Template;
-  value?: string | null;
-  header_name?: string | null;
-  username?: string | null;
-  password?: string | null;
-  headers?: {
-    [k: string]: string | null;
-  } | null;
-  authentication?: {
-    type: ('oauth' | null) | Template;
-    client_auth_method?:
-      ('none' | 'client_secret_post' | 'client_secret_basic' | 'private_key_jwt' | null) | Template;
-    scopes?: (string | null) | Reference | (string[] | null);
-    client_name?: string | null;
-    client_metadata_url?: string | null;
-    client_id?: string | null;
-    client_secret?: string | null;
-    additional_client_metadata?: {
-      [k: string]: unknown;
-    } | null;
-  } | null;
-  state?: {
-    tokens?: {
-      access_token?: string | null;
-      refresh_token?: string | null;
-      [k: string]: unknown;
-    } | null;
-    client_info?: {
-      client_secret?: string | null;
-      [k: string]: unknown;
-    } | null;
-    token_expires_at?: (number | null) | Reference;
-  } | null;
-} | null;
-/**
- * How the server is shown who calls. A new entry with api_key alone has the strategy api_key without a header name; one that has another keyed strategy keeps it.
- */
-export type McpAuth3 = {
-  strategy: ('none' | 'api_key' | 'bearer' | 'basic' | 'header' | 'oauth2' | null) | Template;
-  value?: string | null;
-  header_name?: string | null;
-  username?: string | null;
-  password?: string | null;
-  headers?: {
-    [k: string]: string | null;
-  } | null;
-  authentication?: {
-    type: ('oauth' | null) | Template;
-    client_auth_method?:
-      ('none' | 'client_secret_post' | 'client_secret_basic' | 'private_key_jwt' | null) | Template;
-    scopes?: (string | null) | Reference | (string[] | null);
-    client_name?: string | null;
-    client_metadata_url?: string | null;
-    client_id?: string | null;
-    client_secret?: string | null;
-    additional_client_metadata?: {
-      [k: string]: unknown;
-    } | null;
-  } | null;
-  state?: {
-    tokens?: {
-      access_token?: string | null;
-      refresh_token?: string | null;
-      [k: string]: unknown;
-    } | null;
-    client_info?: {
-      client_secret?: string | null;
-      [k: string]: unknown;
-    } | null;
-    token_expires_at?: (number | null) | Reference;
-  } | null;
-} | null;
 /**
  * One skill or plugin, declared whole: what it leaves out is its default. Null removes it.
  */
@@ -1133,7 +1011,7 @@ export interface StdioServer {
   headers?: {
     [k: string]: string | null;
   } | null;
-  auth?: McpAuth1;
+  auth?: McpAuth;
   /**
    * Whether this server is exposed to the agent.
    */
@@ -1156,7 +1034,7 @@ export interface McpServer {
   headers?: {
     [k: string]: string | null;
   } | null;
-  auth?: McpAuth3;
+  auth?: McpAuth;
   /**
    * Whether this server is exposed to the agent.
    */
