@@ -37,7 +37,8 @@ it(
     const all = program(
       folder,
       'all',
-      `tr '"' '\\n' | grep ^b | tr '\\n' ' ' >> ${calls}; echo >> ${calls}
+      // In one write: both programs note into the same file.
+      `echo "$(tr '"' '\\n' | grep ^b | tr '\\n' ' ')" >> ${calls}
 printf '{'; for n in $(seq 0 49); do printf '"b%s":{"value":"${CANARY}-%s","error":null},' $n $n; done; printf '"z":{}}'`,
     );
     const names = fleetNames(50);
