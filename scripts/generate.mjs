@@ -48,13 +48,8 @@ async function settingsTypes() {
 
 /** Types without those that are written again under the same name with a number. */
 function withoutTwins(types) {
-  const texts = types.split(/^(?=\/\*\*|export )/m);
-  const declarations = [];
-  // A comment is a part of its own.
-  for (const text of texts)
-    if (declarations.at(-1)?.startsWith('/**') && !/^export /m.test(declarations.at(-1)))
-      declarations.push(declarations.pop() + text);
-    else declarations.push(text);
+  // Each with the comment before it.
+  const declarations = types.split(/^(?=\/\*\*)|(?<!\*\/\n)^(?=export )/m);
   const named = (text) => /^export (?:type|interface) (\w+)/m.exec(text)?.[1] ?? '';
   const byName = new Map(declarations.map((text) => [named(text), text]));
   const twins = [...byName].filter(([name, text]) => {
