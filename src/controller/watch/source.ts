@@ -1,25 +1,17 @@
 import { stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
-import type { Clock } from '../../reconciler/model/ports.ts';
 import { SharedValues } from '../../reconciler/model/redactor.ts';
 import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
-import type { GitBranch } from '../../reconciler/host/git-branch.ts';
-import {
-  basesOf,
-  filesOf,
-  defaultFiles,
-  InvalidSettings,
-} from '../../reconciler/operations/load.ts';
+import { basesOf, filesOf, InvalidSettings } from '../../reconciler/operations/load.ts';
 import {
   type SessionRequest,
   loadSession,
   type LoadedSession,
 } from '../../reconciler/operations/session.ts';
 import { PolicyViolated } from '../../reconciler/operations/policy.ts';
-import type { FollowedCommits } from './followed-commits.ts';
 import { watch, type FSWatcher } from 'node:fs';
 import { counted } from '../../reconciler/model/wording.ts';
 
@@ -194,88 +186,6 @@ export class CurrentFiles implements Files {
 /** Values that secrets had before they were rotated and that are still masked: with more, the files are read again, and those of now count. */
 const MOST_REPLACED = 10_000;
 
-/** How long a branch is not asked again, in milliseconds. */
-const ASKED_EVERY = 60_000;
-
-/** A branch, and the commit that it must continue: the one that was used last, also before a restart, or one that is named. */
-interface Followed {
-  readonly branch: GitBranch;
-  readonly commits: FollowedCommits;
-  /** What the branch must continue after it was rewritten on purpose. */
-  readonly from?: string | undefined;
-}
-
-/**
- * The files of -f as the newest commit of a branch has them; their paths are those in the repository. A branch that was rewritten is not
- * followed: the last commit stays in force.
- */
-export function branchSource(
-  options: SessionRequest,
-  { branch, commits, from }: Followed,
-  clock: Clock,
-  state: string,
-): SettingsSource {
-  let current: string | null = null;
-  let tip: string | null = null;
-  let asked: Promise<string> | null = null;
-  let used: readonly string[] = [];
-  /** When it is asked again: so long after an answer, or none, came. */
-  let askAt = Number.POSITIVE_INFINITY;
-  /** What the branch must continue. A commit that is named counts once: what was used since then counts later. */
-  const last = (): string | null => {
-    const kept = commits.of(branch);
-    return from === undefined || from === kept?.from ? (kept?.commit ?? null) : from;
-  };
-  const ask = async (): Promise<string> => {
-    const { commit } = await branch.tip();
-    current ??= last();
-    if (current !== null) await branch.forward(current, commit);
-    tip = commit;
-    return commit;
-  };
-  const loadOf = async (commit: string): Promise<LoadedFiles> => {
-    const root = await branch.files(commit, used);
-    const named = [options.file ?? defaultFiles(root)].flat();
-    const file = named.map((path) => join(root, path));
-    const loaded = await loadApart(
-      { ...options, file, checkout: { from: 'branch', root, state } },
-      join(root, '/'),
-    );
-    return { ...loaded, commit, root: join(root, '/') };
-  };
-  return {
-    kind: 'git',
-    commits: branch.commits,
-    // An answer holds until it is asked again, also that the branch cannot be followed.
-    stamp: () => {
-      if (asked === null || clock.monotonic() >= askAt) {
-        askAt = Number.POSITIVE_INFINITY;
-        asked = ask().finally(() => {
-          askAt = clock.monotonic() + ASKED_EVERY;
-        });
-      }
-      return asked;
-    },
-    load: async () => {
-      const commit = tip ?? (await branch.tip()).commit;
-      const loaded = await loadOf(commit);
-      await commits.keep(branch, { commit, from: from ?? commits.of(branch)?.from ?? null });
-      current = commit;
-      return loaded;
-    },
-    loadLast: async () => {
-      const kept = commits.of(branch);
-      // One that was named since then must come first.
-      const isOver = kept === null || (from !== undefined && from !== kept.from);
-      return isOver ? null : loadOf(kept.commit);
-    },
-    use: (paths) => {
-      used = paths;
-    },
-    listen: () => () => {},
-  };
-}
-
 /** The files of -f, where they are. `commitOf` is their commit, or null. */
 export function filesSource(
   options: SessionRequest,
@@ -350,7 +260,7 @@ const OF_A_FILE: ReadonlySet<string> = new Set([
  * Loads settings files so that one of several that is broken stops only its own environments. Throws a SetpointError if none of them can be used, or if what
  * is wrong is not in one file alone. Problems name files without what begins with `root`.
  */
-async function loadApart(
+export async function loadApart(
   request: SessionRequest,
   root = '',
 ): Promise<LoadedSession & { readonly broken: readonly BrokenFile[] }> {

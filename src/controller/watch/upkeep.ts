@@ -109,11 +109,9 @@ export class Upkeep {
     const isDone = await endsWithin(FIRST, this.#files.begin());
     const { problem, kind } = files;
     if (isDone && files.areTaken) return;
-    // A branch that was rewritten is for somebody to look at.
-    const isRewritten = problem?.code === 'branch-rewritten';
-    if (!isRewritten && (await files.takeLast())) return;
-    // Whoever pushes to a branch may mend it; a file of this machine is mended by who starts the controller.
-    const mayPass = kind !== 'files' && !isRewritten && problem?.code !== 'usage';
+    if (await files.takeLast()) return;
+    // A push mends a branch; a file of this machine, and a flag, are mended by who starts the controller.
+    const mayPass = kind !== 'files' && problem?.code !== 'usage';
     if (isDone && problem !== null && !mayPass) throw problem;
   }
 

@@ -1,11 +1,13 @@
 import { rmSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { SetpointError } from '../model/error.ts';
+import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { Variables } from '../model/ports.ts';
-import { GitFiles } from './git-files.ts';
+import { GitFiles, type CommitFiles } from './git-files.ts';
 import {
   runGit,
   type GitAnswer,
+  DAMAGED,
   ENDINGS,
   failureIn,
   gitSource,
@@ -25,8 +27,6 @@ export interface BranchOptions {
   /** Milliseconds for one call of git. Default: 60,000. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Which files of a commit are needed, by their path. Default: all. */
-  readonly needs?: ((path: string) => boolean) | undefined;
 }
 
 /** The newest commit of a branch. What its author wrote is not inert yet. */
@@ -50,10 +50,10 @@ export interface GitBranch {
   /** Throws branch-rewritten unless `to` is `from` or continues it. */
   forward(from: string, to: string): Promise<void>;
   /**
-   * A folder with the files of a commit, complete when it is returned. Those of the two commits that were asked for last are kept.
-   * Links are the files that they lead to within the commit; other links, and submodules, are left out.
+   * A folder with the files of a commit that are needed, each complete when it is returned; a second call adds to them. The folders of the two
+   * commits that were requested last stay. Links are the files that they lead to within the commit; other links, and submodules, are left out.
    */
-  files(commit: string, used?: readonly string[]): Promise<string>;
+  files(commit: string, which?: CommitFiles): Promise<string>;
 }
 
 const DEFAULT_TIMEOUT = 60_000;
@@ -82,17 +82,24 @@ export async function openBranch(options: BranchOptions): Promise<GitBranch> {
   const branch = options.ref.replace(/^refs\/heads\//, '');
   const repository = new Repository(source, join(into, 'repository.git'), options);
   await repository.open(branch);
-  const files = new GitFiles((args, input) => repository.read(args, input), into, options.needs);
+  const files = new GitFiles((args, input) => repository.read(args, input), into);
   return {
     name: branch,
     shown: source.shown,
     commits: source.commits,
-    tip: async () => {
-      const commit = await repository.tip(branch);
-      return { commit, ...(await repository.describe(commit)) };
+    tip: () =>
+      repository.renewing(branch, async () => {
+        const commit = await repository.tip(branch);
+        return { commit, ...(await repository.describe(commit)) };
+      }),
+    forward: async (from, to) => {
+      const ids = [idOf(from), idOf(to)] as const;
+      await repository.renewing(branch, () => repository.forward(branch, ...ids));
     },
-    forward: async (from, to) => repository.forward(branch, idOf(from), idOf(to)),
-    files: async (commit, used) => files.of(idOf(commit), used),
+    files: async (commit, which) => {
+      const id = idOf(commit);
+      return repository.renewing(branch, () => files.of(id, which), id);
+    },
   };
 }
 
@@ -117,16 +124,70 @@ class Repository {
     if (branch.startsWith('-')) throw this.#unnamed();
     const { kind } = this.#source;
     if (kind === 'address') {
-      await makeFolder(this.#folder);
       // Left by a run that was killed: nobody else works here.
       for (const lock of ['shallow', 'packed-refs', 'config', 'HEAD', TIP])
         rmSync(join(this.#folder, `${lock}.lock`), { force: true });
-      this.#done(await this.#git(['init', '--quiet', '--bare', '--template=', this.#folder]));
+      await this.#makeCopy();
     }
     const named = await this.#git(['check-ref-format', `refs/heads/${branch}`]);
     if (named.kind === 'failed') throw this.#unnamed();
     this.#done(named);
     if (kind === 'folder') this.#done(await this.#git(['rev-parse', '--git-dir']));
+  }
+
+  /** Makes the copy of an address, unless it is there. One that git does not take for a repository is made anew. */
+  async #makeCopy(): Promise<void> {
+    const make = async (): Promise<GitAnswer> => {
+      await makeFolder(this.#folder);
+      return this.#git(['init', '--quiet', '--bare', '--template=', this.#folder]);
+    };
+    const made = await make();
+    const isUsable = made.kind !== 'failed' && (await this.#git(['rev-parse', '--git-dir'])).kind;
+    if (isUsable === 'done') return;
+    if (made.kind !== 'failed' && isUsable !== 'failed') {
+      this.#done(made);
+      return;
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
+    this.#done(await make());
+  }
+
+  /**
+   * Does work that reads the copy of an address. If the copy is damaged, it is fetched anew, and the work is done once more; `commit` is what the
+   * work needs of it besides the tip. A folder is another user's: it is only read.
+   */
+  async renewing<T>(branch: string, work: () => Promise<T>, commit?: string): Promise<T> {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (this.#source.kind !== 'address' || asSetpointError(thrown).code !== DAMAGED.code)
+        throw thrown;
+      const damaged = `${this.#folder}.damaged`;
+      rmSync(damaged, { recursive: true, force: true });
+      await rename(this.#folder, damaged);
+      try {
+        await this.#makeCopy();
+        await this.#fetch(branch);
+        if (commit !== undefined && !(await this.#has(commit))) {
+          await this.#fetch(branch, '--unshallow');
+          await this.read(['cat-file', '-e', `${commit}^{commit}`]);
+        }
+      } catch {
+        // The remote has no better copy now: what can be read of this one counts.
+        rmSync(this.#folder, { recursive: true, force: true });
+        await rename(damaged, this.#folder);
+        throw thrown;
+      }
+      rmSync(damaged, { recursive: true, force: true });
+      return work();
+    }
+  }
+
+  async #has(commit: string): Promise<boolean> {
+    const found = await this.#git(['cat-file', '-e', `${commit}^{commit}`]);
+    if (found.kind === 'failed') return false;
+    this.#done(found);
+    return true;
   }
 
   /** The output of a command that only reads. */
@@ -174,9 +235,7 @@ class Repository {
   }
 
   async #descends(from: string, to: string): Promise<boolean> {
-    const known = await this.#git(['cat-file', '-e', `${from}^{commit}`]);
-    if (known.kind === 'failed') return false;
-    this.#done(known);
+    if (!(await this.#has(from))) return false;
     const found = await this.#git(['merge-base', '--is-ancestor', from, to]);
     if (found.kind === 'failed' && found.words.trim() === '') return false;
     this.#done(found);

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { SetpointError } from '../model/error.ts';
@@ -16,7 +16,7 @@ interface TreeFile {
   readonly size: number;
 }
 
-/** Bytes and files of one commit: settings are far smaller, and what fills a disk is refused before it is read. */
+/** Bytes and files that are read of one commit: settings are far smaller, and what fills a disk is refused before it is read. */
 const LARGEST_FILE = 16 * 1024 * 1024;
 const LARGEST_COMMIT = 256 * 1024 * 1024;
 const MOST_FILES = 100_000;
@@ -25,57 +25,78 @@ const AT_A_TIME = 8 * 1024 * 1024;
 const MOST_LINKS = 8;
 const KEPT = 2;
 
+/** Which files of a commit are read. `needs` says so by their path (default: all), `used` are files of other commits whose folders stay. */
+export interface CommitFiles {
+  readonly needs?: ((path: string) => boolean) | undefined;
+  readonly used?: readonly string[] | undefined;
+}
+
 /** Writes the files of commits into folders of their own, without a checkout: no filter, hook, attribute or link takes effect. */
 export class GitFiles {
   readonly #git: ReadGit;
   readonly #folder: string;
-  readonly #needs: (path: string) => boolean;
-  /** The commits whose folders are complete, the one asked for last at the end. */
-  #kept: readonly string[] = [];
+  /** The files in the folder of each commit, the one that was requested last at the end. */
+  readonly #written = new Map<string, ReadonlySet<string>>();
 
-  constructor(git: ReadGit, into: string, needs: (path: string) => boolean = () => true) {
+  constructor(git: ReadGit, into: string) {
     // What another run has left may be incomplete after a crash of the machine.
     for (const name of readdirSync(into).filter((one) => one.startsWith('files-')))
       rmSync(join(into, name), { recursive: true, force: true });
     this.#git = git;
     this.#folder = mkdtempSync(join(into, 'files-'));
-    this.#needs = needs;
   }
 
-  /** `used` are files in folders of other commits that are still in force: those folders stay. */
-  async of(commit: string, used: readonly string[] = []): Promise<string> {
+  /** The folder of a commit, with the files that are needed now and those that were needed before. */
+  async of(commit: string, { needs = () => true, used = [] }: CommitFiles = {}): Promise<string> {
     const folder = join(this.#folder, commit);
-    if (!this.#kept.includes(commit)) await this.#write(commit, folder);
-    const others = this.#kept.filter((one) => one !== commit);
+    const before = this.#written.get(commit) ?? new Set();
+    const added = await this.#write(commit, folder, (path) => !before.has(path) && needs(path));
+    const files = new Set([...(this.#written.get(commit) ?? []), ...added]);
+    this.#written.delete(commit);
+    const others = [...this.#written.keys()];
     const recent = others.slice(1 - KEPT);
     const isUsed = (one: string): boolean =>
       used.some((path) => path.startsWith(join(this.#folder, one, '/')));
-    const stay = others.filter((one) => recent.includes(one) || isUsed(one));
-    for (const old of others.filter((one) => !stay.includes(one)))
+    for (const old of others.filter((one) => !recent.includes(one) && !isUsed(one))) {
       rmSync(join(this.#folder, old), { recursive: true, force: true });
-    this.#kept = [...stay, commit];
+      this.#written.delete(old);
+    }
+    this.#written.set(commit, files);
     return folder;
   }
 
-  async #write(commit: string, folder: string): Promise<void> {
+  /** Writes files aside and moves them into the folder: each is whole there. Returns their paths. */
+  async #write(
+    commit: string,
+    folder: string,
+    needs: (path: string) => boolean,
+  ): Promise<readonly string[]> {
     const entries = treeEntries(
       await this.#git(['ls-tree', '-r', '-l', '-z', '--full-tree', commit]),
     );
-    const files = await this.#chosen(entries);
+    const files = await this.#chosen(entries, needs);
     const aside = mkdtempSync(join(this.#folder, 'new-'));
     try {
+      await makeFolder(folder);
       for (const part of parts(files)) await this.#writePart(part, aside);
-      if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
-      await rename(aside, folder);
+      for (const { path } of files) {
+        await makeFolder(dirname(join(folder, path)));
+        await rename(join(aside, path), join(folder, path));
+      }
+      return files.map(({ path }) => path);
     } catch (thrown) {
-      rmSync(aside, { recursive: true, force: true });
       throw thrown instanceof SetpointError ? thrown : notWritten(thrown);
+    } finally {
+      rmSync(aside, { recursive: true, force: true });
     }
   }
 
   /** The files to write: regular ones, and links as the files that they lead to. */
-  async #chosen(entries: readonly TreeFile[]): Promise<readonly TreeFile[]> {
-    const needed = entries.filter(({ path }) => isOrdinary(path) && this.#needs(path));
+  async #chosen(
+    entries: readonly TreeFile[],
+    needs: (path: string) => boolean,
+  ): Promise<readonly TreeFile[]> {
+    const needed = entries.filter(({ path }) => isOrdinary(path) && needs(path));
     const links = entries.filter(({ mode }) => mode === LINK);
     const wanted = needed.filter(({ mode }) => mode === LINK);
     const targets = wanted.length === 0 ? new Map<string, string>() : await this.#targets(links);
@@ -86,17 +107,13 @@ export class GitFiles {
     });
     const files = [...needed.filter(({ mode }) => mode.startsWith(REGULAR)), ...followed];
     if (files.some(({ size }) => Number.isNaN(size))) throw damaged();
-    const bytes = files.reduce((sum, { size }) => sum + size, 0);
     const large = files.find(({ size }) => size > LARGEST_FILE);
-    if (files.length > MOST_FILES || bytes > LARGEST_COMMIT || large !== undefined) {
-      throw new SetpointError(
-        'response-too-large',
-        'The commit has more or larger files than are ever read.',
-        {
-          hint: 'Follow a repository that holds settings.',
-        },
-      );
-    }
+    if (large !== undefined)
+      throw tooLarge(`${large.path} is larger than 16 MiB, the most that is read of one file.`);
+    if (files.length > MOST_FILES)
+      throw tooLarge(`The settings need more than ${MOST_FILES} files of the commit.`);
+    if (files.reduce((sum, { size }) => sum + size, 0) > LARGEST_COMMIT)
+      throw tooLarge('The files that the settings need have more than 256 MiB.');
     return files;
   }
 
@@ -199,6 +216,12 @@ function parts(files: readonly TreeFile[]): readonly (readonly TreeFile[])[] {
     size += file.size;
   }
   return found;
+}
+
+function tooLarge(message: string): SetpointError {
+  return new SetpointError('response-too-large', message, {
+    hint: 'Name fewer or smaller settings files with -f. Other files of the repository do not count.',
+  });
 }
 
 function damaged(): SetpointError {

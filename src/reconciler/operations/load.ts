@@ -1,5 +1,6 @@
 import { basename, dirname, isAbsolute, join, normalize, relative, resolve } from 'node:path';
 import { matches } from '../model/matcher.ts';
+import { embeddedAddress } from '../model/address.ts';
 import { counted, namesListed } from '../model/wording.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
@@ -21,7 +22,7 @@ import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from
 import { lockPath, readLock } from '../desired/schema-lock.ts';
 import { NATIVE_PARTS } from '../model/field.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
-import { lookUpAll } from '../desired/lookup.ts';
+import { lookUp, lookUpAll } from '../desired/lookup.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import { lookedAtBesides } from '../host/reference-source.ts';
 import type { Running } from './redacting.ts';
@@ -335,6 +336,20 @@ export function filesRead(targets: Iterable<Target>, options: Options): Readonly
   return files;
 }
 
+/** The files that settings name beside their own: authorities of certificates, and the stores of embedded services. */
+export function pathsBeside(targets: Iterable<Target>, { env }: Options): readonly string[] {
+  const source = { variable: (name: string) => env[name], file: () => ({ problem: '' }) };
+  const paths = new Set<string>();
+  for (const { file, server } of targets)
+    for (const key of ['ca_file', 'url']) {
+      const found = lookUp(textOf(member(server, key)) ?? '', source);
+      if ('problem' in found || found.text === '') continue;
+      const path = key === 'url' ? embeddedAddress(found.text)?.path : found.text;
+      if (path !== undefined && path !== '') paths.add(resolve(dirname(file), path));
+    }
+  return [...paths];
+}
+
 /** Throws if the disk of a file that is to be read does not answer. */
 export function assertAnswers(path: string, { silent }: Pick<Running<Options>, 'silent'>): void {
   if (!silent.has(path)) return;
@@ -354,6 +369,7 @@ export function fingerprintPath(
 /** Names of settings files that need not be given, each of another kind: schema stores know the latter two by their names. */
 const OWN_FILE = 'setpoint.yaml';
 const OWN_FILES = '*.setpoint.yaml';
+export const DEFAULT_FILES: readonly string[] = [DEFAULT_FILE, OWN_FILE, OWN_FILES];
 
 /**
  * The settings files of a folder if nobody names one: settings.yaml, setpoint.yaml, or all that match *.setpoint.yaml; settings.yaml if there

@@ -538,16 +538,19 @@ describe('the folder for files', () => {
     const commits = [1, 2, 3].map((index) =>
       commit({ 'settings.yaml': String(index), 'big.bin': 'x' }),
     );
-    const branch = await follow({ needs: (path) => path.endsWith('.yaml') });
+    const which = { needs: (path: string) => path.endsWith('.yaml') };
+    const branch = await follow();
     await branch.tip();
     await branch.forward(commits[0] ?? '', commits[2] ?? '');
     const folders: string[] = [];
-    for (const one of commits) folders.push(await branch.files(one));
+    for (const one of commits) folders.push(await branch.files(one, which));
     expect(folders.map((path) => existsSync(path))).toEqual([false, true, true]);
-    expect(await branch.files(commits[1] ?? '')).toBe(folders[1]);
-    expect(await branch.files(commits[0] ?? '')).toBe(folders[0]);
+    expect(await branch.files(commits[1] ?? '', which)).toBe(folders[1]);
+    expect(await branch.files(commits[0] ?? '', which)).toBe(folders[0]);
     expect(folders.map((path) => existsSync(path))).toEqual([true, true, false]);
     expect(filesUnder(folders[0] ?? '')).toEqual({ 'settings.yaml': '1' });
+    expect(await branch.files(commits[0] ?? '')).toBe(folders[0]);
+    expect(filesUnder(folders[0] ?? '')).toEqual({ 'big.bin': 'x', 'settings.yaml': '1' });
   });
 
   it('a run that was killed leaves nothing in the way', async () => {

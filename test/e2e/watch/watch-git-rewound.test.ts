@@ -7,7 +7,7 @@ import { itEach } from '../../fixture/long.ts';
 import { startStore } from '../../fixture/store-server.ts';
 
 itEach(['SIGTERM', 'SIGKILL'] as const, (signal) => signal === 'SIGKILL')(
-  'a branch that is rewound after %s of its controller is refused at the start, until --git-from names its commit',
+  'a controller that starts after %s and a rewound branch goes on with the last good commit and reports it, until --git-from names a new one',
   async (signal) => {
     const store = await startStore({}, { language: 'de' });
     const folder = folderWith({});
@@ -55,17 +55,27 @@ watch: { mode: heal, interval: 10s }
 
     expect((await ranOnce()).stderr).toBe('');
     git('reset', '--quiet', '--hard', first);
-    const asked = store.requests.length;
+    const ends = signal === 'SIGTERM' ? 0 : null;
     for (const flags of [[], ['--git-from', second]]) {
+      const asked = store.requests.length;
       const { code, stderr } = await ranOnce(...flags);
-      expect(code).toBe(1);
+      expect(code).toBe(ends);
       expect(stderr).toContain(`was rewritten: ${second} is not an ancestor of ${first}.`);
+      expect(stderr).toContain('the last good ones stay in force');
       expect(stderr).toContain('--git-from');
+      expect(store.requests.length).toBeGreaterThan(asked);
     }
-    expect([store.requests.length, store.posts()]).toEqual([asked, 0]);
+    // The last good commit declares what the service has.
+    expect(store.posts()).toBe(0);
+    git('checkout', '--quiet', '--orphan', 'other');
+    const foreign = commit('fr');
+    const asked = store.requests.length;
+    const wrong = await ranOnce('--git-from', foreign);
+    expect([wrong.code, store.requests.length]).toEqual([3, asked]);
+    expect(wrong.stderr).toContain(`${foreign} is not an ancestor of ${first}.`);
 
     const meant = await ranOnce('--git-from', first);
-    expect([meant.code, meant.stderr]).toEqual([signal === 'SIGTERM' ? 0 : null, '']);
+    expect([meant.code, meant.stderr]).toEqual([ends, '']);
     expect(store.requests.length).toBeGreaterThan(asked);
     folder.remove();
     await store.close();

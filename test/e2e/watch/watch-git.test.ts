@@ -1,13 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { openBranch } from '../../../src/reconciler/host/git-branch.ts';
 import { planLoaded, sessionNetworks } from '../../../src/reconciler/operations/session.ts';
 import type { Dispatcher } from '../../../src/reconciler/service/connect.ts';
 import { FollowedCommits } from '../../../src/controller/watch/followed-commits.ts';
-import { branchSource, CurrentFiles } from '../../../src/controller/watch/source.ts';
+import { branchSource } from '../../../src/controller/watch/branch-source.ts';
+import { CurrentFiles } from '../../../src/controller/watch/source.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { HandClock } from '../../fixture/watch-world.ts';
 
@@ -50,12 +61,13 @@ afterEach(() => folder.remove());
 async function followed(
   from?: string,
   ref = 'main',
+  more: { readonly source?: string; readonly file?: string | undefined } = {},
 ): Promise<{ files: CurrentFiles; clock: HandClock }> {
   const clock = new HandClock();
   const env = { PATH: process.env['PATH'] ?? '' };
   const into = join(folder.path, 'data/git');
-  const branch = await openBranch({ source: repository, ref, into, env });
-  const options = { file: 'settings.yaml', env };
+  const branch = await openBranch({ source: more.source ?? repository, ref, into, env });
+  const options = { file: 'file' in more ? more.file : 'settings.yaml', env };
   const source = { branch, commits: new FollowedCommits(into), from };
   const files = new CurrentFiles(branchSource(options, source, clock, join(folder.path, 'data')));
   return { files, clock };
@@ -186,8 +198,11 @@ it(
     for (const from of [undefined, third]) {
       const rewound = (await followed(from)).files;
       await rewound.refresh();
-      expect(rewound).toMatchObject({ targets: [], problem: { code: 'branch-rewritten' } });
+      const code = from === undefined ? 'branch-rewritten' : 'usage';
+      expect(rewound).toMatchObject({ targets: [], problem: { code } });
       expect(rewound.problem?.hint).toContain('--git-from');
+      expect(await rewound.takeLast()).toBe(true);
+      expect(rewound).toMatchObject({ commit: third, problem: { code } });
     }
     const meant = (await followed(second)).files;
     await meant.refresh();
@@ -205,6 +220,159 @@ it(
     const elsewhere = (await followed(undefined, 'elsewhere')).files;
     await elsewhere.refresh();
     expect(elsewhere).toMatchObject({ commit: second, problem: null });
+  },
+);
+
+/** What is wrong when a controller starts again, and how it is right again. */
+const BAD_STARTS: readonly {
+  readonly what: string;
+  readonly wrong: () => void;
+  readonly mend?: () => void;
+}[] = [
+  {
+    what: 'a branch that was rewritten',
+    wrong: () => {
+      git('branch', 'before');
+      git('checkout', '--quiet', '--orphan', 'after');
+      commit({ 'settings.yaml': settings('ru') });
+      git('branch', '--force', 'main', 'after');
+      git('checkout', '--quiet', 'main');
+    },
+    mend: () => git('reset', '--quiet', '--hard', 'before'),
+  },
+  {
+    what: 'a branch that was deleted',
+    wrong: () => {
+      git('checkout', '--quiet', '-b', 'other');
+      git('branch', '--quiet', '-D', 'main');
+    },
+    mend: () => git('checkout', '--quiet', '-b', 'main'),
+  },
+  {
+    what: 'a branch that was renamed',
+    wrong: () => git('branch', '--move', 'main', 'trunk'),
+    mend: () => git('branch', '--move', 'trunk', 'main'),
+  },
+  {
+    what: 'a newest commit without the settings file',
+    wrong: () => {
+      git('rm', '--quiet', 'settings.yaml');
+      git('commit', '--quiet', '--message', 'Remove');
+    },
+  },
+  {
+    what: 'a newest commit without the base',
+    wrong: () => {
+      git('rm', '--quiet', 'base.yaml');
+      git('commit', '--quiet', '--message', 'Remove');
+    },
+  },
+  {
+    what: 'a newest commit that is not valid',
+    wrong: () => void commit({ 'settings.yaml': 'version: 1\nsettings: { language: [' }),
+  },
+  {
+    what: 'a newest commit whose settings file is too large',
+    wrong: () => void commit({ 'settings.yaml': `#${'x'.repeat(17 * 1024 * 1024)}` }),
+  },
+  {
+    what: 'a repository that is away',
+    wrong: () => renameSync(repository, `${repository}.away`),
+    mend: () => renameSync(`${repository}.away`, repository),
+  },
+];
+
+it.each(BAD_STARTS)(
+  'a start with $what goes on with the last good commit, and follows once it can',
+  { timeout: 60_000 },
+  async ({ wrong, mend = () => {} }) => {
+    const source = pathToFileURL(repository).href;
+    const good = commit({ 'settings.yaml': settings('en'), 'base.yaml': BASE });
+    await (await followed(undefined, 'main', { source })).files.refresh();
+    wrong();
+    const { files, clock } = await followed(undefined, 'main', { source });
+    await files.refresh();
+    expect(files).toMatchObject({ targets: [], problem: { code: expect.any(String) as string } });
+    expect(files.problemText).not.toContain(folder.path.concat('/data'));
+    expect(await files.takeLast()).toBe(true);
+    expect(files).toMatchObject({ commit: good, targets: [{ name: 'default' }] });
+    expect(files.problem).not.toBeNull();
+    mend();
+    const next = commit({ 'settings.yaml': settings('fr'), 'base.yaml': BASE });
+    clock.passed += MINUTE;
+    await files.refresh();
+    expect(files).toMatchObject({ commit: next, problem: null });
+  },
+);
+
+const DAMAGE: readonly (readonly [string, (copy: string) => void])[] = [
+  ['without its objects', (copy) => rmSync(join(copy, 'objects'), { recursive: true })],
+  ['with cut packs', (copy) => cutFiles(join(copy, 'objects/pack'), '.pack')],
+  ['with cut indexes of packs', (copy) => cutFiles(join(copy, 'objects/pack'), '.idx')],
+  ['without a head', (copy) => writeFileSync(join(copy, 'HEAD'), '')],
+  ['with another configuration', (copy) => writeFileSync(join(copy, 'config'), '[core\n\0')],
+  ['with a broken ref', (copy) => writeFileSync(join(copy, 'refs/setpoint/tip'), 'nothing\n')],
+];
+
+function cutFiles(path: string, ending: string): void {
+  for (const name of readdirSync(path).filter((one) => one.endsWith(ending))) {
+    chmodSync(join(path, name), 0o600);
+    truncateSync(join(path, name), 20);
+  }
+}
+
+it.each(DAMAGE)(
+  'a copy %s is fetched again: the newest commit is in force at the start',
+  { timeout: 60_000 },
+  async (_, damage) => {
+    const source = pathToFileURL(repository).href;
+    commit({ 'settings.yaml': settings('en'), 'base.yaml': BASE });
+    await (await followed(undefined, 'main', { source })).files.refresh();
+    const next = commit({ 'settings.yaml': settings('fr') });
+    damage(join(folder.path, 'data/git/repository.git'));
+    const { files } = await followed(undefined, 'main', { source });
+    await files.refresh();
+    expect(files).toMatchObject({ commit: next, problem: null });
+  },
+);
+
+it(
+  'files of the repository that the settings do not need have no limit, whatever they are and however -f names the others',
+  { timeout: 60_000 },
+  async () => {
+    const ca = 'server: { url: "https://one.example.com", ca_file: "${env:CA:-certs/ca.pem}" }';
+    for (const name of ['teams/certs', 'deep'])
+      mkdirSync(join(repository, name), { recursive: true });
+    commit({
+      'settings.yaml': settings('en'),
+      'base.yaml': BASE,
+      'teams/one.yaml': `version: 1\nextends: ../deep/base.yml\n${ca}\n`,
+      'teams/certs/ca.pem': 'a certificate',
+      'deep/base.yml': BASE,
+      'large.bin': 'x'.repeat(17 * 1024 * 1024),
+      'teams/large.txt': 'x'.repeat(17 * 1024 * 1024),
+    });
+    const named: readonly (readonly [string | undefined, readonly string[]])[] = [
+      [undefined, ['base.yaml', 'settings.yaml']],
+      ['./settings.yaml', ['base.yaml', 'settings.yaml']],
+      ['teams/*.yaml', ['deep/base.yml', 'teams/certs/ca.pem', 'teams/one.yaml']],
+    ];
+    for (const [file, needed] of named) {
+      const { files } = await followed(undefined, 'main', { file });
+      await files.refresh();
+      expect(files.problem).toBeNull();
+      const root = (files.targets[0]?.file ?? '').split(`${files.commit}/`)[0] ?? '';
+      const found = readdirSync(join(root, files.commit ?? ''), {
+        recursive: true,
+        withFileTypes: true,
+      })
+        .filter((one) => one.isFile())
+        .map((one) => relative(join(root, files.commit ?? ''), join(one.parentPath, one.name)));
+      expect(found.toSorted()).toEqual(needed);
+    }
+    const { files } = await followed(undefined, 'main', { file: 'large.bin' });
+    await files.refresh();
+    expect(files.problemText).toMatch(/^large\.bin is larger than 16 MiB/);
   },
 );
 

@@ -1,0 +1,144 @@
+import { basename, join, posix, relative } from 'node:path';
+import { lockPath } from '../../reconciler/desired/schema-lock.ts';
+import type { GitBranch } from '../../reconciler/host/git-branch.ts';
+import { asSetpointError, usageError } from '../../reconciler/model/error.ts';
+import { matches } from '../../reconciler/model/matcher.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
+import {
+  basesOf,
+  DEFAULT_FILES,
+  defaultFiles,
+  pathsBeside,
+} from '../../reconciler/operations/load.ts';
+import type { SessionRequest } from '../../reconciler/operations/session.ts';
+import type { FollowedCommits } from './followed-commits.ts';
+import { loadApart, type LoadedFiles, type SettingsSource } from './source.ts';
+
+/** How long a branch is not asked again, in milliseconds. */
+const ASKED_EVERY = 60_000;
+
+/** A branch, and the commit that it must continue: the one that was used last, also before a restart, or one that is named. */
+interface Followed {
+  readonly branch: GitBranch;
+  readonly commits: FollowedCommits;
+  /** What the branch must continue after it was rewritten on purpose. */
+  readonly from?: string | undefined;
+}
+
+/**
+ * The files of -f as the newest commit of a branch has them; their paths are those in the repository. A branch that was rewritten is not
+ * followed: the last commit stays in force.
+ */
+export function branchSource(
+  options: SessionRequest,
+  { branch, commits, from }: Followed,
+  clock: Clock,
+  state: string,
+): SettingsSource {
+  let current: string | null = null;
+  let tip: string | null = null;
+  let asked: Promise<string> | null = null;
+  let used: readonly string[] = [];
+  /** When it is asked again: so long after an answer, or none, came. */
+  let askAt = Number.POSITIVE_INFINITY;
+  /** Whether a commit is named that was not used yet. What was used since then counts later. */
+  const isNamed = (): boolean => from !== undefined && from !== commits.of(branch)?.from;
+  const assertForward = async (to: string): Promise<void> => {
+    const named = current === null && isNamed() ? (from ?? null) : null;
+    current ??= named ?? commits.of(branch)?.commit ?? null;
+    if (current === null) return;
+    try {
+      await branch.forward(current, to);
+    } catch (thrown) {
+      const { code, message } = asSetpointError(thrown);
+      if (named === null || code !== 'branch-rewritten') throw thrown;
+      current = null;
+      throw usageError(
+        message,
+        'Name a commit of the branch with --git-from, as git log shows it.',
+      );
+    }
+  };
+  const ask = async (): Promise<string> => {
+    const { commit } = await branch.tip();
+    await assertForward(commit);
+    tip = commit;
+    return commit;
+  };
+  const loadOf = async (commit: string): Promise<LoadedFiles> => {
+    const named = [options.file ?? DEFAULT_FILES].flat();
+    const root = await branch.files(commit, { needs: neededBy(named), used });
+    const inRoot = (path: string): string => relative(root, path);
+    const file = [options.file ?? defaultFiles(root)].flat().map((path) => join(root, path));
+    const request = { ...options, file, checkout: { from: 'branch', root, state } } as const;
+    const needed = { needs: isOneOf(basesIn(request).map(inRoot)), used };
+    await branch.files(commit, needed);
+    const loaded = await loadApart(request, join(root, '/'));
+    const beside = pathsBeside(loaded.targets, options).map(inRoot);
+    if (beside.length > 0) await branch.files(commit, { needs: isOneOf(beside), used });
+    return { ...loaded, commit, root: join(root, '/') };
+  };
+  return {
+    kind: 'git',
+    commits: branch.commits,
+    // An answer holds until it is asked again, also that the branch cannot be followed.
+    stamp: () => {
+      if (asked === null || clock.monotonic() >= askAt) {
+        askAt = Number.POSITIVE_INFINITY;
+        asked = ask().finally(() => {
+          askAt = clock.monotonic() + ASKED_EVERY;
+        });
+      }
+      return asked;
+    },
+    load: async () => {
+      const commit = tip ?? (await branch.tip()).commit;
+      const loaded = await loadOf(commit);
+      await commits.keep(branch, { commit, from: from ?? commits.of(branch)?.from ?? null });
+      current = commit;
+      return loaded;
+    },
+    loadLast: async () => {
+      const last = commits.of(branch);
+      if (last === null) return null;
+      // One that is named since then comes first: what it does not lead to is not trusted any more.
+      if (from !== undefined && isNamed()) await branch.forward(from, last.commit);
+      return loadOf(last.commit);
+    },
+    use: (paths) => {
+      used = paths;
+    },
+    listen: () => () => {},
+  };
+}
+
+/** Whether -f, or no -f, names a path of the repository: a settings file or the schema lock beside it. */
+function neededBy(named: readonly string[]): (path: string) => boolean {
+  const patterns = named.flatMap((path) => [path, lockPath(path)]).map(ordinary);
+  return (path) =>
+    patterns.some(
+      (pattern) =>
+        pattern === path ||
+        (posix.dirname(pattern) === posix.dirname(path) &&
+          matches(basename(path), [posix.basename(pattern)])),
+    );
+}
+
+/** The bases of the settings files; none if these cannot be found, which whoever loads them is told. */
+function basesIn(request: SessionRequest): readonly string[] {
+  try {
+    return basesOf(request);
+  } catch {
+    return [];
+  }
+}
+
+function isOneOf(paths: readonly string[]): (path: string) => boolean {
+  const wanted = new Set(paths.map(ordinary));
+  return (path) => wanted.has(path);
+}
+
+/** A path as git has it. */
+function ordinary(path: string): string {
+  return posix.normalize(path.replaceAll('\\', '/')).replace(/^(?:\.?\/)+/, '');
+}
