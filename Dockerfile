@@ -28,7 +28,7 @@ COPY --from=build /src/dist/bin ./dist/bin
 COPY --from=build /src/node_modules/undici/package.json ./node_modules/undici/
 COPY --from=build /src/node_modules/undici/lib/llhttp/llhttp-wasm.js ./node_modules/undici/lib/llhttp/
 # /data is for watch: a volume that is mounted there belongs to this user from the start.
-RUN install -d -o 1000 -g 1000 /work /data
+RUN install -d -o 1000 -g 1000 /work /data && echo 'container image' > installed-by
 WORKDIR /work
 USER 1000:1000
 ENTRYPOINT ["node", "/opt/setpoint/dist/bin/setpoint.cjs"]

@@ -9,7 +9,7 @@ const limit = (process.env['SETPOINT_PROPERTY_RUNS'] ?? '') === '' ? 5 * MINUTE 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/container/**', 'test/real/**'],
+    exclude: [...configDefaults.exclude, 'test/container/**', 'test/install/**', 'test/real/**'],
     setupFiles: ['test/property/runs.setup.ts'],
     tags: [
       {

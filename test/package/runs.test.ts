@@ -3,6 +3,7 @@ import { join, matchesGlob } from 'node:path';
 import { expect, it } from 'vitest';
 import suite from '../../vitest.config.ts';
 import container from '../../vitest.container.config.ts';
+import install from '../../vitest.install.config.ts';
 import real from '../../vitest.real.config.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -13,8 +14,8 @@ const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8
   .map((file) => `test/${file.replaceAll('\\', '/')}`)
   .filter((file) => file.endsWith('.test.ts'));
 
-it('each file of tests is in one run: of the suite, of containers, or of real servers', () => {
-  const runs = [suite, container, real].map(({ test }) => {
+it('each file of tests is in one run: of the suite, of containers, of installing, or of real servers', () => {
+  const runs = [suite, container, install, real].map(({ test }) => {
     const [include = [], exclude = []] = [test?.include, test?.exclude];
     const fits = (globs: readonly string[], file: string): boolean =>
       globs.some((glob) => matchesGlob(file, glob));

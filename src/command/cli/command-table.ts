@@ -234,7 +234,7 @@ export const COMMANDS = {
     exits: LOCAL,
   },
   version: {
-    summary: 'Print the version',
+    summary: 'Print the version, how it was installed, and how to upgrade',
     example: 'setpoint version -o json',
     flags: ['--output'],
     formats: BASIC_FORMATS,

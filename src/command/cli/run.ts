@@ -1,6 +1,7 @@
 import type * as RunCommand from './run-command.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
 import { HELP } from './help.gen.ts';
+import { findInstallation, formatVersion } from './installation.ts';
 import { write, type Io } from './io.ts';
 import {
   closeSync,
@@ -45,7 +46,8 @@ async function fixedText([first = '--help', second, ...rest]: readonly string[])
   if (rest.length > 0) return undefined;
   if (second === undefined) {
     if (isHelp(first) || first === 'help') return HELP;
-    return ['version', '--version', '-V'].includes(first) ? `setpoint ${VERSION}\n` : undefined;
+    if (first === 'version') return formatVersion(findInstallation(import.meta.dirname));
+    return ['--version', '-V'].includes(first) ? `setpoint ${VERSION}\n` : undefined;
   }
   const name = first === 'help' ? second : first;
   if (first !== 'help' && !isHelp(second)) return undefined;

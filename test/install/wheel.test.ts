@@ -1,0 +1,144 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+/* The wheel, installed from the registry's Node and nothing else of this machine. Each Python that is missing is skipped by name. */
+
+const VERSIONS = ['3.9', '3.12', '3.13'] as const;
+const root = join(import.meta.dirname, '../..');
+const home = mkdtempSync(join(tmpdir(), 'setpoint-wheel-'));
+let wheel = '';
+
+/** The path of a Python of that version: of PATH, or of pyenv; null if there is none. */
+function findPython(version: string): string | null {
+  const name = `python${version}`;
+  const found = spawnSync(name, ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });
+  if (found.status === 0) return found.stdout.trim();
+  const pyenv = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
+  const own = existsSync(pyenv) ? readdirSync(pyenv) : [];
+  const folder = own.find((one) => one.startsWith(`${version}.`));
+  return folder === undefined ? null : join(pyenv, folder, 'bin/python');
+}
+
+const pythons = new Map(VERSIONS.map((version) => [version, findPython(version)]));
+const builder = [...pythons.values()].findLast((path) => path !== null) ?? null;
+
+function run(program: string, args: readonly string[], input = '', env = {}) {
+  const ended = spawnSync(program, args, {
+    cwd: home,
+    input,
+    encoding: 'utf8',
+    // No Node, and no program at all, is on PATH.
+    env: { PATH: join(home, 'empty'), HOME: home, ...env },
+  });
+  return { code: ended.status, stdout: ended.stdout, stderr: ended.stderr };
+}
+
+beforeAll(() => {
+  mkdirSync(join(home, 'empty'));
+  if (builder === null) return;
+  const made = spawnSync(process.execPath, [join(root, 'scripts/wheel.mjs'), home], {
+    encoding: 'utf8',
+    env: { ...process.env, PYTHON: builder },
+  });
+  expect(made.status, made.stderr).toBe(0);
+  wheel = readdirSync(home).find((name) => name.endsWith('.whl')) ?? '';
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+describe.each(VERSIONS)('on Python %s', (version) => {
+  const python = pythons.get(version) ?? null;
+  const command = join(home, version, 'bin/setpoint');
+
+  beforeAll(() => {
+    if (python === null) return;
+    run(python, ['-m', 'venv', version]);
+    const args = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', wheel];
+    const own = spawnSync(join(home, version, 'bin/python'), args, { cwd: home, encoding: 'utf8' });
+    expect(own.status, own.stderr).toBe(0);
+  });
+
+  it.skipIf(python === null)('reports how it was installed', () => {
+    const { code, stdout } = run(command, ['version', '-o', 'json']);
+    expect(code).toBe(0);
+    const document: unknown = JSON.parse(stdout);
+    expect(document).toMatchObject({
+      tool: { name: 'setpoint' },
+      node: expect.stringMatching(/^24\./),
+      installation: { way: 'pip', upgrade: 'pip install --upgrade setpoint' },
+    });
+    expect(run(command, ['version']).stdout).toContain('To upgrade: pip install');
+  });
+
+  it.skipIf(python === null)('plans and applies with the service inside', () => {
+    writeFileSync(
+      join(home, 'settings.yaml'),
+      'version: 1\nserver: { url: "embedded:./store" }\nsettings: { language: fr }\n',
+    );
+    rmSync(join(home, 'store'), { recursive: true, force: true });
+    expect(run(command, ['plan'])).toMatchObject({ code: 0, stderr: '' });
+    expect(run(command, ['drift']).code).toBe(2);
+    expect(run(command, ['apply', '--yes']).stdout).toContain('Applied 1 change.');
+    expect(run(command, ['drift']).code).toBe(0);
+  });
+
+  it.skipIf(python === null)('passes on stdin, exit codes and colours', () => {
+    expect(run(command, ['plan', '-f', 'no such file.yaml']).code).toBe(3);
+    const list = '{"apiVersion":"config.kubernetes.io/v1","kind":"ResourceList","items":[]}';
+    expect(run(command, ['render', '--krm'], list)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('functionConfig'),
+    });
+    const coloured = run(command, ['plan', '-f', 'nope.yaml'], '', { FORCE_COLOR: '1' });
+    expect(coloured.stderr).toContain('\u001B[');
+  });
+
+  it.skipIf(python === null).each(['SIGTERM', 'SIGINT'] as const)('ends by %s', async (signal) => {
+    const child = spawn(command, ['serve', '--port', '0'], { cwd: home, env: { HOME: home } });
+    const ended = new Promise((resolve) => {
+      child.on('exit', (code, by) => resolve(by ?? code));
+    });
+    await new Promise((resolve) => {
+      child.stdout.once('data', resolve);
+      child.stderr.once('data', resolve);
+    });
+    child.kill(signal);
+    expect(await ended).toBe(0);
+  });
+
+  it.skipIf(python === null)('starts node.exe with the words of the line on Windows', () => {
+    const folder = join(home, `windows ${version}`);
+    mkdirSync(folder);
+    writeFileSync(
+      join(folder, 'node.exe'),
+      '#!/bin/sh\nshift\nfor one in "$@"; do printf "[%s]\\n" "$one"; done\nexit 7\n',
+      { mode: 0o755 },
+    );
+    const script = `
+import sys, setpoint.__main__ as launcher
+class Windows: name = "nt"; path = launcher.os.path
+class Spec: submodule_search_locations = [sys.argv[1]]
+launcher.os = Windows; launcher.find_spec = lambda name: Spec
+sys.argv[1:] = ["plan", "-f", "C:\\\\a folder\\\\settings.yaml", 'a "b"']
+launcher.main()
+`;
+    const own = join(home, version, 'bin/python');
+    expect(run(own, ['-c', script, folder])).toEqual({
+      code: 7,
+      stdout: '[plan]\n[-f]\n[C:\\a folder\\settings.yaml]\n[a "b"]\n',
+      stderr: '',
+    });
+  });
+});
+
+it.skipIf(builder === null)('says what is missing without Node', () => {
+  const empty = join(home, 'without-node');
+  spawnSync(builder ?? '', ['-m', 'venv', empty]);
+  const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', wheel];
+  spawnSync(join(empty, 'bin/python'), pip, { cwd: home });
+  const { code, stderr } = run(join(empty, 'bin/setpoint'), ['version']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('Node is missing');
+});

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+/** The tests that install a package from a registry: `npm run test:install`. */
+export default defineConfig({
+  test: {
+    include: ['test/install/**/*.test.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+  },
+});
