@@ -274,7 +274,7 @@ export class ClusterController {
       invalid: problem === null ? null : { code: problem.code, message: whyInvalid(problem) },
       handled: this.#handled.get(key) ?? null,
       notHealed,
-      rivals: (state?.stopped ?? null) === null ? [] : this.#rivalsOf(key, object),
+      rivals: isRivalled(state) ? this.#rivalsOf(key, object) : [],
     };
   }
 
@@ -287,6 +287,11 @@ export class ClusterController {
         : [],
     );
   }
+}
+
+/** Whether another client writes what is healed. */
+function isRivalled(state: WatchState | null): boolean {
+  return state !== null && state.stopped !== null && state.stopped.cause !== 'server';
 }
 
 /** What a run may read of the variables of this process: how services are reached, and where values may be sent. */

@@ -70,7 +70,15 @@ export function watchedReport(
     next_read: state.nextRead,
     failures: state.failures,
     suspended: state.suspended,
-    healing_stopped: stopped,
+    healing_stopped:
+      stopped === null
+        ? null
+        : {
+            at: stopped.at,
+            path: stopped.path,
+            reason: stopped.reason,
+            cause: stopped.cause ?? 'other-writer',
+          },
     healing_failed:
       healFailed === null
         ? null

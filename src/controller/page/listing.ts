@@ -103,7 +103,7 @@ function hasWord({ name, origin, labels }: WatchState, word: string): boolean {
 }
 
 /** What filters ask of an environment. */
-type Filtered = Pick<WatchState, 'status' | 'stopped' | 'heldBy'>;
+type Filtered = Pick<WatchState, 'status' | 'heldBy'> & { readonly stopped: object | null };
 
 export function isOfFilter(state: Filtered, filter: StateFilter): boolean {
   switch (filter) {

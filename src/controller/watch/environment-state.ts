@@ -13,7 +13,8 @@ import type {
   Beginning,
 } from '../../reconciler/model/watch.ts';
 import { WATCH_STATUSES, watchStatusOf, type WatchStatus } from '../../reconciler/model/verdict.ts';
-import { failedAfter, healsAfter, moved, putBackAfter, recent, retold } from './healing.ts';
+import { healsAfter, moved, recent, retold } from './heal-limits.ts';
+import { failedAfter, putBackAfter } from './healing.ts';
 import type { AgreedLine } from './journal/journal-lines.ts';
 
 /** What changes what is known of an environment: a line of the journal about it, or something that the journal does not keep. */
@@ -115,11 +116,13 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
         began,
         ...first,
         ...labels,
+        ...(isOver(state.stopped, found, digest) ? { stopped: null } : {}),
       };
     }
     case 'writing': {
-      const { at, up, paths } = fact;
-      return { lastApply: at, heals: [...recent(state.heals, fact), { at, up, paths }] };
+      const { at, up, paths, drifted } = fact;
+      const heal = { at, up, paths, ...(drifted === undefined ? {} : { drifted }) };
+      return { lastApply: at, heals: [...recent(state.heals, fact), heal] };
     }
     case 'write':
       return afterWrite(state, fact);
@@ -130,8 +133,9 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
     case 'clock-set':
       return { heals: moved(state.heals, fact.by) };
     case 'healing-stopped': {
-      const { at, path, reason } = fact;
-      return { stopped: { at, path, reason } };
+      const { at, path, reason, cause } = fact;
+      const of = cause === undefined ? {} : { cause, digest: state.digest };
+      return { stopped: { at, path, reason, ...of } };
     }
     case 'resumed':
       return { stopped: null, healFailed: null, heals: [] };
@@ -149,6 +153,11 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
     case 'stopped':
       return null;
   }
+}
+
+/** Whether what healing stopped for is over: the server stores other values, or the file declares others. A failed read does not tell. */
+function isOver(stopped: WatchState['stopped'], found: WatchStatus, digest: string): boolean {
+  return stopped?.cause === 'server' && found !== 'error' && digest !== stopped.digest;
 }
 
 function afterRead(

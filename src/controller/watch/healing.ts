@@ -5,10 +5,8 @@ import { ERRORS, type ErrorCode, type ErrorReport } from '../../reconciler/model
 import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
 import { NAMED_NULL, removesOther, type Change } from '../../reconciler/model/plan.ts';
 import type {
-  Heal,
   HealFailed,
   HealingStopped,
-  Moment,
   PutBack,
   WatchState,
   Condition,
@@ -16,11 +14,10 @@ import type {
 } from '../../reconciler/model/watch.ts';
 import { isList, isRecord, type Json } from '../../reconciler/model/value.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
-import { counted, namesListed } from '../../reconciler/model/wording.ts';
-import { ageText } from '../../reconciler/render/change.ts';
+import { namesListed } from '../../reconciler/model/wording.ts';
+import type { Confirmed } from './confirmation.ts';
+import { isSomeSent, notStoredAfter } from './heal-limits.ts';
 import { isInAnyWindow, nextOpening } from './schedule.ts';
-
-const HOUR = 3_600_000;
 
 /** Why an environment is not healed now, in a few words. `again`: the next read should come soon. */
 interface NotHealed {
@@ -29,12 +26,12 @@ interface NotHealed {
 }
 
 /**
- * Why what the last read found must not be healed at a time, in milliseconds since 1970; null if it may be. Two reads some time apart must have
- * found it (`repeated`): during the first, somebody may have been writing.
+ * Why what the last read found must not be healed at a time, in milliseconds since 1970; null if it may be. Reads some time apart must have
+ * confirmed it: during the first, another client may have been writing.
  */
 export function whyMustNotHeal(
   state: WatchState,
-  repeated: boolean,
+  confirmed: Confirmed,
   now: number,
 ): NotHealed | null {
   const { mode, windows, approved } = state.settings;
@@ -47,7 +44,7 @@ export function whyMustNotHeal(
     return no('the approved plan is another one');
   const kept = keptItem(state);
   if (kept !== null) return no(keptWords(kept));
-  if (!repeated) return { words: 'one read only: the next one confirms it', again: true };
+  if (confirmed === 'no') return { words: 'one read only: the next one confirms it', again: true };
   return null;
 }
 
@@ -102,59 +99,6 @@ export function isHealable(found: WatchStatus): boolean {
   return found === 'drift' || found === 'pending' || found === 'conflict';
 }
 
-/**
- * Why healing must stop before the next write: a path would be healed more often in an hour than allowed. Then something else writes the same
- * path, and the two would overwrite each other forever.
- */
-export function competing(state: WatchState, now: number): Omit<HealingStopped, 'at'> | null {
-  const { plan, heals, settings } = state;
-  const kept = heals.filter((heal) => heal.kept !== false);
-  const found = tooOften(plan, kept, settings.maxHealsPerHour, now);
-  return found === null
-    ? null
-    : { path: formatPath(found.change.path), reason: knownOf(found, state, now) };
-}
-
-/** Whether the service has refused what is to be healed as often in an hour as a path may be healed: then it is tried again later. */
-export function refusedTooOften({ plan, heals, settings }: WatchState, now: number): boolean {
-  const refused = heals.filter((heal) => heal.kept === false);
-  return tooOften(plan, refused, settings.maxHealsPerHour, now) !== null;
-}
-
-/** A change whose path was healed at these times, in milliseconds since 1970. */
-interface Healed {
-  readonly change: Change<Json>;
-  readonly times: readonly number[];
-}
-
-function tooOften(
-  plan: WatchState['plan'],
-  heals: readonly Heal[],
-  most: number,
-  now: number,
-): Healed | null {
-  const recently = heals
-    .map(({ at, paths }) => ({ time: Date.parse(at), paths }))
-    .filter(({ time }) => time > now - HOUR);
-  for (const change of plan?.changes ?? []) {
-    const path = formatPath(change.path);
-    const times = recently.filter(({ paths }) => paths.includes(path)).map(({ time }) => time);
-    if (times.length >= most) return { change, times };
-  }
-  return null;
-}
-
-/** Heals once the last of them has ended: it is none if nothing was sent, and not kept if the service stored nothing of it. */
-export function healsAfter(
-  heals: readonly Heal[],
-  { requests, changes }: Pick<EnvironmentOutcome, 'requests' | 'changes'>,
-): readonly Heal[] {
-  const before = heals.slice(0, -1);
-  const last = heals.at(-1);
-  if (requests.post === 0 || last === undefined) return before;
-  return [...before, isSomeSent(changes) ? last : { ...last, kept: false }];
-}
-
 /** What was put right last, after another write has ended at a time; `heals` are those after it. */
 export function putBackAfter(
   { putBack, found, digest, heals }: Pick<WatchState, 'putBack' | 'found' | 'digest' | 'heals'>,
@@ -163,11 +107,6 @@ export function putBackAfter(
 ): PutBack | null {
   if (error !== null || requests.post === 0) return putBack;
   return { at, found, digest, paths: heals.at(-1)?.paths ?? [] };
-}
-
-/** Whether the service may have stored a change. */
-function isSomeSent(changes: EnvironmentOutcome['changes']): boolean {
-  return changes.some(({ result }) => result !== 'not-sent');
 }
 
 /** Errors after which it is not known that healing fails: it was interrupted, or somebody else came first. */
@@ -184,12 +123,12 @@ const NO_FAILURE: ReadonlySet<string> = new Set([
 
 /** How an attempt to heal ended; without changes nothing was sent. */
 type Attempt = Pick<EnvironmentOutcome, 'error'> &
-  Partial<Pick<EnvironmentOutcome, 'changes' | 'requests'>>;
+  Partial<Pick<EnvironmentOutcome, 'changes' | 'remaining' | 'requests'>>;
 
 /** The heals that failed in a row, after another one has ended at a time. */
 export function failedAfter(
   before: HealFailed | null,
-  { error, changes = [], requests }: Attempt,
+  { error, changes = [], remaining = [], requests }: Attempt,
   at: string,
 ): HealFailed | null {
   if (error === null) return null;
@@ -197,7 +136,15 @@ export function failedAfter(
   if (NO_FAILURE.has(code)) return before;
   const isSent = requests !== undefined && requests.post > 0;
   const isRefused = isSent && !isSomeSent(changes) && REFUSALS.has(code);
-  return { at: before?.at ?? at, count: (before?.count ?? 0) + 1, isRefused, code, message };
+  const notStored = notStoredAfter({ changes, remaining });
+  return {
+    at: before?.at ?? at,
+    count: (before?.count ?? 0) + 1,
+    isRefused,
+    code,
+    message,
+    ...(notStored === undefined ? {} : { notStored }),
+  };
 }
 
 /** How a service answers what it does not take: as invalid, without the right to write, or with a status that is none of those. */
@@ -212,54 +159,6 @@ const REFUSALS: ReadonlySet<string> = new Set([
 /** Whether an error will come again until the files, the approved plan or the surroundings are changed: no read tells of it. */
 export function isStanding({ code }: Pick<ErrorReport, 'code'>): boolean {
   return [3, 5, 6].includes(ERRORS[code as ErrorCode].exit);
-}
-
-/** What is known of the other writer of a path. The service does not say who wrote it. */
-function knownOf({ change, times }: Healed, state: WatchState, now: number): string {
-  const value = change.sensitive ? 'a value that is not shown' : JSON.stringify(change.before);
-  const every = ageText((now - Math.min(...times)) / times.length, ' ');
-  const last =
-    state.after === null
-      ? ''
-      : `, the last time between ${toSecond(state.after)} and ${toSecond(state.since)}`;
-  return (
-    `It was healed ${counted(times.length, 'time')} within an hour, and somebody set it to ${value} again, about every ${every}${last}. ` +
-    'The service does not say who: look for another pipeline, a person or a start script that writes it.'
-  );
-}
-
-function toSecond(at: string): string {
-  return at.replace(/\.\d+Z$/, 'Z');
-}
-
-/** Milliseconds from one time to another; by the time of day only if nothing better is known. */
-function between(earlier: Moment, later: Moment): number {
-  const [from, to] = [earlier.up, later.up];
-  const isSameStart = from !== undefined && to !== undefined && from.boot === to.boot;
-  return isSameStart && to.ms >= from.ms
-    ? to.ms - from.ms
-    : Date.parse(later.at) - Date.parse(earlier.at);
-}
-
-/** The heals of the hour before a time. */
-export function recent(heals: readonly Heal[], now: Moment): readonly Heal[] {
-  return heals.filter((heal) => between(heal, now) < HOUR);
-}
-
-/** Heals as the clock of now tells their times, whatever it was set to when they were. */
-export function retold(heals: readonly Heal[], now: Moment): readonly Heal[] {
-  return heals.map((heal) => ({
-    ...heal,
-    at: new Date(Date.parse(now.at) - between(heal, now)).toISOString(),
-  }));
-}
-
-/** Heals with their times moved, after the clock was set by some milliseconds. */
-export function moved(heals: readonly Heal[], by: number): readonly Heal[] {
-  return heals.map((heal) => ({
-    ...heal,
-    at: new Date(Date.parse(heal.at) + by).toISOString(),
-  }));
 }
 
 /** Paths that are named; the others are counted. */
@@ -303,6 +202,11 @@ function shortened(text: string, longest = LONGEST): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
+/** What writes a path, or stores another value, so that healing has stopped. */
+function stoppedBy({ cause }: HealingStopped): string {
+  return cause === 'server' ? 'the server stores another value for' : 'another client writes';
+}
+
 /** What of a controller keeps it from healing, whatever the environment is. */
 const HINDERS: Readonly<Partial<Record<Condition['kind'], string>>> = {
   journal: 'the journal cannot be used',
@@ -327,11 +231,11 @@ export function whyNotHealed(
   if (!isHealable(found)) return null;
   if (settings.mode === 'detect') return 'detect only';
   if (stopped !== null)
-    return `healing stopped: something else writes ${shortened(stopped.path, LONGEST_PATH)}`;
+    return `healing stopped: ${stoppedBy(stopped)} ${shortened(stopped.path, LONGEST_PATH)}`;
   if (heldBy !== null) return `held by ${shortened(heldBy)}`;
   for (const { kind } of problems) if (HINDERS[kind] !== undefined) return HINDERS[kind];
   const isSeenOnce = state.lastRead === state.since;
-  const not = whyMustNotHeal(state, !isSeenOnce, now);
+  const not = whyMustNotHeal(state, isSeenOnce ? 'no' : 'paths', now);
   if (healFailed !== null && (not === null || !not.again))
     return `${healFailed.isRefused ? 'the service refuses the write' : 'healing fails'}: ${shortened(healFailed.message)}`;
   return not === null ? null : not.words;

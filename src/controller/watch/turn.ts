@@ -9,7 +9,8 @@ import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { AgreementWith } from '../../reconciler/model/agreement.ts';
-import type { Moment } from '../../reconciler/model/watch.ts';
+import { watchStatusOf } from '../../reconciler/model/verdict.ts';
+import type { Moment, WatchState } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import {
   applyLoaded,
@@ -21,7 +22,15 @@ import {
 import type { Agreements } from './agreements.ts';
 import type { EnvironmentRecords } from './environment-records.ts';
 import { digestOf } from './environment-state.ts';
-import { competing, isStanding, whyMustNotHeal, refusedTooOften } from './healing.ts';
+import { pathKey, type Confirmed } from './confirmation.ts';
+import {
+  isDrift,
+  refusedTooOften,
+  storesOther,
+  whyStopHealing,
+  type StopReason,
+} from './heal-limits.ts';
+import { isHealable, isStanding, keptItem, whyMustNotHeal } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
 import { isPassing } from './schedule.ts';
 
@@ -95,26 +104,27 @@ export type Healed =
   | { readonly kind: 'not-healed'; readonly again: boolean; readonly problem: Obstacle | null }
   | { readonly kind: 'written'; readonly outcome: EnvironmentOutcome };
 
-/** Heals what the last read found, if healing is allowed now. `repeated`: the read before had found the same. */
+/** Heals what the last read found, if healing is allowed now. */
 export async function heal(
   declared: DeclaredEnvironment,
-  repeated: boolean,
+  confirmed: Confirmed,
   tools: WriteTools,
 ): Promise<Healed> {
   const { clock, records } = tools;
   const { state } = records;
-  const not = whyMustNotHeal(state, repeated, clock.now());
+  const not = whyMustNotHeal(state, confirmed, clock.now());
   if (not !== null) return { kind: 'not-healed', again: not.again, problem: null };
   const now = clock.now();
-  const other = competing(state, now);
-  if (other !== null) {
-    await records.now({ kind: 'healing-stopped', environment: state.name, ...other }, now);
+  const stop = whyStopHealing(state, now);
+  if (stop !== null) {
+    await stopHealing(stop, tools);
     return { kind: 'not-healed', again: false, problem: null };
   }
   if (refusedTooOften(state, now)) return { kind: 'not-healed', again: false, problem: null };
-  const stillMay = (): boolean => whyMustNotHeal(records.state, repeated, clock.now()) === null;
+  const stillMay = (): boolean => whyMustNotHeal(records.state, confirmed, clock.now()) === null;
   try {
-    const outcome = await writeDeclared(declared, state.digest, {
+    const mayApply = (plan: EnvironmentPlan): boolean => isCovered(plan, state, confirmed);
+    const outcome = await writeDeclared(declared, mayApply, {
       ...tools,
       stillMay,
       actor: state.settings.approved === undefined ? null : 'an approval',
@@ -125,6 +135,34 @@ export async function heal(
     // Before anything was planned: a reference has no value, or an approved plan does not fit.
     return notWritten(errorReport(asSetpointError(thrown)), tools);
   }
+}
+
+/** Stops healing if the server shows other values right after a write than were sent. */
+export async function stopIfStoredOtherwise(tools: WriteTools): Promise<void> {
+  const stop = storesOther(tools.records.state);
+  if (stop !== null) await stopHealing(stop, tools);
+}
+
+async function stopHealing(stop: StopReason, { clock, records }: WriteTools): Promise<void> {
+  const { name } = records.state;
+  await records.now({ kind: 'healing-stopped', environment: name, ...stop }, clock.now());
+}
+
+/**
+ * Whether a plan right before a heal is still what was decided on: the values may have moved, other paths not, unless something else differed in each read.
+ * What was approved must be the same to the value.
+ */
+function isCovered(
+  plan: EnvironmentPlan,
+  { digest, settings, plan: decided }: WatchState,
+  confirmed: Confirmed,
+): boolean {
+  if (digestOf(plan, settings.strict) === digest) return true;
+  const found = watchStatusOf(plan, settings.strict);
+  if (settings.approved !== undefined || !isHealable(found)) return false;
+  if (keptItem({ settings, plan, found }) !== null) return false;
+  const known = new Set(decided?.changes.map(pathKey));
+  return confirmed === 'difference' || plan.changes.every((change) => known.has(pathKey(change)));
 }
 
 function notWritten(error: ErrorReport, { clock, records }: WriteTools): Healed {
@@ -139,13 +177,13 @@ function notWritten(error: ErrorReport, { clock, records }: WriteTools): Healed 
 }
 
 /**
- * Applies what the file declares, if the plan right before the write has this digest. Right before each request that writes, it checks that
+ * Applies what the file declares, if the plan right before the write may be applied. Right before each request that writes, it checks that
  * the environment may still be written and that the lock is still held. The journal gets a record before the write and one of how it ended.
  * Throws if the first record cannot be written; then nothing was sent.
  */
 export async function writeDeclared(
   declared: DeclaredEnvironment,
-  digest: string,
+  mayApply: (plan: EnvironmentPlan) => boolean,
   tools: WriteTools & { readonly stillMay: () => boolean; readonly actor: string | null },
 ): Promise<EnvironmentOutcome> {
   const { commit, agreement } = declared;
@@ -159,9 +197,12 @@ export async function writeDeclared(
     if (records.state.suspended !== null || tools.isGone() || !tools.stillMay())
       return new SetpointError('declined', `${name} may not be written any more.`);
     if (!(await lock.stillHeld())) return lostLock(lock);
-    const paths = (planned?.changes ?? []).map(({ path }) => formatPath(path));
+    const changes = planned?.changes ?? [];
+    const paths = changes.map(({ path }) => formatPath(path));
+    const drifted = changes.filter(isDrift).map(({ path }) => formatPath(path));
     const { at, up } = tools.moment();
-    await records.now({ kind: 'writing', environment: name, up, paths, commit }, Date.parse(at));
+    const what = { paths, drifted, commit };
+    await records.now({ kind: 'writing', environment: name, up, ...what }, Date.parse(at));
     begun = true;
     return null;
   };
@@ -184,8 +225,7 @@ export async function writeDeclared(
       onPlan: async (plan) => {
         planned = plan;
       },
-      confirm: async () =>
-        planned !== null && digestOf(planned, records.state.settings.strict) === digest,
+      confirm: async () => planned !== null && mayApply(planned),
       beforeWrite,
       signal: AbortSignal.any([tools.signal, lock.lost]),
       abandon: AbortSignal.any([tools.abandon, lock.lost]),

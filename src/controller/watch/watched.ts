@@ -5,20 +5,15 @@ import { labelsOf } from '../../reconciler/desired/blocks/about.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
 import { EnvironmentRecords, HealTimes, type RecordTools } from './environment-records.ts';
-import { newlyFound } from './environment-state.ts';
+import { Confirmation, type Confirmed } from './confirmation.ts';
+import { digestOf, newlyFound } from './environment-state.ts';
 import { EnvironmentLock, whyUnusable, type LockTools, type Lock } from './locks/locks.ts';
-import {
-  NextTurn,
-  type OutageTools,
-  APART,
-  CONFIRM,
-  watchSettings,
-  untilNextRead,
-} from './schedule.ts';
+import { NextTurn, type OutageTools, CONFIRM, watchSettings, untilNextRead } from './schedule.ts';
 import {
   heal,
   isBack,
   readEnvironment,
+  stopIfStoredOtherwise,
   writeDeclared,
   type DeclaredEnvironment,
   type Obstacle,
@@ -52,8 +47,8 @@ export class Watched {
   #target: Target;
   readonly #agreement: AgreementOf;
   readonly #lock: EnvironmentLock;
-  /** When a read of this process found first what the last one found, on the monotonic clock. */
-  #foundAt: number | null = null;
+  /** What the reads of this process have confirmed. */
+  readonly #confirmation = new Confirmation();
   readonly #healTimes: HealTimes;
   #gone = false;
   /** When it was asked to be read again while it was busy: the turn that ends must not forget it. */
@@ -127,10 +122,10 @@ export class Watched {
     let soon = false;
     try {
       const [lock, problem] = await this.#lockNow();
-      const repeated = await this.#read();
+      const confirmed = await this.#read();
       await this.#flush();
       if (lock !== null) await this.#healTimes.move();
-      if (lock !== null && !signal.aborted && !this.#gone) soon = await this.#heal(lock, repeated);
+      if (lock !== null && !signal.aborted && !this.#gone) soon = await this.#heal(lock, confirmed);
       else this.#warn(problem);
     } catch (thrown) {
       this.#warn(asSetpointError(thrown));
@@ -160,7 +155,9 @@ export class Watched {
           'Apply it there.',
         );
       const tools = this.#writeTools(lock);
-      const outcome = await writeDeclared(this.#declared(), digest, {
+      const mayApply = (plan: EnvironmentPlan): boolean =>
+        digestOf(plan, this.state.settings.strict) === digest;
+      const outcome = await writeDeclared(this.#declared(), mayApply, {
         ...tools,
         stillMay: () => true,
         actor: by,
@@ -213,7 +210,7 @@ export class Watched {
   #restored(known: WatchState): void {
     this.records.restore(known, this.#tools.moment());
     this.#agreement.restored(this.state);
-    this.#foundAt = null;
+    this.#confirmation.reset();
     // Whoever held the lock has moved the times of heals with the clock.
     this.#healTimes.fit();
   }
@@ -229,15 +226,15 @@ export class Watched {
     return [found.lock, found.problem];
   }
 
-  /** Reads the environment. True if a read some time before had found the same. */
-  async #read(): Promise<boolean> {
+  /** Reads the environment. Resolves to what reads some time before have confirmed of it. */
+  async #read(): Promise<Confirmed> {
     const { records } = this;
     const { clock, signal, ended } = this.#tools;
     const declared = this.#declared();
     const began = clock.monotonic();
     const { plan, agreed } = await readEnvironment(declared, this.#tools);
     // A read that a stop interrupted says nothing about the service.
-    if (signal.aborted && plan.status === 'error') return false;
+    if (signal.aborted && plan.status === 'error') return 'no';
     const [now, passing] = [clock.now(), clock.monotonic()];
     const { commit, target } = declared;
     const event = newlyFound(this.state, plan, commit);
@@ -248,13 +245,13 @@ export class Watched {
     if (other !== null) records.know({ kind: 'agreed', ...other });
     const seconds = (passing - began) / 1000;
     ended(this.state, { kind: 'read', seconds, result: plan.error?.code ?? 'done' });
-    if (event !== null || this.#foundAt === null) this.#foundAt = passing;
-    return passing - this.#foundAt >= APART;
+    return this.#confirmation.after(plan, passing);
   }
 
   /** Heals what the last read found. True if the environment should be read again soon. */
-  async #heal(lock: Lock, repeated: boolean): Promise<boolean> {
-    const healed = await heal(this.#declared(), repeated, this.#writeTools(lock));
+  async #heal(lock: Lock, confirmed: Confirmed): Promise<boolean> {
+    const tools = this.#writeTools(lock);
+    const healed = await heal(this.#declared(), confirmed, tools);
     if (healed.kind === 'not-healed') {
       const unusable = whyUnusable(lock);
       // What was the matter may still be, until it was tried again.
@@ -265,6 +262,7 @@ export class Watched {
     this.#warn(null);
     await this.#read();
     await this.#flush();
+    await stopIfStoredOtherwise(tools);
     return false;
   }
 

@@ -587,11 +587,16 @@ export interface EnvironmentWatched {
     /** Who did it, by the name given at the login of the page or by a tool. */
     readonly by?: string;
   } | null;
-  /** Why healing has stopped until somebody resumes the environment. */
+  /** Why healing has stopped until the environment is resumed. */
   readonly healing_stopped: {
     readonly at: string;
     readonly path: string;
     readonly reason: string;
+    /**
+     * other-writer: another client keeps writing the environment. server: the server stores other values than it is sent; healing goes on by itself
+     * once the file or the server has others.
+     */
+    readonly cause: 'other-writer' | 'server';
   } | null;
   /**
    * The heals that failed in a row, until one succeeds or the environment is as declared. refused: the service stored nothing of the last one and

@@ -54,7 +54,7 @@ export const TARGET_METRICS = {
   },
   setpoint_target_healing_stopped: {
     type: 'gauge',
-    help: '1 if healing has stopped because something else writes the same values, until somebody resumes it; 0 if not.',
+    help: '1 if healing has stopped because what it writes does not stay; 0 if not.',
     labels: ['environment'],
   },
   setpoint_target_heal_would_remove: {

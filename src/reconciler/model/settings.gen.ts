@@ -1336,7 +1336,7 @@ export interface Watch {
    */
   windows?: string[];
   /**
-   * How often in an hour the same path may be healed. Then healing stops until setpoint resume, because somebody else writes it. Default: 3.
+   * How often in an hour the environment may be healed of drift, whatever the paths. Then healing stops until setpoint resume, because another client keeps changing it. Default: 3.
    */
   max_heals_per_hour?: number;
   /**

@@ -3,6 +3,7 @@ import type { EnvironmentOutcome } from './outcome.ts';
 import type { Path } from './path.ts';
 import type { EnvironmentPlan, Tool } from './plan.ts';
 import type { ErrorReport } from './error.ts';
+import type { Json } from './value.ts';
 import type { WatchStatus } from './verdict.ts';
 
 /** How an environment is watched, as its `watch:` block declares it. */
@@ -12,7 +13,7 @@ export interface WatchSettings {
   readonly interval: number | null;
   /** When healing may write; null is always. */
   readonly windows: readonly Window[] | null;
-  /** How often in an hour the same path may be healed. */
+  /** How often in an hour the environment may be healed of drift, whatever the paths. */
   readonly maxHealsPerHour: number;
   /** Whether what cannot be compared counts: an environment in which all else is as declared is `unknown` then, not in sync. */
   readonly strict: boolean;
@@ -48,6 +49,8 @@ export interface Suspension {
 /** What was written to an environment, and when: each path that an apply changed. `kept` is false if the service surely stored nothing of it. */
 export interface Heal extends Moment {
   readonly paths: readonly string[];
+  /** Those that were no edits of the file; all of them if absent, as earlier versions wrote it. */
+  readonly drifted?: readonly string[] | undefined;
   readonly kept?: boolean | undefined;
 }
 
@@ -69,6 +72,15 @@ export interface HealFailed {
   readonly isRefused: boolean;
   readonly code: ErrorReport['code'];
   readonly message: string;
+  /** What the server showed right after the last one instead of what was sent. */
+  readonly notStored?: readonly NotStored[] | undefined;
+}
+
+/** A path that a write set, and what the server showed right after it. Values are masked. */
+export interface NotStored {
+  readonly path: string;
+  readonly expected: Json;
+  readonly actual: Json;
 }
 
 /** A time: of day, ISO 8601, UTC, and how long the machine had been running, if it tells. The time of day may be set; the other may not. */
@@ -83,12 +95,19 @@ export interface Uptime {
   readonly ms: number;
 }
 
-/** Why healing has stopped until somebody resumes it. */
-export interface HealingStopped {
+/** Why healing has stopped until it is resumed. */
+export interface HealingStopped extends StopCause {
   readonly at: string;
   readonly path: string;
-  /** What is known of who writes the path besides, in sentences. */
+  /** What is known of why the value does not stay, in sentences. */
   readonly reason: string;
+  /** What differed then, if the server is the cause: it ends by itself once something else does. */
+  readonly digest?: string | undefined;
+}
+
+/** Why what was healed does not stay: the `server` stores other values than it is sent; if absent, another client writes. */
+interface StopCause {
+  readonly cause?: 'server' | undefined;
 }
 
 /** One read, as the strip of the last reads shows it. */
@@ -165,7 +184,12 @@ export type JournalEvent =
   | (Named & { readonly kind: 'suspended' } & Omit<Suspension, 'at'>)
   | (Named & { readonly kind: 'resumed'; readonly by?: string })
   | ClockSetEvent
-  | (Named & { readonly kind: 'healing-stopped'; readonly path: string; readonly reason: string })
+  | (Named &
+      StopCause & {
+        readonly kind: 'healing-stopped';
+        readonly path: string;
+        readonly reason: string;
+      })
   | NoticeEvent;
 
 interface Named {
@@ -199,6 +223,8 @@ export interface WritingEvent extends Named {
   readonly kind: 'writing';
   readonly up?: Uptime | undefined;
   readonly paths: readonly string[];
+  /** Those of them that are no edits of the file; earlier versions did not write it. */
+  readonly drifted?: readonly string[] | undefined;
   readonly commit: string | null;
 }
 

@@ -159,7 +159,7 @@ describe('somebody is told', () => {
     expect(stop).toHaveLength(1);
     expect(stop[0]?.healing).toMatchObject({
       code: 'stopped',
-      message: expect.stringContaining('somebody set it to "fr" again'),
+      message: expect.stringContaining('another client set it to "fr" again'),
     });
     expect(firing(watch.clock.now())).toContain('SetpointHealingStopped prod');
     await watch.controller.resume(['prod']);

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { WatchSettings, WatchState } from '../../../src/reconciler/model/watch.ts';
 import {
-  competing,
-  failedAfter,
   healsAfter,
-  isStanding,
-  whyMustNotHeal,
   moved,
   recent,
   refusedTooOften,
   retold,
-} from '../../../src/controller/watch/healing.ts';
+  whyStopHealing,
+} from '../../../src/controller/watch/heal-limits.ts';
+import { failedAfter, isStanding, whyMustNotHeal } from '../../../src/controller/watch/healing.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 import { StateStory } from '../../fixture/state-story.ts';
 
@@ -26,13 +24,13 @@ function drifted(settings: Partial<WatchSettings> = {}): StateStory {
   return one;
 }
 
-const reasonOf = (state: WatchState, repeated = true): string | undefined =>
-  whyMustNotHeal(state, repeated, T0)?.words;
+const reasonOf = (state: WatchState): string | undefined =>
+  whyMustNotHeal(state, 'paths', T0)?.words;
 
 describe('healing', () => {
   it('is done after two reads', () => {
-    expect(whyMustNotHeal(drifted().state, true, T0)).toBeNull();
-    expect(whyMustNotHeal(drifted().state, false, T0)).toEqual({
+    expect(whyMustNotHeal(drifted().state, 'paths', T0)).toBeNull();
+    expect(whyMustNotHeal(drifted().state, 'no', T0)).toEqual({
       words: 'one read only: the next one confirms it',
       again: true,
     });
@@ -43,7 +41,7 @@ describe('healing', () => {
     suspended.know({ kind: 'set', suspended: { at: '', reason: 'x', until: null } });
     const stopped = drifted();
     stopped.take({ kind: 'healing-stopped', ...named, path: 'language', reason: 'x' }, T0);
-    expect(whyMustNotHeal(drifted({ mode: 'detect' }).state, true, T0)).toEqual({
+    expect(whyMustNotHeal(drifted({ mode: 'detect' }).state, 'paths', T0)).toEqual({
       words: 'detect only',
       again: false,
     });
@@ -85,17 +83,28 @@ describe('healing', () => {
   it('stops before one path is healed once more in an hour than it may be', () => {
     const one = drifted();
     for (const minute of [0, 20]) one.wrote(['language'], at(T0 + minute * MINUTE));
-    one.wrote(['llm_model'], at(T0 + 30 * MINUTE));
-    expect(competing(one.state, T0 + 40 * MINUTE)).toBeNull();
+    expect(whyStopHealing(one.state, T0 + 40 * MINUTE)).toBeNull();
     one.wrote(['language', 'llm_model'], at(T0 + 40 * MINUTE));
-    expect(competing(one.state, T0 + 50 * MINUTE)).toMatchObject({
+    expect(whyStopHealing(one.state, T0 + 50 * MINUTE)).toMatchObject({
       path: 'language',
       reason: expect.stringMatching(
-        /^It was healed 3 times within an hour, and somebody set it to "fr" again, about every 16 m, the last time between \S+:00Z and \S+:00Z\./,
+        /^It was healed 3 times within an hour, and another client set it to "fr" again, about every 16 m, the last time between \S+:00Z and \S+:00Z\./,
       ),
     });
     // The first one is an hour ago.
-    expect(competing(one.state, T0 + 60 * MINUTE)).toBeNull();
+    expect(whyStopHealing(one.state, T0 + 60 * MINUTE)).toBeNull();
+  });
+
+  it('stops before the environment is healed once more, whatever the paths were', () => {
+    const one = drifted();
+    for (const [index, path] of ['agent', 'llm_model', 'mcp_config.a'].entries())
+      one.wrote([path], at(T0 + 10 * index * MINUTE));
+    expect(whyStopHealing(one.state, T0 + 50 * MINUTE)).toEqual({
+      path: 'language',
+      reason:
+        'The environment was healed 3 times within an hour (agent, llm_model, mcp_config.a), and another client changed it again, ' +
+        'about every 16 m, now at language. The server does not say which: look for another pipeline, a person or a start script that writes it.',
+    });
   });
 
   it('that the service refuses is put down to nobody, and tried again as often in an hour', () => {
@@ -110,7 +119,7 @@ describe('healing', () => {
       expect(refusedTooOften(one.state, T0 + minute * MINUTE)).toBe(false);
       one.written(refused, T0 + minute * MINUTE);
     }
-    expect(competing(one.state, T0 + 30 * MINUTE)).toBeNull();
+    expect(whyStopHealing(one.state, T0 + 30 * MINUTE)).toBeNull();
     expect(refusedTooOften(one.state, T0 + 30 * MINUTE)).toBe(true);
     expect(refusedTooOften(one.state, T0 + 61 * MINUTE)).toBe(false);
     expect(one.state.healFailed).toEqual({
@@ -129,9 +138,9 @@ describe('healing', () => {
     const other = change({ path: ['llm_model'], before: 'theirs' });
     one.read(plan({ changes: [other, change()] }), T0 + MINUTE, null);
     one.wrote(['language'], at(T0));
-    expect(competing(one.state, T0 + 2 * MINUTE)?.reason).toBe(
-      'It was healed 1 time within an hour, and somebody set it to "fr" again, about every 2 m, ' +
-        'the last time between 2026-03-01T11:59:00Z and 2026-03-01T12:00:00Z. The service does not say who: ' +
+    expect(whyStopHealing(one.state, T0 + 2 * MINUTE)?.reason).toBe(
+      'It was healed 1 time within an hour, and another client set it to "fr" again, about every 2 m, ' +
+        'the last time between 2026-03-01T11:59:00Z and 2026-03-01T12:00:00Z. The server does not say which: ' +
         'look for another pipeline, a person or a start script that writes it.',
     );
     one.read(
@@ -139,8 +148,8 @@ describe('healing', () => {
       T0 + 2 * MINUTE,
       null,
     );
-    const hidden = competing(one.state, T0 + 3 * MINUTE)?.reason;
-    expect(hidden).toContain('somebody set it to a value that is not shown again');
+    const hidden = whyStopHealing(one.state, T0 + 3 * MINUTE)?.reason;
+    expect(hidden).toContain('another client set it to a value that is not shown again');
     expect(hidden).not.toContain('SECRET');
   });
 
@@ -148,13 +157,13 @@ describe('healing', () => {
     const one = new StateStory(T0, { mode: 'heal', maxHealsPerHour: 1 });
     one.read(plan({ changes: [change()] }), T0, null);
     one.wrote(['language'], at(T0));
-    expect(competing(one.state, T0 + MINUTE)?.reason).toContain('about every 1 m. The service');
+    expect(whyStopHealing(one.state, T0 + MINUTE)?.reason).toContain('about every 1 m. The server');
   });
 
   it('competes with nobody while no plan is known', () => {
     const one = new StateStory(T0, { mode: 'heal', maxHealsPerHour: 1 });
     one.wrote(['language'], at(T0));
-    expect(competing(one.state, T0)).toBeNull();
+    expect(whyStopHealing(one.state, T0)).toBeNull();
     expect(refusedTooOften(one.state, T0)).toBe(false);
   });
 
@@ -163,8 +172,8 @@ describe('healing', () => {
       const one = drifted();
       for (const minute of [0, 1, 2]) one.wrote(['language'], at(T0 + minute * MINUTE));
       one.take({ kind: 'clock-set', ...named, by }, T0);
-      expect(competing(one.state, T0 + by + 3 * MINUTE)?.path).toBe('language');
-      expect(competing(one.state, T0 + by + 61 * MINUTE)).toBeNull();
+      expect(whyStopHealing(one.state, T0 + by + 3 * MINUTE)?.path).toBe('language');
+      expect(whyStopHealing(one.state, T0 + by + 61 * MINUTE)).toBeNull();
     }
   });
 
@@ -181,8 +190,8 @@ describe('healing', () => {
       // The clock was set by two hours between the two.
       const now = T0 + 123 * MINUTE;
       next.restore(one.state, { ...at(now), ...up(boot, 3) });
-      expect([boot, competing(next.state, now)?.path]).toEqual([boot, expected]);
-      expect(competing(next.state, now + 58 * MINUTE)).toBeNull();
+      expect([boot, whyStopHealing(next.state, now)?.path]).toEqual([boot, expected]);
+      expect(whyStopHealing(next.state, now + 58 * MINUTE)).toBeNull();
     }
   });
 });

@@ -203,7 +203,7 @@ const notice = members({
 });
 const about = (forms: Readonly<Record<string, Form>>): Form =>
   members({ environment: text, ...forms });
-const stopped = { path: text, reason: text };
+const stopped = { path: text, reason: text, cause: orAbsent(text) };
 const commit = orNull(text);
 
 /** What is read of each kind of line. */
@@ -227,7 +227,7 @@ const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
     labels,
     plan: orNull(plan),
   }),
-  writing: about({ paths: list(text), commit }),
+  writing: about({ paths: list(text), drifted: orAbsent(list(text)), commit }),
   write: about({
     by: word<WriteEvent['by']>({ watch: 1, apply: 1 }),
     commit,
@@ -260,11 +260,20 @@ const KEPT = members({
   dialect: orAbsent(orNull(text)),
   release: orAbsent(orNull(text)),
   commit: orAbsent(orNull(text)),
-  heals: list(members({ at: time, paths: list(text) })),
+  heals: list(members({ at: time, paths: list(text), drifted: orAbsent(list(text)) })),
   stopped: orNull(members({ at: time, ...stopped })),
   began: orAbsent(list(members({ of: text, since: time, after: orNull(time) }))),
   healFailed: orAbsent(
-    orNull(members({ at: time, count, isRefused: flag, code: text, message: text })),
+    orNull(
+      members({
+        at: time,
+        count,
+        isRefused: flag,
+        code: text,
+        message: text,
+        notStored: orAbsent(list(members({ path: text, expected: there, actual: there }))),
+      }),
+    ),
   ),
 });
 

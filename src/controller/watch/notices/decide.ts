@@ -145,7 +145,7 @@ function ofDifference(
 function isHealedSoon(state: WatchState, now: number): boolean {
   if (state.healFailed !== null) return false;
   const age = now - Date.parse(state.since);
-  return age >= 0 && age < HEALED_SOON && whyMustNotHeal(state, true, now) === null;
+  return age >= 0 && age < HEALED_SOON && whyMustNotHeal(state, 'paths', now) === null;
 }
 
 /** That something was changed and has been put right, unless it was told that it differed. */

@@ -131,7 +131,7 @@ export function wordsOf({ event, state, end }: Due): string {
     case 'healed':
       return PUT_BACK[state.putBack?.found ?? found] ?? 'was put right';
     case 'healing-stopped':
-      return `${SENTENCES[found]}, and is not healed any more: something else writes the same value`;
+      return `${SENTENCES[found]}, and is not healed any more: ${STOPPED_BY[state.stopped?.cause ?? 'other']}`;
     case 'heal-failed':
       return `${SENTENCES[found]}, and could not be healed`;
     case 'write-refused':
@@ -140,6 +140,11 @@ export function wordsOf({ event, state, end }: Due): string {
       return endText(state, end);
   }
 }
+
+const STOPPED_BY = {
+  server: 'the server stores other values than it is sent',
+  other: 'another client writes it again and again',
+} as const;
 
 const PUT_BACK: Readonly<Partial<Record<WatchStatus, string>>> = {
   pending: 'had edits in the file, which have been applied',

@@ -1,0 +1,176 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { startStore, type JsonRecord, type StoreServer } from '../../fixture/store-server.ts';
+import {
+  MINUTE,
+  recordsOf,
+  SECOND,
+  settingsFile,
+  startWatching,
+  watchFolder,
+  type World,
+} from '../../fixture/watch-world.ts';
+
+const DECLARED = { language: 'en', llm_model: 'gpt-4o', max_iterations: 50 };
+
+interface Scene {
+  readonly store: StoreServer;
+  readonly watch: World;
+}
+
+function settings(url: string, watch: string, language = 'en'): string {
+  return `version: 1
+server: { url: "${url}", api_key: "\${env:SETPOINT_API_KEY}" }
+settings: { language: ${language}, llm_model: gpt-4o, max_iterations: 50 }
+watch: ${watch}
+`;
+}
+
+async function scene(watch: string, stored: JsonRecord = DECLARED): Promise<Scene> {
+  const store = await startStore({}, stored);
+  const folder = watchFolder();
+  settingsFile(folder, settings(store.url, watch));
+  return { store, watch: startWatching({ folder }) };
+}
+
+async function ending({ store, watch }: Scene): Promise<void> {
+  await watch.stop();
+  await store.close();
+}
+
+/** Other values of what is declared, as many as are asked for: each way in which another client may go on. */
+const FIGHTS: Readonly<Record<string, (turn: number) => JsonRecord>> = {
+  'the same value': () => ({ language: 'fr' }),
+  'another value each time': (turn) => ({ language: `x${turn}` }),
+  'two paths in turn': (turn) => (turn % 2 === 0 ? { language: 'fr' } : { llm_model: 'other' }),
+  'a set of paths that rotates': (turn) => ({
+    ...(turn % 3 === 0 ? { language: `x${turn}` } : {}),
+    ...(turn % 3 === 1 ? { llm_model: `x${turn}` } : {}),
+    ...(turn % 3 === 2 ? { max_iterations: turn } : {}),
+  }),
+};
+
+describe('another client that keeps changing an environment', () => {
+  it.each(Object.entries(FIGHTS))(
+    'is put right as often in an hour as allowed, then reported, also after a restart: %s',
+    async (_, of) => {
+      const { store, watch } = await scene('{ mode: heal, interval: 10s, max_heals_per_hour: 3 }');
+      let now = watch;
+      for (let turn = 0; turn < 120; turn += 1) {
+        store.stored = { ...DECLARED, ...of(turn) };
+        await now.pass(7 * SECOND);
+        if (turn !== 20 && turn !== 60) continue;
+        await now.stop();
+        now = startWatching({ folder: watch.folder, clock: watch.clock });
+      }
+      expect(store.posts()).toBe(3);
+      expect(recordsOf(watch.data, 'healing-stopped')).toMatchObject([
+        { reason: expect.stringMatching(/healed 3 times within an hour.*another client/) },
+      ]);
+      expect(now.state().stopped).not.toBeNull();
+      await ending({ store, watch: now });
+    },
+  );
+
+  it('is put right though the write is planned from another value than the read found', async () => {
+    const { store, watch } = await scene('{ mode: heal, interval: 10s }');
+    await watch.pass(5 * SECOND);
+    let last = -1;
+    store.intercept = (request, _response, proceed) => {
+      if (request.method !== 'GET' || store.posts() > 0) return false;
+      const { passed } = watch.clock;
+      store.stored = { ...DECLARED, language: `${passed === last ? 'b' : 'a'}${passed}` };
+      last = passed;
+      proceed();
+      return true;
+    };
+    await watch.pass(2 * MINUTE);
+    expect([store.posts(), store.stored]).toMatchObject([1, DECLARED]);
+    await ending({ store, watch });
+  });
+
+  it('counts no edit of the file', async () => {
+    const { store, watch } = await scene('{ mode: heal, interval: 10s, max_heals_per_hour: 1 }');
+    await watch.pass(5 * SECOND);
+    const declared = '{ mode: heal, interval: 10s, max_heals_per_hour: 1 }';
+    for (const language of ['de', 'fr', 'it']) {
+      writeFileSync(watch.file, settings(store.url, declared, language));
+      await watch.pass(3 * MINUTE);
+      expect(store.stored).toMatchObject({ language });
+    }
+    store.stored = { ...DECLARED, language: 'xx' };
+    await watch.pass(MINUTE);
+    expect([store.posts(), watch.state().status]).toEqual([4, 'in-sync']);
+    store.stored = { ...DECLARED, language: 'xx' };
+    await watch.pass(MINUTE);
+    expect([store.posts(), watch.state().stopped?.path]).toEqual([4, 'language']);
+    await ending({ store, watch });
+  });
+});
+
+/** How a server stores something else than it is sent. */
+const STORED: Readonly<Record<string, (sent: JsonRecord) => JsonRecord>> = {
+  'in capitals': (sent) => ({ ...sent, language: (sent['language'] as string).toUpperCase() }),
+  trimmed: (sent) => ({ ...sent, llm_model: 'gpt-4' }),
+  rounded: (sent) => ({ ...sent, max_iterations: 48 }),
+  'its default': (sent) => ({ ...sent, max_iterations: 500 }),
+  'without a value': ({ max_iterations: _dropped, ...sent }) => ({ ...sent, max_iterations: null }),
+};
+
+describe('a server that stores something else than it is sent', () => {
+  it.each(Object.entries(STORED))(
+    'is written once, and not said to be written by others: %s',
+    async (_, of) => {
+      const { store, watch } = await scene('{ mode: heal, interval: 10s }', {
+        ...DECLARED,
+        language: 'fr',
+      });
+      store.intercept = (request, response, _proceed, _count, body) => {
+        if (request.method !== 'POST') return false;
+        store.stored = of({ ...DECLARED, ...(JSON.parse(body) as JsonRecord) });
+        response.setHeader('content-type', 'application/json');
+        response.end('{"message":"Settings stored"}');
+        return true;
+      };
+      await watch.pass(10 * MINUTE);
+      expect(store.posts()).toBe(1);
+      const stops = recordsOf(watch.data, 'healing-stopped');
+      expect(stops).toMatchObject([
+        {
+          cause: 'server',
+          reason: expect.stringMatching(/^The server stores .* for .*what the server stores/),
+        },
+      ]);
+      expect(stops[0]?.reason).not.toMatch(/client|pipeline|person/);
+      // Once the file has what the server stores, nothing is stopped any more.
+      store.stored = { ...DECLARED };
+      await watch.pass(MINUTE);
+      expect(watch.state()).toMatchObject({ status: 'in-sync', stopped: null });
+      await ending({ store, watch });
+    },
+  );
+
+  it('is written again once the file says something else', async () => {
+    const { store, watch } = await scene('{ mode: heal, interval: 10s }', {
+      ...DECLARED,
+      language: 'fr',
+    });
+    store.intercept = (request, response, _proceed, _count, body) => {
+      if (request.method !== 'POST') return false;
+      const sent = { ...DECLARED, ...(JSON.parse(body) as JsonRecord) };
+      store.stored = { ...sent, language: sent.language.toUpperCase() };
+      response.setHeader('content-type', 'application/json');
+      response.end('{"message":"Settings stored"}');
+      return true;
+    };
+    await watch.pass(2 * MINUTE);
+    writeFileSync(watch.file, settings(store.url, '{ mode: heal, interval: 10s }', 'DE'));
+    await watch.pass(2 * MINUTE);
+    expect([store.posts(), watch.state().status, watch.state().stopped]).toEqual([
+      2,
+      'in-sync',
+      null,
+    ]);
+    await ending({ store, watch });
+  });
+});
