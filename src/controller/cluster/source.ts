@@ -149,6 +149,11 @@ export class ClusterSource implements SettingsSource {
     return originOf(this.#objects.objects.get(key));
   }
 
+  /** The namespace of an object. */
+  groupOf(key: string): string {
+    return key.slice(0, Math.max(0, key.indexOf('/')));
+  }
+
   /** To be called when the objects, or the policies, may have changed. A status that is written changes nothing of what is declared. */
   objectsChanged(): void {
     const revision = this.#revision;

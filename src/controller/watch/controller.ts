@@ -25,6 +25,7 @@ import { type EnvironmentRecords } from './environment-records.ts';
 import { SharedReading, type JournalReading } from './journal/journal-reader.ts';
 import { lockProblems } from './locks/locks.ts';
 import type { NoticeJournal } from './notices/told.ts';
+import { ReadQueue, waitText } from './read-queue.ts';
 import { Outages } from './schedule.ts';
 import type { Watched, WatchTools } from './watched.ts';
 import { RequestCounts } from './telemetry/counters.ts';
@@ -62,6 +63,7 @@ export class Controller implements Watching {
   #isRestored = false;
   readonly #pause: Pause;
   readonly #fleet: Fleet;
+  readonly #queue: ReadQueue<Watched>;
   /** Turns that have not ended, and applies that people asked for. */
   readonly #turns = new Set<Promise<void>>();
   readonly #applies = new Set<Promise<void>>();
@@ -95,7 +97,6 @@ export class Controller implements Watching {
       random,
       signal: this.#stop.signal,
       abandon: options.abandon,
-      isHeldUp: (state) => this.#isHeldUp(state),
       commitOf: (name) => files.commitOf(name),
       append: (event, at) => this.#recorder.append(event, at),
       tell: (state, record) => this.#recorder.tell(state, record),
@@ -110,7 +111,17 @@ export class Controller implements Watching {
       lockProblem: lockProblems(this.conditions),
       warn: (message, environment) => this.#recorder.warn(message, environment),
     };
-    this.#fleet = new Fleet(tools);
+    const { paces } = this.#networks;
+    this.#queue = new ReadQueue({
+      clock,
+      parallel: options.parallel,
+      groupOf: ({ name }) => files.groupOf(name),
+      originOf: ({ name, state }) => this.#originOf(name, state),
+      isNew: ({ isNew }) => isNew,
+      isHeldUp: (origin) => paces.waiting(origin) >= Math.max(1, options.parallel / 4),
+      isBusy: loopLoad(),
+    });
+    this.#fleet = new Fleet(tools, this.#queue);
     const [recorder, fleet, { conditions }] = [this.#recorder, this.#fleet, this];
     this.#suspensions = new Suspensions(options, fleet, recorder, conditions);
     const parts = { recorder, fleet, suspensions: this.#suspensions, conditions };
@@ -175,7 +186,7 @@ export class Controller implements Watching {
       turnedAt: clock.now() - (clock.monotonic() - this.#turned),
       turnsEvery: TURN,
       ready: files.areTaken && this.states().every(({ found }) => found !== 'not-read'),
-      queued: this.#fleet.queued,
+      queued: this.#queue.queued,
       working: this.#turns.size + this.#applies.size + this.#upkeep.underWay,
       commit: files.commit,
       commits: files.commits,
@@ -183,6 +194,14 @@ export class Controller implements Watching {
       shard: request.shard ?? null,
       unwatched: source.unwatched,
     };
+  }
+
+  /** Why an environment is not read although it is due, in a sentence; null if it is not due, or not watched. */
+  whyWaiting(name: string): string | null {
+    const watched = this.#fleet.find(name);
+    const found = watched === undefined ? null : this.#queue.whyWaiting(watched);
+    const group = this.#options.source.kind === 'cluster' ? 'namespace' : 'file';
+    return found === null ? null : waitText(found.reason, group);
   }
 
   get requests(): readonly RequestCount[] {
@@ -279,13 +298,14 @@ export class Controller implements Watching {
       );
   }
 
-  /** Begins the turns of the environments that are due, those that waited longest first. */
+  /** Begins the turns of the environments that may be read now. */
   #begin(): void {
-    while (this.#turns.size < this.#options.parallel) {
-      const watched = this.#fleet.next();
+    for (;;) {
+      const watched = this.#queue.next();
       if (watched === undefined) return;
       const turn = this.#traced(watched, () => watched.turn()).finally(() => {
         this.#turns.delete(turn);
+        this.#queue.ended(watched);
         freeGrownMemory();
         this.#pause.end();
       });
@@ -293,12 +313,10 @@ export class Controller implements Watching {
     }
   }
 
-  /** Whether a quarter of those that are read at a time wait for one origin. */
-  #isHeldUp({ name, origin: known }: WatchState): boolean {
-    const { source, parallel } = this.#options;
-    const origin = known ?? source.originOf?.(name) ?? '';
-    if (!URL.canParse(origin)) return false;
-    return this.#networks.paces.waiting(new URL(origin).origin) >= Math.max(1, parallel / 4);
+  /** One whose origin is not known is of none that another one has. */
+  #originOf(name: string, { origin: known }: WatchState): string {
+    const origin = known ?? this.#options.source.originOf?.(name) ?? '';
+    return URL.canParse(origin) ? new URL(origin).origin : name;
   }
 
   #traced<T>(watched: Watched, work: () => Promise<T>): Promise<T> {
@@ -306,11 +324,30 @@ export class Controller implements Watching {
     return this.#tracer.turn(() => watched.state, commit, work);
   }
 
-  /** Milliseconds until an environment is due, if one more may be read, or the next turn of the loop. */
+  /** Milliseconds until another environment may be read, or the next turn of the loop. */
   #untilNext(): number {
-    if (this.#stop.signal.aborted) return 0;
-    return this.#turns.size < this.#options.parallel ? this.#fleet.untilDue(TURN) : TURN;
+    return this.#stop.signal.aborted ? 0 : this.#queue.untilNext(TURN);
   }
+}
+
+/** How much of a time the event loop may work until it is the loop that others wait for. */
+const BUSY = 0.9;
+/** How long that is measured, in milliseconds. */
+const MEASURED = 100;
+
+/** Whether this process is busy with itself, or has too little of its processor, so that answers wait for it. */
+function loopLoad(): () => boolean {
+  let last = performance.eventLoopUtilization();
+  let at = performance.now();
+  let isBusy = false;
+  return () => {
+    const now = performance.now();
+    if (now - at < MEASURED) return isBusy;
+    const current = performance.eventLoopUtilization();
+    isBusy = performance.eventLoopUtilization(current, last).utilization > BUSY;
+    [last, at] = [current, now];
+    return isBusy;
+  };
 }
 
 /**

@@ -7,7 +7,8 @@ import type {
   NoticeEvent,
 } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
-import { DelayQueue, watchSettings, untilFirstRead } from './schedule.ts';
+import { watchSettings, untilFirstRead } from './schedule.ts';
+import type { ReadQueue } from './read-queue.ts';
 import { fold, notReadState, restored } from './environment-state.ts';
 import type { Memory } from './journal/journal-reader.ts';
 import { Watched, type WatchTools } from './watched.ts';
@@ -18,9 +19,6 @@ import type { Gone, ToldStates } from './notices/told.ts';
 /** After the files changed, known environments are read within this time, in milliseconds. */
 const SOON = 5_000;
 
-/** How long an environment is put off whose origin lets others wait already, about, in milliseconds. */
-const PUT_OFF = 2_000;
-
 /** Locks that are tried again at a time. */
 const MOST_LOCKS = 50;
 
@@ -28,11 +26,12 @@ const MOST_LOCKS = 50;
 export class Fleet {
   readonly #tools: WatchTools;
   #watched: ReadonlyMap<string, Watched> = new Map();
-  readonly #queue = new DelayQueue<Watched>();
+  readonly #queue: ReadQueue<Watched>;
   #remembered = new Map<string, WatchState>();
 
-  constructor(tools: WatchTools) {
+  constructor(tools: WatchTools, queue: ReadQueue<Watched>) {
     this.#tools = tools;
+    this.#queue = queue;
   }
 
   restore({ environments }: Pick<Memory, 'environments'>): void {
@@ -114,40 +113,6 @@ export class Fleet {
       const gone = this.#remembered.get(name);
       if (gone !== undefined) this.#remembered.set(name, fold(gone, { kind: 'resumed' }));
     }
-  }
-
-  /**
-   * The one whose turn has come and that waits for it the longest; undefined if there is none. Those that would only wait for their origin are put off: it
-   * must not take all turns from the others.
-   */
-  next(): Watched | undefined {
-    const { clock, random, isHeldUp } = this.#tools;
-    for (;;) {
-      const found = this.#waiting();
-      if (found === undefined || found.due > clock.monotonic()) return undefined;
-      this.#queue.shift();
-      if (!isHeldUp(found.state)) return found;
-      found.due = clock.monotonic() + PUT_OFF * (0.5 + random());
-    }
-  }
-
-  /** How many wait for their turn. */
-  get queued(): number {
-    const now = this.#tools.clock.monotonic();
-    let count = 0;
-    for (const { busy, due } of this.#watched.values()) if (!busy && due <= now) count += 1;
-    return count;
-  }
-
-  /** Milliseconds until the next turn, at most as given. */
-  untilDue(most: number): number {
-    const found = this.#waiting();
-    return found === undefined ? most : Math.min(most, found.due - this.#tools.clock.monotonic());
-  }
-
-  /** Who is due first, of those that are watched and do nothing. */
-  #waiting(): Watched | undefined {
-    return this.#queue.first((one) => !one.busy && this.#watched.get(one.name) === one);
   }
 
   #newWatched(target: Target, due: number): Watched {

@@ -58,6 +58,8 @@ export interface SettingsSource {
   loadLast(): Promise<LoadedFiles | null>;
   /** The origin of an environment, if that is known without reading what it declares. */
   originOf?(name: string): string | null;
+  /** The group that an environment shares its places with first. Default: its file. */
+  groupOf?(name: string): string;
   /** How many it has that are not watched, by reason. */
   readonly unwatched?: ReadonlyMap<string, number>;
   /** Told of the settings files in force: what is beside them stays, also of a file that is broken since. */
@@ -104,6 +106,11 @@ export class CurrentFiles implements Files {
   /** The commit that an environment is declared by: one whose file is broken since goes on as of an earlier one. */
   commitOf(name: string): string | null {
     return this.#places.get(name)?.commit ?? null;
+  }
+
+  /** Those that an environment shares its places with first: of its namespace, or of its file. */
+  groupOf(name: string): string {
+    return this.#source.groupOf?.(name) ?? this.#places.get(name)?.file ?? '';
   }
 
   /** Reads the files again if they have changed; whether they, or what is wrong with them, are others than before. */

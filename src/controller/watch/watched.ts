@@ -27,8 +27,6 @@ export interface WatchTools extends TurnTools, AgreementTools, LockTools, Record
   readonly interval: number;
   /** A number from 0 to 1. */
   readonly random: () => number;
-  /** Whether enough of its origin wait for their turn. */
-  readonly isHeldUp: (state: WatchState) => boolean;
   /** The commit that an environment is declared by. */
   readonly commitOf: (name: string) => string | null;
   readonly ended: (state: WatchState, read: ReadEnd) => void;
@@ -42,6 +40,8 @@ export class Watched {
   readonly name: string;
   readonly records: EnvironmentRecords;
   busy = false;
+  /** Whether this process has not read it yet. */
+  isNew = true;
   readonly #tools: WatchTools;
   readonly #waits: (watched: Watched) => void;
   #target: Target;
@@ -110,6 +110,7 @@ export class Watched {
     // What a check itself throws is met by the read, which tells it.
     const isDown = this.#next.isCheck && !(await isBack(this.#declared(), tools).catch(() => true));
     this.#next.after(isDown ? null : await this.#turn());
+    this.isNew = false;
     this.#keepAsked();
     const { clock } = tools;
     this.records.readNext(this.due - clock.monotonic(), clock);
