@@ -94,11 +94,11 @@ describe('the pods', () => {
     expect(files.filter((path) => !path.startsWith(`${folders}/`))).toEqual([]);
   });
 
-  it('have probes on the port that they listen on', () => {
-    const listen = container?.args?.find((one) => one.startsWith('--listen='));
-    const [port] = container?.ports ?? [];
-    expect(listen).toBe(`--listen=0.0.0.0:${port?.containerPort}`);
-    const probe = (path: string) => ({ httpGet: { path, port: port?.name, scheme: 'HTTPS' } });
+  it('have their page and their probes on ports of their own', () => {
+    const [page, probes] = container?.ports ?? [];
+    expect(container?.args).toContain(`--listen=0.0.0.0:${page?.containerPort}`);
+    expect(container?.args).toContain(`--probes=0.0.0.0:${probes?.containerPort}`);
+    const probe = (path: string) => ({ httpGet: { path, port: probes?.name } });
     expect(container).toMatchObject({
       startupProbe: probe('/healthz'),
       livenessProbe: probe('/healthz'),

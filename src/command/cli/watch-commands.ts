@@ -5,6 +5,8 @@ const FOLDER = { '--data': 'folder' } as const;
 /** How a controller shows and tells what it finds. */
 const TOLD = [
   '--listen',
+  '--probes',
+  '--probe-metrics',
   '--public-url',
   '--tls-cert',
   '--tls-key',

@@ -25,6 +25,11 @@ export const WATCH_FLAGS = {
     value: 'address',
     about: 'serve the page, metrics and health here, such as 127.0.0.1:8080',
   },
+  '--probes': {
+    value: 'address',
+    about: 'serve /healthz and /readyz on this port of their own, without a login: 0.0.0.0:8081',
+  },
+  '--probe-metrics': { about: 'serve /metrics on the port of --probes, too, without a login' },
   '--public-url': { value: 'url', about: 'the https address of the proxy before the page' },
   '--tls-cert': { value: 'file', about: 'certificate of the page, PEM', completion: 'files' },
   '--tls-key': { value: 'file', about: 'key of the page, PEM', completion: 'files' },

@@ -3,6 +3,7 @@ import {
   credentialFiles,
   listenOptions,
   pageCertificate,
+  probeOptions,
   watchToken,
   type ListenFlags,
 } from '../../controller/page/listen-options.ts';
@@ -16,7 +17,7 @@ import { readText } from '../../reconciler/host/read-text.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import type { FlagValues } from './flag-table.ts';
 
-/** The page of --listen, with metrics and health; null without it. */
+/** The page of --listen and the probes of --probes, with metrics and health; null without both. */
 export async function pageFor(
   flags: ListenFlags & FlagValues<'--no-environment-metrics'>,
   controller: Controller,
@@ -30,28 +31,52 @@ export async function pageFor(
 ): Promise<{ close(): Promise<void> } | null> {
   const { notices, env, disks, note, begun } = tools;
   const options = listenOptions(flags, env, credentialText);
-  if (options === null) return null;
-  const { servePage } = await import('../../controller/page/serve.ts');
+  const probing = probeOptions(flags);
+  if (options === null && probing === null) return null;
+  const { servePage, serveProbes } = await import('../../controller/page/serve.ts');
   const { metricsOf } = await import('../../controller/watch/telemetry/metrics.ts');
   const metrics = metricsOf(controller, {
     perEnvironment: flags.environmentMetrics !== false,
     notices,
   });
-  const page = await servePage(controller, {
-    ...options,
+  const serving = {
     clock: SYSTEM_CLOCK,
-    metrics: () => metrics.text(),
-    failed: ({ message }) => note({ severity: 'warning', message: `The page: ${message}` }),
-    source: credentialSource(flags, env, disks),
-    taken: (kind) => note({ severity: 'info', message: `The page has another ${kind} now.` }),
-  });
-  begun(`The page is at ${page.url}`);
-  return {
-    close: async () => {
-      await page.close();
-      metrics.close();
-    },
+    failed: ({ message }: SetpointError) =>
+      note({ severity: 'warning', message: `The page: ${message}` }),
   };
+  const text = () => metrics.text();
+  const doors: { close(): Promise<void> }[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(doors.map((door) => door.close()));
+    metrics.close();
+  };
+  try {
+    if (probing !== null) {
+      const { withMetrics, ...place } = probing;
+      const probes = await serveProbes(controller, {
+        ...place,
+        ...serving,
+        metrics: withMetrics ? text : null,
+      });
+      doors.push(probes);
+      begun(`${withMetrics ? 'Probes and metrics' : 'Probes'} are at ${probes.url}`);
+    }
+    if (options !== null) {
+      const page = await servePage(controller, {
+        ...options,
+        ...serving,
+        metrics: text,
+        source: credentialSource(flags, env, disks),
+        taken: (kind) => note({ severity: 'info', message: `The page has another ${kind} now.` }),
+      });
+      doors.push(page);
+      begun(`The page is at ${page.url}`);
+    }
+    return { close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
 }
 
 const LARGEST = 1024 * 1024;

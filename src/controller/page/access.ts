@@ -115,14 +115,23 @@ export class Access {
     return `setpoint-${/:(\d{1,5})$/.exec(host)?.[1] ?? socket.localPort ?? 80}`;
   }
 
+  /** Who reads, for what each reader may have its share of: a session, or where the request comes from. */
+  readerOf({ session }: Visitor, request: IncomingMessage): string {
+    return session === null ? this.#addressOf(request) : session.id;
+  }
+
   /** Behind a proxy it is the last address that the proxy has added; of IPv6 the network. */
   #addressOf(request: IncomingMessage): string {
     const forwarded = this.#options.publicOrigin === null ? '' : lastForwarded(request);
-    const address = forwarded === '' ? (request.socket.remoteAddress ?? '') : forwarded;
-    return address.includes(':') && !address.includes('.')
-      ? address.split(':').slice(0, 4).join(':')
-      : address;
+    return networkOf(forwarded === '' ? (request.socket.remoteAddress ?? '') : forwarded);
   }
+}
+
+/** An address; of IPv6 its network, which one client has all of. */
+export function networkOf(address: string): string {
+  return address.includes(':') && !address.includes('.')
+    ? address.split(':').slice(0, 4).join(':')
+    : address;
 }
 
 /** A host as a URL has it. */

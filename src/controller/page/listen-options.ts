@@ -18,9 +18,16 @@ export interface ListenOptions {
   readonly allowActions: boolean;
 }
 
-/** The flags of `setpoint watch` about its page. */
+/** Where probes are served, and whether metrics are served there. */
+export interface ProbeOptions extends Pick<ListenOptions, 'host' | 'port'> {
+  readonly withMetrics: boolean;
+}
+
+/** The flags of `setpoint watch` about its page and its probes. */
 export interface ListenFlags {
   readonly listen?: string | undefined;
+  readonly probes?: string | undefined;
+  readonly probeMetrics?: boolean | undefined;
   readonly publicUrl?: string | undefined;
   readonly tlsCert?: string | undefined;
   readonly tlsKey?: string | undefined;
@@ -60,7 +67,7 @@ export function listenOptions(
     requireListen(flags);
     return null;
   }
-  const { host, port } = addressOf(listen);
+  const { host, port } = addressOf(listen, '--listen');
   const token = watchToken(env, read);
   const publicOrigin = publicOriginOf(flags.publicUrl);
   const tls = pageCertificate(flags, read);
@@ -82,6 +89,13 @@ export function listenOptions(
   return { host, port, publicOrigin, token, tls, allowActions };
 }
 
+/** The options of --probes; null without it. Throws a usage error if it is no address. */
+export function probeOptions({ probes, probeMetrics = false }: ListenFlags): ProbeOptions | null {
+  if (probes !== undefined) return { ...addressOf(probes, '--probes'), withMetrics: probeMetrics };
+  if (!probeMetrics) return null;
+  throw usageError('--probe-metrics needs --probes.', 'Add --probes 0.0.0.0:8081.');
+}
+
 const SET_A_TOKEN = `Set ${TOKEN_VARIABLE} to ${SHORTEST_TOKEN} random characters or more, or ${TOKEN_FILE_VARIABLE} to a file with them.`;
 
 function requireListen(flags: ListenFlags): void {
@@ -97,12 +111,15 @@ function requireListen(flags: ListenFlags): void {
 }
 
 /** `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `8080`, `:8080`. */
-function addressOf(listen: string): { readonly host: string; readonly port: number } {
+function addressOf(
+  listen: string,
+  flag: '--listen' | '--probes',
+): { readonly host: string; readonly port: number } {
   const found = /^(?:(?:\[([\da-f:.]+)\]|([a-z\d.-]+)):)?(\d{1,5})$/i.exec(listen);
   const port = Number(found?.[3] ?? Number.NaN);
   if (found === null || port > 65_535)
     throw usageError(
-      '--listen takes an address and a port.',
+      `${flag} takes an address and a port.`,
       'Write 127.0.0.1:8080, [::1]:8080, or 8080 for 127.0.0.1. 0.0.0.0:8080 listens on every address.',
     );
   return { host: found[1] ?? found[2] ?? '127.0.0.1', port };

@@ -29,13 +29,8 @@ const RECORDS = 50;
 
 /** All routes of the page. Those that need no login come first; all others are behind the checks. */
 export function routes(served: Served): Hono<Binding> {
-  const { watching, access, clock, failed } = served;
-  const app = new Hono<Binding>();
-  app.use(async (call, next) => {
-    await next();
-    for (const [name, value] of Object.entries(SAFE_HEADERS))
-      if (!call.res.headers.has(name)) call.res.headers.set(name, value);
-  });
+  const { access, failed } = served;
+  const app = safeApp();
   app.onError((thrown, call) => {
     failed(asSetpointError(thrown));
     const hint = 'This is a defect of setpoint; its log has more.';
@@ -45,22 +40,9 @@ export function routes(served: Served): Hono<Binding> {
     refusalAnswer(served, call, 404, 'There is no such page.', 'Check the address.'),
   );
 
-  app.get('/healthz', (call) => {
-    const alive = isAlive(watching, clock.now());
-    return call.text(
-      alive ? 'ok\n' : 'the loop has not turned for three intervals\n',
-      alive ? 200 : 503,
-    );
-  });
-  // Whoever asks takes the page away if it is no: what is wrong with the controller is shown on it.
-  app.get('/readyz', (call) => call.text('ok\n'));
-
+  healthRoutes(app, served);
+  namedHereAlone(app, access);
   app.use(async (call, next) => {
-    if (!access.isAnswered(call.env.incoming.headers.host))
-      return call.text(
-        'This name is not served here. Ask for localhost, or set --public-url.\n',
-        421,
-      );
     const { method } = call.req;
     if (method !== 'GET' && method !== 'HEAD' && method !== 'POST')
       return call.text('Only GET, HEAD and POST.\n', 405, { Allow: 'GET, HEAD, POST' });
@@ -97,10 +79,71 @@ export function routes(served: Served): Hono<Binding> {
   return app;
 }
 
+/** The routes of a port for probes: health, and metrics if there are any. */
+export function probeRoutes(
+  served: Pick<Served, 'watching' | 'clock' | 'access' | 'metrics' | 'failed'>,
+): Hono<Binding> {
+  const app = safeApp();
+  app.onError((thrown, call) => {
+    served.failed(asSetpointError(thrown));
+    return call.text('Something went wrong. The log has more.\n', 500);
+  });
+  app.notFound((call) => call.text('Not found.\n', 404));
+  healthRoutes(app, served);
+  namedHereAlone(app, served.access);
+  metricsRoute(app, served);
+  return app;
+}
+
+function safeApp(): Hono<Binding> {
+  const app = new Hono<Binding>();
+  app.use(async (call, next) => {
+    await next();
+    for (const [name, value] of Object.entries(SAFE_HEADERS))
+      if (!call.res.headers.has(name)) call.res.headers.set(name, value);
+  });
+  return app;
+}
+
+function healthRoutes(
+  app: Hono<Binding>,
+  { watching, clock }: Pick<Served, 'watching' | 'clock'>,
+): void {
+  app.get('/healthz', (call) => {
+    const alive = isAlive(watching, clock.now());
+    return call.text(
+      alive ? 'ok\n' : 'the loop has not turned for three intervals\n',
+      alive ? 200 : 503,
+    );
+  });
+  // Whoever asks takes the page away if it is no: what is wrong with the controller is shown on it.
+  app.get('/readyz', (call) => call.text('ok\n'));
+}
+
+/** Refuses requests for a name that this port does not have. */
+function namedHereAlone(app: Hono<Binding>, access: Served['access']): void {
+  app.use(async (call, next) => {
+    if (!access.isAnswered(call.env.incoming.headers.host))
+      return call.text(
+        'This name is not served here. Ask for localhost, or set --public-url.\n',
+        421,
+      );
+    return next();
+  });
+}
+
+function metricsRoute(app: Hono<Binding>, { metrics }: Pick<Served, 'metrics'>): void {
+  app.get('/metrics', async (call) => {
+    if (metrics === null) return call.notFound();
+    const { type, text } = await metrics();
+    return call.body(text, 200, { 'Content-Type': type });
+  });
+}
+
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="setpoint"' };
 
 function readingRoutes(app: Hono<Binding>, served: Served): void {
-  const { watching, access, clock, metrics, boot, streams } = served;
+  const { watching, access, clock, boot, streams } = served;
   const reported = (state: WatchState): EnvironmentWatched =>
     watchedReport(state, watching.conditions.list(), clock.now());
 
@@ -131,13 +174,15 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
 
   app.get('/events', async (call) => {
     if (call.req.method === 'HEAD') return call.body(null, 200, EVENT_HEADERS);
-    if (streams.isFull)
-      return call.text('Too many streams are open.\n', 503, { 'Retry-After': '30' });
     const { searchParams } = new URL(call.req.url);
     const known = call.req.header('last-event-id') ?? searchParams.get('version') ?? '';
     const visitor = call.get('visitor');
     const source = sourceOf(served, searchParams);
-    await streams.open(source, call.env.outgoing, known, () => access.isStill(visitor));
+    const reader = {
+      name: access.readerOf(visitor, call.env.incoming),
+      isAllowed: () => access.isStill(visitor),
+    };
+    await streams.open(source, call.env.outgoing, known, reader);
     return RESPONSE_ALREADY_SENT;
   });
 
@@ -162,11 +207,7 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
     return call.body(badgeSvg(state), 200, { 'Content-Type': 'image/svg+xml' });
   });
 
-  app.get('/metrics', async (call) => {
-    if (metrics === null) return call.notFound();
-    const { type, text } = await metrics();
-    return call.body(text, 200, { 'Content-Type': type });
-  });
+  metricsRoute(app, served);
 }
 
 function stateOf({ watching }: Served, call: Call): WatchState | undefined {

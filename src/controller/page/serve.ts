@@ -1,22 +1,18 @@
-import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
-import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { randomBytes } from 'node:crypto';
+import type { RequestListener, Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import { getRequestListener } from '@hono/node-server';
-import {
-  asSetpointError,
-  ERRORS,
-  SetpointError,
-  usageError,
-} from '../../reconciler/model/error.ts';
+import type { Hono } from 'hono/tiny';
+import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Secret } from '../../reconciler/model/secret.ts';
 import type { Watching } from '../watch/watching.ts';
-import { Access, inUrl } from './access.ts';
-import type { Served } from './answers.ts';
+import { Access } from './access.ts';
+import type { Binding, Served } from './answers.ts';
 import { Credentials, type CredentialKind, type CredentialSource } from './credentials.ts';
+import { openDoor, secureContext, type Certificate, type Door, type DoorBounds } from './door.ts';
 import type { ListenOptions } from './listen-options.ts';
-import { routes } from './routes.ts';
+import { probeRoutes, routes } from './routes.ts';
 import { Streams } from './streams.ts';
 
 export interface PageOptions extends ListenOptions, Pick<Served, 'metrics' | 'failed'> {
@@ -37,26 +33,7 @@ export interface PageServer {
 }
 
 /** `look` is the time between two looks at the credentials. */
-type Bounds = typeof BOUNDS & { readonly silence: number; readonly look: number };
-
-const BOUNDS: Pick<
-  ServerOptions,
-  | 'headersTimeout'
-  | 'requestTimeout'
-  | 'keepAliveTimeout'
-  | 'connectionsCheckingInterval'
-  | 'maxHeaderSize'
-> = {
-  headersTimeout: 10_000,
-  requestTimeout: 20_000,
-  keepAliveTimeout: 10_000,
-  connectionsCheckingInterval: 5000,
-  maxHeaderSize: 8 * 1024,
-};
-const MOST_CONNECTIONS = 500;
-/** A connection on which nothing moves is cut. Streams move every 15 s. */
-const SILENCE = 120_000;
-const CLOSE_WITHIN = 1000;
+type Bounds = DoorBounds & { readonly look: number };
 
 /** Serves the page of a controller, its health and its metrics. Throws a usage error if it cannot listen. */
 export async function servePage(watching: Watching, options: PageOptions): Promise<PageServer> {
@@ -74,21 +51,22 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
     failed,
     access,
   });
-  const listener = getRequestListener(app.fetch, {
-    overrideGlobalObjects: false,
-  }) as RequestListener;
   try {
-    const server = newServer(tls, listener, { ...BOUNDS, silence: SILENCE, ...bounds });
-    await listening(server, host, port);
-    const address = server.address();
-    const credentials = followed(server, look);
-    const bound = typeof address === 'object' && address !== null ? address.port : port;
+    const door = await openDoor({
+      what: 'page',
+      host,
+      port,
+      tls,
+      bounds,
+      listener: listenerOf(app),
+    });
+    const credentials = followed(door.server, look);
     return {
-      url: `${tls === null ? 'http' : 'https'}://${inUrl(host)}:${bound}`,
+      url: door.url,
       close: async () => {
         credentials?.close();
         streams.close();
-        await closed(server);
+        await door.close();
       },
     };
   } catch (thrown) {
@@ -101,7 +79,7 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
     if (source === null) return null;
     const user = {
       takeCertificate: (certificate: Certificate) => {
-        if (server instanceof TlsServer) server.setSecureContext(usable(certificate));
+        if (server instanceof TlsServer) server.setSecureContext(secureContext(certificate));
       },
       takeToken: (token: Secret) => {
         access.take(token);
@@ -115,76 +93,21 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
   }
 }
 
-type Certificate = NonNullable<ListenOptions['tls']>;
+/** Where probes are served. `metrics` is null if they are not served there. */
+export interface ProbesOptions
+  extends Pick<ListenOptions, 'host' | 'port'>, Pick<Served, 'metrics' | 'failed' | 'clock'> {}
 
-function newServer(
-  tls: ListenOptions['tls'],
-  listener: RequestListener,
-  { silence, ...bounds }: Omit<Bounds, 'look'>,
-): Server {
-  const server = tls === null ? createServer(bounds, listener) : tlsServer(tls, listener, bounds);
-  server.maxConnections = MOST_CONNECTIONS;
-  server.setTimeout(silence);
-  return server;
+/** Serves the health of a controller, and its metrics if they are given, on a port of their own: what is asked of the page does not delay them. */
+export async function serveProbes(
+  watching: Watching,
+  { host, port, metrics, failed, clock }: ProbesOptions,
+): Promise<Pick<Door, 'url' | 'close'>> {
+  const open = { host, port, publicOrigin: null, token: null, tls: null, allowActions: false };
+  const access = new Access(open, clock);
+  const app = probeRoutes({ watching, clock, access, metrics, failed });
+  return openDoor({ what: 'probes', host, port, tls: null, listener: listenerOf(app) });
 }
 
-function tlsServer(
-  certificate: Certificate,
-  listener: RequestListener,
-  bounds: ServerOptions,
-): Server {
-  return createTlsServer({ ...bounds, ...usable(certificate) }, listener);
-}
-
-/** What TLS takes. Throws if the certificate and the key cannot be used together, which OpenSSL does not mind if they are of two kinds. */
-function usable({ key, cert }: Certificate): SecureContextOptions {
-  const text = String(key.reveal());
-  const context = { key: text, cert, minVersion: 'TLSv1.2' } as const;
-  try {
-    const isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(text));
-    if (!isPair) throw new Error('the key is another one');
-    createSecureContext(context);
-    return context;
-  } catch (cause) {
-    throw new SetpointError(
-      'usage',
-      'The certificate of --tls-cert and the key of --tls-key cannot be used.',
-      {
-        hint: 'Both are PEM files, and the key is that of the certificate, without a passphrase.',
-        cause,
-      },
-    );
-  }
-}
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const { code = '' } = cause;
-      const why = REASONS[code] ?? '';
-      const message = `The page cannot be served on ${inUrl(host)}:${port}${why}.`;
-      // What else is in the way may be gone a moment later: another process that has the port, an address that is not there yet.
-      if (code === 'EACCES') reject(usageError(message, ERRORS['not-listening'].hint));
-      else reject(new SetpointError('not-listening', message, { cause }));
-    });
-    server.listen(port, host, resolve);
-  });
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: ': the port is in use',
-  EACCES: ': this user may not use the port',
-  EADDRNOTAVAIL: ': this machine has no such address',
-  ENOTFOUND: ': no address has this name',
-};
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), CLOSE_WITHIN);
-    server.close(() => {
-      clearTimeout(force);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+function listenerOf(app: Hono<Binding>): RequestListener {
+  return getRequestListener(app.fetch, { overrideGlobalObjects: false });
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Watching } from '../watch/watching.ts';
 import { sources, versionOf, type LiveView } from './parts.ts';
 import { SAFE_HEADERS } from './access.ts';
+import { Shares } from './shares.ts';
 
 /** How a stream computes what it shows. Streams with the same key show the same. Null once there is nothing to show. */
 export interface ViewSource {
@@ -9,11 +10,16 @@ export interface ViewSource {
   readonly view: () => Promise<LiveView | null>;
 }
 
+/** Who reads a stream. `name` is the same for all streams of one reader; `isAllowed` is whether it may still have them. */
+export interface Reader {
+  readonly name: string;
+  readonly isAllowed: () => boolean;
+}
+
 interface Stream {
   readonly source: ViewSource;
   readonly response: ServerResponse;
-  /** Whether its reader may still have it. */
-  readonly isAllowed: () => boolean;
+  readonly reader: Reader;
   /** The key of each part as the reader has it, and the order of the rows. */
   sent: ReadonlyMap<string, string>;
   order: string;
@@ -41,6 +47,7 @@ export const EVENT_HEADERS: Readonly<Record<string, string>> = {
 export class Streams {
   /** With when each had last taken all that was sent. */
   readonly #streams = new Map<Stream, number>();
+  readonly #shares = new Shares<Stream>(MOST_STREAMS);
   readonly #boot: string;
   readonly #failed: (thrown: unknown) => void;
   readonly #silence: () => void;
@@ -63,30 +70,28 @@ export class Streams {
     this.#keepAlive = setInterval(() => this.#keptAlive(), KEEP_ALIVE).unref();
   }
 
-  get isFull(): boolean {
-    return this.#streams.size >= MOST_STREAMS;
-  }
-
   /**
-   * Begins a stream, which ends once `isAllowed` is false. `version` is what the reader has; if it is that of now, nothing is sent until
-   * something changes.
+   * Begins a stream, which ends once its reader may not have it. `version` is what the reader has; if it is that of now, nothing is sent until
+   * something changes. If there are too many streams, the oldest one of the reader that has most of them ends.
    */
   async open(
     source: ViewSource,
     response: ServerResponse,
     version: string,
-    isAllowed: () => boolean,
+    reader: Reader,
   ): Promise<void> {
     const view = await source.view();
-    if (view === null || response.destroyed || !isAllowed()) {
+    if (view === null || response.destroyed || !reader.isAllowed()) {
       response.writeHead(204, SAFE_HEADERS).end();
       return;
     }
     response.writeHead(200, EVENT_HEADERS);
-    const stream: Stream = { source, response, isAllowed, sent: new Map(), order: '' };
+    const stream: Stream = { source, response, reader, sent: new Map(), order: '' };
     this.#streams.set(stream, performance.now());
-    response.on('close', () => this.#streams.delete(stream));
-    response.on('error', () => this.#streams.delete(stream));
+    response.on('close', () => this.#forget(stream));
+    response.on('error', () => this.#forget(stream));
+    const left = this.#shares.add(reader.name, stream);
+    if (left !== null) this.#end(left);
     response.write('retry: 3000\n\n');
     if (version === versionOf(view, this.#boot)) remember(stream, view);
     else this.#trySend(stream, view);
@@ -94,7 +99,7 @@ export class Streams {
 
   /** Ends the streams whose readers may not have them any more. */
   review(): void {
-    for (const stream of this.#streams.keys()) if (!stream.isAllowed()) this.#end(stream);
+    for (const stream of this.#streams.keys()) if (!stream.reader.isAllowed()) this.#end(stream);
   }
 
   close(): void {
@@ -105,8 +110,13 @@ export class Streams {
   }
 
   #end(stream: Stream): void {
-    this.#streams.delete(stream);
+    this.#forget(stream);
     stream.response.end();
+  }
+
+  #forget(stream: Stream): void {
+    this.#streams.delete(stream);
+    this.#shares.delete(stream.reader.name, stream);
   }
 
   /** Sends soon after a change, and not more often than once in a pause. */
@@ -137,7 +147,7 @@ export class Streams {
         this.#failed(thrown);
         return null;
       });
-      if (view === null || !stream.isAllowed()) this.#end(stream);
+      if (view === null || !stream.reader.isAllowed()) this.#end(stream);
       else if (this.#streams.has(stream)) this.#trySend(stream, view);
     }
   }

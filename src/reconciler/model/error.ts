@@ -134,7 +134,7 @@ export const ERRORS = {
   },
   'not-listening': {
     exit: 1,
-    hint: 'Choose another address with --listen; port 0 takes a free one.',
+    hint: 'Choose another address with --listen or --probes; port 0 takes a free one.',
   },
   'output-failed': { exit: 1, hint: 'Check that the path can be written.' },
   'report-incomplete': {

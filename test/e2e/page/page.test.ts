@@ -937,15 +937,6 @@ describe('events', () => {
     for (const one of events) await one.until(({ ended }) => ended);
     expect(watching.listeners).toBe(0);
   });
-
-  it('are bounded in number', async () => {
-    const { open, ask } = await near();
-    const events = Array.from({ length: 100 }, () => new Events());
-    const requests = events.map((one) => open('/events', {}, (response) => one.take(response)));
-    for (const one of events) await one.until(({ all }) => all.length > 0);
-    expect((await ask('/events')).status).toBe(503);
-    for (const request of requests) request.destroy();
-  });
 });
 
 describe('bounds', () => {

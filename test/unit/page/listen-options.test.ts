@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
-import { listenOptions, type ListenFlags } from '../../../src/controller/page/listen-options.ts';
+import {
+  listenOptions,
+  probeOptions,
+  type ListenFlags,
+} from '../../../src/controller/page/listen-options.ts';
 
 const TOKEN = 'x'.repeat(32);
 const WITH_TOKEN = { SETPOINT_WATCH_TOKEN: TOKEN };
@@ -119,4 +123,20 @@ describe('a token in a file', () => {
   it('is not given twice', () => {
     expect(() => withFile(TOKEN, WITH_TOKEN)).toThrow('are both set');
   });
+});
+
+it.each([
+  [{}, null],
+  [{ probes: '8081' }, { host: '127.0.0.1', port: 8081, withMetrics: false }],
+  [
+    { probes: '0.0.0.0:8081', probeMetrics: true },
+    { host: '0.0.0.0', port: 8081, withMetrics: true },
+  ],
+])('probes of %j are at %j: they need no token and no page', (flags, options) => {
+  expect(probeOptions(flags)).toEqual(options);
+});
+
+it('refuses metrics of probes that are nowhere, and an address that is none', () => {
+  expect(() => probeOptions({ probeMetrics: true })).toThrow('--probe-metrics needs --probes.');
+  expect(() => probeOptions({ probes: 'here' })).toThrow('--probes takes an address and a port.');
 });

@@ -71,6 +71,7 @@ async function open(
   key = 'k',
   compute: () => Promise<LiveView | null> = async () => view(),
   isAllowed = () => true,
+  name = 'one client',
 ) {
   const reader = new Reader();
   const source = {
@@ -81,7 +82,10 @@ async function open(
     },
   };
   const version = versionOf(view(), 'boot');
-  await streams.open(source, reader as unknown as ServerResponse, version, isAllowed);
+  await streams.open(source, reader as unknown as ServerResponse, version, {
+    name,
+    isAllowed,
+  });
   return reader;
 }
 
@@ -171,4 +175,17 @@ it('a stream whose subject is gone, or cannot be computed, ends, and the others 
   expect([gone.ended, broken.ended, well.ended]).toEqual([true, true, false]);
   expect(well.events).toHaveLength(1);
   expect(failures).toHaveLength(1);
+});
+
+it('of too many, the oldest one of the reader with most of them ends: one client keeps nobody out', async () => {
+  const others = [
+    await open('k', undefined, undefined, 'a'),
+    await open('k', undefined, undefined, 'b'),
+  ];
+  const greedy: Reader[] = [];
+  for (let count = 0; count < 300; count += 1) greedy.push(await open());
+  const late = await open('k', undefined, undefined, 'c');
+  await change('second');
+  for (const one of [...others, late]) expect([one.ended, one.events.length]).toEqual([false, 1]);
+  expect(greedy.filter(({ ended }) => !ended)).toEqual(greedy.slice(-97));
 });
