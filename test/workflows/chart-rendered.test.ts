@@ -142,9 +142,8 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
     expect(container?.env).toEqual([
       { name: 'SETPOINT_ALLOWED_ORIGINS', value: 'https://*.agents.example.com' },
     ]);
-    expect(container?.ports).toBeUndefined();
+    expect(container?.ports?.map(({ name }) => name)).toEqual(['probes']);
     expect(one(objects, 'PodDisruptionBudget').spec).toMatchObject({ maxUnavailable: 1 });
-    expect(one(objects, 'NetworkPolicy').spec).toMatchObject({ ingress: [] });
     const cluster = podOf(rendered('cluster')).container;
     expect(cluster?.image).toBe(`registry.example.com/setpoint@sha256:${'0'.repeat(64)}`);
     expect(cluster?.args).toContain('--all-namespaces');
@@ -194,6 +193,7 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
       'Role release-setpoint-watch',
       'RoleBinding release-setpoint-locks',
       'RoleBinding release-setpoint-watch',
+      'Service release-setpoint',
     ]);
     expect(names(rendered('cluster'))).toEqual([
       'ClusterRole setpoint-release-setpoint',
@@ -208,6 +208,7 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
       'NetworkPolicy release-setpoint',
       'Role release-setpoint-locks',
       'RoleBinding release-setpoint-locks',
+      'Service release-setpoint',
       'ServiceAccount release-setpoint',
     ]);
   });
@@ -269,23 +270,65 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
     expect(edit?.rules?.[0]?.verbs).toContain('patch');
   });
 
+  it.each(CASES)('has probes and metrics on a port of their own: %s', (name) => {
+    const objects = rendered(name);
+    const { container } = podOf(objects);
+    const [port] = container?.ports ?? [];
+    expect(container?.args).toContain(`--probes=0.0.0.0:${port?.containerPort}`);
+    expect(container?.args).toContain('--probe-metrics');
+    const httpGet = { port: port?.name };
+    expect(container).toMatchObject({
+      startupProbe: { httpGet: { ...httpGet, path: '/healthz' } },
+      livenessProbe: { httpGet: { ...httpGet, path: '/healthz' } },
+      readinessProbe: { httpGet: { ...httpGet, path: '/readyz' } },
+    });
+    const [first] = (one(objects, 'Service').spec?.['ports'] ?? []) as readonly object[];
+    expect(first).toMatchObject({ port: port?.containerPort, targetPort: port?.name });
+    const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
+    for (const { spec } of policies)
+      expect(spec?.['ingress']).toMatchObject([
+        { ports: expect.arrayContaining([{ port: port?.name }]) as unknown },
+      ]);
+  });
+
+  it('has what the values add: a policy, the form of the log, arguments, volumes and annotations', () => {
+    const objects = rendered('page');
+    const { template, pod, container } = podOf(objects);
+    expect(container?.args).toEqual(
+      expect.arrayContaining([
+        '--policy=/etc/setpoint/policy/policy.json',
+        '--output=json',
+        '--quiet',
+      ]),
+    );
+    expect(pod?.volumes).toContainEqual({ name: 'policy', configMap: { name: 'setpoint-policy' } });
+    expect(pod?.volumes).toContainEqual({ name: 'extra', emptyDir: {} });
+    expect(container?.volumeMounts?.map(({ name }) => name)).toContain('extra');
+    const noted = [
+      one(objects, 'StatefulSet'),
+      one(objects, 'Service'),
+      one(objects, 'NetworkPolicy'),
+    ].map(({ metadata }) => metadata.annotations?.['example.com/note']);
+    expect([template.metadata?.annotations?.['example.com/note'], ...noted]).toEqual([
+      'pod',
+      'set',
+      'service',
+      'policy',
+    ]);
+  });
+
   it('serves the page with TLS and a token, to those whom the policy lets in', () => {
     const objects = rendered('page');
     const { kind, rest, template, pod, container } = podOf(objects);
     expect(kind).toBe('StatefulSet');
     expect(rest).toMatchObject({ volumeClaimTemplates: [{ metadata: { name: 'data' } }] });
-    const [port] = container?.ports ?? [];
+    const port = container?.ports?.find(({ name }) => name === 'https');
     expect(container?.args).toContain(`--listen=0.0.0.0:${port?.containerPort}`);
-    const httpGet = { port: port?.name, scheme: 'HTTPS' };
-    expect(container).toMatchObject({
-      livenessProbe: { httpGet: { ...httpGet, path: '/healthz' } },
-      readinessProbe: { httpGet: { ...httpGet, path: '/readyz' } },
-    });
     const mounted = container?.volumeMounts?.map(({ mountPath }) => mountPath) ?? [];
     const files = [...(container?.args ?? []), ...(container?.env ?? []).map(({ value }) => value)]
       .flatMap((text) => /(?<==|^)\/(?:run|etc)\/\S+/.exec(text ?? '') ?? [])
       .map((path) => path.slice(0, path.lastIndexOf('/')));
-    expect(files).toHaveLength(5);
+    expect(files).toHaveLength(6);
     expect(files.filter((path) => !mounted.includes(path))).toEqual([]);
     expect(container?.volumeMounts?.map(({ name }) => name)).toEqual(
       expect.arrayContaining((pod?.volumes ?? []).map(({ name }) => name)),
@@ -296,12 +339,12 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
     const monitor = one(objects, 'ServiceMonitor');
     expect(labels).toMatchObject(service.spec?.['selector'] as object);
     expect(policy.spec?.['podSelector']).toEqual({ matchLabels: service.spec?.['selector'] });
-    expect(policy.spec?.['ingress']).toMatchObject([{ ports: [{ port: 'https' }] }]);
+    expect(policy.spec?.['ingress']).toMatchObject([
+      { ports: [{ port: 'probes' }, { port: 'https' }] },
+    ]);
     const selector = monitor.spec?.['selector'] as { readonly matchLabels: object };
     expect(service.metadata.labels).toMatchObject(selector.matchLabels);
-    expect(monitor.spec?.['endpoints']).toMatchObject([
-      { port: 'https', scheme: 'https', tlsConfig: { serverName: service.metadata.name } },
-    ]);
+    expect(monitor.spec?.['endpoints']).toMatchObject([{ port: 'probes', path: '/metrics' }]);
     expect(one(objects, 'PrometheusRule').spec).toEqual(
       parse(readText('examples/prometheus/rules.yml')),
     );

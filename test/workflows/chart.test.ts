@@ -69,7 +69,13 @@ describe('the chart', () => {
     ['a digest that is none', { image: { digest: 'latest' } }],
     ['a page without its certificate', { page: { enabled: true, tokenSecret: 'page' } }],
     ['a page without its token', { page: { enabled: true, tlsSecret: 'tls' } }],
-    ['a monitor without a page', { serviceMonitor: { enabled: true } }],
+    [
+      'a monitor without metrics',
+      { serviceMonitor: { enabled: true }, probes: { metrics: false } },
+    ],
+    ['an argument that is no flag', { controller: { extraArgs: ['watch'] } }],
+    ['a form of the log that is none', { controller: { output: 'yaml' } }],
+    ['a volume without a name', { volumes: [{ emptyDir: {} }] }],
     ['a namespace beside the whole cluster', { scope: 'cluster', watchNamespace: 'agents' }],
     ['names of Secrets in every namespace', { scope: 'cluster', rbac: { secretNames: ['a'] } }],
     ['root', { runAsUser: 0 }],
@@ -77,6 +83,43 @@ describe('the chart', () => {
   ])('refuses %s', (_, values) => {
     expect(accepts(merged(defaults, GIVEN))).toBe(true);
     expect(accepts(merged(merged(defaults, GIVEN), values))).toBe(false);
+  });
+
+  it.each([
+    '*',
+    '**',
+    'https://*',
+    'http*',
+    'https:*',
+    '*://*',
+    'https://*:*',
+    'https://*.*',
+    'https://*:443',
+    'https://*e*',
+    'https://*.com',
+    'https://agents.*',
+    '*agents.example.com',
+  ])(
+    'refuses the origin %s, which any host may fit, unless it is said that it is meant',
+    (origin) => {
+      const values = merged(merged(defaults, GIVEN), { allowedOrigins: [origin] });
+      expect(accepts(values)).toBe(false);
+      expect(accepts({ ...values, allowAnyOrigin: true })).toBe(true);
+    },
+  );
+
+  it.each([
+    'https://agents.example.com',
+    'https://*.agents.example.com',
+    'https://agents-*.example.com:8443',
+    'http://agents.team-a.svc:3000',
+    'http://agents',
+    'http://10.0.0.1:3000',
+    'http://[fd00::1]:3000',
+    'https://agents.example.com:*',
+  ])('takes the origin %s', (origin) => {
+    accepts(merged(merged(defaults, GIVEN), { allowedOrigins: [origin] }));
+    expect(accepts.errors ?? []).toEqual([]);
   });
 
   it('is given values that it takes by the examples for Flux and Argo CD', () => {
