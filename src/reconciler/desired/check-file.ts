@@ -18,10 +18,10 @@ import { badNames, badValue, missingKeys, unknownKeys } from './schema-findings.
 import { validate } from './schema-validator.gen.ts';
 import { isSensitiveName, isShowable } from '../model/secret-words.ts';
 import { envPairs, isUnfinished } from './lines.ts';
+import { isForbiddenVariable, readableName } from './pipeline-variables.ts';
 import { isSecretPlace, lockedNodes } from '../model/native-schema.ts';
 import {
   foreignReference,
-  isForbiddenVariable,
   isMalformed,
   mayHoldReference,
   parseTemplate,
@@ -271,7 +271,7 @@ function textFinding(text: string): Finding | null {
       return {
         code: 'forbidden-variable',
         message: `A settings file cannot read ${part.name}: it belongs to ${/^SETPOINT_/i.test(part.name) ? 'setpoint itself' : 'the pipeline'}.`,
-        hint: 'Pass the value in a variable of its own.',
+        hint: `Pass the value in a variable of its own, such as ${readableName(part.name)}.`,
       };
     }
   }
@@ -311,7 +311,8 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
 
 function literal(path: readonly string[]): Finding {
   const name = path.findLast((key) => /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && isShowable(key));
-  const reference = `\${env:${(name ?? 'NAME').toUpperCase().replaceAll('-', '_')}}`;
+  const variable = readableName((name ?? 'NAME').toUpperCase().replaceAll('-', '_'));
+  const reference = `\${env:${variable}}`;
   const hint = expectationAt(path).keys.includes('token')
     ? `Put it into a variable, and write token: ${reference} under this key.`
     : `Put it into a variable, and make the whole value one reference to it: ${reference}.`;

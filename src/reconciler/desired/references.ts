@@ -1,5 +1,6 @@
 import type { SecretPath } from '../model/ports.ts';
 import { isShowable } from '../model/secret-words.ts';
+import { readableName } from './pipeline-variables.ts';
 
 /** A reference as the file writes it: `${env:NAME}`, `${env:NAME:-default}`, `${file:PATH}` or `${secret:NAME/PATH}`. */
 export type Reference =
@@ -113,7 +114,7 @@ function malformed(text: string, index: number): Malformed {
       rest,
     )?.[1];
   const form = isVariableName(named)
-    ? `\${env:${named}}`
+    ? `\${env:${readableName(named)}}`
     : rest.startsWith('${secret:')
       ? SECRET_FORM
       : ONE_FORM;
@@ -144,19 +145,11 @@ export function foreignReference(text: string): string | null {
       .exec(whole)
       ?.slice(1)
       .find((group) => group !== undefined);
-  if (isVariableName(name)) return `\${env:${name}}`;
+  if (isVariableName(name)) return `\${env:${readableName(name)}}`;
   return /^\$\(.*\)$|^env\(.*\)$|^!env\b/s.test(whole) ? '${env:NAME}' : null;
 }
 
 /** Whether a word is written as variables are, so that a hint may repeat it. A pasted secret is not. */
 function isVariableName(name: string | undefined): name is string {
   return name !== undefined && /^[A-Z][A-Z0-9_]{0,63}$/.test(name) && isShowable(name);
-}
-
-const FORBIDDEN =
-  /^(ACTIONS_.*|GITHUB_TOKEN|INPUT_.*|CI_JOB_.*|RUNNER_.*|SETPOINT_WATCH_TOKEN|SETPOINT_STATE_KEY|SETPOINT_SECRET_COMMANDS)$/i;
-
-/** Variables of a pipeline's own and of setpoint's own, which a settings file can never read. */
-export function isForbiddenVariable(name: string): boolean {
-  return FORBIDDEN.test(name);
 }

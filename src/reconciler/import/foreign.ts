@@ -1,3 +1,5 @@
+import { readableName } from '../desired/pipeline-variables.ts';
+
 /** A text that names variables, as a settings file writes it: `https://${env:HOST}/mcp`. */
 export class Template {
   readonly text: string;
@@ -43,6 +45,11 @@ export function isForeignList(value: Foreign | undefined): value is readonly For
 }
 
 /** Whether a value is text, with references or without. */
+/** A reference to the variable of a name, or of one that a settings file can read. */
+export function referenceTo(name: string): Template {
+  return new Template(`\${env:${readableName(name)}}`);
+}
+
 export function isText(value: Foreign | undefined): value is string | Template | Variable {
   return typeof value === 'string' || value instanceof Template || value instanceof Variable;
 }

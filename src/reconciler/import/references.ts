@@ -1,4 +1,4 @@
-import { isForbiddenVariable } from '../desired/references.ts';
+import { readableName } from '../desired/pipeline-variables.ts';
 import { variableName } from '../pull/placeholder.ts';
 import { escapedReferences } from '../pull/writable.ts';
 import {
@@ -52,8 +52,7 @@ export function readText(text: string, style: ReferenceStyle): string | Template
     }
     const { name, fallback } = referred;
     const isHeld = fallback !== undefined && fallback !== '' && !/[{}$]/.test(fallback);
-    const known = isForbiddenVariable(name) ? variableName(name) : name;
-    written += `\${env:${known}${isHeld ? `:-${fallback}` : ''}}`;
+    written += `\${env:${readableName(name)}${isHeld ? `:-${fallback}` : ''}}`;
     found += 1;
   }
   const rest = text.slice(at);

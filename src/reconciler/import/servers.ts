@@ -7,6 +7,7 @@ import {
   isForeignRecord,
   isNothing,
   isText,
+  referenceTo,
   Template,
   textOf,
 } from './foreign.ts';
@@ -196,7 +197,7 @@ function environmentOf({ env, environment, env_vars: passed }: ForeignRecord): F
   const own = [env, environment].find(isForeignRecord);
   const names = (isForeignList(passed) ? passed : []).filter((one) => typeof one === 'string');
   return foreignRecord([
-    ...names.map((name) => [name, new Template(`\${env:${name}}`)] as const),
+    ...names.map((name) => [name, referenceTo(name)] as const),
     ...Object.entries(own ?? {}).map(([name, one]) => [name, asText(one)] as const),
   ]);
 }
@@ -217,7 +218,7 @@ function credentialsOf(server: ForeignRecord): [string, Foreign][] {
     ...Object.entries(isForeignRecord(headers) ? headers : {}),
     ...Object.entries(isForeignRecord(others) ? others : {}),
     ...Object.entries(isForeignRecord(named) ? named : {}).flatMap(([header, name]) =>
-      typeof name === 'string' ? [[header, new Template(`\${env:${name}}`)] as const] : [],
+      typeof name === 'string' ? [[header, referenceTo(name)] as const] : [],
     ),
   ];
   const auth = server['auth'];
@@ -234,7 +235,7 @@ function credentialsOf(server: ForeignRecord): [string, Foreign][] {
     ];
   if (typeof token === 'string')
     return [
-      ['auth', authOf('bearer', new Template(`\${env:${token}}`))],
+      ['auth', authOf('bearer', referenceTo(token))],
       ['headers', foreignRecord(all)],
     ];
   const bearer = all.flatMap(([header, value]) => {

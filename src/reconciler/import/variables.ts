@@ -6,7 +6,7 @@ import {
   isForeignList,
   isForeignRecord,
   isText,
-  Template,
+  referenceTo,
   Variable,
 } from './foreign.ts';
 import { type Gathering, NOT_TAKEN } from './written.ts';
@@ -110,16 +110,12 @@ function entryOf(value: Foreign): readonly [string, Foreign] | null {
   }
   const name = nameOf(value);
   if (name === null || !isName(name) || !isForeignRecord(value)) return null;
-  return [name, 'value' in value ? variableOf(name, value['value'] ?? null) : passed(name)];
+  return [name, 'value' in value ? variableOf(name, value['value'] ?? null) : referenceTo(name)];
 }
 
 /** The value of a variable. One without a value comes from outside, as one from a Secret does. */
 function variableOf(name: string, value: Foreign): Foreign {
-  if (value === null || isForeignRecord(value)) return passed(name);
+  if (value === null || isForeignRecord(value)) return referenceTo(name);
   if (isText(value)) return typeof value === 'string' ? new Variable(name, value) : value;
   return new Variable(name, isForeignList(value) ? '' : String(value));
-}
-
-function passed(name: string): Template {
-  return new Template(`\${env:${name}}`);
 }

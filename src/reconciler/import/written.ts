@@ -1,4 +1,5 @@
-import { isForbiddenVariable, parseTemplate, type Reference } from '../desired/references.ts';
+import { isForbiddenVariable } from '../desired/pipeline-variables.ts';
+import { parseTemplate, type Reference } from '../desired/references.ts';
 import { isNamedKey, settingsNodes, takesText } from '../desired/schema-lookup.ts';
 import { isSecretPlace } from '../model/native-schema.ts';
 import { factsAt } from '../model/path-facts.ts';

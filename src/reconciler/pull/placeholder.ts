@@ -1,4 +1,4 @@
-import { isForbiddenVariable } from '../desired/references.ts';
+import { readableName } from '../desired/pipeline-variables.ts';
 import type { Path } from '../model/path.ts';
 import type { Json, Value } from '../model/value.ts';
 import { isArray, isObject } from '../yaml-edit/source.ts';
@@ -70,7 +70,7 @@ export function variableName(...parts: readonly string[]): string {
     .replaceAll(/[^A-Z0-9]+/g, '_')
     .slice(0, LONGEST)
     .replaceAll(/^_+|_+$/g, '');
-  return /^[A-Z]/.test(name) && !isForbiddenVariable(name) ? name : `SETPOINT_${name}`;
+  return readableName(/^[A-Z]/.test(name) ? name : `SETPOINT_${name}`);
 }
 
 /** The names of the variables that a text reads. */

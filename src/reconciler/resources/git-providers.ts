@@ -183,7 +183,7 @@ function asSecrets(desired: readonly DesiredItem[]): string {
     const secret = AS_SECRETS[name];
     return token instanceof Secret && secret !== undefined ? [`${secret}: ${token.ref ?? ''}`] : [];
   });
-  const shown = secrets.length === 0 ? ['github_token: ${env:GITHUB_TOKEN}'] : secrets;
+  const shown = secrets.length === 0 ? ['github_token: ${env:SETPOINT_GITHUB_TOKEN}'] : secrets;
   return `An agent server takes a git token from a custom secret of a certain name. Write instead: secrets: {${shown.join(', ')}}.`;
 }
 

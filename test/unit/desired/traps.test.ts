@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { isForbiddenVariable } from '../../../src/reconciler/desired/references.ts';
 import { resolveServer } from '../../../src/reconciler/desired/resolve.ts';
 import { problems, read, SERVER, settings, source, target, withSettings } from './reading.ts';
 
@@ -212,21 +211,4 @@ describe('T20: keys of every object', () => {
       read(`version: 1\n${SERVER}\nenvironments: { constructor: {}, a: {} }\n`).targets,
     ).toHaveLength(2);
   });
-});
-
-describe('variables of a pipeline', () => {
-  it.each([
-    'ACTIONS_RUNTIME_TOKEN',
-    'GITHUB_TOKEN',
-    'INPUT_X',
-    'CI_JOB_TOKEN',
-    'RUNNER_TEMP',
-    'SETPOINT_WATCH_TOKEN',
-    'SETPOINT_STATE_KEY',
-  ])('%s is never read', (name) => expect(isForbiddenVariable(name)).toBe(true));
-
-  it.each(['GITHUB_TOKENS', 'MY_GITHUB_TOKEN', 'GITHUB_SHA', 'CI_JOB', 'ACTION_KEY'])(
-    '%s may be',
-    (name) => expect(isForbiddenVariable(name)).toBe(false),
-  );
 });
