@@ -200,7 +200,7 @@ describe('diagnostics', () => {
     expect(folders.toSorted()).toEqual(Object.keys(PLACES).toSorted());
     const codes = new Set(Object.values(PLACES).flatMap((places) => places.map(([, , code]) => code)));
     // What a policy finds, which commands there are, and what an object cannot hold, is not found in a file alone.
-    expect([...codes, 'not-in-kubernetes', 'policy', 'unknown-command'].toSorted()).toEqual(Object.keys(DIAGNOSTICS).toSorted());
+    expect([...codes, 'key-shared', 'not-in-kubernetes', 'policy', 'unknown-command'].toSorted()).toEqual(Object.keys(DIAGNOSTICS).toSorted());
   });
 
   describe.each(folders)('%s', (name) => {

@@ -261,6 +261,7 @@ const OF_A_FILE: ReadonlySet<string> = new Set([
   'settings-invalid',
   'file-unreadable',
   'policy-violated',
+  'key-shared',
 ]);
 
 /**

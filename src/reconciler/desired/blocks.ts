@@ -98,7 +98,8 @@ export function partsWithReferences(blocks: Blocks): readonly (Node | undefined)
   return REFERRING.map((name) => blocks[name]);
 }
 
-const REFERRING = BLOCKS.filter((block: Block) => block.textKind !== undefined).map(
+/** The names of these parts. */
+export const REFERRING = BLOCKS.filter((block: Block) => block.textKind !== undefined).map(
   ({ name }) => name,
 );
 

@@ -35,6 +35,8 @@ export const DIAGNOSTICS = {
   'file-too-large': 'The file is larger than the limit.',
   'forbidden-variable': 'A variable that a settings file cannot read.',
   'key-does-not-follow': 'An environment changes the url but declares no key of its own.',
+  'key-shared':
+    'A variable, secret file or secret that is the key of one server and would be sent to another.',
   'literal-secret': 'A secret written into the file.',
   'malformed-reference': 'Text that looks like a reference but is not one.',
   'missing-key': 'A required key is missing.',

@@ -31,7 +31,10 @@ export const ERRORS = {
     exit: 3,
     hint: 'If this is intended, add the secret to SETPOINT_ALLOWED_SECRETS, outside the branch.',
   },
-  'key-shared': { exit: 3, hint: 'Give each origin its own variable or file.' },
+  'key-shared': {
+    exit: 3,
+    hint: 'Give each origin its own variable, file or secret.',
+  },
   'unfit-for-service': {
     exit: 3,
     hint: 'Change the fields named, or list them under unmanaged for this environment.',

@@ -1,5 +1,4 @@
 import type { Variables } from '../model/ports.ts';
-import type { Target } from '../desired/target.ts';
 import { THIS_NODE } from '../host/this-process.ts';
 import {
   failedCheck,
@@ -22,7 +21,7 @@ import type { Checking, Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
-import { selectTargets } from './select.ts';
+import { selectRun, type RunTargets } from './select.ts';
 
 /** `check` has each service try what the file declares and it has stored. That sends POST requests, and needs a file. */
 export interface DoctorRequest extends Options, Checking {}
@@ -44,7 +43,7 @@ async function examined(options: Running<DoctorRequest>): Promise<DoctorDocument
   const prepared =
     file.status === 'failed'
       ? []
-      : await prepareAll(selectTargets(needsNoFile ? fileOrServer(options) : options), options);
+      : await prepareAll(selectRun(needsNoFile ? fileOrServer(options) : options), options);
   return {
     format_version: FORMAT_VERSION,
     kind: 'health',
@@ -70,14 +69,18 @@ function needsFile(): SetpointError {
 
 /** A key that would be sent to two origins is sent to none. */
 async function prepareAll(
-  targets: readonly Target[],
+  run: RunTargets,
   options: Running<Options>,
 ): Promise<readonly Prepared[]> {
   try {
-    return await prepareTargets(targets, options);
+    return await prepareTargets(run, options);
   } catch (thrown) {
     if (!(thrown instanceof SetpointError) || thrown.code !== 'key-shared') throw thrown;
-    const alone = await Promise.all(targets.map((target) => prepareTargets([target], options)));
+    const alone = await Promise.all(
+      run.targets.map((target) =>
+        prepareTargets({ targets: [target], declared: [target] }, options),
+      ),
+    );
     return alone
       .flat()
       .map((one) => (one.server instanceof SetpointError ? one : { ...one, server: thrown }));

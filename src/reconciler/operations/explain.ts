@@ -27,7 +27,7 @@ import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { planInput } from './plan-target.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
-import { isChosen, selectTargets } from './select.ts';
+import { isChosen, selectRun, type RunTargets } from './select.ts';
 
 export interface ExplainRequest extends Options {
   /** A field, or a part of one: `llm_model`, `mcp_config.sse_servers[https://x/sse].api_key`; also `server.url` and the like. */
@@ -49,7 +49,8 @@ async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocu
   const known = fieldPath(request.path);
   const isNative = isNativePath(parsePath(request.path.trim()) ?? []);
   if ('hint' in known && !isNative) throw noSuchPath(known.hint);
-  const targets = targetsOf(request);
+  const run = targetsOf(request);
+  const { targets } = run;
   const lock = targets.map(({ root }) => root.file.lock).find((one) => one !== undefined);
   const field = 'hint' in known ? fieldPath(request.path, lock) : known;
   if ('hint' in field) throw noSuchPath(field.hint);
@@ -63,7 +64,7 @@ async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocu
     part: field.part,
     meaning: meaningOf(field),
     environments: observes
-      ? await observeAll(targets, field, request)
+      ? await observeAll(run, field, request)
       : targets.map((target) => declaredBy(target, field, request)),
   };
 }
@@ -73,9 +74,11 @@ function noSuchPath(hint: string): SetpointError {
 }
 
 /** Without a settings file there is no environment, unless one is named: then the file is missing. */
-function targetsOf(request: ExplainRequest): readonly Target[] {
-  return hasNoFile(request) && !isChosen(request) ? [] : selectTargets(request);
+function targetsOf(request: ExplainRequest): RunTargets {
+  return hasNoFile(request) && !isChosen(request) ? NONE : selectRun(request);
 }
+
+const NONE: RunTargets = { targets: [], judged: [], declared: [] };
 
 /** What is known without the service. */
 function declaredBy(
@@ -105,11 +108,11 @@ function declaredBy(
 }
 
 async function observeAll(
-  targets: readonly Target[],
+  run: RunTargets,
   field: FieldPath,
   request: Running<ExplainRequest>,
 ): Promise<EnvironmentExplained[]> {
-  const prepared = await prepareTargets(targets, request);
+  const prepared = await prepareTargets(run, request);
   return inParallel(prepared, parallelReads(request, prepared.length), (one) => {
     const declared = { ...declaredBy(one.target, field, request), origin: shownOrigin(one) };
     return observeTarget<EnvironmentExplained>(one, request, {

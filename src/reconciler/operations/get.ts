@@ -23,7 +23,7 @@ import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
-import { selectTargets } from './select.ts';
+import { selectRun } from './select.ts';
 
 export interface GetRequest extends Options {
   /** What to read. Default: the settings. */
@@ -39,7 +39,7 @@ export function get(request: GetRequest): Promise<ObservedDocument> {
 
 async function got(request: Running<GetRequest>): Promise<ObservedDocument> {
   const { resources = ['settings'], clock = SYSTEM_CLOCK } = request;
-  const prepared = await prepareTargets(selectTargets(fileOrServer(request)), request);
+  const prepared = await prepareTargets(selectRun(fileOrServer(request)), request);
   const at = new Date(clock.now()).toISOString();
   const digests = request.digests === false ? null : await digestsFor();
   const environments = await inParallel(

@@ -83,7 +83,11 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   const server: JsonObject = { url, ...(keyed ? { api_key: `\${env:${variable}}` } : {}) };
   const text = flowText({ version: 1, server, settings: {} }, 'double');
   const file: LoadedFile = { path, text, base: null };
-  const [prepared] = await prepareTargets([onlyTarget(file)], { ...request, server: undefined });
+  const only = [onlyTarget(file)];
+  const [prepared] = await prepareTargets(
+    { targets: only, declared: only },
+    { ...request, server: undefined },
+  );
   if (prepared === undefined) throw notMade();
   const { target } = prepared;
   const {
@@ -183,7 +187,7 @@ export async function newEnvironment(
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
   const [prepared] = await prepareTargets(
-    targets.filter((one) => one.name === name),
+    { targets: targets.filter((one) => one.name === name), declared: targets },
     running,
   );
   if (prepared === undefined) throw notEdited();

@@ -10,7 +10,7 @@ import { digestsFor } from './digests.ts';
 import type { PlanRequest } from './options.ts';
 import { eachTarget, FailureLimit, parallelReads } from './parallel.ts';
 import { checkPolicy } from './policy.ts';
-import { judgeTargets, preparedOf } from './prepare.ts';
+import { judgeTargets, preparedOf, refuseSharedKeys } from './prepare.ts';
 import { redactingParts, wholeDocument, type Parts, type Running } from './redacting.ts';
 import { selectRun, type RunTargets } from './select.ts';
 
@@ -57,6 +57,7 @@ async function planAll(
     throw notForSnapshot('--wait-ready');
   if (snapshot !== undefined && request.maxFailures !== undefined)
     throw notForSnapshot('--max-failures');
+  if (snapshot !== undefined) refuseSharedKeys(run.declared);
   const digests = request.digests === false ? null : await digestsFor();
   const planOne =
     snapshot === undefined

@@ -16,10 +16,10 @@ import {
   withinLimits,
   type TravelPolicy,
   type TravelProblem,
-  KeyUses,
   secretsRead,
   whyNotAsked,
 } from '../desired/key-travel.ts';
+import { KeyUses, originsBy, sharedKeyMessage, type SharedKey } from '../desired/key-uses.ts';
 import { isHeaderValue, resolveServer, resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
@@ -62,22 +62,16 @@ export async function judgeTargets(
 ): Promise<Judged> {
   await askSecrets(targets, whole, options);
   const policy = travelPolicyIn(options.env, options.checkout?.from);
-  const uses = new KeyUses(fileIdentity);
-  const judged = (target: Target): Reached => {
-    const reached = reach(target, policy, options);
-    const { server } = reached;
-    const shared = server instanceof SetpointError ? null : uses.add(target, server);
-    return shared === null ? reached : { ...reached, server: keyShared(shared) };
-  };
+  const uses = new KeyUses({
+    fileOf: (path) => (options.silent.has(path) ? resolve(path) : fileIdentity(path)),
+    originOf: originsBy(sourceFor([], options)),
+  });
   const note = noting(options);
-  for (const target of whole) {
-    const { server } = judged(target);
-    if (server instanceof SetpointError && server.code === 'key-shared') throw server;
-    options.resolved.release(target.name);
+  for (const target of declared) {
     note(target);
+    uses.add(target);
   }
-  const known = new Set(declared.length > whole.length ? whole : declared);
-  for (const target of declared) if (!known.has(target)) note(target);
+  refuseShared(uses, declared);
   return {
     targets,
     release: (target) => options.resolved.release(target.name),
@@ -86,7 +80,7 @@ export async function judgeTargets(
         resolveSettings(target, sourceFor([target.name], options)),
         options,
       );
-      const { server, warnings } = judged(target);
+      const { server, warnings } = reach(target, policy, options, uses);
       const problem =
         server instanceof SetpointError ? null : hostProblem(desired, withinLimits(policy, target));
       return {
@@ -146,16 +140,27 @@ export function secretsOfOthers(
 
 /** All targets, judged and prepared, for a run over few. */
 export async function prepareTargets(
-  targets: readonly Target[],
+  { targets, declared }: Pick<RunTargets, 'targets' | 'declared'>,
   options: Running<Options>,
 ): Promise<readonly Prepared[]> {
-  const judged = await judgeTargets({ targets, judged: targets, declared: targets }, options);
+  const judged = await judgeTargets({ targets, judged: targets, declared }, options);
   return targets.map(judged.prepare);
 }
 
-function keyShared({ key, targets }: NonNullable<ReturnType<KeyUses['add']>>): SetpointError {
-  const message = `${key} would be sent as the key of two origins, those of ${targets.join(' and ')}.`;
-  return new SetpointError('key-shared', message);
+/** Throws if files send one key to two origins that they write out. Nothing is looked up, and no file is read. */
+export function refuseSharedKeys(declared: readonly Target[]): void {
+  const uses = new KeyUses({ fileOf: (path) => resolve(path), originOf: originsBy(null) });
+  for (const target of declared) uses.add(target);
+  refuseShared(uses, declared);
+}
+
+function refuseShared(uses: KeyUses, declared: readonly Target[]): void {
+  const [shared] = uses.sharedBy(declared);
+  if (shared !== undefined) throw keyShared(shared);
+}
+
+function keyShared(shared: SharedKey): SetpointError {
+  return new SetpointError('key-shared', sharedKeyMessage(shared));
 }
 
 /** The first reason why an apply must not begin, of any target; null if there is none. References without a value have a line each. */
@@ -171,12 +176,19 @@ export function whyNotApplied(targets: Iterable<Prepared>): SetpointError | null
 /** How a target's service is reached. */
 type Reached = Pick<Prepared, 'server' | 'warnings'>;
 
-function reach(target: Target, policy: TravelPolicy, options: Running<Options>): Reached {
+function reach(
+  target: Target,
+  policy: TravelPolicy,
+  options: Running<Options>,
+  uses: KeyUses,
+): Reached {
   const own = resolveServer(target, sourceFor([target.name], options));
   if ('server' in own) notePaths(target, own.server, options.resolved);
   const address = options.server === undefined ? null : givenAddress(options.server);
   if (address !== null && !isSameOrigin(own, address)) {
     const { server, warnings } = elsewhere(target, address, own, options);
+    const misdirected = uses.misdirected(target, address);
+    if (misdirected !== null) return { warnings, server: keyShared(misdirected) };
     return {
       warnings,
       server: server instanceof SetpointError ? server : allowed(target, server, policy),

@@ -46,7 +46,7 @@ export function pullEach(request: PullEachRequest): Promise<EachPulled> {
 
 async function pullEachOf(request: Running<PullEachRequest>): Promise<EachPulled> {
   const { files, targets, declared } = selectLoaded(request);
-  const prepared = await prepareTargets(targets, request);
+  const prepared = await prepareTargets({ targets, declared }, request);
   const hidden = [
     ...prepared.flatMap(secretsToHide),
     ...secretsOfOthers(declared, targets, request),

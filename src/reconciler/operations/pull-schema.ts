@@ -26,7 +26,7 @@ import { parallelReads } from './parallel.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { LARGEST_LOCK, textOfLock, type LockOptions } from './load.ts';
-import { selectTargets } from './select.ts';
+import { selectRun } from './select.ts';
 
 /**
  * Writes, beside each settings file, what the schemas of its servers have and the known ones lack. Reads the services only. Without
@@ -44,7 +44,7 @@ interface Read {
 }
 
 async function pulledSchemas(request: Running<LockOptions>): Promise<PulledSchemas> {
-  const prepared = await prepareTargets(selectTargets(request), request);
+  const prepared = await prepareTargets(selectRun(request), request);
   const files = [...new Set(prepared.map(({ target }) => target.file))];
   for (const file of files) checkWritable(lockPath(file));
   const limit = parallelReads(request, prepared.length);

@@ -50,7 +50,7 @@ export function pull(request: PullRequest): Promise<PullDocument> {
 
 async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
   const { files, targets, declared } = selectLoaded(request);
-  const prepared = await prepareTargets(targets, request);
+  const prepared = await prepareTargets({ targets, declared }, request);
   const adopt = parseAdoption(request.adopt);
   const writes = request.check !== true && request.text === undefined;
   if (writes) for (const path of textsOf(files).keys()) checkWritable(path);

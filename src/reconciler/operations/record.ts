@@ -13,7 +13,7 @@ import { withTarget } from './open-target.ts';
 import type { Options } from './options.ts';
 import { prepareTargets } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
-import { selectTargets } from './select.ts';
+import { selectRun } from './select.ts';
 import { isSensitiveName } from '../model/secret-words.ts';
 
 /** A request to write down what a service answers: into which file, and whether one that is there is replaced. */
@@ -43,8 +43,8 @@ export function recordService(request: RecordRequest): Promise<{ readonly answer
 }
 
 async function recorded(request: Running<RecordRequest>): Promise<{ readonly answers: number }> {
-  const targets = selectTargets(fileOrServer(request));
-  const [prepared, ...others] = await prepareTargets(targets, request);
+  const run = selectRun(fileOrServer(request));
+  const [prepared, ...others] = await prepareTargets(run, request);
   if (prepared === undefined || others.length > 0)
     throw usageError('--record takes one environment.', 'Choose one with -e.');
   if (prepared.server instanceof SetpointError) throw prepared.server;

@@ -43,7 +43,7 @@ export function smoke(request: SmokeRequest): Promise<SmokeDocument> {
 async function smoked(request: Running<SmokeRequest>): Promise<SmokeDocument> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = clock.now();
-  const prepared = await prepareTargets(chooseTargets(request, 'smoke').targets, request);
+  const prepared = await prepareTargets(chooseTargets(request, 'smoke'), request);
   for (const { server } of prepared) if (server instanceof SetpointError) throw server;
   const environments = await inParallel(prepared, 1, (target) => tryTarget(target, request));
   return {

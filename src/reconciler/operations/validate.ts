@@ -17,7 +17,9 @@ import { chosenTargets } from './select.ts';
 import { partsWithReferences } from '../desired/blocks.ts';
 import type { Node } from '../desired/node.ts';
 import { isMalformed, parseTemplate } from '../desired/references.ts';
-import { diagnostic } from '../desired/report.ts';
+import { diagnostic, diagnosticOf } from '../desired/report.ts';
+import { KeyUses, originsBy, sharedKeyFinding } from '../desired/key-uses.ts';
+import { fileIdentity } from '../host/reference-source.ts';
 import { secretCommands } from '../host/secret-commands.ts';
 import type { Variables } from '../model/ports.ts';
 
@@ -33,7 +35,7 @@ export function targetsAndProblems(options: Options): Pick<Loaded, 'targets' | '
     if (loaded.targets.length === 0) return loaded;
     const targets = chosenTargets(loaded.targets, options);
     const unknown = unknownCommands(targets, options.env);
-    return { targets, diagnostics: [...loaded.diagnostics, ...unknown] };
+    return { targets, diagnostics: [...loaded.diagnostics, ...sharedKeys(loaded), ...unknown] };
   } catch (thrown) {
     if (!(thrown instanceof SetpointError) || thrown.code !== 'file-unreadable') throw thrown;
     const [file = DEFAULT_FILE] = [options.file ?? defaultFiles()].flat();
@@ -71,6 +73,13 @@ export function checkFiles(options: Options): Check<MachineCheck> {
   return warning === undefined
     ? passedCheck('file', names)
     : warnedCheck('file', `${names}; ${warning.message}`, warning.hint);
+}
+
+/** The keys that files would send to two origins, as far as they write the origins out: no variable is read. */
+function sharedKeys({ targets }: Pick<Loaded, 'targets'>): readonly Diagnostic[] {
+  const uses = new KeyUses({ fileOf: fileIdentity, originOf: originsBy(null) });
+  for (const target of targets) uses.add(target);
+  return uses.sharedBy(targets).map((shared) => diagnosticOf(sharedKeyFinding(shared)));
 }
 
 /**

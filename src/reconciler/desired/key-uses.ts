@@ -1,0 +1,297 @@
+import { isAddress, isEmbedded, parsedUrl } from '../model/address.ts';
+import { ERRORS, SetpointError } from '../model/error.ts';
+import type { Source } from '../model/path.ts';
+import { secretName, type ReferenceSource } from '../model/ports.ts';
+import { REFERRING, textKindAt, type Blocks } from './blocks.ts';
+import { lookUp } from './lookup.ts';
+import { locate, member, nodeAt, textOf, type Node, type PlacedFinding } from './node.ts';
+import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './references.ts';
+import type { Target } from './target.ts';
+
+/** One variable, file or secret that would be sent to two origins, as the key of at least one of them. */
+export interface SharedKey {
+  /** How a message names it. */
+  readonly key: string;
+  /** Where it is the key of a server, and where else it would be sent. */
+  readonly uses: readonly [KeyUse, KeyUse];
+}
+
+export interface KeyUse {
+  readonly target: Target;
+  /** Whether it is sent as a key: in api_key, in a header, or behind the host of the url. */
+  readonly isKey: boolean;
+  readonly node: Node;
+  readonly path: readonly string[];
+}
+
+/** How references are told apart, and where a target's requests go. */
+interface Surroundings {
+  /** Identifies the file that a path leads to. */
+  readonly fileOf: (path: string) => string;
+  /** Identifies the origin of a url as the file writes it; null if nothing is known of it. */
+  readonly originOf: (url: string) => string | null;
+}
+
+/** A target that sends a value, and where to. */
+interface Sender {
+  readonly target: Target;
+  readonly origin: string;
+}
+
+/** Who sends a value: as a key, and otherwise to at most two origins. */
+interface Senders {
+  key: Sender | null;
+  readonly others: Sender[];
+}
+
+/**
+ * The variables, files and secrets that all targets of the files send, and the origin of each. A key of one server may be sent to no other
+ * origin, in whatever place; any other value may be.
+ */
+export class KeyUses {
+  readonly #surroundings: Surroundings;
+  readonly #senders = new Map<string, Senders>();
+  /** What the blocks above the environments refer to. */
+  readonly #above = new Set<string>();
+  readonly #read = new WeakSet<Node>();
+  readonly #shared = new Map<string, readonly [Sender, Sender]>();
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  /** Adds what a target sends. Nothing is sent by one without a url. */
+  add(target: Target): void {
+    const sender = this.#senderOf(target);
+    if (sender === null) return;
+    for (const { source, isKey } of this.#inServer(target.server)) this.#add(source, sender, isKey);
+    const above = settingsParts(target.shared);
+    for (const [index, part] of settingsParts(target).entries()) {
+      const shared = above[index];
+      if (shared !== undefined && !this.#read.has(shared)) {
+        this.#read.add(shared);
+        for (const { source } of this.#inPart(shared, undefined)) this.#above.add(source);
+      }
+      for (const { source } of this.#inPart(part, shared)) this.#add(source, sender, false);
+    }
+  }
+
+  /** Each value that would be sent to two origins, once. `targets` are those that were added. */
+  sharedBy(targets: Iterable<Target>): readonly SharedKey[] {
+    const keysAbove = [...this.#above].filter((source) => this.#keyOf(source) !== null);
+    if (keysAbove.length > 0) this.#addInherited(targets);
+    return [...this.#shared].map(([source, [one, other]]) => this.#sharedKey(source, one, other));
+  }
+
+  /** The first key of a server in the settings of a target that would be sent to another origin; null if there is none. */
+  misdirected(target: Target, url: string): SharedKey | null {
+    const origin = this.#surroundings.originOf(url) ?? url;
+    for (const name of SETTINGS)
+      for (const found of this.#inPart(target[name], undefined, name)) {
+        const key = this.#keyOf(found.source);
+        if (key === null || key.origin === origin) continue;
+        const first = this.#useIn(key.target, found.source);
+        return {
+          key: referenceName(found.reference),
+          uses: [first, { ...found, target, isKey: false }],
+        };
+      }
+    return null;
+  }
+
+  #keyOf(source: string): Sender | null {
+    return this.#senders.get(source)?.key ?? null;
+  }
+
+  /** Adds what targets take from the blocks above them: only if one of these refers to a key, which is rare. */
+  #addInherited(targets: Iterable<Target>): void {
+    for (const target of targets) {
+      const sender = this.#senderOf(target);
+      if (sender === null) continue;
+      for (const part of settingsParts(target))
+        for (const { source } of this.#inPart(part, undefined))
+          if (this.#keyOf(source) !== null) this.#add(source, sender, false);
+    }
+  }
+
+  #add(source: string, sender: Sender, isKey: boolean): void {
+    let known = this.#senders.get(source);
+    if (known === undefined) {
+      known = { key: null, others: [] };
+      this.#senders.set(source, known);
+    }
+    const { key, others } = known;
+    const elsewhere = [...(key === null ? [] : [key]), ...(isKey ? others : [])].find(
+      ({ origin }) => origin !== sender.origin,
+    );
+    if (elsewhere !== undefined && !this.#shared.has(source))
+      this.#shared.set(source, [elsewhere, sender]);
+    if (isKey) known.key ??= sender;
+    else if (others.length < 2 && others[0]?.origin !== sender.origin) others.push(sender);
+  }
+
+  #senderOf(target: Target): Sender | null {
+    const url = textOf(member(target.server, 'url'));
+    const origin = url === undefined ? null : this.#surroundings.originOf(url);
+    return origin === null ? null : { target, origin };
+  }
+
+  #sharedKey(source: string, one: Sender, other: Sender): SharedKey {
+    const [first, second] = [this.#useIn(one.target, source), this.#useIn(other.target, source)];
+    const key = referenceName(first.reference);
+    return { key, uses: first.isKey ? [first, second] : [second, first] };
+  }
+
+  #useIn(target: Target, source: string): KeyUse & Pick<Found, 'reference'> {
+    const used = [...this.#inServer(target.server)].filter((one) => one.source === source);
+    const inServer = used.find(({ isKey }) => isKey) ?? used[0];
+    if (inServer !== undefined) return { ...inServer, target };
+    for (const name of SETTINGS)
+      for (const found of this.#inPart(target[name], undefined, name))
+        if (found.source === source) return { ...found, target, isKey: false };
+    throw new SetpointError('internal', `${target.name} does not refer to what it sends.`);
+  }
+
+  *#inServer(server: Node | undefined): Iterable<FoundInServer> {
+    for (const { node, text, path } of textsIn(server, undefined, ['server'])) {
+      const kind = textKindAt(path);
+      const host = path[1] !== 'url' ? '' : isEmbedded(text) ? text : hostTemplate(text);
+      if (kind !== 'secret' && path[1] !== 'url') continue;
+      for (const [part, isKey] of [
+        [host, false],
+        [text.slice(host.length), true],
+      ] as const)
+        for (const reference of referencesIn(part))
+          yield { source: this.#sourceOf(reference), reference, isKey, node, path };
+    }
+  }
+
+  *#inPart(part: Node | undefined, known: Node | undefined, name = ''): Iterable<Found> {
+    for (const { node, text, path } of textsIn(part, known, [name]))
+      for (const reference of referencesIn(text))
+        yield { source: this.#sourceOf(reference), reference, node, path };
+  }
+
+  #sourceOf(reference: Reference): string {
+    switch (reference.kind) {
+      case 'env':
+        return `env:${reference.name}`;
+      case 'file':
+        return `file:${this.#surroundings.fileOf(reference.path)}`;
+      case 'secret':
+        return `secret:${secretName(reference)}`;
+    }
+  }
+}
+
+interface Found {
+  readonly source: string;
+  readonly reference: Reference;
+  readonly node: Node;
+  readonly path: readonly string[];
+}
+
+interface FoundInServer extends Found {
+  readonly isKey: boolean;
+}
+
+/** What is sent to a service beside its key. */
+const SETTINGS = REFERRING.filter((name) => name !== 'server');
+
+function settingsParts(blocks: Blocks): readonly (Node | undefined)[] {
+  return SETTINGS.map((name) => blocks[name]);
+}
+
+/** The texts of a part that may hold references, without those of a part that is known. */
+function* textsIn(
+  node: Node | undefined,
+  known: Node | undefined,
+  path: readonly string[],
+): Iterable<{ readonly node: Node; readonly text: string; readonly path: readonly string[] }> {
+  if (node === undefined || node === known) return;
+  if (node.kind === 'scalar') {
+    const { value } = node;
+    if (typeof value === 'string' && mayHoldReference(value)) yield { node, text: value, path };
+  } else if (node.kind === 'list') {
+    for (const [index, item] of node.items.entries())
+      yield* textsIn(item, undefined, [...path, String(index)]);
+  } else {
+    const before = known?.kind === 'map' ? known.members : null;
+    for (const [key, one] of node.members)
+      yield* textsIn(one.node, before?.get(key)?.node, [...path, key]);
+  }
+}
+
+function referencesIn(text: string): readonly Reference[] {
+  const parts = mayHoldReference(text) ? parseTemplate(text) : [];
+  return isMalformed(parts) ? [] : parts.filter((part) => typeof part === 'object');
+}
+
+/** The origins of urls as they stand in files: those that name a host, or are known from `source`. Without one, no reference is looked up. */
+export function originsBy(source: ReferenceSource | null): Surroundings['originOf'] {
+  return (url) => {
+    if (!mayHoldReference(url)) return originOf(url);
+    const found = source === null ? null : lookUp(url, source);
+    const known = found !== null && 'text' in found ? originOf(found.text) : null;
+    if (known !== null) return known;
+    const host = hostTemplate(url);
+    if (!mayHoldReference(host)) return originOf(host);
+    return source === null ? null : `unknown:${host}`;
+  };
+}
+
+/** One name for each origin, however it is spelled; null if the text is no address. */
+function originOf(text: string): string | null {
+  const url = text.trim();
+  if (!isAddress(url)) return null;
+  return isEmbedded(url) ? url : parsedUrl(url).origin.replace(/\.(?=:\d+$|$)/, '');
+}
+
+/** An address up to its path, references as they are written. */
+function hostTemplate(url: string): string {
+  const known = url.replaceAll(/\$\{[^{}]*\}/g, (reference) => '$'.repeat(reference.length));
+  const end = known.search(/(?<![:/])[/?#](?!\/)/);
+  return end < 0 ? url : url.slice(0, end);
+}
+
+function referenceName(reference: Reference): string {
+  switch (reference.kind) {
+    case 'env':
+      return reference.name;
+    case 'file':
+      return `the file ${reference.path}`;
+    case 'secret':
+      return `the secret ${secretName(reference)}`;
+  }
+}
+
+/** What is wrong, in one sentence, with both places. */
+export function sharedKeyMessage({ key, uses: [one, other] }: SharedKey): string {
+  const [first, second] = [one, other].map(
+    ({ target, node }) => `${target.name} (${placeText(locate(node.file, node.at))})`,
+  );
+  return other.isKey
+    ? `${key} would be sent as the key of two origins, those of ${first} and ${second}.`
+    : `${key} is the key of ${first}, and would be sent to another origin by ${second}.`;
+}
+
+function placeText({ file, line, column }: Source): string {
+  return `${file}:${line}:${column}`;
+}
+
+/** The same as a problem of a file, at the second place. */
+export function sharedKeyFinding(shared: SharedKey): PlacedFinding {
+  const { target, node, path } = shared.uses[1];
+  const inEnvironment = ['environments', target.name, ...path];
+  const own = nodeAt(target.root, inEnvironment);
+  return {
+    file: node.file,
+    at: node.at,
+    finding: {
+      code: 'key-shared',
+      message: sharedKeyMessage(shared),
+      hint: ERRORS['key-shared'].hint,
+      path: own?.file === node.file && own.at === node.at ? inEnvironment : path,
+    },
+  };
+}
