@@ -270,6 +270,8 @@ export class NextTurn {
   #readDue: number;
   /** Since its service is down. */
   #checks = 0;
+  /** Milliseconds from one look at its key to the next, while the key may be the reason why it cannot be read; null otherwise. */
+  keyEvery: number | null = null;
 
   constructor(of: { due: number }, due: number, tools: OutageTools) {
     this.#of = of;
@@ -288,9 +290,11 @@ export class NextTurn {
     this.#due = due;
   }
 
-  /** Whether the turn of now is a check. */
-  get isCheck(): boolean {
-    return this.#tools.clock.monotonic() < this.#readDue && this.#tools.outages.checks(this.#of);
+  /** What the turn of now is: a read, a check whether the service is back, or a look at its key. */
+  get kind(): 'check' | 'key' | 'read' {
+    if (this.#tools.clock.monotonic() >= this.#readDue) return 'read';
+    if (this.#tools.outages.checks(this.#of)) return 'check';
+    return this.keyEvery === null ? 'read' : 'key';
   }
 
   /** Takes what a read found. If that was an answer, those that have waited for it are read. */
@@ -301,13 +305,15 @@ export class NextTurn {
     if (!outages.checks(this.#of)) this.#checks = 0;
   }
 
-  /** After a turn: it is read again in `wait` milliseconds; null if it was not read, because its service is still down. */
+  /** After a turn: it is read again in `wait` milliseconds; null if it was not read, because its service is still down or its key is the same. */
   after(wait: number | null): void {
     const { clock, outages, random } = this.#tools;
     if (wait === null) this.#checks += 1;
     else this.#readDue = clock.monotonic() + wait;
     const isChecking = outages.checks(this.#of);
-    const check = isChecking ? untilCheck(this.#checks, random()) : Number.POSITIVE_INFINITY;
+    const check = isChecking
+      ? untilCheck(this.#checks, random())
+      : (this.keyEvery ?? Number.POSITIVE_INFINITY);
     this.#due = Math.min(this.#readDue, clock.monotonic() + check);
   }
 

@@ -15,6 +15,7 @@ import type { Target } from '../../reconciler/desired/target.ts';
 import {
   applyLoaded,
   planLoaded,
+  serverKeyDigest,
   type LoadedPlan,
   type SessionRequest,
   type SessionSharing,
@@ -84,6 +85,14 @@ export async function readEnvironment(
     { ...request, ...cheaply, allow: lifted, digests: false, signal },
     { networks, values: values(), agreement, digests: agreements.digestsAfter(agreement) },
   );
+}
+
+/** A digest of what the references of an environment's server come to now; null if they cannot change. */
+export function keyDigest(
+  target: Target,
+  { request, networks, values }: TurnTools,
+): Promise<string | null> {
+  return serverKeyDigest(target, request, { networks, values: values() });
 }
 
 /** How long the answer to a check may take, in milliseconds. A slower service is seen by the next read. */

@@ -7,11 +7,13 @@ import { AgreementOf, type AgreementTools } from './agreements.ts';
 import { EnvironmentRecords, HealTimes, type RecordTools } from './environment-records.ts';
 import { Confirmation, type Confirmed } from './confirmation.ts';
 import { digestOf, newlyFound } from './environment-state.ts';
+import { KeyCheck } from './key-check.ts';
 import { EnvironmentLock, whyUnusable, type LockTools, type Lock } from './locks/locks.ts';
 import { NextTurn, type OutageTools, CONFIRM, watchSettings, untilNextRead } from './schedule.ts';
 import {
   heal,
   isBack,
+  keyDigest,
   readEnvironment,
   stopIfStoredOtherwise,
   writeDeclared,
@@ -55,6 +57,7 @@ export class Watched {
   #asked = Number.POSITIVE_INFINITY;
   #warned: string | null = null;
   readonly #next: NextTurn;
+  readonly #key: KeyCheck;
 
   /** `waits` is told whenever it is due at another time, or waits for its turn again. */
   constructor(
@@ -70,6 +73,7 @@ export class Watched {
     this.#waits = waits;
     this.#target = target;
     this.#tools = tools;
+    this.#key = new KeyCheck(() => keyDigest(this.#target, tools));
     this.#healTimes = new HealTimes(this.records, tools.clock);
     this.#agreement = new AgreementOf(state, tools);
     this.#lock = new EnvironmentLock(state.name, tools, (known) => this.#restored(known));
@@ -108,13 +112,25 @@ export class Watched {
     this.busy = true;
     const tools = this.#tools;
     // What a check itself throws is met by the read, which tells it.
-    const isDown = this.#next.isCheck && !(await isBack(this.#declared(), tools).catch(() => true));
-    this.#next.after(isDown ? null : await this.#turn());
+    const isLikeBefore = await this.#isLikeBefore().catch(() => false);
+    this.#next.after(isLikeBefore ? null : await this.#turn());
     this.isNew = false;
     this.#keepAsked();
     const { clock } = tools;
     this.records.readNext(this.due - clock.monotonic(), clock);
     await this.#end();
+  }
+
+  /** Whether the turn is no read, and finds nothing that would let a read succeed. */
+  async #isLikeBefore(): Promise<boolean> {
+    switch (this.#next.kind) {
+      case 'read':
+        return false;
+      case 'check':
+        return !(await isBack(this.#declared(), this.#tools));
+      case 'key':
+        return this.#key.isSame();
+    }
   }
 
   /** Reads, and heals; in how many milliseconds it is read next. */
@@ -134,6 +150,8 @@ export class Watched {
     const { settings, failures, plan } = this.state;
     const code = plan?.error?.code ?? '';
     const every = settings.interval ?? interval;
+    const asked = this.#target.mayReadSecrets ? every : null;
+    this.#next.keyEvery = await this.#key.after(plan?.error?.code ?? null, asked);
     return soon ? Math.min(every, CONFIRM) : untilNextRead(every, failures, code, random());
   }
 

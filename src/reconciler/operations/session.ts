@@ -4,7 +4,7 @@ import { redacted } from '../model/redacted.ts';
 import type { SharedValues } from '../model/redactor.ts';
 import { declaredOrigin } from '../desired/blocks/server.ts';
 import type { Target } from '../desired/target.ts';
-import type { Digests } from '../model/ports.ts';
+import type { Digests, SecretPath } from '../model/ports.ts';
 import type { SharedSecrets } from '../host/shared-secrets.ts';
 import type { AgreementWith } from '../model/agreement.ts';
 import { agreementAfter, sinceAgreement } from '../plan/agreement.ts';
@@ -12,15 +12,16 @@ import { failedEnvironment } from '../plan/plan-environment.ts';
 import { Networks, type OnExchange } from '../service/network.ts';
 import { applyTarget } from './apply.ts';
 import { approvedParts } from './approved.ts';
-import { addressDigest } from './digests.ts';
+import { addressDigest, digestsFor } from './digests.ts';
 import { filesRead } from './load.ts';
 import { parseRules } from './flag-values.ts';
 import type { ApplyRequest, PlanRequest } from './options.ts';
 import { planTarget, type Planning } from './plan-target.ts';
 import { checkPolicy } from './policy.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
-import { judgeTargets, whyNotApplied, type Prepared } from './prepare.ts';
-import { running, withoutFiles, type Running, type Sharing } from './redacting.ts';
+import { askSecrets, judgeTargets, whyNotApplied, type Prepared } from './prepare.ts';
+import { lookUpAll } from '../desired/lookup.ts';
+import { running, sourceFor, withoutFiles, type Running, type Sharing } from './redacting.ts';
 import { selectRun } from './select.ts';
 
 /** The environments of a session, and the values of the references of all that its files declare. */
@@ -131,6 +132,42 @@ export function applyLoaded(
     return redacted(outcome, run.resolved.of(target.name));
   });
 }
+
+/**
+ * Resolves to a digest of what the references of a server come to, by which a key that was changed is noticed; null if none of them can change while this
+ * process runs. It is of this process alone. Nothing is sent to the server.
+ */
+export function serverKeyDigest(
+  target: Target,
+  request: SessionRequest,
+  sharing: Sharing,
+): Promise<string | null> {
+  return running(
+    request,
+    async (started) => {
+      const run = await readingOnly([target], started);
+      await askSecrets([], [target], run);
+      const source = sourceFor([target.name], run);
+      const read: unknown[] = [];
+      const noted = <T>(found: T): T => {
+        read.push(found);
+        return found;
+      };
+      const noting = {
+        ...source,
+        file: (path: string) => noted(source.file(path)),
+        secret: (one: SecretPath) => noted(source.secret?.(one)),
+      };
+      lookUpAll(target.server, noting, undefined);
+      ownDigests ??= digestsFor();
+      return read.length === 0 ? null : (await ownDigests).quick(JSON.stringify(read));
+    },
+    sharing,
+  );
+}
+
+/** Under a salt of this process. */
+let ownDigests: Promise<Digests> | null = null;
 
 /** Prepares a target for some work, the errors of which are masked. */
 function prepared<R extends SessionRequest, T>(

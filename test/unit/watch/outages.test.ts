@@ -78,7 +78,7 @@ it('checks come after seconds, and less and less often until a minute; the read 
   const next = new NextTurn(of, 0, { outages, clock, random: () => 0.5 });
   const turns: string[] = [];
   for (; now <= 600_000; now = next.due) {
-    const isCheck = next.isCheck;
+    const isCheck = next.kind === 'check';
     turns.push(`${isCheck ? 'check' : 'read'} ${now / 1000}`);
     if (!isCheck) next.found(found(A, 'unreachable'));
     next.after(isCheck ? null : 300_000);
@@ -101,6 +101,6 @@ it('checks come after seconds, and less and less often until a minute; the read 
   ]);
   next.found(found(A));
   next.after(300_000);
-  expect(next.isCheck).toBe(false);
+  expect(next.kind).toBe('read');
   expect(next.due).toBe(now + 300_000);
 });
