@@ -19,7 +19,8 @@ import { sessionNetworks, type SessionRequest } from '../../reconciler/operation
 import { Agreements } from './agreements.ts';
 import { Conditions } from './conditions.ts';
 import { Departed, Fleet } from './fleet.ts';
-import { Suspensions, Pause, Upkeep } from './upkeep.ts';
+import { Suspensions } from './suspensions.ts';
+import { Pause, Upkeep } from './upkeep.ts';
 import { Recorder } from './recorder.ts';
 import { type EnvironmentRecords } from './environment-records.ts';
 import { SharedReading, type JournalReading } from './journal/journal-reader.ts';

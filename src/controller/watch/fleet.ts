@@ -19,6 +19,9 @@ import type { Gone, ToldStates } from './notices/told.ts';
 /** After the files changed, known environments are read within this time, in milliseconds. */
 const SOON = 5_000;
 
+/** How long an environment counts as new, in milliseconds: what it replaces may be removed after it was added. */
+const NEW = 120_000;
+
 /** Locks that are tried again at a time. */
 const MOST_LOCKS = 50;
 
@@ -28,6 +31,8 @@ export class Fleet {
   #watched: ReadonlyMap<string, Watched> = new Map();
   readonly #queue: ReadQueue<Watched>;
   #remembered = new Map<string, WatchState>();
+  /** When environments appeared that were not watched before, or at the start were not known, on the monotonic clock. */
+  readonly #appeared = new Map<string, number>();
 
   constructor(tools: WatchTools, queue: ReadQueue<Watched>) {
     this.#tools = tools;
@@ -48,6 +53,8 @@ export class Fleet {
     for (const target of targets) {
       const every = watchSettings(target, interval).interval ?? interval;
       const known = before.get(target.name);
+      if (known === undefined && (before.size > 0 || !this.#remembered.has(target.name)))
+        this.#appeared.set(target.name, now);
       const watched =
         known ??
         this.#newWatched(target, now + untilFirstRead(every, count, placeOfName(target.name)));
@@ -56,6 +63,8 @@ export class Fleet {
         watched.due = Math.min(watched.due, now + random() * SOON);
       next.set(target.name, watched);
     }
+    for (const [name, at] of this.#appeared)
+      if (!next.has(name) || now - at > NEW) this.#appeared.delete(name);
     this.#watched = next;
     this.#queue.reset(next.values());
     const gone = [...before.values()].filter(({ name }) => !next.has(name));
@@ -85,6 +94,16 @@ export class Fleet {
       `No environment is named ${JSON.stringify(name)}.`,
       'Look at the list of environments.',
     );
+  }
+
+  /** Those that are new at the server of one that is gone, in the same namespace if they have one. */
+  newAtServerOf(gone: string): readonly string[] {
+    const { origin } = this.leftBehind(gone);
+    if (origin === null) return [];
+    return [...this.#appeared.keys()].filter((name) => {
+      const watched = this.#watched.get(name);
+      return watched?.declaredOrigin === origin && namespaceOf(name) === namespaceOf(gone);
+    });
   }
 
   suspend(of: (name: string) => Suspension | null): void {
@@ -126,6 +145,11 @@ export class Fleet {
     const known = this.#remembered.get(state.name);
     return known === undefined ? state : restored(state, known, this.#tools.moment());
   }
+}
+
+/** Of names as Kubernetes has them; empty for those of files. */
+function namespaceOf(name: string): string {
+  return name.slice(0, Math.max(0, name.indexOf('/')));
 }
 
 /** How long one that the files still declare has to be unwatched, in milliseconds: another controller may be about to take it. */

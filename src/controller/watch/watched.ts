@@ -1,6 +1,7 @@
 import { asSetpointError, SetpointError, usageError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { JournalRecord, NoticeEvent, WatchState } from '../../reconciler/model/watch.ts';
+import { declaredOrigin } from '../../reconciler/desired/blocks/server.ts';
 import { labelsOf } from '../../reconciler/desired/blocks/about.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
@@ -77,6 +78,11 @@ export class Watched {
     this.#healTimes = new HealTimes(this.records, tools.clock);
     this.#agreement = new AgreementOf(state, tools);
     this.#lock = new EnvironmentLock(state.name, tools, (known) => this.#restored(known));
+  }
+
+  /** The origin of its server as the file declares it; null if it names none. */
+  get declaredOrigin(): string | null {
+    return declaredOrigin(this.#target);
   }
 
   get state(): WatchState {
