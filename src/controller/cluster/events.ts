@@ -8,13 +8,13 @@ import { whatDiffers } from '../watch/healing.ts';
 import { isPassing } from '../watch/schedule.ts';
 import type { Listener } from '../watch/watching.ts';
 import { kubePath, type KubeApi } from './kube-api.ts';
-import type { TargetResource } from './source.ts';
-import { stalledReason } from './unwatched.ts';
+import type { TargetResource } from './target-resource.ts';
+import { EVENT_LIMITS } from './limits.ts';
 
 /** Milliseconds for one event, with all its tries. */
 const WITHIN = 10_000;
 const RULE =
-  'Bind a Role to it with apiGroups: [events.k8s.io], resources: [events], verbs: [create].';
+  'Bind a Role to it with apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch].';
 /** What the API takes, in bytes. */
 const LONGEST_NOTE = 1_024;
 /** Reads in a row that fail before somebody is told: one alone is often over by the next. */
@@ -33,8 +33,9 @@ export function happened(state: WatchState, event: Parameters<Listener>[1]): Hap
     case 'state':
       return changed(state, event.before);
     case 'read':
-      return event.result !== 'done' && state.failures === FAILED_READS
-        ? { type: 'Warning', reason: unreadReason(event.result), note: whatDiffers(state) }
+      // What does not pass by itself is an event of the status.
+      return isPassing(event.result) && state.failures === FAILED_READS
+        ? { type: 'Warning', reason: 'Unreachable', note: whatDiffers(state) }
         : null;
     case 'write': {
       const { status, changes } = event.outcome;
@@ -51,11 +52,6 @@ export function happened(state: WatchState, event: Parameters<Listener>[1]): Hap
     default:
       return null;
   }
-}
-
-/** As the condition has it. */
-function unreadReason(code: string): string {
-  return isPassing(code) ? 'Unreachable' : stalledReason({ code });
 }
 
 function changed(state: WatchState, before: WatchState['status']): Happened | null {
@@ -88,9 +84,34 @@ export interface EventTools {
   readonly problem: (message: string | null) => void;
 }
 
-/** Writes the events of objects, in their order. One that cannot be written is left out, and told of. */
+/** An event that was written, and how often it has happened since the last write. */
+interface Series {
+  path: string;
+  count: number;
+  lastAt: number;
+  isCounted: boolean;
+}
+
+/** What was written of one object: tokens are the events that may be written now. */
+interface Spent {
+  tokens: number;
+  at: number;
+  readonly series: Map<string, Series>;
+}
+
+/** Objects of which it is known what was written. */
+const MOST_OBJECTS = 20_000;
+/** Events that wait to be written. */
+const MOST_WAITING = 1_000;
+
+/**
+ * Writes the events of objects, in their order. An event that happens again counts up the one before; of one object a few are written at once, then one in some
+ * minutes, which has the count of those between. One that cannot be written is left out, and is a problem.
+ */
 export class EventWriter {
   readonly #tools: EventTools;
+  readonly #spent = new Map<string, Spent>();
+  #waiting = 0;
   #last: Promise<void> = Promise.resolve();
 
   constructor(tools: EventTools) {
@@ -98,7 +119,18 @@ export class EventWriter {
   }
 
   write(object: TargetResource, what: Happened): void {
-    this.#last = this.#last.then(() => this.#write(object, what));
+    const spent = this.#spentBy(object);
+    const series = this.#seriesOf(spent, what);
+    series.count += 1;
+    series.lastAt = this.#tools.clock.now();
+    series.isCounted = false;
+    if (spent.tokens < 1 || this.#waiting >= MOST_WAITING) return;
+    spent.tokens -= 1;
+    this.#waiting += 1;
+    this.#last = this.#last.then(async () => {
+      this.#waiting -= 1;
+      await this.#write(object, what, series);
+    });
   }
 
   /** Until what was begun is written. */
@@ -106,18 +138,77 @@ export class EventWriter {
     return this.#last;
   }
 
-  async #write({ metadata }: TargetResource, { type, reason, note }: Happened): Promise<void> {
-    const { api, clock, problem } = this.#tools;
+  /** What was written of an object, with the tokens that it has by now. */
+  #spentBy({ metadata: { uid = '' } }: TargetResource): Spent {
+    const { burst, every } = EVENT_LIMITS;
+    const now = this.#tools.clock.now();
+    const known = this.#spent.get(uid) ?? { tokens: burst, at: now, series: new Map() };
+    known.tokens = Math.min(burst, known.tokens + Math.max(0, now - known.at) / every);
+    known.at = now;
+    this.#spent.delete(uid);
+    this.#spent.set(uid, known);
+    const [oldest] = this.#spent.keys();
+    if (oldest !== undefined && this.#spent.size > MOST_OBJECTS) this.#spent.delete(oldest);
+    return known;
+  }
+
+  #seriesOf({ series }: Spent, { type, reason, note }: Happened): Series {
+    const now = this.#tools.clock.now();
+    for (const [key, { lastAt }] of series)
+      if (now - lastAt > EVENT_LIMITS.series) series.delete(key);
+    const key = JSON.stringify([type, reason, note]);
+    const known = series.get(key) ?? { path: '', count: 0, lastAt: now, isCounted: false };
+    // Those of which nothing was written are as many as there are notes.
+    if (series.size < EVENT_LIMITS.burst) series.set(key, known);
+    return known;
+  }
+
+  async #write(object: TargetResource, what: Happened, series: Series): Promise<void> {
+    const { api, problem } = this.#tools;
+    const { namespace = 'default' } = object.metadata;
+    // One that was written since has counted it.
+    if (series.isCounted) return;
+    series.isCounted = true;
+    const about = { what: 'events', purpose: 'write events', namespace, rule: RULE };
+    try {
+      const { count, path } = series;
+      const request = { within: WITHIN, about };
+      const lastObservedTime = microTime(series.lastAt);
+      const known =
+        path === ''
+          ? 'none'
+          : await api.ask({
+              ...request,
+              method: 'PATCH',
+              path,
+              contentType: 'application/merge-patch+json',
+              body: { series: { count, lastObservedTime } },
+            });
+      // An event is removed after an hour.
+      if (known === 'none' || known.kind === 'none') {
+        const list = kubePath('/apis/events.k8s.io/v1', namespace, 'events');
+        const body = this.#body(object, what);
+        series.path = `${list}/${body.metadata.name}`;
+        series.count = 1;
+        await api.ask({ ...request, method: 'POST', path: list, body });
+      }
+      problem(null);
+    } catch (thrown) {
+      series.path = '';
+      problem(asSetpointError(thrown).message);
+    }
+  }
+
+  #body({ metadata }: TargetResource, { type, reason, note }: Happened) {
     const { namespace = 'default', name, uid, resourceVersion } = metadata;
-    const path = kubePath('/apis/events.k8s.io/v1', namespace, 'events');
-    const body = {
+    return {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       metadata: {
         name: `${name.slice(0, 200).replace(/[-.]+$/, '')}.${crypto.randomUUID()}`,
         namespace,
       },
-      eventTime: new Date(clock.now()).toISOString().replace('Z', '000Z'),
+      eventTime: microTime(this.#tools.clock.now()),
       reportingController: 'setpoint.dev/controller',
       reportingInstance: hostname().slice(0, 128),
       action: 'Reconcile',
@@ -133,14 +224,11 @@ export class EventWriter {
       note: beginning(visible(note), LONGEST_NOTE),
       type,
     };
-    try {
-      const about = { what: 'events', purpose: 'write events', namespace, rule: RULE };
-      await api.ask({ method: 'POST', path, body, within: WITHIN, about });
-      problem(null);
-    } catch (thrown) {
-      problem(asSetpointError(thrown).message);
-    }
   }
+}
+
+function microTime(time: number): string {
+  return new Date(time).toISOString().replace('Z', '000Z');
 }
 
 /** As many bytes of a text at most, and no part of a character. */

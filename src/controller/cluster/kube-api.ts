@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { Pool, type Dispatcher } from 'undici';
+import { Pool } from 'undici';
 import { SetpointError, type ErrorCode } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
@@ -11,7 +11,9 @@ import {
   type Method,
   type WireAnswer,
 } from '../../reconciler/service/exchange.ts';
-import { withoutText, type WireFault } from '../../reconciler/service/fault-error.ts';
+import type { WireFault } from '../../reconciler/service/fault-error.ts';
+import { readStream, type StreamEnd } from './kube-stream.ts';
+import { ObjectStream, type RawObject } from './object-stream.ts';
 
 /** Where the API server of the cluster is that this process runs in, and the folder with the token of its service account. */
 export interface Cluster {
@@ -22,10 +24,10 @@ export interface Cluster {
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 const LARGEST_FILE = 1024 * 1024;
-/** A page of objects: each may have 1.5 MiB in etcd. */
-const LARGEST_ANSWER = 64 * 1024 * 1024;
-/** The longest line of a watch: one object. */
-const LONGEST_LINE = 4 * 1024 * 1024;
+/** One object: etcd takes 1.5 MiB, of which JSON may make six times as much. */
+const LARGEST_ANSWER = 10 * 1024 * 1024;
+/** Milliseconds for a page of a list: with all its tries, and without a byte of it. */
+const WITHIN = 30_000;
 /** How long a watch may be silent, in milliseconds: the API server sends a bookmark about once a minute. */
 const LONGEST_SILENCE = 180_000;
 
@@ -66,14 +68,40 @@ export interface KubeRequest {
   readonly within: number;
   /** What of the purpose is another one for this request: errors name it. */
   readonly about?: Partial<Omit<Purpose, 'code' | 'offered'>>;
-  /** Whether it goes on from a place that may be too old by now: that is answered as `gone`, and not asked for again. */
-  readonly expires?: boolean;
 }
 
-/** `gone`: what was asked for is too old (410). */
 export type KubeAnswer =
   | { readonly kind: 'done'; readonly value: unknown }
-  | { readonly kind: 'conflict' | 'gone' | 'none' };
+  | { readonly kind: 'conflict' | 'none' };
+
+interface Page {
+  readonly kind: 'page';
+  readonly resourceVersion: string;
+  /** Where the next page begins; null if this is the last one. */
+  readonly next: string | null;
+}
+
+/** `none`: there are no such objects. */
+export type ListAnswer = Page | { readonly kind: 'gone' } | { readonly kind: 'none' };
+
+interface ListText {
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items: readonly unknown[];
+}
+
+interface Reading {
+  /** Bytes that are read of a member of an object; above that it has no text. */
+  readonly most: (member: string) => number;
+  readonly signal: AbortSignal;
+}
+
+export interface ListReading extends Reading {
+  readonly onObject: (object: RawObject) => void;
+}
+
+export interface WatchReading extends Reading {
+  readonly onEvent: (type: string, object: RawObject) => 'on' | 'stop';
+}
 
 /** What is asked of the API server, as its errors name it. */
 export interface Purpose {
@@ -115,40 +143,90 @@ export class KubeApi {
       const answer = await this.#send(request, Math.max(1, left));
       if (answer.kind === 'reply') {
         if (answer.status === 409) return { kind: 'conflict' };
-        if (answer.status === 410 && request.expires === true) return { kind: 'gone' };
         if (answer.status === 404 && method !== 'POST') return { kind: 'none' };
         if (answer.status >= 200 && answer.status < 300) return this.#done(answer);
       }
-      const after = answer.kind === 'reply' ? headerOf(answer.headers, 'retry-after') : undefined;
-      const pause = pauseOf(answer, after, tries);
+      const pause = pauseOf(answer, tries);
       if (pause === null || this.#clock.monotonic() + pause >= until)
         throw this.#error(answer, request);
       await this.#clock.sleep(pause);
     }
   }
 
+  /** Reads one page of a list, object by object: none is in memory after it was handed on. An object may come again if the request is sent again. */
+  async list(
+    { path, ...about }: Pick<KubeRequest, 'about' | 'path'>,
+    reading: ListReading,
+  ): Promise<ListAnswer> {
+    const until = this.#clock.monotonic() + WITHIN;
+    for (let tries = 1; ; tries += 1) {
+      const end = await this.#page(path, reading);
+      if (end.kind === 'page') return end;
+      if (end.kind === 'ended' && reading.signal.aborted) return { kind: 'none' };
+      if (end.kind === 'ended' || end.kind === 'invalid') throw this.notApi();
+      if (end.kind === 'reply' && end.status === 410) return { kind: 'gone' };
+      if (end.kind === 'reply' && end.status === 404) return { kind: 'none' };
+      const pause = pauseOf(end, tries);
+      if (pause === null || this.#clock.monotonic() + pause >= until)
+        throw this.#error(end, { method: 'GET', ...about });
+      await this.#clock.sleep(pause);
+    }
+  }
+
+  async #page(path: string, { onObject, most, signal }: ListReading): Promise<Page | StreamEnd> {
+    const pages: Page[] = [];
+    const stream = new ObjectStream({
+      depth: 2,
+      most,
+      onObject,
+      onAnswer: (text) => {
+        const { metadata, items } = JSON.parse(text) as Partial<ListText>;
+        if (!Array.isArray(items) || metadata?.resourceVersion === undefined) return;
+        const { resourceVersion, continue: next = '' } = metadata;
+        pages.push({ kind: 'page', resourceVersion, next: next === '' ? null : next });
+      },
+    });
+    const onChunk = (chunk: Uint8Array): 'on' => {
+      stream.push(chunk);
+      return 'on';
+    };
+    const request = { path, headers: this.#headers() };
+    const end = await readStream(this.#pool(), request, { onChunk, signal, silence: WITHIN });
+    return end.kind === 'ended' ? (pages[0] ?? end) : end;
+  }
+
   /**
-   * Hands on each line of a watch until the API server ends it, a line stops it, or the signal aborts. Throws a SetpointError if it does not begin, and if it breaks off;
-   * `gone` if what is watched from is too old, or there are no such objects any more.
+   * Hands on each event of a watch until the API server ends it, an event stops it, or the signal aborts. Throws a SetpointError if it does not begin, and if it
+   * breaks off; `gone` if what is watched from is too old, or there are no such objects any more.
    */
   async watch(
-    path: string,
-    onLine: (line: string) => 'on' | 'stop',
-    signal: AbortSignal,
-    about?: KubeRequest['about'],
+    { path, ...about }: Pick<KubeRequest, 'about' | 'path'>,
+    { onEvent, most, signal }: WatchReading,
   ): Promise<'ended' | 'gone'> {
-    const ended = await new Promise<WatchEnd>((resolve) => {
-      const handler = new WatchHandler(onLine, resolve, signal);
-      this.#pool().dispatch(
-        { method: 'GET', path, headers: this.#headers(), headersTimeout: 30_000, bodyTimeout: 0 },
-        handler,
-      );
+    let object: RawObject | null = null;
+    let next: 'on' | 'stop' = 'on';
+    const stream = new ObjectStream({
+      depth: 1,
+      most,
+      onObject: (one) => {
+        object = one;
+      },
+      onAnswer: (text) => {
+        const { type = '' } = JSON.parse(text) as { readonly type?: string };
+        if (object !== null && next === 'on') next = onEvent(type, object);
+        object = null;
+      },
     });
-    if (ended.kind === 'ended' || signal.aborted) return 'ended';
-    if (ended.kind === 'status' && [404, 410].includes(ended.status)) return 'gone';
-    throw ended.kind === 'status'
-      ? statusError({ ...this.#asked, ...about }, 'GET', ended.status)
-      : unreached(this.#asked.code, false, ended.cause);
+    const onChunk = (chunk: Uint8Array): 'on' | 'stop' => {
+      stream.push(chunk);
+      return next;
+    };
+    const request = { path, headers: this.#headers() };
+    const options = { onChunk, signal, silence: LONGEST_SILENCE };
+    const end = await readStream(this.#pool(), request, options);
+    if (end.kind === 'ended' || signal.aborted) return 'ended';
+    if (end.kind === 'reply' && [404, 410].includes(end.status)) return 'gone';
+    throw end.kind === 'invalid' ? this.notApi() : this.#error(end, { method: 'GET', ...about });
   }
 
   async close(): Promise<void> {
@@ -178,7 +256,10 @@ export class KubeApi {
     return new SetpointError(this.#asked.code, message, { hint });
   }
 
-  #error(answer: WireAnswer, { method, about }: KubeRequest): SetpointError {
+  #error(
+    answer: WireAnswer,
+    { method, about }: Pick<KubeRequest, 'about' | 'method'>,
+  ): SetpointError {
     if (answer.kind === 'reply')
       return statusError({ ...this.#asked, ...about }, method, answer.status);
     return faultError(this.#asked.code, answer.fault);
@@ -219,7 +300,7 @@ export class KubeApi {
       void this.#network?.pool.close();
       const connect = { ca, rejectUnauthorized: true, timeout: 4_000 };
       // Without a limit of its own undici asks node:http for one, which the command leaves out.
-      const options = { connect, connections: 8, maxHeaderSize: 16_384 };
+      const options = { connect, connections: 16, maxHeaderSize: 16_384 };
       this.#network = { ca, pool: new Pool(this.#cluster.origin, options) };
     }
     return this.#network.pool;
@@ -244,98 +325,15 @@ export class KubeApi {
   }
 }
 
-type WatchEnd =
-  | { readonly kind: 'ended' }
-  | { readonly kind: 'status'; readonly status: number }
-  | { readonly kind: 'fault'; readonly cause: Error };
-
-/** Cuts the answer to a watch into lines. One that is silent for long has lost its connection, and one line has a limit. */
-class WatchHandler implements Dispatcher.DispatchHandler {
-  readonly #onLine: (line: string) => 'on' | 'stop';
-  readonly #resolve: (end: WatchEnd) => void;
-  readonly #signal: AbortSignal;
-  readonly #decoder = new TextDecoder();
-  #controller: Dispatcher.DispatchController | undefined;
-  #silence: NodeJS.Timeout;
-  #rest = '';
-  #over = false;
-
-  constructor(
-    onLine: (line: string) => 'on' | 'stop',
-    resolve: (end: WatchEnd) => void,
-    signal: AbortSignal,
-  ) {
-    this.#onLine = onLine;
-    this.#resolve = resolve;
-    this.#signal = signal;
-    this.#silence = this.#wait();
-    signal.addEventListener('abort', this.#onAbort, { once: true });
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#over || this.#signal.aborted) controller.abort(new Error('given up'));
-  }
-
-  onResponseStart(_: Dispatcher.DispatchController, status: number): void {
-    if (status >= 300) this.#end({ kind: 'status', status });
-  }
-
-  onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    if (this.#over) return;
-    clearTimeout(this.#silence);
-    this.#silence = this.#wait();
-    const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split('\n');
-    this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > LONGEST_LINE) {
-      this.#end({ kind: 'fault', cause: new Error('A line of the watch is too long.') });
-      return;
-    }
-    for (const line of lines) if (line !== '' && !this.#over) this.#take(line);
-  }
-
-  onResponseEnd(): void {
-    this.#end({ kind: 'ended' });
-  }
-
-  onResponseError(_: Dispatcher.DispatchController | null, error: unknown): void {
-    this.#end({ kind: 'fault', cause: withoutText(error) });
-  }
-
-  #take(line: string): void {
-    try {
-      if (this.#onLine(line) === 'stop') this.#end({ kind: 'ended' });
-    } catch (thrown) {
-      this.#end({ kind: 'fault', cause: withoutText(thrown) });
-    }
-  }
-
-  #wait(): NodeJS.Timeout {
-    const silent = new Error('The watch was silent.');
-    return setTimeout(() => this.#end({ kind: 'fault', cause: silent }), LONGEST_SILENCE);
-  }
-
-  readonly #onAbort = (): void => this.#end({ kind: 'ended' });
-
-  #end(end: WatchEnd): void {
-    if (this.#over) return;
-    this.#over = true;
-    clearTimeout(this.#silence);
-    this.#signal.removeEventListener('abort', this.#onAbort);
-    this.#resolve(end);
-    this.#controller?.abort(new Error('given up'));
-  }
-}
-
 /** Milliseconds until a request is sent again; null if that would not help. */
-function pauseOf(answer: WireAnswer, retryAfter: string | undefined, tries: number): number | null {
+function pauseOf(answer: WireAnswer, tries: number): number | null {
   const usual = 100 * 2 ** tries;
   if (answer.kind === 'fault') return answer.fault.kind === 'tls' ? null : usual;
-  const { status } = answer;
+  const { status, headers } = answer;
   // A token that has just been replaced is read anew.
   if (status === 401) return tries === 1 ? usual : null;
   if (status !== 429 && status !== 410 && status < 500) return null;
-  const seconds = Number(retryAfter ?? Number.NaN);
+  const seconds = Number(headerOf(headers, 'retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.max(usual, seconds * 1000) : usual;
 }
 

@@ -1,8 +1,10 @@
-import { plainValue, type Node } from '../../reconciler/desired/node.ts';
+import { plainValue, sourceFile, type Node } from '../../reconciler/desired/node.ts';
+import { parseWhole } from '../../reconciler/desired/parse.ts';
 import { laterTarget, type Target } from '../../reconciler/desired/target.ts';
 
-/** Targets that are kept as they were parsed: those that are looked at now, again and again. */
+/** Targets that are kept as they were parsed, those that are looked at now, again and again; and bytes of the texts that they were parsed from. */
 const MOST_PARSED = 64;
+const MOST_TEXT = 512 * 1024;
 /** Blocks that differ and are kept for all targets that have them. */
 const MOST_BLOCKS = 1_000;
 
@@ -12,6 +14,7 @@ const MOST_BLOCKS = 1_000;
  */
 export class LaterTargets {
   readonly #parsed = new Map<() => Target, Target>();
+  #text = 0;
   readonly #watchBlocks = new Map<string, Node>();
 
   /** A target that `read` parses again. How it is watched is known without: all of them are asked for that at once. */
@@ -24,19 +27,34 @@ export class LaterTargets {
 
   #read(read: () => Target): Target {
     const target = this.#parsed.get(read) ?? read();
-    this.#parsed.delete(read);
+    this.#drop(read);
     this.#parsed.set(read, target);
-    const [oldest] = this.#parsed.keys();
-    if (oldest !== undefined && this.#parsed.size > MOST_PARSED) this.#parsed.delete(oldest);
+    this.#text += sizeOf(target);
+    for (const oldest of this.#parsed.keys()) {
+      const isFull = this.#parsed.size > MOST_PARSED || this.#text > MOST_TEXT;
+      if (oldest === read || !isFull) break;
+      this.#drop(oldest);
+    }
     return target;
+  }
+
+  #drop(read: () => Target): void {
+    const target = this.#parsed.get(read);
+    if (target !== undefined && this.#parsed.delete(read)) this.#text -= sizeOf(target);
   }
 
   /** The same block for all that declare the same. */
   #watchOf(block: Node | undefined): Node | undefined {
     if (block === undefined) return undefined;
     const text = JSON.stringify(plainValue(block));
-    const known = this.#watchBlocks.get(text) ?? block;
+    // The block of the target would keep all of its text.
+    const { path } = block.file;
+    const known = this.#watchBlocks.get(text) ?? parseWhole(sourceFile(path, text)).root ?? block;
     if (this.#watchBlocks.size < MOST_BLOCKS) this.#watchBlocks.set(text, known);
     return known;
   }
+}
+
+function sizeOf({ root }: Target): number {
+  return root.file.text.length;
 }

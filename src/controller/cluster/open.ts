@@ -1,5 +1,6 @@
 import type { SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
+import { counted, namesListed } from '../../reconciler/model/wording.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import {
@@ -13,17 +14,18 @@ import type { Listener } from '../watch/watching.ts';
 import { KubeApi, type Cluster } from './kube-api.ts';
 import { SettingsPolicies } from './policies.ts';
 import { Reflector } from './reflector.ts';
+import { OutsideReader } from './outside.ts';
 import { ClusterSecrets } from './secrets.ts';
+import { ClusterSource } from './source.ts';
 import {
   addressOf,
-  ClusterSource,
   isDeleted,
   originOf,
   targetPath,
   versionNow,
   type TargetResource,
-} from './source.ts';
-import { toldReason, type TargetKnown } from './status.ts';
+} from './target-resource.ts';
+import { newReason, type TargetKnown } from './status.ts';
 import { stalledReason, whyInvalid } from './unwatched.ts';
 import { StatusWriter } from './status-writer.ts';
 import { EventWriter, happened } from './events.ts';
@@ -102,6 +104,7 @@ export class ClusterController {
     this.#objects = new Reflector(this.#api, targetPath(namespace), {
       ...reflecting,
       changed: (key) => this.#changed(key),
+      pathIn: targetPath,
     });
     this.#policies = new SettingsPolicies({
       api: this.#api,
@@ -111,13 +114,19 @@ export class ClusterController {
     const secrets = new ClusterSecrets(this.#api, (key) =>
       originOf(this.#objects.objects.get(key)),
     );
-    this.#source = new ClusterSource(this.#objects, {
+    const outside = new OutsideReader({
       api: this.#api,
-      secrets,
+      secretKeys: (...named) => secrets.keysOf(...named),
+      clock,
+      changed: () => this.#source.outsideChanged(),
+    });
+    this.#source = new ClusterSource(this.#objects, {
+      outside,
       policies: this.#policies,
       clock,
       policy: request.policy,
       judged: (key, problem) => this.#judged(key, problem),
+      loaded: () => this.#showLimits(),
       interval,
     });
     this.controller = openController({
@@ -137,6 +146,12 @@ export class ClusterController {
       objects: this.#objects,
       clock,
       known: (key, object) => this.#known(key, object),
+      written: (object, before, now) => {
+        const found = newReason(before, now);
+        if (found === null) return;
+        const { reason, message: note } = found;
+        this.#events.write(object, { type: 'Warning', reason, note });
+      },
       problem: (message) => this.controller.conditions.set('cluster', message, 'status'),
     });
     this.#events = new EventWriter({
@@ -210,9 +225,10 @@ export class ClusterController {
     this.#taken.set(key, values);
     const value = values.find((one) => !taken.includes(one));
     if (value === undefined) return;
-    this.#asked.set(key, { value, at: this.#clock.monotonic() });
-    this.#source.readOutside(key);
-    if (this.controller.state(key) !== undefined) void this.controller.readNow(key);
+    void this.#source.readOutside(key).then(() => {
+      this.#asked.set(key, { value, at: this.#clock.monotonic() });
+      if (this.controller.state(key) !== undefined) void this.controller.readNow(key);
+    });
   }
 
   readonly #found: Listener = (state, event) => {
@@ -250,12 +266,21 @@ export class ClusterController {
     if (problem === null || object === undefined) return;
     // Once it is valid again, what is remembered of it may be old.
     this.#read.delete(key);
-    const [reason, message] = [stalledReason(problem), whyInvalid(problem)];
-    const why = `It is not watched: ${message}`;
-    this.#report({ severity: 'warning', message: why, environment: key });
-    // A controller that starts again has told it.
-    if (toldReason(object) !== reason)
-      this.#events.write(object, { type: 'Warning', reason, note: message });
+    const message = `It is not watched: ${whyInvalid(problem)}`;
+    this.#report({ severity: 'warning', message, environment: key });
+  }
+
+  /** Shows which namespaces are at a limit. */
+  #showLimits(): void {
+    const refused = [...this.#source.overLimit].map(
+      ([namespace, count]) => `${namespace} (${counted(count, 'object')})`,
+    );
+    const unknown = [...this.#objects.unknown].map(
+      ([namespace, count]) => `${namespace} (${counted(count, 'object')} without a status)`,
+    );
+    const all = [...refused, ...unknown];
+    const message = `At a limit of the controller: ${namesListed(all)}. Their newest SettingsTargets are not read.`;
+    this.controller.conditions.set('cluster', all.length === 0 ? null : message, 'limits');
   }
 
   #known(key: string, object: TargetResource): TargetKnown | null {
@@ -271,7 +296,9 @@ export class ClusterController {
       object,
       state,
       isRead: this.#read.has(key),
-      invalid: problem === null ? null : { code: problem.code, message: whyInvalid(problem) },
+      invalid:
+        problem === null ? null : { reason: stalledReason(problem), message: whyInvalid(problem) },
+      waiting: this.#source.waiting(key),
       handled: this.#handled.get(key) ?? null,
       notHealed,
       rivals: isRivalled(state) ? this.#rivalsOf(key, object) : [],

@@ -6,7 +6,8 @@ import { RULES, type Rule } from '../../reconciler/model/guard.ts';
 import type { Limits } from '../../reconciler/model/limits.ts';
 import { selects, type Requirement } from '../../reconciler/model/selector.ts';
 import { kubePath, type KubeApi } from './kube-api.ts';
-import { notListed, Reflector, type KubeResource, type ReflectorOptions } from './reflector.ts';
+import { notListed, Reflector, type ReflectorOptions } from './reflector.ts';
+import type { KubeResource } from './stored-object.ts';
 
 const POLICIES = kubePath(`/apis/${API_VERSION}`, null, 'settingspolicies');
 const NAMESPACES = '/api/v1/namespaces';

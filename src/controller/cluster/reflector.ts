@@ -1,45 +1,32 @@
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { KubeApi, KubeRequest } from './kube-api.ts';
+import { STORE_LIMITS } from './limits.ts';
+import type { RawObject } from './object-stream.ts';
+import { Shares } from './shares.ts';
+import {
+  isSameSpec,
+  largestMember,
+  nameIn,
+  objectKey,
+  readObject,
+  withoutSpec,
+  type KubeResource,
+  type Refusal,
+} from './stored-object.ts';
 
-/** What every object of Kubernetes has. */
-export interface KubeResource {
-  readonly metadata: KubeMetadata;
-  readonly spec?: unknown;
-}
-
-interface KubeMetadata {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly generation?: number;
-  readonly resourceVersion?: string;
-  /** Of one that is being deleted, and waits for a finalizer of somebody else. */
-  readonly deletionTimestamp?: string;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
-/** Objects on a page of a list. */
-const PAGE = 500;
-/** Milliseconds for one page, with all its tries. */
-const WITHIN = 30_000;
+/** Objects on a page of a list: of the first page, at the most, and bytes of a page, as the pages before let expect. */
+const FIRST_PAGE = 50;
+const LARGEST_PAGE = 500;
+const PAGE_BYTES = 8 * 1024 * 1024;
+/** Milliseconds before objects are read for which there was no room. */
+const REFILL = 10_000;
 /** Seconds after which the API server ends a watch, at the least and at the most. */
 const WATCH_FROM = 290;
 const WATCH_TO = 580;
 /** Milliseconds before a list or a watch is tried again: the first time, and the longest. */
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
-
-interface ListAnswer {
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
-  readonly items?: readonly KubeResource[];
-}
-
-interface WatchEvent {
-  readonly type?: string;
-  readonly object?: KubeResource;
-}
 
 export interface ReflectorOptions {
   readonly clock: Clock;
@@ -51,6 +38,23 @@ export interface ReflectorOptions {
   readonly about?: KubeRequest['about'];
   /** Whether there are none if the API server does not know their kind. Otherwise that is a problem. */
   readonly isOptional?: boolean;
+  /** The path of the list of one namespace, if the objects belong to people who share the controller: then namespaces share its memory. */
+  readonly pathIn?: (namespace: string) => string;
+}
+
+/** The names of objects of which something else is stored by now, and whether one of them declares something else. */
+interface Stored {
+  readonly keys: readonly string[];
+  readonly isOther: boolean;
+}
+
+/** Objects that are stored, and how much of them. */
+interface Store<T> {
+  readonly objects: Map<string, T>;
+  readonly shares: Shares;
+  /** How many objects each namespace has, and how many of them are not known because there are too many. */
+  readonly counts: Map<string, number>;
+  readonly unknown: Map<string, number>;
 }
 
 /**
@@ -58,10 +62,12 @@ export interface ReflectorOptions {
  * later and later; nothing that happens in between is missed.
  */
 export class Reflector<T extends KubeResource> {
-  readonly #api: Pick<KubeApi, 'ask' | 'notApi' | 'notOffered' | 'watch'>;
+  readonly #api: Pick<KubeApi, 'list' | 'notOffered' | 'watch'>;
   readonly #path: string;
   readonly #options: ReflectorOptions;
-  #objects = new Map<string, T>();
+  #store = newStore<T>();
+  /** Whether there may be room by now for objects that were refused. */
+  #mayHaveRoom = false;
   /** What the objects are as of; null if they must be listed. */
   #version: string | null = null;
   /** Whether they were listed even once. */
@@ -73,7 +79,7 @@ export class Reflector<T extends KubeResource> {
 
   /** `path` is that of the list. */
   constructor(
-    api: Pick<KubeApi, 'ask' | 'notApi' | 'notOffered' | 'watch'>,
+    api: Pick<KubeApi, 'list' | 'notOffered' | 'watch'>,
     path: string,
     options: ReflectorOptions,
   ) {
@@ -84,11 +90,20 @@ export class Reflector<T extends KubeResource> {
 
   /** By namespace and name: `agents/production`. */
   get objects(): ReadonlyMap<string, T> {
-    return this.#objects;
+    return this.#store.objects;
+  }
+
+  /** How many objects are not known because their namespace has too many, by namespace. */
+  get unknown(): ReadonlyMap<string, number> {
+    return this.#store.unknown;
   }
 
   /** Keeps the objects as the API server has them until the signal aborts. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#reflect(signal), this.#refill(signal)]);
+  }
+
+  async #reflect(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     let failures = 0;
     while (!signal.aborted) {
@@ -116,39 +131,125 @@ export class Reflector<T extends KubeResource> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const { isOptional } = this.#options;
-    const found = new Map<string, T>();
-    for (let next: string | undefined = ''; next !== undefined && !signal.aborted;) {
-      const query = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
-      const path = `${this.#path}?limit=${PAGE}${query}`;
-      const answer = await this.#api.ask({
-        method: 'GET',
-        path,
-        within: WITHIN,
-        expires: true,
-        ...this.#about,
-      });
+    let [store, next, limit] = [newStore<T>(), '' as string | null, FIRST_PAGE];
+    while (next !== null && !signal.aborted) {
+      const page = await this.#page(this.#path, next, limit, signal, (raw) =>
+        this.#keep(store, raw),
+      );
+      const { answer } = page;
       if (answer.kind === 'gone') {
         // The list is too old to continue: it begins again.
-        found.clear();
-        next = '';
+        [store, next] = [newStore<T>(), ''];
         continue;
       }
-      if (answer.kind === 'none' && isOptional === true) break;
+      if (answer.kind === 'none' && (isOptional === true || signal.aborted)) break;
       if (answer.kind === 'none') throw this.#api.notOffered();
-      const list = answer.kind === 'done' ? (answer.value as ListAnswer) : {};
-      if (!Array.isArray(list.items) || list.metadata?.resourceVersion === undefined)
-        throw this.#api.notApi();
-      for (const item of list.items) {
-        const key = objectKey(item);
-        found.set(key, kept(item, this.#objects.get(key)) as T);
-      }
-      this.#version = list.metadata.resourceVersion;
-      next = list.metadata.continue === '' ? undefined : list.metadata.continue;
+      this.#version = answer.resourceVersion;
+      ({ next } = answer);
+      ({ limit } = page);
     }
     if (signal.aborted) return;
-    this.#objects = found;
+    this.#store = store;
     this.isListed = true;
     this.#changed(null);
+  }
+
+  /** Reads a page. Its objects are stored one by one; `limit` is how many the next page may have. */
+  async #page(
+    path: string,
+    next: string,
+    limit: number,
+    signal: AbortSignal,
+    keep: (raw: RawObject) => void,
+  ) {
+    let [count, bytes] = [0, 0];
+    const onObject = (raw: RawObject): void => {
+      count += 1;
+      for (const member of raw.values()) bytes += member.bytes;
+      keep(raw);
+    };
+    const query = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
+    const request = { path: `${path}?limit=${limit}${query}`, ...this.#about };
+    const answer = await this.#api.list(request, { onObject, most: largestMember, signal });
+    const fitting = count === 0 ? limit : Math.floor((PAGE_BYTES * count) / Math.max(1, bytes));
+    return { answer, limit: Math.max(1, Math.min(LARGEST_PAGE, 4 * limit, fitting)) };
+  }
+
+  /** Stores what is read of an object. */
+  #keep(store: Store<T>, raw: RawObject): Stored {
+    const { objects, shares, counts, unknown } = store;
+    const known = (key: string): T | undefined => objects.get(key) ?? this.#store.objects.get(key);
+    const read = readObject(raw, known);
+    if (read === null) return { keys: [], isOther: false };
+    const { object, size } = read;
+    const { namespace = '', creationTimestamp: created = '' } = object.metadata;
+    const key = objectKey(object);
+    const isShared = this.#options.pathIn !== undefined;
+    if (isShared && !objects.has(key)) {
+      const count = counts.get(namespace) ?? 0;
+      if (count >= STORE_LIMITS.objects) {
+        unknown.set(namespace, (unknown.get(namespace) ?? 0) + 1);
+        return { keys: [], isOther: true };
+      }
+      counts.set(namespace, count + 1);
+    }
+    const before = known(key);
+    objects.set(key, object as T);
+    const keys = new Set([key]);
+    for (const { key: other, by } of isShared
+      ? shares.add(namespace, key, { size, created })
+      : []) {
+      const found = objects.get(other);
+      if (found !== undefined && found.refused === undefined)
+        objects.set(other, withoutSpec(found, { by, size }) as T);
+      keys.add(other);
+    }
+    const isOther =
+      keys.size > 1 ||
+      !isSameSpec(before, object) ||
+      before?.refused?.by !== objects.get(key)?.refused?.by;
+    return { keys: [...keys], isOther };
+  }
+
+  #drop(key: string, { metadata: { namespace = '' } }: KubeResource): void {
+    const { objects, shares, counts, unknown } = this.#store;
+    if (objects.delete(key)) counts.set(namespace, (counts.get(namespace) ?? 1) - 1);
+    else if (unknown.has(namespace)) countDown(unknown, namespace);
+    shares.remove(namespace, key);
+    this.#mayHaveRoom = true;
+  }
+
+  /** Reads objects again for which there was no room, once there may be. */
+  async #refill(signal: AbortSignal): Promise<void> {
+    const { clock, pathIn } = this.#options;
+    if (pathIn === undefined) return;
+    while (!signal.aborted) {
+      await clock.sleep(REFILL, signal);
+      const refused = this.#mayHaveRoom ? this.#namespacesWithoutRoom() : [];
+      this.#mayHaveRoom = false;
+      // What cannot be read now is read after the next change, or by the next list.
+      for (const namespace of refused)
+        if (!signal.aborted) await this.#readRefused(pathIn(namespace), signal).catch(() => {});
+    }
+  }
+
+  #namespacesWithoutRoom(): ReadonlySet<string> {
+    const refused = [...this.objects.values()].filter((one) => isForRoom(one.refused));
+    return new Set(refused.map(({ metadata: { namespace = '' } }) => namespace));
+  }
+
+  async #readRefused(path: string, signal: AbortSignal): Promise<void> {
+    let [next, limit] = ['' as string | null, FIRST_PAGE];
+    while (next !== null && !signal.aborted) {
+      const page = await this.#page(path, next, limit, signal, (raw) => {
+        const known = this.objects.get(objectKey({ metadata: nameIn(raw) }));
+        // All others are followed by the watch; one that is not known may be gone by now.
+        if (isForRoom(known?.refused)) this.#taken(this.#keep(this.#store, raw));
+      });
+      if (page.answer.kind !== 'page') return;
+      ({ next } = page.answer);
+      ({ limit } = page);
+    }
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
@@ -160,34 +261,42 @@ export class Reflector<T extends KubeResource> {
       resourceVersion: this.#version ?? '',
       timeoutSeconds: String(seconds),
     });
-    const path = `${this.#path}?${query.toString()}`;
-    const ended = await this.#api.watch(
-      path,
-      (line) => this.#take(line),
+    const request = { path: `${this.#path}?${query.toString()}`, ...this.#about };
+    const ended = await this.#api.watch(request, {
+      onEvent: (type, raw) => this.#take(type, raw),
+      most: largestMember,
       signal,
-      this.#about.about,
-    );
-    if (ended === 'gone') this.#version = null;
+    });
+    // Objects that are not known are found by a list alone.
+    if (ended === 'gone' || this.#store.unknown.size > 0) this.#version = null;
   }
 
-  #take(line: string): 'on' | 'stop' {
-    const { type, object } = JSON.parse(line) as WatchEvent;
-    if (object === undefined) return 'on';
+  #take(type: string, raw: RawObject): 'on' | 'stop' {
     if (type === 'ERROR') {
       // Whatever it is, the objects are listed anew. 410 is the usual one: what was watched from is too old.
       this.#version = null;
       return 'stop';
     }
-    this.#version = object.metadata.resourceVersion ?? this.#version;
+    const metadata = nameIn(raw);
+    this.#version = metadata.resourceVersion ?? this.#version;
     if (type === 'BOOKMARK') return 'on';
-    const key = objectKey(object);
-    const before = this.#objects.get(key);
-    if (type === 'DELETED') this.#objects.delete(key);
-    else this.#objects.set(key, kept(object, before) as T);
-    if (type === 'DELETED' || !isSameSpec(before, object)) this.revision += 1;
-    this.problem = null;
-    this.#options.changed(key);
+    if (type !== 'DELETED') this.#taken(this.#keep(this.#store, raw));
+    else {
+      const key = objectKey({ metadata });
+      this.#drop(key, { metadata });
+      this.#taken({ keys: [key], isOther: true });
+    }
     return 'on';
+  }
+
+  #taken({ keys, isOther }: Stored): void {
+    if (isOther) {
+      this.revision += 1;
+      // Of one that was refused it is known by now.
+      this.#mayHaveRoom ||= keys.some((key) => !isForRoom(this.objects.get(key)?.refused));
+    }
+    this.problem = null;
+    for (const key of keys) this.#options.changed(key);
   }
 
   /** All of them may be others; or why they cannot be read. */
@@ -205,40 +314,18 @@ export class Reflector<T extends KubeResource> {
   }
 }
 
-/** What kubectl keeps the whole object in once more. */
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-
-/** What is kept of an object, of which there are thousands: not who wrote which of its fields; its spec is that of before if it declares the same. */
-function kept(object: KubeResource, before: KubeResource | undefined): KubeResource {
-  const {
-    managedFields: _,
-    annotations,
-    ...metadata
-  } = object.metadata as KubeMetadata & {
-    readonly managedFields?: unknown;
-  };
-  const { [LAST_APPLIED]: __, ...asked } = annotations ?? {};
-  const spec = isSameSpec(before, object) ? before?.spec : object.spec;
-  return {
-    ...object,
-    metadata: Object.keys(asked).length === 0 ? metadata : { ...metadata, annotations: asked },
-    ...(spec === undefined ? {} : { spec }),
-  };
+function newStore<T>(): Store<T> {
+  return { objects: new Map(), shares: new Shares(), counts: new Map(), unknown: new Map() };
 }
 
-/** Whether an object declares what it did: its generation grows with its spec alone. */
-function isSameSpec(before: KubeResource | undefined, { metadata }: KubeResource): boolean {
-  const { uid, generation } = metadata;
-  return (
-    generation !== undefined &&
-    before?.metadata.uid === uid &&
-    before?.metadata.generation === generation
-  );
+function countDown(counts: Map<string, number>, name: string): void {
+  const count = (counts.get(name) ?? 0) - 1;
+  if (count > 0) counts.set(name, count);
+  else counts.delete(name);
 }
 
-/** The name of an object with its namespace. */
-export function objectKey({ metadata: { namespace = '', name } }: KubeResource): string {
-  return `${namespace}/${name}`;
+function isForRoom(refused: Refusal | undefined): boolean {
+  return refused?.by === 'namespace' || refused?.by === 'cluster';
 }
 
 /** That objects are not known yet, and nothing says why. */

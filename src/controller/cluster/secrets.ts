@@ -4,7 +4,7 @@ import { withoutStop } from '../../reconciler/model/wording.ts';
 import type { SecretAnswers } from '../../reconciler/host/reference-source.ts';
 import { referredKey, type ReferredKey } from '../../reconciler/kubernetes/read.ts';
 import { KubeForbidden, kubePath, type KubeApi } from './kube-api.ts';
-import type { KubeResource } from './reflector.ts';
+import type { KubeResource } from './stored-object.ts';
 
 /** Milliseconds for one Secret, with all its tries. */
 const WITHIN = 10_000;
@@ -52,9 +52,10 @@ export class ClusterSecrets {
     };
   }
 
-  /** Whether a Secret has a key, and a value under it. Throws if that cannot be known. */
-  async has(key: Omit<ReferredKey, 'object'>): Promise<boolean> {
-    return (await this.#get(key))?.data?.[key.key] !== undefined;
+  /** The keys of a Secret; null if there is none. Throws if that cannot be known. */
+  async keysOf(namespace: string, name: string): Promise<ReadonlySet<string> | null> {
+    const found = await this.#get({ namespace, name });
+    return found === null ? null : new Set(Object.keys(found.data ?? {}));
   }
 
   async #read({

@@ -1,127 +1,126 @@
 import { setImmediate } from 'node:timers/promises';
 import { SharedValues } from '../../reconciler/model/redactor.ts';
-import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
-import type { Limits } from '../../reconciler/model/limits.ts';
+import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
-import { API_VERSION } from '../../reconciler/kubernetes/crd.ts';
-import { readSettingsTarget, type ReadTarget } from '../../reconciler/kubernetes/read.ts';
-import type { SecretKey } from '../../reconciler/kubernetes/secret-keys.ts';
-import type { TargetSpec } from '../../reconciler/kubernetes/settings-target.ts';
-import { InvalidSettings } from '../../reconciler/operations/load.ts';
 import { checkPolicy } from '../../reconciler/operations/policy.ts';
-import { isRecord, type Value } from '../../reconciler/model/value.ts';
+import { namesListed } from '../../reconciler/model/wording.ts';
 import { watchSettings } from '../watch/schedule.ts';
 import type { SettingsSource } from '../watch/source.ts';
-import { kubePath, type KubeApi } from './kube-api.ts';
+import {
+  modeProblem,
+  OverLimit,
+  refusedProblem,
+  targetOf,
+  textProblem,
+  type Declared,
+  type Waiting,
+} from './declared.ts';
 import { LaterTargets } from './later-targets.ts';
-import { notListed, type KubeResource, type Reflector } from './reflector.ts';
+import { WORK_LIMITS } from './limits.ts';
+import { isSameOutside, outsideNames, type Outside, type OutsideReader } from './outside.ts';
 import type { Allowance, SettingsPolicies } from './policies.ts';
-import type { ClusterSecrets } from './secrets.ts';
+import { notListed, type Reflector } from './reflector.ts';
+import {
+  generationOf,
+  isDeleted,
+  isSuspended,
+  namespaceOf,
+  originOf,
+  uidOf,
+  versionOf,
+  type TargetResource,
+} from './target-resource.ts';
 import { stalledReason } from './unwatched.ts';
-
-/** A SettingsTarget as the API server hands it out. */
-export interface TargetResource extends KubeResource {
-  readonly spec: TargetSpec;
-  readonly status?: Readonly<Record<string, Value>>;
-}
 
 /** What a ConfigMap or an optional key says is read again each interval of its object, and so often at most, in milliseconds. */
 const READ_AGAIN = 60_000;
-/** Milliseconds for one ConfigMap, with all its tries. */
-const WITHIN = 10_000;
-/** New objects that are read without a pause. */
-const AT_ONCE = 20;
-const RULE = 'Bind a Role to it with resources: [configmaps], verbs: [get].';
 /** Values with which the masks are begun anew: those that Secrets have now count then. */
 const MOST_VALUES = 100_000;
 
-/** What an object names outside of itself, as it was read: the text of its ConfigMap, and the keys of Secrets that are not there. */
-interface Outside {
-  readonly settings: string | null;
-  readonly missing: ReadonlySet<string>;
+interface SourceTools {
+  readonly outside: Pick<OutsideReader, 'find' | 'readNow' | 'refresh' | 'retain' | 'revision'>;
+  readonly policies: Pick<SettingsPolicies, 'in' | 'isSettled' | 'problem' | 'revision'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** A file with a JSON Schema that what an object declares must fit. */
+  readonly policy?: string | undefined;
+  /** Called for an object that became valid (null), or invalid by another reason. */
+  readonly judged: (key: string, problem: SetpointError | null) => void;
+  /** Called after each load. */
+  readonly loaded: () => void;
+  /** Of an object that names none, in milliseconds. */
+  readonly interval: number;
 }
 
-const NOTHING: Outside = { settings: null, missing: new Set() };
-
-/** What an object declares, or why that is not valid. */
-interface Declared {
-  readonly generation: number;
-  readonly uid: string;
-  /** What the policies of its namespace allowed when it was read; null if that was not known. */
-  readonly allowance: Allowance | null;
-  readonly target: Target | null;
-  readonly problem: SetpointError | null;
+/** An object that is to be read, and what is known for that. */
+interface Unread {
+  readonly key: string;
+  readonly object: TargetResource;
+  readonly allowance: Allowance;
   readonly outside: Outside;
-  /** When what is outside the object is read again, on the monotonic clock; null if nothing is. */
-  readonly nextAt: number | null;
 }
 
 /**
  * The SettingsTargets of a cluster as the environments of a controller, each named by its namespace and name. One that is not valid, or suspended, is not
- * among them. What an object declares is read again if its spec changes, and what it names outside of itself at each interval.
+ * among them. A load asks nobody and takes a second at most: what objects name outside of themselves is read beside it, and objects for which there was no time
+ * are read by the next load, those of each namespace in turn.
  */
 export class ClusterSource implements SettingsSource {
   readonly kind = 'cluster';
   readonly commits = null;
-  readonly #objects: Reflector<TargetResource>;
-  readonly #api: Pick<KubeApi, 'ask'>;
-  readonly #secrets: Pick<ClusterSecrets, 'has'>;
-  readonly #policies: Pick<SettingsPolicies, 'in' | 'isSettled' | 'problem' | 'revision'>;
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #policy: string | undefined;
-  readonly #judged: (key: string, problem: SetpointError | null) => void;
-  readonly #interval: number;
+  readonly #objects: Pick<
+    Reflector<TargetResource>,
+    'isListed' | 'objects' | 'problem' | 'revision'
+  >;
+  readonly #tools: SourceTools;
   #declared: ReadonlyMap<string, Declared> = new Map();
   #values = new SharedValues();
   readonly #targets = new LaterTargets();
-  /** Those of which what is outside is to be read again. */
-  readonly #asked = new Set<string>();
+  /** When what is outside of an object is read again, on the monotonic clock. */
+  readonly #dueOutside = new Map<string, number>();
+  /** Objects that the policy of the file judges again. */
+  readonly #dueJudgement = new Set<string>();
   #listeners = new Set<() => void>();
   #last = '';
   #stamped = '';
   #stampedRevision = '';
   #toldRevision = '';
-  /** How often what is outside of objects had to be read again, and was. */
+  /** How often there was something to load besides another object. */
   #round = 0;
-  #loadedRound = 0;
+  /** The revision of what is outside as of the last load, and who waits for the next one. */
+  #loadedOutside = 0;
+  #awaitLoad: (() => void)[] = [];
 
   constructor(
-    objects: Reflector<TargetResource>,
-    tools: {
-      readonly api: Pick<KubeApi, 'ask'>;
-      readonly secrets: Pick<ClusterSecrets, 'has'>;
-      readonly policies: Pick<SettingsPolicies, 'in' | 'isSettled' | 'problem' | 'revision'>;
-      readonly clock: Pick<Clock, 'monotonic'>;
-      /** A file with a JSON Schema that what an object declares must fit. */
-      readonly policy?: string | undefined;
-      /** Told of an object that became valid (null), or invalid by another reason. */
-      readonly judged: (key: string, problem: SetpointError | null) => void;
-      /** Of an object that names none, in milliseconds. */
-      readonly interval: number;
-    },
+    objects: Pick<Reflector<TargetResource>, 'isListed' | 'objects' | 'problem' | 'revision'>,
+    tools: SourceTools,
   ) {
     this.#objects = objects;
-    this.#api = tools.api;
-    this.#secrets = tools.secrets;
-    this.#policies = tools.policies;
-    this.#clock = tools.clock;
-    this.#policy = tools.policy;
-    this.#judged = tools.judged;
-    this.#interval = tools.interval;
+    this.#tools = tools;
   }
 
   /** How many objects are not watched, by the reason that their status has. */
   get unwatched(): ReadonlyMap<string, number> {
     const problems = [...this.#declared.values()].flatMap(({ problem }) => problem ?? []);
     const reasons = problems.map(stalledReason);
-    const asleep = [...this.#objects.objects.values()].filter(({ spec }) => isSuspended(spec));
+    const asleep = [...this.#objects.objects.values()].filter(isSuspended);
     return new Map([
-      ...(['Forbidden', 'Invalid'] as const).map(
+      ...(['Forbidden', 'Invalid', 'OverLimit'] as const).map(
         (reason) => [reason, reasons.filter((one) => one === reason).length] as const,
       ),
       ['Suspended', asleep.length],
     ]);
+  }
+
+  /** How many objects of each namespace are not read because there is no room for them. */
+  get overLimit(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const [key, { problem }] of this.#declared) {
+      if (!(problem instanceof OverLimit)) continue;
+      const namespace = key.slice(0, key.indexOf('/'));
+      counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+    }
+    return counts;
   }
 
   /** What an object declares as of the last load; undefined if it was not read yet, or is suspended. */
@@ -129,20 +128,40 @@ export class ClusterSource implements SettingsSource {
     return this.#declared.get(key);
   }
 
-  /** Has what is outside of an object read again now. */
-  readOutside(key: string): void {
-    if (this.#declared.get(key)?.nextAt === null) return;
-    this.#asked.add(key);
-    for (const listener of this.#listeners) listener();
+  /** Why an object is not watched yet; null if it is, or nothing is known of that. */
+  waiting(key: string): Waiting | null {
+    const { policies } = this.#tools;
+    const { problem } = policies;
+    if (problem !== null) {
+      const reason = policies.isSettled ? 'WaitingForPolicies' : 'Progressing';
+      return { reason, message: [problem.message, problem.hint].filter(Boolean).join(' ') };
+    }
+    return this.#declared.get(key)?.waiting ?? null;
   }
 
-  #isOld(key: string, { nextAt }: Declared, now: number): boolean {
-    return nextAt !== null && (now > nextAt || this.#asked.has(key));
+  /** Reads again what is outside of an object. Resolves once that is what the object declares. */
+  async readOutside(key: string): Promise<void> {
+    const { outside } = this.#tools;
+    const object = this.#objects.objects.get(key);
+    if (object === undefined) return;
+    await outside.readNow(namespaceOf(object), outsideNames(object));
+    if (outside.revision === this.#loadedOutside) return;
+    const loaded = new Promise<void>((resolve) => {
+      this.#awaitLoad.push(resolve);
+    });
+    this.outsideChanged();
+    await loaded;
+  }
+
+  /** To be called when something that objects name outside of themselves is other than before. */
+  outsideChanged(): void {
+    this.#round += 1;
+    for (const listener of this.#listeners) listener();
   }
 
   /** Changes with what is declared, and with what is allowed. */
   get #revision(): string {
-    return `${this.#objects.revision} ${this.#policies.revision}`;
+    return `${this.#objects.revision} ${this.#tools.policies.revision}`;
   }
 
   originOf(key: string): string | null {
@@ -164,44 +183,75 @@ export class ClusterSource implements SettingsSource {
 
   async stamp(): Promise<string> {
     const { problem, isListed, objects } = this.#objects;
+    const { policies } = this.#tools;
     const revision = this.#revision;
     // While the API server is away, the objects that were listed last stay in force.
     if (!isListed) throw problem ?? notListed('SettingsTargets');
     // A policy that is the first to select namespaces holds once these are listed, which is soon.
-    if (!this.#policies.isSettled && this.#last !== '') return this.#last;
-    if (this.#policies.problem !== null) throw this.#policies.problem;
+    if (!policies.isSettled && this.#last !== '') return this.#last;
+    if (policies.problem !== null) throw policies.problem;
     if (revision !== this.#stampedRevision) {
-      const specs = [...objects].map(([key, one]) => `${key} ${uidOf(one)} ${generationOf(one)}`);
-      this.#stamped = [this.#policies.revision, ...specs].join('\n');
+      const specs = [...objects].map(
+        ([key, one]) => `${key} ${uidOf(one)} ${generationOf(one)} ${one.refused?.by ?? ''}`,
+      );
+      this.#stamped = [policies.revision, ...specs].join('\n');
       this.#stampedRevision = revision;
     }
-    const now = this.#clock.monotonic();
-    const isOld = [...this.#declared].some(([key, one]) => this.#isOld(key, one, now));
-    if (isOld && this.#round === this.#loadedRound) this.#round += 1;
+    this.#refreshOutside();
     this.#last = `${this.#stamped} ${this.#round}`;
     return this.#last;
   }
 
-  async load(): ReturnType<SettingsSource['load']> {
-    this.#loadedRound = this.#round;
-    if (this.#values.size > MOST_VALUES) this.#values = new SharedValues();
-    const next = new Map<string, Declared>();
-    for (const [key, object] of this.#objects.objects) {
-      if (isSuspended(object.spec) || isDeleted(object)) continue;
-      const declared = await this.#declaredBy(key, object);
-      // Thousands of new ones take seconds: others have their turn in between.
-      if (declared !== this.#declared.get(key) && next.size % AT_ONCE === 0) await setImmediate();
-      next.set(key, declared);
+  /** Has what objects name read again that was read long ago. */
+  #refreshOutside(): void {
+    const { clock, outside, policy } = this.#tools;
+    const now = clock.monotonic();
+    for (const [key, due] of this.#dueOutside) {
+      const object = this.#objects.objects.get(key);
+      if (now <= due) continue;
+      this.#dueOutside.delete(key);
+      if (object === undefined) continue;
+      const { target = null, problem = null } = this.#declared.get(key) ?? {};
+      this.#dueOutside.set(key, now + this.#every(target));
+      outside.refresh(namespaceOf(object), outsideNames(object));
+      // The file with the policy may be another one.
+      if (problem === null || policy === undefined) continue;
+      this.#dueJudgement.add(key);
+      this.#round += 1;
     }
+  }
+
+  async load(): ReturnType<SettingsSource['load']> {
+    const { outside } = this.#tools;
+    this.#loadedOutside = outside.revision;
+    const awaiting = this.#awaitLoad;
+    this.#awaitLoad = [];
+    if (this.#values.size > MOST_VALUES) this.#values = new SharedValues();
+    const objects = new Map(this.#objects.objects);
+    const next = new Map<string, Declared>();
+    const unread: Unread[] = [];
+    for (const [key, object] of objects) {
+      if (isSuspended(object) || isDeleted(object)) continue;
+      const known = this.#known(key, object);
+      if ('key' in known) unread.push(known);
+      else next.set(key, known);
+    }
+    await this.#readInTurn(unread, next);
+    outside.retain(objects.values());
     const before = this.#declared;
     this.#declared = next;
-    for (const key of this.#asked) if (!next.has(key)) this.#asked.delete(key);
+    for (const key of this.#dueOutside.keys()) if (!next.has(key)) this.#dueOutside.delete(key);
     for (const [key, { problem }] of next)
-      if (problem?.message !== before.get(key)?.problem?.message) this.#judged(key, problem);
+      if (problem?.message !== before.get(key)?.problem?.message) this.#tools.judged(key, problem);
+    this.#tools.loaded();
+    // By then it is watched.
+    void setImmediate().then(() => {
+      for (const done of awaiting) done();
+    });
     const targets = [...next.values()].flatMap(({ target }) => (target === null ? [] : [target]));
     return {
       targets,
-      declared: new Set(this.#objects.objects.keys()),
+      declared: new Set(objects.keys()),
       commit: null,
       values: this.#values,
       broken: [],
@@ -221,63 +271,100 @@ export class ClusterSource implements SettingsSource {
     return () => this.#listeners.delete(changed);
   }
 
-  /**
-   * The same object as before if nothing of it is other: only what changed is read soon. What it names and cannot be read leaves it as it was, and
-   * is a problem of its own if it was nothing yet: never of the others.
-   */
-  async #declaredBy(key: string, object: TargetResource): Promise<Declared> {
+  /** What an object declares if that need not be read: it is as before, or it cannot be read, or not yet. */
+  #known(key: string, object: TargetResource): Declared | Unread {
+    const { outside, policies } = this.#tools;
     const before = this.#declared.get(key);
-    const now = this.#clock.monotonic();
-    let allowance: Allowance | null = null;
-    let same: Declared | null = null;
+    const version = versionOfObject(object);
+    const none = {
+      ...version,
+      allowance: null,
+      target: null,
+      problem: null,
+      waiting: null,
+      outside: null,
+    };
+    const isSame = before !== undefined && isOfVersion(before, object);
+    if (object.refused !== undefined) {
+      if (isSame && before.problem !== null) return before;
+      return { ...none, problem: refusedProblem(object.refused, namespaceOf(object)) };
+    }
     try {
-      allowance = this.#policies.in(namespaceOf(object));
-      same = isDeclaredBy(before, object, allowance) ? before : null;
-      if (same !== null && !this.#isOld(key, same, now)) return same;
-      this.#asked.delete(key);
-      return await this.#readAgain(key, object, allowance, same);
+      const allowance = policies.in(namespaceOf(object));
+      const found = outside.find(namespaceOf(object), outsideNames(object));
+      const isJudged = isSame && before.allowance === allowance;
+      const stays = isJudged && before.target !== null ? before : null;
+      if (found.kind === 'failed') {
+        if (!this.#dueOutside.has(key)) this.#readOutsideAgain(key, null);
+        return stays ?? { ...none, allowance, problem: found.problem };
+      }
+      if (found.kind === 'reading')
+        return stays ?? { ...none, allowance, waiting: readingOf(found.names) };
+      const isRead = isJudged && before.waiting === null && before.outside !== null;
+      if (isRead && isSameOutside(before.outside, found.outside) && !this.#dueJudgement.has(key))
+        return before;
+      return { key, object, allowance, outside: found.outside };
     } catch (thrown) {
-      const nextAt = now + READ_AGAIN;
-      if (same !== null) return { ...same, nextAt };
-      const problem = asSetpointError(thrown);
-      return {
-        ...versionOfObject(object),
-        allowance,
-        target: null,
-        problem,
-        outside: NOTHING,
-        nextAt,
-      };
+      return { ...none, problem: asSetpointError(thrown) };
     }
   }
 
-  async #readAgain(
-    key: string,
-    object: TargetResource,
-    allowance: Allowance,
-    before: Declared | null,
-  ): Promise<Declared> {
-    const now = this.#clock.monotonic();
-    const isInside = object.spec['settingsFrom'] === undefined && optionalKeys(object).length === 0;
-    const outside = isInside ? NOTHING : await this.#outsideOf(object);
-    const isAsBefore = before !== null && isSameOutside(before.outside, outside);
-    // What is not valid stays so, and may take seconds to read; the file with the policy may be another one.
-    if (isAsBefore && before.problem instanceof InvalidSettings && this.#policy === undefined)
-      return { ...before, nextAt: now + READ_AGAIN };
-    const { target, diagnostics } = targetOf(key, object, outside, allowance);
-    const problem =
-      target === null
-        ? new InvalidSettings(diagnostics)
-        : (modeProblem(object, allowance) ?? (await this.#refusal(target)));
-    const read = { ...versionOfObject(object), allowance, problem, outside };
-    if (target === null || problem !== null)
-      return { ...read, target: null, nextAt: now + READ_AGAIN };
-    const known = isAsBefore ? before.target : null;
-    return {
-      ...read,
-      target: known ?? this.#later(target, key, object, outside, allowance),
-      nextAt: isInside ? null : now + this.#every(target),
-    };
+  /** Reads objects, one of each namespace after the other, until the time is over. The others stay as they were, and are read the next time. */
+  async #readInTurn(unread: readonly Unread[], next: Map<string, Declared>): Promise<void> {
+    const { clock } = this.#tools;
+    const began = clock.monotonic();
+    let paused = began;
+    let left = 0;
+    for (const one of inTurn(unread)) {
+      const now = clock.monotonic();
+      if (now - began > WORK_LIMITS.round) {
+        left += 1;
+        next.set(one.key, this.#unread(one, unread.length));
+        continue;
+      }
+      if (now - paused > WORK_LIMITS.atOnce) {
+        await setImmediate();
+        paused = clock.monotonic();
+      }
+      this.#dueJudgement.delete(one.key);
+      next.set(one.key, await this.#read(one));
+    }
+    if (left > 0) this.outsideChanged();
+  }
+
+  /** What an object declared before, if it may still declare that. */
+  #unread({ key, object, allowance }: Unread, count: number): Declared {
+    const before = this.#declared.get(key);
+    if (before?.uid === uidOf(object) && before.allowance === allowance && before.target !== null)
+      return before;
+    const message = `The object waits for its turn: ${count} objects are new or have changed.`;
+    const waiting = { reason: 'Progressing', message };
+    const version = versionOfObject(object);
+    return { ...version, allowance, target: null, problem: null, waiting, outside: null };
+  }
+
+  async #read({ key, object, allowance, outside }: Unread): Promise<Declared> {
+    const read = { ...versionOfObject(object), allowance, waiting: null, outside };
+    try {
+      const large = textProblem(outside, object);
+      if (large !== null) throw large;
+      const target = targetOf(key, object, outside, allowance);
+      const problem = modeProblem(object, allowance) ?? (await this.#refusal(target));
+      if (problem !== null) throw problem;
+      if (outsideNames(object).length > 0) this.#readOutsideAgain(key, target);
+      return {
+        ...read,
+        target: this.#later(target, key, object, outside, allowance),
+        problem: null,
+      };
+    } catch (thrown) {
+      this.#readOutsideAgain(key, null);
+      return { ...read, target: null, problem: asSetpointError(thrown) };
+    }
+  }
+
+  #readOutsideAgain(key: string, target: Target | null): void {
+    this.#dueOutside.set(key, this.#tools.clock.monotonic() + this.#every(target));
   }
 
   /** A target that keeps nothing but what it was read of. */
@@ -286,164 +373,54 @@ export class ClusterSource implements SettingsSource {
     key: string,
     { metadata: { name, namespace }, spec }: TargetResource,
     outside: Outside,
-    allowance: Allowance,
+    { limits }: Allowance,
   ): Target {
     const metadata = namespace === undefined ? { name } : { name, namespace };
-    return this.#targets.of(target, () => {
-      const again = targetOf(key, { metadata, spec }, outside, allowance);
-      if (again.target === null) throw new InvalidSettings(again.diagnostics);
-      return again.target;
-    });
+    const read = (): Target => targetOf(key, { metadata, spec }, outside, { limits });
+    return this.#targets.of(target, read);
   }
 
-  #every(target: Target): number {
-    return Math.max(READ_AGAIN, watchSettings(target, this.#interval).interval ?? 0);
+  #every(target: Target | null): number {
+    if (target === null) return READ_AGAIN;
+    return Math.max(READ_AGAIN, watchSettings(target, this.#tools.interval).interval ?? 0);
   }
 
   /** Why the policy refuses what an object declares; null if it does not. */
   async #refusal(target: Target): Promise<SetpointError | null> {
-    if (this.#policy === undefined) return null;
-    return checkPolicy([target], this.#policy).then(() => null, asSetpointError);
-  }
-
-  /** The text that `settingsFrom` names; null if there is none, or it cannot be read. */
-  async #configMapOf(object: TargetResource): Promise<string | null> {
-    const from = object.spec['settingsFrom'];
-    const ref = isRecord(from) ? from['configMapKeyRef'] : undefined;
-    if (!isRecord(ref) || typeof ref['name'] !== 'string' || typeof ref['key'] !== 'string')
-      return null;
-    const namespace = namespaceOf(object);
-    const path = kubePath('/api/v1', namespace, 'configmaps', ref['name']);
-    const about = { what: 'ConfigMaps', purpose: 'read ConfigMaps', namespace, rule: RULE };
-    const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, about });
-    const { data } = (answer.kind === 'done' ? answer.value : {}) as {
-      data?: Readonly<Record<string, string>>;
-    };
-    return data?.[ref['key']] ?? null;
-  }
-
-  async #outsideOf(object: TargetResource): Promise<Outside> {
-    const namespace = namespaceOf(object);
-    const settings = await this.#configMapOf(object);
-    const missing = new Set<string>();
-    for (const key of optionalKeys(object))
-      if (!(await this.#secrets.has({ namespace, ...key }))) missing.add(`${key.name}/${key.key}`);
-    return { settings, missing };
+    const { policy } = this.#tools;
+    if (policy === undefined) return null;
+    return checkPolicy([target], policy).then(() => null, asSetpointError);
   }
 }
 
-function isSuspended(spec: TargetSpec): boolean {
-  return spec['suspend'] === true;
+function readingOf(names: readonly string[]): Waiting {
+  return { reason: 'Progressing', message: `Reading ${namesListed(names, 3)}.` };
 }
 
-/** Its watch has ended, although a finalizer of somebody else may keep it for long. */
-export function isDeleted({ metadata }: KubeResource): boolean {
-  return metadata.deletionTimestamp !== undefined;
+function versionOfObject(object: TargetResource): Pick<Declared, 'generation' | 'refused' | 'uid'> {
+  const { refused } = object;
+  return { generation: generationOf(object), uid: uidOf(object), refused: refused?.by ?? null };
 }
 
-function versionOfObject(object: TargetResource): Pick<Declared, 'generation' | 'uid'> {
-  return { generation: generationOf(object), uid: uidOf(object) };
+/** Whether what was read is of an object as it is. */
+function isOfVersion(declared: Declared, object: TargetResource): boolean {
+  const { generation, uid, refused } = versionOfObject(object);
+  return declared.generation === generation && declared.uid === uid && declared.refused === refused;
 }
 
-/** Whether what was read is of an object as it is, and as it is allowed. */
-function isDeclaredBy(
-  declared: Declared | undefined,
-  object: TargetResource,
-  allowance: Allowance,
-): declared is Declared {
-  const { generation, uid } = versionOfObject(object);
-  return (
-    declared?.generation === generation && declared.uid === uid && declared.allowance === allowance
-  );
-}
-
-function modeProblem({ spec }: TargetResource, { whyNotMode }: Allowance): SetpointError | null {
-  const why = whyNotMode(spec.mode);
-  const hint = 'Change spec.mode, or have the policy changed.';
-  return why === null ? null : new SetpointError('policy-violated', why, { hint });
-}
-
-function optionalKeys({ spec }: TargetResource): readonly SecretKey[] {
-  const values = spec['valuesFrom'];
-  if (!Array.isArray(values)) return [];
-  return values.flatMap((one: Value) => {
-    const ref = isRecord(one) ? one['secretKeyRef'] : null;
-    if (!isRecord(ref) || ref['optional'] !== true) return [];
-    const { name, key } = ref;
-    return typeof name === 'string' && typeof key === 'string' ? [{ name, key }] : [];
-  });
-}
-
-/** The target that an object declares with what it names; null if one of the diagnostics is an error. */
-function targetOf(
-  key: string,
-  { metadata, spec }: Pick<TargetResource, 'metadata' | 'spec'>,
-  { settings, missing }: Outside,
-  { limits }: Allowance,
-): Pick<ReadTarget, 'diagnostics' | 'target'> {
-  const { target, diagnostics } = readSettingsTarget(
-    { metadata, spec },
-    { settings, hasKey: (secret) => !missing.has(`${secret.name}/${secret.key}`) },
-  );
-  const approved = approvedDigest({ spec });
-  const limited = approved === null ? limits : { ...(limits ?? NO_LIMITS), approved };
-  const allowed = limited === null ? {} : { limits: limited };
-  return { target: target === null ? null : { ...target, name: key, ...allowed }, diagnostics };
-}
-
-const NO_LIMITS: Limits = { origins: [], forbidden: new Map(), interval: 0 };
-
-/** What `spec.approval` names; null if nothing is to be approved. */
-export function approvedDigest({ spec }: Pick<TargetResource, 'spec'>): string | null {
-  const approval = spec['approval'] as { readonly planDigest?: string } | undefined;
-  return approval === undefined ? null : (approval.planDigest ?? '');
-}
-
-function isSameOutside(one: Outside, other: Outside): boolean {
-  return (
-    one.settings === other.settings &&
-    one.missing.size === other.missing.size &&
-    [...one.missing].every((key) => other.missing.has(key))
-  );
-}
-
-/** The path of a SettingsTarget, or of all in a namespace; null is all namespaces. */
-export function targetPath(namespace: string | null, name?: string): string {
-  return kubePath(`/apis/${API_VERSION}`, namespace, 'settingstargets', name);
-}
-
-/** How a state names what it was read by: the generation, and of which object, as one of the same name may follow it. */
-export function versionOf(generation: number, uid: string): string {
-  return `generation-${generation}-of-${uid.slice(0, 8)}`;
-}
-
-/** The same of an object as it is now. */
-export function versionNow(object: KubeResource): string {
-  return versionOf(generationOf(object), uidOf(object));
-}
-
-export function generationOf({ metadata }: KubeResource): number {
-  return metadata.generation ?? 0;
-}
-
-function namespaceOf({ metadata }: TargetResource): string {
-  return metadata.namespace ?? 'default';
-}
-
-function uidOf({ metadata }: KubeResource): string {
-  return metadata.uid ?? '';
-}
-
-/** The address of the server of an object, as it is written. */
-export function addressOf({ server }: Pick<TargetSpec, 'server'>): string {
-  const { url } = server;
-  return typeof url === 'string' ? url.replace(/\/+$/, '') : '';
-}
-
-/** The origin that an object sends its values to; null if it names none. */
-export function originOf(object: TargetResource | undefined): string | null {
-  const server = object?.spec.server;
-  const url = server === undefined ? undefined : server['url'];
-  if (typeof url !== 'string' || !URL.canParse(url)) return null;
-  return new URL(url).origin.toLowerCase();
+/** The first of each namespace, the second of each, and so on. */
+function* inTurn(unread: readonly Unread[]): Generator<Unread> {
+  const namespaces = new Map<string, Unread[]>();
+  for (const one of unread) {
+    const namespace = namespaceOf(one.object);
+    const others = namespaces.get(namespace) ?? [];
+    others.push(one);
+    namespaces.set(namespace, others);
+  }
+  for (let index = 0; namespaces.size > 0; index += 1)
+    for (const [namespace, objects] of namespaces) {
+      const one = objects[index];
+      if (one === undefined) namespaces.delete(namespace);
+      else yield one;
+    }
 }

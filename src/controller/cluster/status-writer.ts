@@ -3,8 +3,9 @@ import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Value } from '../../reconciler/model/value.ts';
 import type { KubeAnswer, KubeApi } from './kube-api.ts';
-import type { KubeResource, Reflector } from './reflector.ts';
-import { targetPath, type TargetResource } from './source.ts';
+import type { Reflector } from './reflector.ts';
+import type { KubeResource } from './stored-object.ts';
+import { targetPath, type TargetResource } from './target-resource.ts';
 import {
   isYetToRead,
   statusOf,
@@ -32,6 +33,12 @@ export interface StatusTools {
   readonly clock: Clock;
   /** What is known of an object; null if another controller tells of it. */
   readonly known: (key: string, object: TargetResource) => TargetKnown | null;
+  /** Called after a status was written, with the one before. */
+  readonly written: (
+    object: TargetResource,
+    before: Partial<TargetStatus>,
+    now: TargetStatus,
+  ) => void;
   /** Told why statuses cannot be written; null once they can. */
   readonly problem: (message: string | null) => void;
 }
@@ -186,6 +193,7 @@ export class StatusWriter {
       if (answer.kind === 'conflict') return this.#writeLater(key);
       this.writes += 1;
       this.#written.set(key, { version: versionIn(answer), status });
+      this.#tools.written(object, shown, status);
       this.#isWell(key);
     } catch (thrown) {
       this.#failing.add(key);

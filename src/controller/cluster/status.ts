@@ -7,7 +7,13 @@ import type { Json } from '../../reconciler/model/value.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
 import { isPassing } from '../watch/schedule.ts';
-import { approvedDigest, generationOf, versionNow, type TargetResource } from './source.ts';
+import {
+  approvedDigest,
+  generationOf,
+  versionNow,
+  type TargetResource,
+} from './target-resource.ts';
+import type { Waiting } from './declared.ts';
 import { stalledReason } from './unwatched.ts';
 
 /** What the controller writes into `status` of a SettingsTarget. */
@@ -64,6 +70,9 @@ interface PlanItem {
   readonly sensitive?: true;
 }
 
+/** The reason of an object that will be read soon. */
+const PROGRESSING = 'Progressing';
+
 /** Changes that a status lists, and characters that they take together. */
 const MOST_ITEMS = 50;
 const MOST_CHARACTERS = 16 * 1024;
@@ -77,7 +86,9 @@ export interface TargetKnown {
   /** Whether this process has read the server, and does not only remember what it found before. */
   readonly isRead: boolean;
   /** Why the object is not valid, or not allowed, in a sentence or two; null if it is. */
-  readonly invalid: { readonly code: string; readonly message: string } | null;
+  readonly invalid: { readonly reason: string; readonly message: string } | null;
+  /** Why it is not watched yet; null if it is. */
+  readonly waiting: Waiting | null;
   /** The request for a look that was answered last; null if none was. */
   readonly handled: string | null;
   /** Why a heal is not made now, in a few words; null if one is, or is not due. */
@@ -230,10 +241,10 @@ function conditionsOf(known: TargetKnown): readonly Said[] {
   const { state, invalid } = known;
   if (invalid !== null) return stalledBy(invalid);
   if (state === null || !isObserved(known)) {
-    const message = 'The server was not read since the object changed.';
+    const { reason, message } = known.waiting ?? NOT_READ;
     return [
-      condition('Ready', 'Unknown', 'Progressing', message),
-      condition('Reconciling', 'True', 'Progressing', message),
+      condition('Ready', 'Unknown', reason, message),
+      condition('Reconciling', 'True', reason, message),
       unknownDrift(message),
     ];
   }
@@ -244,7 +255,9 @@ function conditionsOf(known: TargetKnown): readonly Said[] {
 
 /** Whether there is nothing to tell yet: what the status says is of the object as it is, and this process is yet to read the server. */
 export function isYetToRead(known: TargetKnown): boolean {
-  const { object, state, invalid, isRead } = known;
+  const { object, state, invalid, isRead, waiting } = known;
+  // What keeps all objects waiting is shown, also after a restart.
+  if (waiting !== null && waiting.reason !== PROGRESSING) return false;
   const observed = object.status?.['observedGeneration'];
   if (invalid !== null || whySuspended(object, state) !== null) return false;
   return observed === generationOf(object) && !(isRead && isObserved(known));
@@ -274,18 +287,42 @@ function stalled(reason: string, message: string, drifted: Said): readonly Said[
   ];
 }
 
-function stalledBy(problem: NonNullable<TargetKnown['invalid']>): readonly Said[] {
-  return stalled(stalledReason(problem), problem.message, unknownDrift(problem.message));
+const NOT_READ: Waiting = {
+  reason: PROGRESSING,
+  message: 'The server was not read since the object changed.',
+};
+
+function stalledBy({ reason, message }: NonNullable<TargetKnown['invalid']>): readonly Said[] {
+  return stalled(reason, message, unknownDrift(message));
 }
 
-/** Why an object is Stalled, as its status says; null if it is not. */
-export function toldReason({ status }: TargetResource): string | null {
-  const { conditions = [] } = (status ?? {}) as unknown as Partial<TargetStatus>;
-  return conditions.find(({ type }) => type === 'Stalled')?.reason ?? null;
+/** Reasons of which the journal has an event of its own, or of objects that go on by themselves. */
+const USUAL: ReadonlySet<string> = new Set([
+  PROGRESSING,
+  'ProgressingWithRetry',
+  'Applying',
+  'Refused',
+  'Stopped',
+]);
+
+/** Why an object does not go on by itself, if its status shows that for the first time; null if it does not. */
+export function newReason(
+  before: Partial<TargetStatus>,
+  now: TargetStatus,
+): { readonly reason: string; readonly message: string } | null {
+  const [found] = waitingIn(now);
+  const [known] = waitingIn(before);
+  return found === undefined || found.reason === known?.reason ? null : found;
+}
+
+function waitingIn({ conditions = [] }: Partial<TargetStatus>): readonly StatusCondition[] {
+  return conditions.filter(
+    ({ type, reason }) => (type === 'Stalled' || type === 'Reconciling') && !USUAL.has(reason),
+  );
 }
 
 function unread({ code, message }: { readonly code: string; readonly message: string }) {
-  if (!isPassing(code)) return stalledBy({ code, message });
+  if (!isPassing(code)) return stalledBy({ reason: stalledReason({ code }), message });
   return [
     condition('Ready', 'False', 'Unreachable', message),
     condition('Reconciling', 'True', 'ProgressingWithRetry', message),

@@ -1,4 +1,5 @@
 import type { SetpointError } from '../../reconciler/model/error.ts';
+import { OverLimit } from './declared.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import { lineOf, textOfProblem } from '../watch/source.ts';
 
@@ -9,9 +10,12 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
   'policy-violated',
 ]);
 
-/** The reason of an object that is not read: somebody has to mend it, or to allow it. */
-export function stalledReason({ code }: { readonly code: string }): 'Forbidden' | 'Invalid' {
-  return FORBIDDEN.has(code) ? 'Forbidden' : 'Invalid';
+/** The reason of an object that is not read until it is corrected, allowed, or has room. */
+export function stalledReason(problem: {
+  readonly code: string;
+}): 'Forbidden' | 'Invalid' | 'OverLimit' {
+  if (problem instanceof OverLimit) return 'OverLimit';
+  return FORBIDDEN.has(problem.code) ? 'Forbidden' : 'Invalid';
 }
 
 /** Why an object is not valid, in a sentence or two: the first place is a path in it, or a line of its ConfigMap. */

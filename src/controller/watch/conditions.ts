@@ -98,9 +98,11 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
   cluster: (problem, part) =>
     part === NONE_YET
       ? `${problem} Nothing is watched until the SettingsTargets can be listed.`
-      : part in WRITTEN
-        ? `${problem} What is found is not shown there until it can.`
-        : `${problem} The SettingsTargets that were listed last stay in force.`,
+      : part === 'limits'
+        ? `${problem} The status of each says why; all others are watched.`
+        : part in WRITTEN
+          ? `${problem} What is found is not shown there until it can.`
+          : `${problem} The SettingsTargets that were listed last stay in force.`,
   page: (problem, part) => `${problem} The page goes on with the ${part} that it had.`,
   receiver: (problem) => problem,
 };
@@ -122,6 +124,7 @@ export function overText(kind: ConditionKind, receiver: string): string {
 const WRITTEN: Readonly<Record<string, string>> = {
   status: 'The status of SettingsTargets can be written again.',
   events: 'Events can be written again.',
+  limits: 'No namespace is at a limit any more.',
 };
 
 const OVER: Readonly<Record<ConditionKind, (receiver: string) => string>> = {

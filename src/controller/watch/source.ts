@@ -121,8 +121,8 @@ export class CurrentFiles implements Files {
       stamp = await this.#source.stamp();
       if (stamp === this.#stamp && this.values.size <= this.#mostValues) return false;
       const loaded = await this.#source.load();
-      // Half of a file that is being written may be a file.
-      const after = await this.#source.stamp();
+      // Half of a file that is being written may be a file. Objects of a cluster are whole, and may change all the time.
+      const after = this.kind === 'cluster' ? stamp : await this.#source.stamp();
       if (after !== stamp && this.#stamp !== null) return false;
       const [first] = loaded.broken;
       const isRepeated = first !== undefined && after === this.#broken;

@@ -150,7 +150,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     const { controller } = await one.start();
     const status = await one.until('production', (now) => reasonOf(now, 'Stalled') === 'Invalid');
     const unwatched = () => Object.fromEntries(controller.health.unwatched ?? []);
-    expect(unwatched()).toEqual({ Forbidden: 0, Invalid: 1, Suspended: 1 });
+    expect(unwatched()).toEqual({ Forbidden: 0, Invalid: 1, OverLimit: 0, Suspended: 1 });
     expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(
       'There is no such ConfigMap',
     );
@@ -162,7 +162,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     });
     const { plan } = await one.until('production', (now) => now.plan !== undefined);
     expect(plan?.items).toEqual([{ path: 'language', action: 'set', after: 'fr' }]);
-    expect(unwatched()).toEqual({ Forbidden: 0, Invalid: 0, Suspended: 1 });
+    expect(unwatched()).toEqual({ Forbidden: 0, Invalid: 0, OverLimit: 0, Suspended: 1 });
   });
 
   test('watches nothing that the policy of the controller refuses', async () => {

@@ -12,7 +12,7 @@ import {
   store,
   type Admin,
 } from '../../fixture/cluster-world.ts';
-import type { TargetResource } from '../../../src/controller/cluster/source.ts';
+import type { TargetResource } from '../../../src/controller/cluster/target-resource.ts';
 import type { ClusterController } from '../../../src/controller/cluster/open.ts';
 
 const real = kubeApiserver();

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { KubeRequest } from '../../../src/controller/cluster/kube-api.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
 import { EventWriter, happened } from '../../../src/controller/cluster/events.ts';
@@ -42,9 +42,66 @@ it('has a name that the API takes, wherever that of its object is cut', async ()
 it.each([
   ['unreachable', 'Unreachable'],
   ['rate-limited', 'Unreachable'],
-  ['unauthorized', 'Forbidden'],
-  ['bad-response', 'Invalid'],
-])('says why a server cannot be read, as the conditions do: %s', (result, reason) => {
-  const state = { ...notReadState('agents/production'), failures: 3 };
-  expect(happened(state, { kind: 'read', seconds: 1, result })?.reason).toBe(reason);
+  ['unauthorized', undefined],
+  ['bad-response', undefined],
+])(
+  'says of a server that it cannot be reached, and leaves the rest to the status: %s',
+  (result, reason) => {
+    const state = { ...notReadState('agents/production'), failures: 3 };
+    expect(happened(state, { kind: 'read', seconds: 1, result })?.reason).toBe(reason);
+  },
+);
+
+describe('events of one object', () => {
+  const spec = { server: { url: 'https://agents.example.com' }, mode: 'Observe' } as const;
+  const objectOf = (uid: string) => ({ metadata: { name: uid, namespace: 'agents', uid }, spec });
+  const counting = () => {
+    const events = new Map<string, number>();
+    let now = 0;
+    const writer = new EventWriter({
+      api: {
+        ask: async ({ method, path, body }) => {
+          const { series, metadata } = body as {
+            series?: { count: number };
+            metadata?: { name: string };
+          };
+          events.set(method === 'POST' ? `${path}/${metadata?.name}` : path, series?.count ?? 1);
+          return { kind: 'done', value: {} };
+        },
+      },
+      clock: { now: () => now, monotonic: () => now, sleep: async () => {} },
+      problem: () => {},
+    });
+    const pass = (milliseconds: number): void => {
+      now += milliseconds;
+    };
+    return { events, writer, pass };
+  };
+
+  it('that happen again count up the one before', async () => {
+    const { events, writer } = counting();
+    for (let times = 0; times < 6; times += 1) {
+      writer.write(objectOf('a'), { type: 'Normal', reason: 'InSync', note: 'in sync' });
+      writer.write(objectOf('a'), { type: 'Normal', reason: 'Drifted', note: '1 change' });
+      await writer.end();
+    }
+    expect([...events.values()]).toEqual([6, 6]);
+  });
+
+  it('are written 25 times at once, then once in five minutes, and keep no other object from its own', async () => {
+    const { events, writer, pass } = counting();
+    for (let times = 0; times < 200; times += 1)
+      writer.write(objectOf('a'), { type: 'Normal', reason: 'Drifted', note: `value ${times}` });
+    await writer.end();
+    expect(events.size).toBe(25);
+    writer.write(objectOf('b'), { type: 'Normal', reason: 'Drifted', note: 'its own' });
+    await writer.end();
+    expect(events.size).toBe(26);
+    for (let minutes = 0; minutes < 20; minutes += 1) {
+      pass(60_000);
+      writer.write(objectOf('a'), { type: 'Normal', reason: 'Drifted', note: `then ${minutes}` });
+    }
+    await writer.end();
+    expect(events.size).toBe(30);
+  });
 });

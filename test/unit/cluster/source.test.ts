@@ -1,35 +1,69 @@
 import { expect, it } from 'vitest';
-import type { Reflector } from '../../../src/controller/cluster/reflector.ts';
-import { ClusterSource, type TargetResource } from '../../../src/controller/cluster/source.ts';
+import { OutsideReader } from '../../../src/controller/cluster/outside.ts';
+import { ClusterSource } from '../../../src/controller/cluster/source.ts';
+import type { TargetResource } from '../../../src/controller/cluster/target-resource.ts';
 
 const KEY = 'agents/production';
+const ALLOWANCE = { limits: null, whyNotMode: () => null };
+const SERVER = { url: 'https://agents.example.com' };
+
+/** A source of objects whose ConfigMaps and Secrets `ask` answers. */
+function sourceOf(
+  objects: ReadonlyMap<string, TargetResource>,
+  ask: (path: string) => Promise<object>,
+) {
+  const clock = { monotonic: () => 0, sleep: async () => {} };
+  const outside: OutsideReader = new OutsideReader({
+    api: { ask: async ({ path }) => ({ kind: 'done', value: await ask(path) }) },
+    secretKeys: async (namespace, name) => {
+      await ask(`${namespace}/${name}`);
+      return new Set(['set']);
+    },
+    clock,
+    changed: () => source.outsideChanged(),
+  });
+  const source = new ClusterSource(
+    { objects, isListed: true, problem: null, revision: 1 },
+    {
+      outside,
+      policies: { in: () => ALLOWANCE, isSettled: true, problem: null, revision: '' },
+      clock,
+      judged: () => {},
+      loaded: () => {},
+      interval: 60_000,
+    },
+  );
+  const load = async () => {
+    await source.stamp();
+    const { targets } = await source.load();
+    for (let turns = 0; turns < 5; turns += 1) await new Promise((done) => setImmediate(done));
+    return targets.map(({ name }) => name);
+  };
+  return { source, load };
+}
+
+function objectOf(namespace: string, name: string, spec: object): TargetResource {
+  return {
+    metadata: { namespace, name, generation: 1, uid: `${namespace}-${name}` },
+    spec: { server: SERVER, mode: 'Observe' as const, ...spec },
+  };
+}
+
+const FROM = { settingsFrom: { configMapKeyRef: { name: 'settings', key: 'file' } } };
 
 it('reads a file that is not valid once, until its ConfigMap has another', async () => {
   let text = 'settings: [';
   let asked = 0;
-  const metadata = { namespace: 'agents', name: 'production', generation: 1, uid: 'a' };
-  const settingsFrom = { configMapKeyRef: { name: 'settings', key: 'file' } };
-  const server = { url: 'https://agents.example.com' };
-  const object = { metadata, spec: { server, mode: 'Observe' as const, settingsFrom } };
-  const objects = { objects: new Map([[KEY, object]]), isListed: true, problem: null, revision: 1 };
-  const allowance = { limits: null, whyNotMode: () => null };
-  const source = new ClusterSource(objects as unknown as Reflector<TargetResource>, {
-    api: {
-      ask: async () => {
-        asked += 1;
-        return { kind: 'done', value: { data: { file: text } } };
-      },
-    },
-    secrets: { has: async () => true },
-    policies: { in: () => allowance, isSettled: true, problem: null, revision: '' },
-    clock: { monotonic: () => 0 },
-    judged: () => {},
-    interval: 60_000,
+  const objects = new Map([[KEY, objectOf('agents', 'production', FROM)]]);
+  const { source, load } = sourceOf(objects, async () => {
+    asked += 1;
+    return { data: { file: text } };
   });
   const problem = async () => {
-    source.readOutside(KEY);
-    await source.stamp();
-    await source.load();
+    const read = source.readOutside(KEY);
+    await load();
+    await load();
+    await read;
     return source.declared(KEY)?.problem;
   };
   const first = await problem();
@@ -38,4 +72,63 @@ it('reads a file that is not valid once, until its ConfigMap has another', async
   text = 'version: 1\nsettings: {language: en}\n';
   expect(await problem()).toBeNull();
   expect(asked).toBe(3);
+});
+
+it('watches an object while what others name is being read', async () => {
+  const objects = new Map([
+    ['a/slow', objectOf('a', 'slow', FROM)],
+    ['b/production', objectOf('b', 'production', { settings: { language: 'en' } })],
+  ]);
+  const { source, load } = sourceOf(objects, () => new Promise(() => {}));
+  expect(await load()).toEqual(['b/production']);
+  expect(source.waiting('a/slow')?.message).toBe('Reading ConfigMap settings.');
+});
+
+it('reads a ConfigMap and a Secret once for all objects and keys that name them', async () => {
+  const asked: string[] = [];
+  const valuesFrom = Array.from({ length: 1_000 }, (_, index) => ({
+    path: `secrets.K${index}.value`,
+    secretKeyRef: { name: 'keys', key: `k${index}`, optional: true },
+  }));
+  const names = Array.from({ length: 40 }, (_, index) => `o${index}`);
+  const objects = new Map([
+    ...names.map((name) => [`a/${name}`, objectOf('a', name, FROM)] as const),
+    ['a/many', objectOf('a', 'many', { settings: { language: 'en' }, valuesFrom })],
+  ]);
+  const { load } = sourceOf(objects, async (path) => {
+    asked.push(path);
+    return { data: { file: 'version: 1\nsettings: {language: en}\n' } };
+  });
+  await load();
+  expect((await load()).length).toBe(41);
+  expect(asked.toSorted()).toEqual(['/api/v1/namespaces/a/configmaps/settings', 'a/keys']);
+});
+
+it.each([
+  ['too many bytes', `version: 1\nsettings: {language: en} # ${'x'.repeat(300_000)}`],
+  ['too many keys', `version: 1\nsecrets:\n${'  k: {value: x}\n'.repeat(5_000)}`],
+  ['too many keys in one line', `version: 1\nsettings: {${'k: x,'.repeat(5_000)}}`],
+])('refuses a text with %s before it is parsed', async (_, text) => {
+  const objects = new Map([[KEY, objectOf('agents', 'production', FROM)]]);
+  const { source, load } = sourceOf(objects, async () => ({ data: { file: text } }));
+  await load();
+  await load();
+  expect(source.declared(KEY)?.problem?.message).toMatch(/^The text of the ConfigMap has /);
+  expect(source.declared(KEY)?.problem?.code).toBe('settings-invalid');
+});
+
+it('gives texts of a namespace a share, and others their own', async () => {
+  const text = `version: 1\n# ${'x'.repeat(250 * 1024)}\nsettings: {language: en}\n`;
+  const names = Array.from({ length: 30 }, (_, index) => `c${index}`);
+  const from = (name: string) => ({ settingsFrom: { configMapKeyRef: { name, key: 'file' } } });
+  const objects = new Map([
+    ...names.map((name) => [`a/${name}`, objectOf('a', name, from(name))] as const),
+    ['b/production', objectOf('b', 'production', FROM)],
+  ]);
+  const { source, load } = sourceOf(objects, async () => ({ data: { file: text } }));
+  let loaded: readonly string[] = [];
+  for (let times = 0; times < 6; times += 1) loaded = await load();
+  expect(loaded).toContain('b/production');
+  expect(loaded.length).toBe(17);
+  expect(source.overLimit).toEqual(new Map([['a', 14]]));
 });

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { WatchState } from '../../../src/reconciler/model/watch.ts';
 import type { KubeRequest } from '../../../src/controller/cluster/kube-api.ts';
-import { versionOf, type TargetResource } from '../../../src/controller/cluster/source.ts';
+import { versionOf, type TargetResource } from '../../../src/controller/cluster/target-resource.ts';
 import { statusOf } from '../../../src/controller/cluster/status.ts';
 import { StatusWriter } from '../../../src/controller/cluster/status-writer.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
@@ -36,6 +36,7 @@ async function writing(found: WatchState['found'], isKnownBefore: boolean) {
     state: stateOf(key),
     isRead: true,
     invalid: null,
+    waiting: null,
     handled: null,
     notHealed: null,
     rivals: [],
@@ -75,6 +76,7 @@ async function writing(found: WatchState['found'], isKnownBefore: boolean) {
     objects: { objects },
     clock,
     known: knownOf,
+    written: () => {},
     problem: (message) => {
       if (message !== null) throw new Error(message);
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EnvironmentPlan } from '../../../src/reconciler/model/plan.ts';
 import type { WatchState } from '../../../src/reconciler/model/watch.ts';
-import { versionOf, type TargetResource } from '../../../src/controller/cluster/source.ts';
+import { versionOf, type TargetResource } from '../../../src/controller/cluster/target-resource.ts';
 import { isYetToRead, statusOf, type TargetKnown } from '../../../src/controller/cluster/status.ts';
 import { mergePatch } from '../../../src/controller/cluster/status-writer.ts';
 import { approvalDigest } from '../../../src/controller/watch/healing.ts';
@@ -40,7 +40,14 @@ function stateWith(members: Partial<WatchState>): WatchState {
 }
 
 function knownWith(members: Partial<TargetKnown>): TargetKnown {
-  const nothing = { isRead: true, invalid: null, handled: null, notHealed: null, rivals: [] };
+  const nothing = {
+    isRead: true,
+    invalid: null,
+    waiting: null,
+    handled: null,
+    notHealed: null,
+    rivals: [],
+  };
   return { object: objectWith({}), state: stateWith({}), ...nothing, ...members };
 }
 
@@ -203,7 +210,7 @@ const SITUATIONS: readonly (readonly [
   ],
   [
     'not valid',
-    { state: null, invalid: { code: 'settings-invalid', message: 'line 1' } },
+    { state: null, invalid: { reason: 'Invalid', message: 'line 1' } },
     'False',
     'Invalid',
     'Unknown',
@@ -211,7 +218,7 @@ const SITUATIONS: readonly (readonly [
   ],
   [
     'not allowed by a policy',
-    { state: null, invalid: { code: 'policy-violated', message: 'no' } },
+    { state: null, invalid: { reason: 'Forbidden', message: 'no' } },
     'False',
     'Forbidden',
     'Unknown',
@@ -339,13 +346,17 @@ describe('a status is left as it is', () => {
   const object = { ...objectWith({}), status: { observedGeneration: 3 } };
   const older = { ...objectWith({}), status: { observedGeneration: 2 } };
   const suspended = { ...objectWith({ suspend: true }), status: { observedGeneration: 3 } };
-  const invalid = { code: 'settings-invalid', message: 'It is not.' };
+  const waiting = { reason: 'WaitingForPolicies', message: 'They cannot be read.' };
+  const inQueue = { reason: 'Progressing', message: 'Reading ConfigMap settings.' };
+  const invalid = { reason: 'Invalid', message: 'It is not.' };
   it.each<[name: string, known: Partial<TargetKnown>, isLeft: boolean]>([
     ['after a start that remembers nothing', { object, state: null, isRead: false }, true],
     ['if this process only remembers what it found', { object, isRead: false }, true],
     ['not once the server was read', { object, isRead: true }, false],
     ['not if it is of an older object', { object: older, state: null, isRead: false }, false],
     ['not if the object became invalid', { object, isRead: false, invalid }, false],
+    ['not if all objects wait for the policies', { object, isRead: false, waiting }, false],
+    ['if it waits for its turn', { object, isRead: false, waiting: inQueue }, true],
     ['not if it is suspended', { object: suspended, state: null, isRead: false }, false],
   ])('%s', (_, known, isLeft) => {
     expect(isYetToRead(knownWith(known))).toBe(isLeft);

@@ -1,0 +1,138 @@
+import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
+import { SetpointError } from '../../reconciler/model/error.ts';
+import type { Limits } from '../../reconciler/model/limits.ts';
+import type { Target } from '../../reconciler/desired/target.ts';
+import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
+import { exceedsScalars } from '../../reconciler/kubernetes/size.ts';
+import { InvalidSettings } from '../../reconciler/operations/load.ts';
+import { formatBytes, OBJECT_LIMITS, STORE_LIMITS } from './limits.ts';
+import type { Outside } from './outside.ts';
+import type { Allowance } from './policies.ts';
+import type { Refusal } from './stored-object.ts';
+import { approvedDigest, type TargetResource } from './target-resource.ts';
+
+/** There is no room for an object: all of its namespace take too much, or those of the cluster. Its own limits are others. */
+export class OverLimit extends SetpointError {}
+
+/** Why an object has no target yet. */
+export interface Waiting {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What an object declares, or why that is not valid, or not known yet. */
+export interface Declared {
+  readonly generation: number;
+  readonly uid: string;
+  readonly refused: Refusal['by'] | null;
+  /** What the policies of its namespace allowed when it was read; null if that was not known. */
+  readonly allowance: Allowance | null;
+  readonly target: Target | null;
+  readonly problem: SetpointError | null;
+  readonly waiting: Waiting | null;
+  /** Null if it was not known. */
+  readonly outside: Outside | null;
+}
+
+/** Why an object cannot be read of which no spec is stored. */
+export function refusedProblem(refused: Refusal, namespace: string): SetpointError {
+  const { specBytes, specTokens } = OBJECT_LIMITS;
+  const split = 'Declare less in it, or divide it into objects of several servers.';
+  const remove = 'Remove objects of the namespace, or declare less in them.';
+  switch (refused.by) {
+    case 'bytes':
+      return new InvalidSize(
+        `The spec has ${formatBytes(refused.size)}. The limit is ${formatBytes(specBytes)}.`,
+        split,
+      );
+    case 'tokens':
+      return new InvalidSize(
+        `The spec has ${refused.size} commas, colons and brackets. The limit is ${specTokens}.`,
+        split,
+      );
+    case 'namespace':
+      return new OverLimit(
+        'cluster-failed',
+        `The namespace ${namespace} is at its limit of ${formatBytes(STORE_LIMITS.namespace)} for SettingsTargets. The newest are not read.`,
+        { hint: remove },
+      );
+    case 'cluster':
+      return new OverLimit(
+        'cluster-failed',
+        `The SettingsTargets of the cluster are at their limit of ${formatBytes(STORE_LIMITS.cluster)}, and the namespace ${namespace} has the largest share. Its newest are not read.`,
+        { hint: remove },
+      );
+  }
+}
+
+/** Why the text of a ConfigMap is not parsed; null if it may be. */
+export function textProblem(
+  { settings }: Outside,
+  { metadata: { namespace = '' } }: TargetResource,
+): SetpointError | null {
+  const { textBytes, textScalars } = OBJECT_LIMITS;
+  const divide = 'Divide it into several ConfigMaps.';
+  if (settings?.kind === 'large')
+    return new InvalidSize(
+      `The text of the ConfigMap has ${formatBytes(settings.bytes)}. The limit is ${formatBytes(textBytes)}.`,
+      divide,
+    );
+  if (settings?.kind === 'no-room')
+    return new OverLimit(
+      'cluster-failed',
+      `The ConfigMaps that the SettingsTargets of the namespace ${namespace} name are at their limit of ${formatBytes(STORE_LIMITS.namespaceTexts)}. This one is not read.`,
+      { hint: 'Let several objects name the same ConfigMap, or declare less in them.' },
+    );
+  if (settings?.kind === 'text' && exceedsScalars(settings.text, textScalars))
+    return new InvalidSize(
+      `The text of the ConfigMap has more than ${textScalars} keys and values.`,
+      divide,
+    );
+  return null;
+}
+
+class InvalidSize extends SetpointError {
+  constructor(message: string, hint: string) {
+    super('settings-invalid', message, { hint });
+  }
+}
+
+export function modeProblem(
+  { spec }: TargetResource,
+  { whyNotMode }: Allowance,
+): SetpointError | null {
+  const why = whyNotMode(spec.mode);
+  const hint = 'Change spec.mode, or have the policy changed.';
+  return why === null ? null : new SetpointError('policy-violated', why, { hint });
+}
+
+/** The target that an object declares with what it names. Throws InvalidSettings if it is not valid. */
+export function targetOf(
+  key: string,
+  { metadata, spec }: Pick<TargetResource, 'metadata' | 'spec'>,
+  { settings, missing }: Outside,
+  { limits }: Pick<Allowance, 'limits'>,
+): Target {
+  const { target, diagnostics } = readSettingsTarget(
+    { metadata, spec },
+    {
+      settings: settings?.kind === 'text' ? settings.text : null,
+      hasKey: (secret) => !missing.has(`${secret.name}/${secret.key}`),
+    },
+  );
+  if (target === null) throw new InvalidSettings(firstOf(diagnostics));
+  const approved = approvedDigest({ spec });
+  const limited = approved === null ? limits : { ...(limits ?? NO_LIMITS), approved };
+  return { ...target, name: key, ...(limited === null ? {} : { limits: limited }) };
+}
+
+/** Diagnostics that are stored of one object: its status has the first one. */
+const MOST_DIAGNOSTICS = 20;
+
+function firstOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.length > MOST_DIAGNOSTICS
+    ? diagnostics.slice(0, MOST_DIAGNOSTICS)
+    : diagnostics;
+}
+
+const NO_LIMITS: Limits = { origins: [], forbidden: new Map(), interval: 0 };

@@ -1,0 +1,78 @@
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Limits of one SettingsTarget and of what it names. What is above one of them is not read, and the status of the object says so. */
+export const OBJECT_LIMITS = {
+  /** Bytes of a spec, as the API server sends it. */
+  specBytes: 256 * KIB,
+  /** Commas, colons and brackets of a spec: two for each value that has a name. 1,000 entries of valuesFrom have 11,000. */
+  specTokens: 16_000,
+  /** Bytes of the text that settingsFrom names. */
+  textBytes: 256 * KIB,
+  /** Keys and values of that text, as YAML counts them. */
+  textScalars: 8_000,
+  /** Bytes of metadata: the rest of what a server of etcd takes is not a name. */
+  metadataBytes: 2 * MIB,
+  /** Bytes of a status. The controller writes at most about 20 KiB. */
+  statusBytes: 64 * KIB,
+  /** Bytes of an annotation that asks for a read. */
+  annotationBytes: KIB,
+} as const;
+
+/**
+ * Limits of what is stored of all SettingsTargets, in bytes of memory as estimated by `storedSize`: an ordinary object takes about 2 KiB. The newest objects of the
+ * namespace that takes the most are refused first.
+ */
+export const STORE_LIMITS = {
+  /** Of one namespace. */
+  namespace: 24 * MIB,
+  /** Of all namespaces. */
+  cluster: 48 * MIB,
+  /** Objects of one namespace of which something is known. Those above are counted only. */
+  objects: 20_000,
+  /** Bytes of the texts of ConfigMaps that objects of one namespace name: each counts once. */
+  namespaceTexts: 4 * MIB,
+  /** The same of all namespaces. */
+  texts: 12 * MIB,
+} as const;
+
+/** Limits of what is read of ConfigMaps and Secrets at a time. */
+export const OUTSIDE_LIMITS = {
+  /** Requests of one namespace at a time. */
+  namespace: 2,
+  /** Requests of all namespaces at a time. */
+  cluster: 6,
+} as const;
+
+/** Limits of events, for each object, as client-go counts them. */
+export const EVENT_LIMITS = {
+  /** Events that are written at once. */
+  burst: 25,
+  /** Milliseconds after which one more is. */
+  every: 300_000,
+  /** Milliseconds for which the same event counts up the one before. */
+  series: 1_800_000,
+} as const;
+
+/** Milliseconds for which objects are read one after the other before the controller does other work. */
+export const WORK_LIMITS = {
+  /** Without a pause. */
+  atOnce: 20,
+  /** Of all objects that are new, until those that are read are watched. */
+  round: 1_000,
+} as const;
+
+/** The memory that is needed for an object, in bytes: its values take space besides their text. */
+export function storedSize(bytes: number, tokens: number): number {
+  return BARE_OBJECT + bytes + TOKEN * tokens;
+}
+
+const BARE_OBJECT = KIB;
+const TOKEN = 16;
+
+/** A number of bytes for people: 256 KiB. */
+export function formatBytes(bytes: number): string {
+  if (bytes < KIB) return `${bytes} bytes`;
+  const [size, unit] = bytes < MIB ? [bytes / KIB, 'KiB'] : [bytes / MIB, 'MiB'];
+  return `${Number.isInteger(size) ? size : size.toFixed(1)} ${unit}`;
+}

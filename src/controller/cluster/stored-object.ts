@@ -1,0 +1,128 @@
+import { isRecord } from '../../reconciler/model/value.ts';
+import { OBJECT_LIMITS, storedSize } from './limits.ts';
+import type { RawObject } from './object-stream.ts';
+
+/** Why nothing is stored of the spec of an object: it is too large itself (`size` is its bytes or tokens), or all of its namespace or of the cluster are. */
+export interface Refusal {
+  readonly by: 'bytes' | 'cluster' | 'namespace' | 'tokens';
+  readonly size: number;
+}
+
+/** What every object of Kubernetes has. */
+export interface KubeResource {
+  readonly metadata: KubeMetadata;
+  readonly spec?: unknown;
+  readonly refused?: Refusal;
+}
+
+interface KubeMetadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly generation?: number;
+  readonly resourceVersion?: string;
+  readonly creationTimestamp?: string;
+  /** Of one that is being deleted, and waits for a finalizer of somebody else. */
+  readonly deletionTimestamp?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** The name of an object with its namespace. */
+export function objectKey({ metadata: { namespace = '', name } }: KubeResource): string {
+  return `${namespace}/${name}`;
+}
+
+const MEMBERS: Readonly<Record<string, number>> = {
+  metadata: OBJECT_LIMITS.metadataBytes,
+  spec: OBJECT_LIMITS.specBytes,
+  status: OBJECT_LIMITS.statusBytes,
+};
+
+/** Bytes that are read of a member of an object. */
+export function largestMember(name: string): number {
+  return MEMBERS[name] ?? 0;
+}
+
+/** An object with what is stored of it, and its size in memory. Null if its metadata is too large: then it has no name. `before` is the same object as it was. */
+export function readObject(
+  raw: RawObject,
+  find: (key: string) => KubeResource | undefined,
+): { readonly object: KubeResource; readonly size: number } | null {
+  const metadata = metadataOf(raw);
+  if (metadata === null) return null;
+  const [spec, status] = [raw.get('spec'), raw.get('status')];
+  const named = { metadata };
+  const before = find(objectKey(named));
+  const shown = parsed('status', status);
+  const refused = refusalOf(spec);
+  const size = storedSize((spec?.bytes ?? 0) + (status?.bytes ?? 0), spec?.tokens ?? 0);
+  if (refused !== null)
+    return { object: { ...named, spec: {}, refused, ...shown }, size: storedSize(0, 0) };
+  const isSame = before?.refused === undefined && isSameSpec(before, named);
+  const specified = isSame ? { spec: before?.spec } : parsed('spec', spec);
+  return { object: { ...named, ...specified, ...shown }, size };
+}
+
+/** What names an object, and its version. */
+export function nameIn(
+  raw: RawObject,
+): Pick<KubeMetadata, 'name' | 'namespace' | 'resourceVersion'> {
+  const text = raw.get('metadata')?.text;
+  return typeof text !== 'string' ? { name: '' } : (JSON.parse(text) as KubeMetadata);
+}
+
+/** An object without its spec, because there is no room for it. */
+export function withoutSpec(object: KubeResource, refused: Refusal): KubeResource {
+  return { ...object, spec: {}, refused };
+}
+
+function parsed(name: 'spec' | 'status', member: ReturnType<RawObject['get']>) {
+  const text = member?.text;
+  return typeof text === 'string' ? { [name]: JSON.parse(text) as unknown } : {};
+}
+
+function refusalOf(spec: ReturnType<RawObject['get']>): Refusal | null {
+  if (spec === undefined) return null;
+  if (spec.text === null) return { by: 'bytes', size: spec.bytes };
+  const { tokens } = spec;
+  return tokens > OBJECT_LIMITS.specTokens ? { by: 'tokens', size: tokens } : null;
+}
+
+/** Not who wrote which of its fields, and of its annotations those that are read: there are thousands of objects. */
+function metadataOf(raw: RawObject): KubeMetadata | null {
+  const text = raw.get('metadata')?.text;
+  if (typeof text !== 'string') return null;
+  const all = JSON.parse(text) as KubeMetadata;
+  const { name, namespace, uid, generation, resourceVersion, labels } = all;
+  const { creationTimestamp, deletionTimestamp } = all;
+  if (typeof name !== 'string') return null;
+  const stored = { namespace, uid, generation, resourceVersion, creationTimestamp };
+  const given = Object.entries({ ...stored, deletionTimestamp, labels }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const annotations = isRecord(all.annotations) ? readAnnotations(all.annotations) : [];
+  return {
+    name,
+    ...Object.fromEntries(given),
+    ...(annotations.length === 0 ? {} : { annotations: Object.fromEntries(annotations) }),
+  };
+}
+
+const READ = /^(?:[a-z.]+\.)?setpoint\.dev\/|^reconcile\.fluxcd\.io\//;
+
+function readAnnotations(all: Readonly<Record<string, string>>): readonly [string, string][] {
+  return Object.entries(all).filter(
+    ([name, value]) => READ.test(name) && value.length <= OBJECT_LIMITS.annotationBytes,
+  );
+}
+
+/** Whether an object declares what it did: its generation grows with its spec alone. */
+export function isSameSpec(before: KubeResource | undefined, { metadata }: KubeResource): boolean {
+  const { uid, generation } = metadata;
+  return (
+    generation !== undefined &&
+    before?.metadata.uid === uid &&
+    before?.metadata.generation === generation
+  );
+}

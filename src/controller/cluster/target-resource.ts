@@ -1,0 +1,67 @@
+import { API_VERSION } from '../../reconciler/kubernetes/crd.ts';
+import type { TargetSpec } from '../../reconciler/kubernetes/settings-target.ts';
+import type { Value } from '../../reconciler/model/value.ts';
+import { kubePath } from './kube-api.ts';
+import type { KubeResource } from './stored-object.ts';
+
+/** A SettingsTarget as the API server hands it out. */
+export interface TargetResource extends KubeResource {
+  readonly spec: TargetSpec;
+  readonly status?: Readonly<Record<string, Value>>;
+}
+
+/** The path of a SettingsTarget, or of all in a namespace; null is all namespaces. */
+export function targetPath(namespace: string | null, name?: string): string {
+  return kubePath(`/apis/${API_VERSION}`, namespace, 'settingstargets', name);
+}
+
+export function isSuspended({ spec }: TargetResource): boolean {
+  return spec['suspend'] === true;
+}
+
+/** Its watch has ended, although a finalizer of somebody else may keep it for long. */
+export function isDeleted({ metadata }: KubeResource): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** How a state names what it was read by: the generation, and of which object, as one of the same name may follow it. */
+export function versionOf(generation: number, uid: string): string {
+  return `generation-${generation}-of-${uid.slice(0, 8)}`;
+}
+
+/** The same of an object as it is now. */
+export function versionNow(object: KubeResource): string {
+  return versionOf(generationOf(object), uidOf(object));
+}
+
+export function generationOf({ metadata }: KubeResource): number {
+  return metadata.generation ?? 0;
+}
+
+export function namespaceOf({ metadata }: KubeResource): string {
+  return metadata.namespace ?? 'default';
+}
+
+export function uidOf({ metadata }: KubeResource): string {
+  return metadata.uid ?? '';
+}
+
+/** What `spec.approval` names; null if nothing is to be approved. */
+export function approvedDigest({ spec }: Pick<TargetResource, 'spec'>): string | null {
+  const approval = spec['approval'] as { readonly planDigest?: string } | undefined;
+  return approval === undefined ? null : (approval.planDigest ?? '');
+}
+
+/** The address of the server of an object, as it is written. */
+export function addressOf({ server }: Partial<Pick<TargetSpec, 'server'>>): string {
+  const url = server?.['url'];
+  return typeof url === 'string' ? url.replace(/\/+$/, '') : '';
+}
+
+/** The origin that an object sends its values to; null if it names none. */
+export function originOf(object: TargetResource | undefined): string | null {
+  const { server } = (object?.spec ?? {}) as Partial<TargetSpec>;
+  const url = server?.['url'];
+  if (typeof url !== 'string' || !URL.canParse(url)) return null;
+  return new URL(url).origin.toLowerCase();
+}
