@@ -132,7 +132,8 @@ it('ends with one comment if two runs begin at once', async () => {
   let waiting: (() => void)[] = [];
   let lists = 0;
   on.github.intercept = (request, _response, proceed) => {
-    if (request.method !== 'GET' || (lists += 1) > 2) return false;
+    if (request.url?.includes('/comments') !== true || request.method !== 'GET') return false;
+    if ((lists += 1) > 2) return false;
     waiting.push(proceed);
     if (waiting.length === 2) for (const go of waiting) go();
     return true;
@@ -332,4 +333,48 @@ it('annotates paths from the root of the repository, wherever in the workspace i
   });
   const { commands } = await on.step({ inputs, event });
   expect(commands[0]).toMatchObject({ properties: { file: 'deploy/settings.yaml' } });
+});
+
+it('leaves the comment of a newer commit to the run of that commit, and says so', async () => {
+  const { event } = differing();
+  const [pull] = on.github.issues;
+  if (pull === undefined) throw new Error('no pull request');
+  pull.headSha = 'b'.repeat(40);
+  const { commands, code, summary } = await on.step({ inputs: PLAN, event });
+  expect(code).toBe(0);
+  expect(on.github.writes()).toEqual([]);
+  expect(summary).toContain('1 to change');
+  expect(commands).toContainEqual(
+    expect.objectContaining({
+      name: 'notice',
+      properties: { title: 'The comments were left unchanged' },
+    }),
+  );
+  pull.headSha = HEAD;
+  await on.step({ inputs: PLAN, event });
+  expect(on.github.writes()).toEqual(['POST /issues/1/comments']);
+});
+
+it('has one comment on many environments, and goes on updating those that there are', async () => {
+  const file = (count: number, language: string): string => {
+    const names = Array.from({ length: count }, (_, index) => `  e${index}: {}`).join('\n');
+    return `version: 1\nserver: { url: "${on.store.url}", api_key: "\${env:KEY}" }\nsettings: { language: ${language} }\nenvironments:\n${names}\n`;
+  };
+  on.commit({ 'settings.yaml': file(2, 'en') });
+  on.github.open({ pull: true });
+  const event = pullRequest(1);
+  await on.step({ inputs: PLAN, event });
+  expect(bodies()).toHaveLength(2);
+  on.commit({ 'settings.yaml': file(60, 'en') });
+  await on.step({ inputs: PLAN, event });
+  expect(bodies().map((body) => body.split('\n')[0])).toEqual([
+    '<!-- setpoint:plan environment=e0 -->',
+    '<!-- setpoint:plan environment=e1 -->',
+    '<!-- setpoint:plan -->',
+  ]);
+  expect(bodies()[2]).toContain('60 environments');
+  on.commit({ 'settings.yaml': file(60, 'fr') });
+  await on.step({ inputs: PLAN, event });
+  expect(bodies()).toHaveLength(3);
+  for (const body of bodies()) expect(body).toMatch(/no changes/i);
 });

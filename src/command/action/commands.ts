@@ -34,7 +34,7 @@ import {
   previewText,
 } from '../../reconciler/render/section-text.ts';
 import { PLAIN } from '../../reconciler/render/text.ts';
-import { hintsInInputs, type Inputs } from './inputs.ts';
+import { hintsInInputs, problemsInInputs, type Inputs } from './inputs.ts';
 import {
   errorLog,
   inert,
@@ -63,7 +63,8 @@ export function perform(inputs: Inputs, setting: StepContext): StepResult | Prom
 
 /** Checks the files, offline. */
 function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult {
-  const { diagnostics, targets } = targetsAndProblems({ file: inputs.files, env });
+  const { targets, diagnostics: found } = targetsAndProblems({ file: inputs.files, env });
+  const diagnostics = problemsInInputs(found);
   const document = validationDocument(diagnostics);
   const comments = commentsOf(document, commit);
   const names = namesListed(targets.map(({ name }) => name));

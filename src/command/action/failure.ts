@@ -2,7 +2,7 @@ import { failureComment } from '../github/comments-of.ts';
 import {
   type FailureDocument,
   asSetpointError,
-  SetpointError,
+  type SetpointError,
 } from '../../reconciler/model/error.ts';
 import { reported } from '../../reconciler/model/diagnostic.ts';
 import { InvalidSettings } from '../../reconciler/operations/load.ts';
@@ -10,7 +10,7 @@ import { diagnosticsText, errorText } from '../../reconciler/render/error-text.t
 import { failureAnnotations } from '../../reconciler/render/github/annotations.ts';
 import { failureMarkdown } from '../../reconciler/render/markdown/comments.ts';
 import { PLAIN } from '../../reconciler/render/text.ts';
-import { inInputs, type Inputs } from './inputs.ts';
+import { inInputs, problemsInInputs, type Inputs } from './inputs.ts';
 import type { StepResult, StepContext } from './report.ts';
 import { failureAtRoot } from './workspace-paths.ts';
 
@@ -37,11 +37,13 @@ export function failureResult(
   };
 }
 
-/** A usage error of an operation names flags; a step has inputs. */
+/** An error of an operation names flags; a step has inputs. */
 function inWordsOfInputs(error: SetpointError): SetpointError {
-  if (error.code !== 'usage') return error;
-  const hint = inInputs(error.hint);
-  return new SetpointError('usage', inInputs(error.message), { hint, cause: error });
+  const { message, hint } = error;
+  Object.assign(error, { message: inInputs(message), hint: inInputs(hint) });
+  if (error instanceof InvalidSettings)
+    Object.assign(error, { diagnostics: problemsInInputs(error.diagnostics) });
+  return error;
 }
 
 function failureDocument(error: SetpointError): FailureDocument {

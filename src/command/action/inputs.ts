@@ -1,4 +1,5 @@
 import { getInput } from '@actions/core';
+import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
 import { RULES, type Refusal } from '../../reconciler/model/guard.ts';
 import { type ErrorReport, usageError } from '../../reconciler/model/error.ts';
 import type { Shard } from '../../reconciler/model/shard.ts';
@@ -155,7 +156,20 @@ export function inInputs(text: string): string {
       /(?<![\w-])--(all|allow|base|max-age|check|policy|snapshot|rotate|strict|without)(?![\w-])/g,
       'the input $1',
     );
-  return named.replace(/^the input/, 'The input');
+  return named.replace(NO_INPUT, SPLIT).replace(/^the input/, 'The input');
+}
+
+/** The hint about a limit that no input raises. */
+const NO_INPUT = /Raise the limit with --max-file-size[^.]*\./;
+const SPLIT = 'Split it into several files, and name them in the input files.';
+
+/** The same for problems of settings files. */
+export function problemsInInputs(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.map((one) => ({
+    ...one,
+    message: inInputs(one.message),
+    hint: inInputs(one.hint),
+  }));
 }
 
 interface Hinting {

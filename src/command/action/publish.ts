@@ -21,7 +21,12 @@ export async function publishComments(
   env: Variables,
 ): Promise<void> {
   try {
-    await writeComments(gitHub(accessFrom(env, token), SYSTEM_CLOCK), pull.number, comments);
+    const client = gitHub(accessFrom(env, token), SYSTEM_CLOCK);
+    const done = await writeComments(client, pull, comments);
+    if (done.includes('outdated'))
+      notice('The pull request has a newer commit than this run. See the summary of this job.', {
+        title: 'The comments were left unchanged',
+      });
   } catch (thrown) {
     const error = asSetpointError(thrown);
     const refused = error.code === 'unauthorized';

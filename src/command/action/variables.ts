@@ -1,5 +1,5 @@
 import type { Variables } from '../../reconciler/model/ports.ts';
-import { listIn } from '../../reconciler/desired/key-travel.ts';
+import { listIn, variableOf } from '../../reconciler/desired/key-travel.ts';
 import { SetpointError } from '../../reconciler/model/error.ts';
 import { matches } from '../../reconciler/model/matcher.ts';
 
@@ -23,7 +23,7 @@ export function variablesFor(
 
 /** Without the variables that decide where secrets may be sent, and which programs give them. */
 function allowedSecrets(text: string, allowed: string | undefined): Record<string, string> {
-  const globs = listIn(allowed);
+  const globs = listIn(allowed)?.map(variableOf) ?? null;
   if (globs === null) {
     throw new SetpointError(
       'usage',

@@ -21,6 +21,8 @@ export interface GitHub {
   viewer(): Promise<string>;
   /** The comments on an issue or a pull request, oldest first. */
   comments(issue: number): Promise<readonly Post[]>;
+  /** The newest commit of a pull request; null if there is no such pull request, or the token may not read it. */
+  pullHead(pull: number): Promise<string | null>;
   createComment(issue: number, body: string): Promise<void>;
   updateComment(comment: number, body: string): Promise<void>;
   /** Succeeds, too, if somebody has deleted it already. */
@@ -52,6 +54,16 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
       const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
       const found = await octokit.paginate(route, { ...repo, issue_number: issue, per_page: 100 });
       return found.map(({ id, ...rest }) => post(id, rest)).toSorted(byAge);
+    },
+    pullHead: async (pull) => {
+      const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+      try {
+        const { data } = await octokit.request(route, { ...repo, pull_number: pull });
+        return (data as { head?: { sha?: string } }).head?.sha ?? null;
+      } catch (thrown) {
+        if (isNotFound(thrown)) return null;
+        throw thrown;
+      }
     },
     createComment: async (issue, body) => {
       const route = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';

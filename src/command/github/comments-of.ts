@@ -18,23 +18,22 @@ export type Commented = PlanDocument | OutcomeDocument | ValidationDocument;
 export function commentsOf(document: Commented, commit: string | null): readonly StickyComment[] {
   switch (document.kind) {
     case 'plan':
-      return document.environments.map((environment) => ({
-        environment: environment.name,
-        marker: markerOf('plan', environment.name),
-        digest: contentDigest(findings(environment)),
+      return ofEnvironments(
+        document.environments,
+        document.kind,
+        { digested: findings, markdown: (part) => planMarkdown(partOf(document, part)) },
         commit,
-        markdown: planMarkdown(partOf(document, [environment])),
-        clean: environment.status === 'in-sync',
-      }));
+      );
     case 'outcome':
-      return document.environments.map((environment) => ({
-        environment: environment.name,
-        marker: markerOf('outcome', environment.name),
-        digest: contentDigest({ ...environment, requests: null }),
+      return ofEnvironments(
+        document.environments,
+        document.kind,
+        {
+          digested: (one) => ({ ...one, requests: null }),
+          markdown: (part) => outcomeMarkdown(partOf(document, part)),
+        },
         commit,
-        markdown: outcomeMarkdown(partOf(document, [environment])),
-        clean: environment.status === 'in-sync',
-      }));
+      );
     case 'validation':
       return [
         {
@@ -47,6 +46,31 @@ export function commentsOf(document: Commented, commit: string | null): readonly
         },
       ];
   }
+}
+
+/** A comment for each environment, and one on all of them for when there are too many. */
+function ofEnvironments<E extends { readonly name: string; readonly status: string }>(
+  environments: readonly E[],
+  subject: 'plan' | 'outcome',
+  about: {
+    readonly digested: (one: E) => object;
+    readonly markdown: (part: readonly E[]) => string;
+  },
+  commit: string | null,
+): readonly StickyComment[] {
+  const comment = (environment: string | null, part: readonly E[], found: object) => ({
+    environment,
+    marker: markerOf(subject, environment),
+    digest: contentDigest(found),
+    commit,
+    markdown: about.markdown(part),
+    clean: part.every(({ status }) => status === 'in-sync'),
+  });
+  const joint =
+    environments.length < 2
+      ? undefined
+      : comment(null, environments, environments.map(about.digested));
+  return environments.map((one) => ({ ...comment(one.name, [one], about.digested(one)), joint }));
 }
 
 /** What was found, without what differs in every run: the time of the observation, and the digests with their salt. */

@@ -243,7 +243,7 @@ async function comment({ github, document }: World, pull: number, name: string, 
     markdown,
     clean: false,
   };
-  await writeComments(github, pull, [sticky]);
+  await writeComments(github, { number: pull, headSha: null }, [sticky]);
 }
 
 function noted(

@@ -9,27 +9,61 @@ export interface StickyComment extends Meta {
   readonly markdown: string;
   /** There is nothing to report: an existing comment is updated, but none is created. */
   readonly clean: boolean;
+  /** One comment on all environments of its document, instead of more than MOST_COMMENTS; absent if there is one alone. */
+  readonly joint?: StickyComment | undefined;
 }
 
-export type CommentDone = 'created' | 'updated' | 'unchanged' | 'not-needed';
+/** `outdated`: the pull request has another commit now. `joint`: it is in the one comment on all environments. */
+export type CommentDone = 'created' | 'updated' | 'unchanged' | 'not-needed' | 'outdated' | 'joint';
+
+/** A document on more environments has one comment: a branch can declare thousands. */
+const MOST_COMMENTS = 10;
+
+/** The pull request of a run, and the commit that it is about; null if that is not known. */
+export interface CommentedPull {
+  readonly number: number;
+  readonly headSha: string | null;
+}
 
 /**
  * Makes a pull request have each of the comments once. A comment is ours if its first line is the marker and its author is the
  * account of the token: a marker can be copied, and a token that may write can edit anybody's comment, so GitHub would not stop
- * us. A comment with the same digest is left as it is. If two runs have both created one, the oldest is kept and the others are
- * deleted, by whichever run sees them.
+ * us. A comment with the same digest is left unchanged. If two runs have both created one, the oldest is kept and the others are
+ * deleted, by whichever run sees them. A run of another commit than the newest of the pull request writes nothing: an older run that is
+ * repeated would replace what the newer one found.
  */
 export async function writeComments(
   github: GitHub,
-  pull: number,
+  { number: pull, headSha }: CommentedPull,
   comments: readonly StickyComment[],
 ): Promise<readonly CommentDone[]> {
-  const existing = await ownComments(github, pull, comments);
-  const done: CommentDone[] = [];
-  for (const comment of comments) done.push(await writeComment(github, pull, comment, existing));
-  const created = comments.filter((_, index) => done[index] === 'created');
+  if (comments.length === 0) return [];
+  if (headSha !== null) {
+    const newest = await github.pullHead(pull);
+    if (newest !== null && newest !== headSha) return comments.map(() => 'outdated');
+  }
+  const joint = new Set(comments.flatMap((comment) => comment.joint ?? []));
+  const existing = await ownComments(github, pull, [...comments, ...joint]);
+  const joined = new Set([...joint].filter((one) => isJoined(one, comments, existing)));
+  const isJoint = ({ marker, joint: one }: StickyComment): boolean =>
+    one !== undefined && joined.has(one) && !existing.some(({ body }) => isMarked(body, marker));
+  const apart = new Set(comments.filter((comment) => !isJoint(comment)));
+  const done = new Map<StickyComment, CommentDone>();
+  for (const one of [...joined, ...apart])
+    done.set(one, await writeComment(github, pull, one, existing));
+  const created = [...done].filter(([, how]) => how === 'created').map(([one]) => one);
   if (created.length > 0) await removeDuplicates(github, pull, created);
-  return done;
+  return comments.map((comment) => done.get(comment) ?? 'joint');
+}
+
+/** Whether a document has one comment on all of its environments: it has one already, or would have too many. */
+function isJoined(
+  joint: StickyComment,
+  comments: readonly StickyComment[],
+  existing: readonly Post[],
+): boolean {
+  if (existing.some(({ body }) => isMarked(body, joint.marker))) return true;
+  return comments.filter((one) => one.joint === joint && !one.clean).length > MOST_COMMENTS;
 }
 
 async function writeComment(

@@ -17,6 +17,8 @@ const DONE: Readonly<Record<CommentDone, string>> = {
   updated: 'comment updated',
   unchanged: 'comment unchanged',
   'not-needed': 'no comment needed',
+  outdated: 'comment unchanged: the pull request has a newer commit',
+  joint: 'in the comment on all environments',
 };
 
 /** `setpoint comment`: posts saved documents on a pull request. Each environment has one comment, which later runs update. */
@@ -32,7 +34,9 @@ export async function commentCommand(
     const commit = event?.headSha ?? io.env['GITHUB_SHA'] ?? null;
     const documents = await Promise.all(paths.map((path) => readSaved(path, KINDS)));
     const comments = documents.flatMap((document) => commentsOf(document, commit));
-    const written = await writeComments(gitHub(access, SYSTEM_CLOCK), pull, comments);
+    const headSha = event?.number === pull ? event.headSha : null;
+    const github = gitHub(access, SYSTEM_CLOCK);
+    const written = await writeComments(github, { number: pull, headSha }, comments);
     const lines = written.map((done, index) =>
       doneText(comments[index]?.environment ?? null, done),
     );
