@@ -1,7 +1,7 @@
 import { type Variables, secretName, type SecretPath } from '../model/ports.ts';
 import type { ErrorCode } from '../model/error.ts';
 import { matches } from '../model/matcher.ts';
-import { bareUrl, isLoopback, parsedUrl } from '../model/address.ts';
+import { bareUrl, isEmbedded, isLoopback, parsedUrl } from '../model/address.ts';
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
 import { secretLeaves, type CollectionForm, type DesiredItem } from '../model/collection.ts';
 import type { OriginList } from '../model/limits.ts';
@@ -19,10 +19,18 @@ export interface TravelPolicy extends SecretPolicy {
   /** Each of them must have an origin. */
   readonly origins: readonly OriginList[];
   readonly variables: readonly string[] | null;
+  /** The variables that may go to certain origins alone, whatever else lists them. */
+  readonly bindings: readonly Binding[];
   /** If both lists must be set: in a pipeline, and if a branch is followed. */
   readonly required: Requirement | null;
   /** Certificates are not checked in this process. */
   readonly unverifiedTls: boolean;
+}
+
+/** An entry NAME@ORIGIN of SETPOINT_ALLOWED_VARIABLES: globs of the variable, and of where it may be sent. */
+interface Binding {
+  readonly name: string;
+  readonly origin: string;
 }
 
 export interface TravelProblem {
@@ -50,11 +58,13 @@ const CLUSTER: Requirement = {
 /** `from` is who may have written the files by then: whoever can push to a branch, or make an object in a cluster. */
 export function travelPolicyIn(env: Variables, from?: 'branch' | 'cluster'): TravelPolicy {
   const entries = listIn(env['SETPOINT_ALLOWED_ORIGINS']);
+  const variables = listIn(env['SETPOINT_ALLOWED_VARIABLES']);
   const files = (env['CI'] ?? '') === '' ? null : PIPELINE;
   const required = { files, branch: files ?? BRANCH, cluster: CLUSTER };
   return {
     origins: entries === null ? [] : [{ name: 'SETPOINT_ALLOWED_ORIGINS', entries }],
-    variables: listIn(env['SETPOINT_ALLOWED_VARIABLES']),
+    variables: variables === null ? null : variables.map(variableOf),
+    bindings: (variables ?? []).flatMap(bindingOf),
     // Which Secret an object may name is for its namespace to say.
     secrets: from === 'cluster' ? ['kubernetes/**'] : listIn(env['SETPOINT_ALLOWED_SECRETS']),
     required: required[from ?? 'files'],
@@ -71,15 +81,30 @@ export function withinLimits(
   return { ...policy, origins: [...policy.origins, ...limits.origins] };
 }
 
-/** Why a target's service may not be sent what its file reads; null if it may. Loopback and `embedded:` need no list, but must be in those of its limits. */
+/** The variable of an entry of SETPOINT_ALLOWED_VARIABLES. */
+export function variableOf(entry: string): string {
+  return entry.replace(/@.*$/s, '');
+}
+
+function bindingOf(entry: string): Binding[] {
+  const at = entry.indexOf('@');
+  return at < 0 ? [] : [{ name: entry.slice(0, at), origin: entry.slice(at + 1) }];
+}
+
+/**
+ * Why a target's service may not be sent what its file reads; null if it may. Loopback and `embedded:` need no list, but must be in those
+ * of its limits. `sent` are the variables that are sent: those of the file, unless its own server is not used.
+ */
 export function travelProblem(
   target: Target,
   server: ServerSettings,
   policy: TravelPolicy,
+  sent?: Iterable<string>,
 ): TravelProblem | null {
   const read = partsWithReferences(target);
-  const unlisted = unlistedProblem(read, policy);
-  if (unlisted !== null) return unlisted;
+  const refused =
+    unlistedProblem(read, policy) ?? bindingProblem(sent ?? variablesRead(read), server, policy);
+  if (refused !== null) return refused;
   const url = parsedUrl(server.url);
   if (isLocal(server)) return unlistedOrigin(url, server.origin, target.limits?.origins ?? []);
   return (
@@ -97,8 +122,30 @@ export function readingProblem(
 ): TravelProblem | null {
   return (
     unlistedProblem(parts, policy) ??
+    bindingProblem(variablesRead(parts), server, policy) ??
     (isLocal(server) ? null : listProblem([...variablesRead(parts)], policy))
   );
+}
+
+/** Why a variable that is bound to other origins may not be sent to a server, on this machine either; null if it may. */
+function bindingProblem(
+  names: Iterable<string>,
+  { url, origin: shown }: ServerSettings,
+  { bindings }: TravelPolicy,
+): TravelProblem | null {
+  if (bindings.length === 0) return null;
+  const origin = isEmbedded(url) ? url : parsedUrl(url).origin;
+  for (const name of names) {
+    const own = bindings.filter((binding) => matches(name, [binding.name]));
+    const allowed = own.map((binding) => originGlob(binding.origin));
+    if (own.length === 0 || matches(origin, allowed)) continue;
+    return {
+      code: 'variable-not-allowed',
+      message: `SETPOINT_ALLOWED_VARIABLES binds ${name} to ${namesListed(allowed)}, and the file would send it to ${shown}.`,
+      hint: `Use another variable for this origin. If this is intended, add it outside the branch: ${name}@${shown}`,
+    };
+  }
+  return null;
 }
 
 function isLocal({ url }: ServerSettings): boolean {
@@ -253,7 +300,7 @@ function originGlob(entry: string): string {
 }
 
 /** The variables that parts of a file read, each once. */
-function variablesRead(parts: readonly (Node | undefined)[]): ReadonlySet<string> {
+export function variablesRead(parts: readonly (Node | undefined)[]): ReadonlySet<string> {
   const names = new Set<string>();
   const take = (text: string): void => {
     const template = mayHoldReference(text) ? parseTemplate(text) : [];

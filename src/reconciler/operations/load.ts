@@ -17,7 +17,7 @@ import {
   type Target,
 } from '../desired/target.ts';
 import { freeMemory } from '../host/this-process.ts';
-import { isThere, liesIn, namesIn, readText, readOptional } from '../host/read-text.ts';
+import { isThere, isUnder, liesIn, namesIn, readText, readOptional } from '../host/read-text.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 import { lockPath, readLock } from '../desired/schema-lock.ts';
 import { NATIVE_PARTS } from '../model/field.ts';
@@ -221,6 +221,11 @@ function pathFromHere(path: string): string {
 function readSettings(path: string, options: Options): string | Unreadable {
   const limit = fileLimit(options);
   requireFile(path, options);
+  if (leadsOutside(path, options)) {
+    throw new SetpointError('file-unreadable', `${path} is a link to a file elsewhere.`, {
+      hint: 'In a pipeline, settings files lie in the working directory: commit the file itself.',
+    });
+  }
   const read = readText(path, limit);
   if ('text' in read) return read.text;
   const [message, hint] =
@@ -233,6 +238,13 @@ function readSettings(path: string, options: Options): string | Unreadable {
   return {
     diagnostics: [diagnostic(sourceFile(path, ''), 0, { code: read.problem, message, hint })],
   };
+}
+
+/** Whether a branch could have made a file of the working directory a link to one of the machine, whose keys would be shown. */
+function leadsOutside(path: string, { env, checkout }: Options): boolean {
+  const root = resolve(checkout?.root ?? '.');
+  const isOfBranch = (env['CI'] ?? '') !== '' || checkout?.from === 'branch';
+  return isOfBranch && isUnder(resolve(path), root) && isThere(path) && !liesIn(path, root);
 }
 
 /** Bytes that a settings file may have. */

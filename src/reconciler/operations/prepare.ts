@@ -17,6 +17,7 @@ import {
   type TravelPolicy,
   type TravelProblem,
   secretsRead,
+  variablesRead,
   whyNotAsked,
 } from '../desired/key-travel.ts';
 import { KeyUses, originsBy, sharedKeyMessage, type SharedKey } from '../desired/key-uses.ts';
@@ -191,7 +192,10 @@ function reach(
     if (misdirected !== null) return { warnings, server: keyShared(misdirected) };
     return {
       warnings,
-      server: server instanceof SetpointError ? server : allowed(target, server, policy),
+      server:
+        server instanceof SetpointError
+          ? server
+          : allowed(target, server, policy, sentElsewhere(target, server)),
     };
   }
   const found =
@@ -220,12 +224,20 @@ function notePaths(target: Target, { url, caFile }: ServerSettings, resolved: Re
   }
 }
 
+/** The variables that are sent to another address than the file's: those of its settings, and of the key for `--server`. */
+function sentElsewhere(target: Target, { apiKey }: ServerSettings): ReadonlySet<string> {
+  const parts = partsWithReferences(target).filter((part) => part !== target.server);
+  const key = apiKey === null ? [] : ['SETPOINT_API_KEY'];
+  return new Set([...variablesRead(parts), ...key]);
+}
+
 function allowed(
   target: Target,
   server: ServerSettings,
   policy: TravelPolicy,
+  sent?: Iterable<string>,
 ): ServerSettings | SetpointError {
-  const problem = travelProblem(target, server, policy);
+  const problem = travelProblem(target, server, policy, sent);
   return problem === null ? server : travelError(problem);
 }
 
