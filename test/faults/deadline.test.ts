@@ -10,9 +10,9 @@ describe('a write of 30 s at most', () => {
   afterEach(() => void vi.useRealTimers());
 
   it.each([
-    ['the connection', 0, 5_000, 'not-applied', 'no connection was made within 5 s'],
-    ['the headers', 1, 10_000, 'ambiguous', 'no answer began within 10 s'],
-    ['M16: the body', 2, 30_000, 'ambiguous', 'the answer was not complete within 30 s'],
+    ['the connection', 0, 5_000, 'not-applied', 'No connection was made within 5 s'],
+    ['the headers', 1, 10_000, 'ambiguous', 'No answer began within 10 s'],
+    ['M16: the body', 2, 30_000, 'ambiguous', 'The answer was not complete within 30 s'],
   ])('waits for %s so long', async (_, steps, after, kind, words) => {
     const abort = vi.fn();
     const dispatcher = halting(steps, { abort } as unknown as Dispatcher.DispatchController);

@@ -156,8 +156,6 @@ describe('an answer that is no app-server as setpoint knows it', () => {
     const error = await failure(serviceAt(server.url, KEYED));
     expect(error.code).toBe('server-error');
     expect(error.hint).toContain('a wrong type');
-    expect(error.message).toContain(
-      '/api/v1/settings was answered with an error of the service (status 500)',
-    );
+    expect(error.message).toContain('The service answered with an error (status 500): GET');
   });
 });

@@ -13,7 +13,7 @@ describe('an observation without an answer', () => {
     const error = await failure(service);
     expect(error).toMatchObject({ code: 'unreachable', exitCode: 1 });
     expect(error.message).toBe(
-      'GET http://127.0.0.1:9/api/settings failed: the connection was refused, 4 tries in all.',
+      'The connection was refused: GET http://127.0.0.1:9/api/settings, 4 tries in all.',
     );
     expect(service.clock.waits).toEqual([500, 1_000, 2_000]);
     expect(service.connection.requests.get).toBe(0);
@@ -45,14 +45,14 @@ describe('an observation without an answer', () => {
     const dispatcher = { dispatch: () => true } as unknown as Dispatcher;
     const error = await failure(serviceAt('http://127.0.0.1:9', { dispatcher, timeout: 20 }));
     expect(error).toMatchObject({ code: 'timed-out', exitCode: 9 });
-    expect(error.message).toContain('no connection was made within');
+    expect(error.message).toContain('No connection was made within');
   });
 
   it('hangs before the headers: tried again, then timed out', async () => {
     const server = await rawServer(() => {});
     const error = await failure(serviceAt(server.url, { timeout: 600 }));
     expect(error.code).toBe('timed-out');
-    expect(error.message).toContain('no answer began within');
+    expect(error.message).toContain('No answer began within');
     expect(server.requests).toHaveLength(4);
   });
 
@@ -106,7 +106,7 @@ describe('an observation with half an answer', () => {
     );
     const error = await failure(serviceAt(server.url));
     expect(error.code).toBe('bad-response');
-    expect(error.message).toContain('cut off or malformed, 2 tries in all');
+    expect(error.message).toContain('cut off or malformed: GET');
     expect(server.requests).toHaveLength(2);
   });
 
@@ -129,7 +129,7 @@ describe('an observation with half an answer', () => {
     });
     const error = await failure(serviceAt(server.url, { timeout: 600 }));
     expect(error).toMatchObject({ code: 'timed-out', exitCode: 9 });
-    expect(error.message).toContain('the answer was not complete within 0.6 s');
+    expect(error.message).toContain('The answer was not complete within 0.6 s');
     expect(server.requests).toHaveLength(2);
   });
 
@@ -171,7 +171,7 @@ describe('an observation answered with a status', () => {
     const service = serviceAt(server.url);
     const error = await failure(service);
     expect(error.code).toBe('server-error');
-    expect(error.message).toMatch(/status 500\), 4 tries in all\.$/);
+    expect(error.message).toMatch(/status 500\): GET \S+, 4 tries in all\.$/);
     expect(service.connection.requests.get).toBe(4);
     expect(server.requests).toHaveLength(4);
   });
@@ -278,8 +278,8 @@ describe('an observation answered by something else', () => {
   it.each([
     ['text/html; charset=utf-8', 'an HTML page', 2],
     ['text/plain', 'text/plain', 1],
-    ['application/canary', 'another content type', 1],
-    ['', 'no content type', 1],
+    ['application/canary', 'of another content type', 1],
+    ['', 'without a content type', 1],
   ])('200 with %s: named, not read, one try of each path', async (type, words, tries) => {
     const server = await rawServer((socket) =>
       socket.write(answer(200, `<html>canary${SETTINGS}`, { 'content-type': type })),

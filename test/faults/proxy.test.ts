@@ -73,7 +73,7 @@ describe('a proxy', () => {
     const error = await failure(service);
     expect(error.code).toBe('unreachable');
     expect(error.message).toContain(
-      `the proxy of HTTPS_PROXY refused the tunnel (status ${status})`,
+      `The proxy of HTTPS_PROXY refused the tunnel (status ${status})`,
     );
     expect(proxy.requests).toHaveLength(tries);
     await expect(written(service)).resolves.toMatchObject({ kind: 'not-applied', retry });

@@ -149,7 +149,7 @@ describe('a service that refuses everything', () => {
     const { environments } = await plan({ text: fleet([server], 300), env: {}, ...time });
     expect(environments.map(({ error }) => error?.code)).toEqual(all(300, 'rate-limited'));
     expect(environments[0]?.error?.message).toMatch(
-      /^GET http:\/\/127\.0\.0\.1:\d+\/e0\/api\/settings was refused for too many requests/,
+      /^The service limits requests.*: GET http:\/\/127\.0\.0\.1:\d+\/e0\/api\/settings/,
     );
     expect(environments[299]?.error?.message).toMatch(
       /was not sent: the service limits requests, and has refused all of them for 1\d\d(\.\d)? s \(status 429\)\.$/,

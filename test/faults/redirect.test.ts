@@ -12,7 +12,7 @@ it.each(STATUSES)('M1: an observation never follows a %s', async (status) => {
   const error = await failure(serviceAt(server.url));
   expect(error.code).toBe('redirected');
   expect(error.message).toBe(
-    `GET ${server.url}/api/settings was answered with a redirect to another address (status ${status}).`,
+    `The service answered with a redirect to another address (status ${status}): GET ${server.url}/api/settings.`,
   );
   expect(other.connections()).toBe(0);
   expect(other.received()).toBe(0);
@@ -49,7 +49,7 @@ it.each([
   ['/elsewhere?canary', 'to another path of the same address'],
   ['https://canary:canary@b.example/canary', 'to another address'],
   ['javascript:canary', 'to another address'],
-  ['http://[canary', 'was answered with a redirect (status 302)'],
+  ['http://[canary', 'The service answered with a redirect (status 302)'],
 ])('a redirect to %s is reported as far as it may be shown', async (location, words) => {
   const server = await rawServer((socket) => socket.write(answer(302, '', { location })));
   expect((await failure(serviceAt(server.url))).message).toContain(words);

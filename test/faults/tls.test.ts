@@ -58,7 +58,7 @@ it('names the connection if the handshake hangs', async () => {
   const server = await rawServer(() => {});
   const error = await failure(serviceAt(server.url.replace('http:', 'https:'), { timeout: 60 }));
   expect(error.code).toBe('timed-out');
-  expect(error.message).toContain('no connection was made');
+  expect(error.message).toContain('No connection was made');
 });
 
 it('refuses a CA file with nonsense in it, at the first request', async () => {

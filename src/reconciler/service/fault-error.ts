@@ -1,5 +1,11 @@
 import { SetpointError } from '../model/error.ts';
-import { seconds, ServiceError, type Retry, type ServiceErrorOptions } from './service-error.ts';
+import {
+  requestError,
+  seconds,
+  ServiceError,
+  type Retry,
+  type ServiceErrorOptions,
+} from './service-error.ts';
 
 /**
  * The error for a request that got no whole answer. `place` is its method and address, as they may be shown; `proxied`
@@ -10,7 +16,7 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
   const unreachable = (words: string, retry: Retry = 'again') =>
     new ServiceError(
       'unreachable',
-      `${place} failed: ${words}.`,
+      requestError(words, place),
       options({ retry, hint: proxied ? PROXY_HINT : undefined, starting: words }),
     );
   switch (fault.kind) {
@@ -27,13 +33,13 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
     case 'tls':
       return new ServiceError(
         'tls',
-        `${place} failed: ${tlsWords(fault.code)}.`,
+        requestError(tlsWords(fault.code), place),
         options({ hint: tlsHint(fault.code), starting: tlsStarting(fault.code) }),
       );
     case 'timeout':
       return new ServiceError(
         'timed-out',
-        `${place} took too long: ${TOO_LATE[fault.phase]} within ${seconds(fault.after)}.`,
+        requestError(`${TOO_LATE[fault.phase]} within ${seconds(fault.after)}`, place),
         options({
           retry: fault.phase === 'body' ? 'once' : 'again',
           starting: `${TOO_LATE[fault.phase]} within ${seconds(fault.after)}`,
@@ -46,7 +52,7 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
       }
       return new ServiceError(
         'bad-response',
-        `${place} failed: the connection was closed in the middle of the answer.`,
+        requestError('the connection was closed in the middle of the answer', place),
         options({
           retry: 'again',
           starting: 'the connection was closed in the middle of the answer',
@@ -55,31 +61,31 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
     case 'malformed':
       return new ServiceError(
         'bad-response',
-        `${place} failed: the answer is not valid HTTP.`,
+        requestError('the answer is not valid HTTP', place),
         options({ retry: 'again' }),
       );
     case 'undecodable':
       return new ServiceError(
         'bad-response',
-        `${place} failed: the answer is compressed, and cannot be unpacked.`,
+        requestError('the answer is compressed, and cannot be unpacked', place),
         options({ retry: 'once' }),
       );
     case 'foreign-encoding':
       return new ServiceError(
         'bad-response',
-        `${place} failed: the answer has an encoding that setpoint does not support.`,
+        requestError('the answer has an encoding that setpoint does not support', place),
         options(),
       );
     case 'headers-too-large':
       return new ServiceError(
         'response-too-large',
-        `${place} failed: the headers of the answer are larger than 16 KiB.`,
+        requestError('the headers of the answer are larger than 16 KiB', place),
         options(),
       );
     case 'body-too-large':
       return new ServiceError(
         'response-too-large',
-        `${place} failed: the answer is too large.`,
+        requestError('the answer is too large', place),
         options(),
       );
     case 'aborted':
@@ -106,7 +112,7 @@ function proxyError(place: string, status: number | null, cause: Error | undefin
   const answer = status === null ? '' : ` (status ${status})`;
   return new ServiceError(
     'unreachable',
-    `${place} failed: the proxy of HTTPS_PROXY refused the tunnel${answer}.`,
+    requestError(`the proxy of HTTPS_PROXY refused the tunnel${answer}`, place),
     {
       hint: PROXY_HINT,
       cause,

@@ -1,5 +1,12 @@
 import { isJson, type Reply, headerOf, type Method } from './exchange.ts';
-import { NO_ROUTE_YET, ServiceError, LONGEST_WAIT, NotSent, seconds } from './service-error.ts';
+import {
+  NO_ROUTE_YET,
+  requestError,
+  ServiceError,
+  LONGEST_WAIT,
+  NotSent,
+  seconds,
+} from './service-error.ts';
 import { statusError } from './status-error.ts';
 import type { Connection } from './connect.ts';
 import { faultError, interruption } from './fault-error.ts';
@@ -53,7 +60,7 @@ export function jsonOf(place: string, reply: Reply): ReadReply {
       return {
         error: new ServiceError(
           'bad-response',
-          `${place} was answered with JSON that is cut off or malformed.`,
+          requestError('the answer is JSON that is cut off or malformed', place),
           { retry: 'once' },
         ),
       };
@@ -61,14 +68,14 @@ export function jsonOf(place: string, reply: Reply): ReadReply {
       return {
         error: new ServiceError(
           'bad-response',
-          `${place} was answered with JSON that is nested more than 64 deep.`,
+          requestError('the answer is JSON that is nested more than 64 deep', place),
         ),
       };
     case 'duplicate-key':
       return {
         error: new ServiceError(
           'bad-response',
-          `${place} was answered with JSON that has a key twice in one object.`,
+          requestError('the answer is JSON that has a key twice in one object', place),
         ),
       };
   }
@@ -83,7 +90,7 @@ function notJson(place: string, { status, headers }: Reply): ServiceError {
   const contentType = headerOf(headers, 'content-type') ?? '';
   return new ServiceError(
     'not-this-service',
-    `${place} was answered with ${kindOf(contentType)} instead of JSON (status ${status}).`,
+    requestError(`the answer is ${kindOf(contentType)} instead of JSON (status ${status})`, place),
     {
       hint: 'Check server.url and its path prefix; a sign-in page in front of the service, or a service without this path, answers like this.',
       starting: status === 404 ? NO_ROUTE_YET : null,
@@ -96,7 +103,7 @@ function kindOf(contentType: string): string {
   const [essence = ''] = contentType.toLowerCase().split(';', 1);
   switch (essence.trim()) {
     case '':
-      return 'no content type';
+      return 'without a content type';
     case 'text/html':
     case 'application/xhtml+xml':
       return 'an HTML page';
@@ -107,7 +114,7 @@ function kindOf(contentType: string): string {
     case 'text/event-stream':
       return essence.trim();
     default:
-      return 'another content type';
+      return 'of another content type';
   }
 }
 
@@ -196,7 +203,10 @@ function confirmed(place: string, reply: Reply): SendAnswer {
   if ('error' in read) return ambiguous(read.error);
   if (isRecord(read.json)) return { kind: 'done', answer: read.json };
   return ambiguous(
-    new ServiceError('bad-response', `${place} was answered with JSON that is not an object.`),
+    new ServiceError(
+      'bad-response',
+      requestError('the answer is JSON that is not an object', place),
+    ),
   );
 }
 

@@ -39,6 +39,11 @@ export class ServiceError extends SetpointError {
   }
 }
 
+/** A message about a request: the cause, which a narrow column must not cut off, then the request. */
+export function requestError(cause: string, place: string): string {
+  return `${cause.charAt(0).toUpperCase()}${cause.slice(1)}: ${place}.`;
+}
+
 const IMF_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /** The longest wait, in milliseconds: a request that would have to wait longer fails at once. */

@@ -5,6 +5,7 @@ import {
   NO_ROUTE_YET,
   LONGEST_WAIT,
   RATE_HINT,
+  requestError,
   retryAfter,
   seconds,
   ServiceError,
@@ -15,18 +16,18 @@ import {
 export function statusError(connection: Connection, place: string, reply: Reply): ServiceError {
   const { status, headers } = reply;
   const error = (code: ErrorCode, words: string, options?: ServiceErrorOptions) =>
-    new ServiceError(code, `${place} ${words} (status ${status}).`, options);
+    new ServiceError(code, requestError(`${words} (status ${status})`, place), options);
   if (status >= 300 && status < 400) {
     const location = headerOf(headers, 'location');
     const target = redirectTarget(location, connection.base);
-    return error('redirected', `was answered with a redirect${target}`);
+    return error('redirected', `the service answered with a redirect${target}`);
   }
   switch (status) {
     case 401:
     case 403:
       return refusedKey(place, status, connection.sendsKey);
     case 404:
-      return error('not-this-service', 'is unknown to the server', {
+      return error('not-this-service', 'the server does not know this path', {
         starting: isJson(reply) ? null : NO_ROUTE_YET,
       });
     case 405:
@@ -34,28 +35,28 @@ export function statusError(connection: Connection, place: string, reply: Reply)
     case 410:
     case 415:
     case 421:
-      return error('not-this-service', 'is unknown to the server');
+      return error('not-this-service', 'the server does not know this path');
     case 408:
-      return error('timed-out', 'took the service too long', {
+      return error('timed-out', 'the service took too long', {
         retry: 'again',
         starting: 'status 408',
       });
     case 409:
     case 412:
     case 423:
-      return error('contended', 'came while the service was busy with something else', {
+      return error('contended', 'the service is busy with something else', {
         retry: 'again',
       });
     case 413:
-      return error('settings-refused', 'was larger than the service accepts');
+      return error('settings-refused', 'the request is larger than the service accepts');
     case 425:
-      return error('server-error', 'came too early for the service', {
+      return error('server-error', 'the request came too early for the service', {
         retry: 'again',
         starting: 'status 425',
       });
     case 429:
       return waiting(connection, reply, (wait, options) =>
-        error('rate-limited', `was refused for too many requests${wait}`, {
+        error('rate-limited', `the service limits requests${wait}`, {
           ...options,
           hint: RATE_HINT,
         }),
@@ -64,18 +65,18 @@ export function statusError(connection: Connection, place: string, reply: Reply)
   }
   if (status >= 500) {
     return waiting(connection, reply, (wait, options) =>
-      error('server-error', `was answered with an error of the service${wait}`, options),
+      error('server-error', `the service answered with an error${wait}`, options),
     );
   }
-  if (status >= 400) return error('bad-response', 'was refused by the service');
-  return error('bad-response', 'was answered with a success and no content');
+  if (status >= 400) return error('bad-response', 'the service refused the request');
+  return error('bad-response', 'the service answered with a success and no content');
 }
 
 function refusedKey(place: string, status: number, sent: boolean): ServiceError {
   if (sent) {
     return new ServiceError(
       'unauthorized',
-      `The service refused the key that came with ${place} (status ${status}).`,
+      requestError(`the service refused the key (status ${status})`, place),
       {
         hint: 'Check that the variable of server.api_key holds a key of this service (with --server: SETPOINT_API_KEY), and that server.auth matches the service.',
       },
@@ -83,7 +84,7 @@ function refusedKey(place: string, status: number, sent: boolean): ServiceError 
   }
   return new ServiceError(
     'unauthorized',
-    `The service refused ${place}, and no key was sent (status ${status}).`,
+    requestError(`the service refused the request, and no key was sent (status ${status})`, place),
     {
       hint: 'Set server.api_key in the file, as a reference such as ${env:SETPOINT_API_KEY}; with --server, set SETPOINT_API_KEY.',
     },

@@ -153,7 +153,9 @@ describe('--wait-ready', () => {
     expect(code).toBe(1);
     expect(environments[0]?.error).toMatchObject({
       code: 'server-error',
-      message: expect.stringMatching(/^The service was not ready within 20 s\..*\(status 503\)\.$/),
+      message: expect.stringMatching(
+        /^The service was not ready within 20 s\..*\(status 503\): GET \S+\.$/,
+      ),
     });
   });
 
@@ -163,7 +165,10 @@ describe('--wait-ready', () => {
       return true;
     };
     const { code, stderr } = await setpoint(['plan', '-e', 'one', '--wait-ready', '5m'], options());
-    expect([code, stderr]).toEqual([1, expect.stringContaining('is unknown to the server')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('The server does not know this path'),
+    ]);
     expect(stderr).not.toContain('waiting');
   });
 

@@ -323,6 +323,6 @@ describe('a pointer to something that is not there', () => {
       method === 'PATCH' ? { status: 404, body: { detail: 'Not Found' } } : null;
     const { code, stdout, stderr } = await runs(fronted.url, 'llm_model: x/y')('apply', '--yes');
     expect(code).toBe(1);
-    expect(stdout + stderr).toContain('/api/settings is unknown to the server (status 404)');
+    expect(stdout + stderr).toContain('The server does not know this path (status 404)');
   });
 });

@@ -170,7 +170,7 @@ describe('an empty store of an app-server release', () => {
     const fronted = await unnamed(503);
     const { code, stdout, stderr } = await runs(fronted.url, 'language: fr')('plan');
     expect(code).toBe(1);
-    expect(stdout + stderr).toContain('agent-schema was answered with an error of the service');
+    expect(stdout + stderr).toContain('The service answered with an error');
     expect(fronted.writes()).toEqual([]);
   });
 

@@ -223,7 +223,7 @@ describe('a write', () => {
   it('to a server that has no such path', async () => {
     const fields = { llm_model: 'canary', active_profile: null, active_meta_profile: '' };
     await expect(refusal(404, fields)).resolves.toMatchObject({
-      message: `${PLACE} is unknown to the server (status 404).`,
+      message: `The server does not know this path (status 404): ${PLACE}.`,
     });
   });
 
