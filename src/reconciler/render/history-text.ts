@@ -6,7 +6,7 @@ import { unchangedOf } from '../model/uncompared.ts';
 import { counted, namesListed } from '../model/wording.ts';
 import { changePaths, historyRows, type HistoryRow, type ShownRecord } from './history-rows.ts';
 import { calledBy, inlineValue } from './change.ts';
-import { liftedProofs } from './section.ts';
+import { liftedProofs, STATE_WORDS } from './section.ts';
 import { proofText } from './section-text.ts';
 import { paint, type Style, visible } from './text.ts';
 import { notCompared } from './wording.ts';
@@ -88,7 +88,8 @@ function wordsOf(record: ShownRecord, path: Path | null, style: Style): string[]
 
 function stateLines(event: StateEvent, path: Path | null, style: Style): string[] {
   const { status, before, after, commit, plan } = event;
-  const first = before === 'not-read' ? status : `${before} → ${status}`;
+  const [now, was] = [STATE_WORDS[status], STATE_WORDS[before]];
+  const first = before === 'not-read' ? now : `${was} → ${now}`;
   const seen =
     after === null || status === 'in-sync' ? [] : [`changed after ${after}, the read before`];
   const error = plan?.error ?? null;

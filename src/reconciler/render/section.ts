@@ -24,7 +24,7 @@ import {
   seenText,
   type Sentence,
 } from './wording.ts';
-import type { Verdict } from '../model/verdict.ts';
+import { WATCH_STATUSES, type Verdict, type WatchStatus } from '../model/verdict.ts';
 import { unchangedOf, waysOf, type Ways } from '../model/uncompared.ts';
 import { namesListed } from '../model/wording.ts';
 
@@ -159,7 +159,10 @@ export function liftedProofs({
 }
 
 /** The error, unless the refusals that are listed are the error. */
-export function unlistedError({ error, refusals }: Section): ErrorReport | null {
+export function unlistedError({
+  error,
+  refusals,
+}: Pick<Section, 'error' | 'refusals'>): ErrorReport | null {
   return error?.code === 'guard-refused' && refusals.length > 0 ? null : error;
 }
 
@@ -167,7 +170,7 @@ function newWarnings({ changes, warnings }: EnvironmentOutcome): readonly Warnin
   return changes.length === 0 ? warnings : warnings.filter(isOfWriting);
 }
 
-/** The verdict of an environment as it is shown. `error` words a failure by its kind. */
+/** The verdict of an environment as it is shown. `error` tells a failure from what was ended on purpose. */
 export function verdictLabel(
   verdict: Verdict,
   wording: Wording,
@@ -185,9 +188,9 @@ export const PROOF_LABELS: Readonly<Record<Proof['status'], Label>> = {
   'not-checked': { mark: '·', words: 'not checked', color: 'yellow' },
 };
 
-/** The kind of a failure. */
-export function failureWords(code = ''): string {
-  return Object.hasOwn(FAILURES, code) ? (FAILURES[code] ?? '') : LABELS.failed.words;
+/** The word for a failure, or for what was ended on purpose. */
+function failureWords(code = ''): string {
+  return Object.hasOwn(ENDED, code) ? (ENDED[code] ?? '') : LABELS.failed.words;
 }
 
 const DIFFERS: Label = { mark: '~', words: 'differs', color: 'yellow' };
@@ -214,6 +217,11 @@ export const LABELS = {
   partial: { mark: '~', words: 'applied in part', color: 'yellow' },
 } as const satisfies Readonly<Record<Verdict, Label>>;
 
+/** The word for each state of a watched environment, which every surface shows: log, status, history, page, notices and alerts. */
+export const STATE_WORDS = Object.fromEntries(
+  WATCH_STATUSES.map((status) => [status, LABELS[status].words]),
+) as Readonly<Record<WatchStatus, string>>;
+
 /** A drift that an apply would refuse to undo is drift, like any other. */
 const OTHERWISE: Readonly<Record<Wording, Readonly<Partial<Record<Verdict, Label>>>>> = {
   plan: {
@@ -224,13 +232,8 @@ const OTHERWISE: Readonly<Record<Wording, Readonly<Partial<Record<Verdict, Label
   apply: {},
 };
 
-const FAILURES: Readonly<Record<string, string>> = {
-  unreachable: 'unreachable',
-  'timed-out': 'timed out',
-  unauthorized: 'key refused',
-  tls: 'TLS failed',
-  'rate-limited': 'rate limited',
-  'reference-missing': 'reference missing',
+/** How what was ended on purpose is called; whatever else failed is one state, and its error names the cause. */
+const ENDED: Readonly<Record<string, string>> = {
   declined: 'cancelled',
   interrupted: 'stopped',
   terminated: 'stopped',

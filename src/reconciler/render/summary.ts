@@ -35,7 +35,7 @@ export function isSummed({ environments }: AnySummary): boolean {
   return environments.total > 1;
 }
 
-/** What is known of many environments, in one line: `10,000 environments: 9,970 in sync, 22 drift, 8 unreachable.` */
+/** What is known of many environments, in one line: `10,000 environments: 9,970 in sync, 22 drift, 8 failed.` */
 export interface SummaryLine {
   /** `10,000 environments`, or `5,000 environments of shard 0/2` */
   readonly total: string;
