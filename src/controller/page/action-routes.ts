@@ -22,6 +22,7 @@ import {
 } from './answers.ts';
 import { nameGiven } from '../watch/watching.ts';
 import { refusedAction, whoActs } from './may-act.ts';
+import { localPath } from './local-path.ts';
 import { environmentAddress } from './parts.ts';
 import { severalRoutes } from './several.ts';
 
@@ -85,20 +86,6 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
   severalRoutes(app, served);
 }
 
-/** A path of this page; the list for anything else. It is read twice: once without its dots, a path may begin with the name of a host. */
-function localPath(text: string | null): string {
-  const path = pathIn(text ?? '/');
-  const isOurs = path !== null && pathIn(path) === path && !/^\/login(?:[/?]|$)/.test(path);
-  return isOurs ? path : '/';
-}
-
-/** The path and query of an address as a browser reads it here; null if it leads elsewhere. */
-function pathIn(text: string): string | null {
-  const base = 'http://here.invalid';
-  const url = URL.canParse(text, base) ? new URL(text, base) : null;
-  return url?.origin === base ? url.pathname + url.search : null;
-}
-
 /** The body of a request as a form; null if it is too large. What is no form is one without members that anybody asks for. */
 async function postedForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const chunks: Buffer[] = [];
@@ -138,7 +125,7 @@ async function done(
   switch (call.req.param('action')) {
     case 'read':
       await watching.readNow(name);
-      return said(call, name, 'It is read at the next turn.');
+      return said(call, name, `${name} is read at the next turn.`);
     case 'suspend': {
       const { reason, until } = suspensionFrom(form, clock.now());
       await watching.suspend([name], { reason, until, ...whoActs(call) });
@@ -166,12 +153,13 @@ async function done(
   }
 }
 
-/** Back to the environment's page, which says it once; a tool is told at once. */
+/** Leads back to the environment's page, or to the list that the form names, which shows the sentence once; answers a tool at once. */
 function said(call: Call, name: string, sentence: string): Response {
   const { session } = call.get('visitor');
   if (session === null) return call.json({ message: sentence });
   session.said = sentence;
-  return call.redirect(environmentAddress(name), 303);
+  const back = call.get('form').get('back');
+  return call.redirect(back === null ? environmentAddress(name) : localPath(back), 303);
 }
 
 function planAnswer(

@@ -3,13 +3,21 @@ import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts'
 import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/page.ts';
 import { chipHtml } from '../../reconciler/render/html/parts.ts';
 import { ageText } from '../../reconciler/render/change.ts';
+import { LABELS } from '../../reconciler/render/section.ts';
 import { commandFor, notCompared } from '../../reconciler/render/wording.ts';
 import { isHealable, whyNotHealed } from '../watch/healing.ts';
 import type { Watching } from '../watch/watching.ts';
 import { controllerPart, partKey, partHtml, stateKey, type LiveView } from './parts.ts';
-import { commitHtml, foundPlanHtml, historyHtml, linkHtml, recordLink } from './history.ts';
+import {
+  commitHtml,
+  foundPlanHtml,
+  type Commits,
+  historyHtml,
+  linkHtml,
+  recordLink,
+} from './history.ts';
 import { changesIn } from './listing.ts';
-import { extraLabels, stateLabel, stripWithAxisHtml, unknownIn } from './state-label.ts';
+import { extraLabels, stripWithAxisHtml, unknownIn } from './state-label.ts';
 import { betweenText, lastingHtml, timeHtml } from './times.ts';
 
 /** The live parts of an environment's page. `records` are its latest records. */
@@ -31,7 +39,7 @@ export function environmentView(
       {
         id: 'facts',
         key: stateKey(state),
-        html: () => factsHtml(state, watching.health.commits, now),
+        html: () => factsHtml(state, watching.health, now),
       },
       {
         id: 'reads',
@@ -41,12 +49,12 @@ export function environmentView(
       {
         id: 'found',
         key: partKey(state.digest, state.found, state.plan),
-        html: () => foundHtml(state),
+        html: () => foundHtml(state, now),
       },
       {
         id: 'history',
         key: partKey(records.length, records[0]),
-        html: () => historySectionHtml(records, watching.health.commits, now),
+        html: () => historySectionHtml(records, watching.health, now),
       },
     ],
     order: null,
@@ -64,7 +72,7 @@ ${said === null ? null : markup`<p class="box note said" role="status">${said}</
 
 function stateHtml(state: WatchState, why: string | null, now: number): Markup {
   const { name, since, suspended, stopped, healFailed, heldBy } = state;
-  const label = stateLabel(state);
+  const label = LABELS[state.status];
   const boxes = [
     suspended === null
       ? null
@@ -92,13 +100,13 @@ function stateHtml(state: WatchState, why: string | null, now: number): Markup {
   return markup`<section id="state" aria-labelledby="name" data-name="${name}" data-status="${label.words}">
 <h1 id="name">${name} ${[label, ...extraLabels(state)].map((one) => [chipHtml(one), ' '])}</h1>
 <p class="sentence">${sentenceHtml(state, now)}${why === null || boxes.some((box) => box !== null) ? null : markup` Not healed: ${why}.`}</p>
-${boxes}${mendHtml(state)}</section>
+${boxes}</section>
 `;
 
   function sentenceHtml({ status, found }: WatchState, at: number): MarkupPart {
     if (found === 'not-read' || status === 'not-read')
       return 'This controller has not read it yet.';
-    const { words } = stateLabel({ status: found, plan: state.plan });
+    const { words } = LABELS[found];
     const count = changesIn(state);
     const unknown = unknownIn(state);
     const which = count > 1 ? 'the first made' : 'made';
@@ -124,7 +132,7 @@ function mendHtml({ name, found, plan }: WatchState): Markup | null {
 `;
 }
 
-function factsHtml(state: WatchState, commits: string | null, now: number): Markup {
+function factsHtml(state: WatchState, commits: Commits, now: number): Markup {
   const { settings, failures } = state;
   const tags = Object.entries(state.labels).map(([key, value]) => [
     markup`<code class="tag">${key}=${value}</code>`,
@@ -180,20 +188,24 @@ ${stripWithAxisHtml(reads, (at) => recordLink(records, at))}
 `;
 }
 
-function foundHtml({ plan, found, lastRead }: WatchState): Markup {
+function foundHtml(state: WatchState, now: number): Markup {
+  const { plan, found, lastRead, settings } = state;
   const body =
     plan === null
       ? markup`<p>${found === 'not-read' ? 'Nothing yet.' : 'The service has what the file declares.'}</p>\n`
-      : foundPlanHtml(plan, lastRead ?? '');
+      : foundPlanHtml(plan, lastRead ?? new Date(now).toISOString(), {
+          isTitled: changesIn(state) > 0,
+          writes: settings.mode === 'heal',
+        });
   return markup`<section id="found" aria-labelledby="found-title">
 <h2 id="found-title">What the last read found</h2>
-${body}</section>
+${body}${mendHtml(state)}</section>
 `;
 }
 
 function historySectionHtml(
   records: readonly JournalRecord[],
-  commits: string | null,
+  commits: Commits,
   now: number,
 ): Markup {
   return markup`<section id="history" aria-labelledby="history-title">

@@ -11,10 +11,12 @@ import { markup, type Markup, type MarkupPart } from '../../reconciler/render/ht
 import { rowHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { sectionBodyHtml } from '../../reconciler/render/html/section.ts';
 import { historyRows, type ShownRecord } from '../../reconciler/render/history-rows.ts';
+import { isAboutWrite } from '../../reconciler/model/error.ts';
 import { outcomeSection, planSection, LABELS } from '../../reconciler/render/section.ts';
 import { type Label, ageText } from '../../reconciler/render/change.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { notCompared } from '../../reconciler/render/wording.ts';
+import type { Health } from '../watch/watching.ts';
 import { clockText, timeHtml } from './times.ts';
 
 /** What the journal has about an environment, the latest first. What a record found or wrote is folded below it. */
@@ -187,21 +189,38 @@ ${content}</details>
 `;
 }
 
-/** What a read found. Whether a difference is an edit of the file is known where its controller has seen the two equal. */
-export function foundPlanHtml(plan: EnvironmentPlan, at: string): Markup {
+/**
+ * What a read found. `isTitled`: what stands above says already how many differences there are. `writes`: a write may follow, so that warnings of
+ * one are shown.
+ */
+export function foundPlanHtml(
+  plan: EnvironmentPlan,
+  at: string,
+  { isTitled = false, writes = false } = {},
+): Markup {
   const section = planSection(plan, 'drift', { created_at: at });
-  if (section.caveat === '') return sectionBodyHtml(section, true);
-  const sentence = { ...section.sentence, rest: '' };
-  return markup`<p class="soft">Edits of the file may be among the differences: some have been there since the first read.</p>
-${sectionBodyHtml({ ...section, sentence }, true)}`;
+  const warnings = section.warnings.filter((one) => writes || !isAboutWrite(one));
+  const sentence = isTitled ? null : { ...section.sentence, rest: '' };
+  return markup`${sectionBodyHtml({ ...section, warnings, sentence }, true)}${
+    section.caveat === ''
+      ? null
+      : markup`<p class="soft">Some of these may be edits of the file: they have been there since the first read.</p>\n`
+  }`;
 }
 
-/** Where a browser shows a commit, if its id is appended; null if that is not known. */
-type Commits = string | null;
+/** Where a browser shows a commit, and what is known of commits. */
+export type Commits = Pick<Health, 'commits' | 'commitInfos'>;
 
-/** The first characters of a commit; all of them on request. */
-export function commitHtml(commit: string | null, commits: Commits): Markup | null {
+/** The first characters of a commit, its subject and author; all characters on request. */
+export function commitHtml(commit: string | null, known: Commits): Markup | null {
   if (commit === null) return null;
+  const info = known.commitInfos.get(commit);
+  if (info === undefined) return commitIdHtml(commit, known.commits);
+  const by = info.author === '' ? null : markup` by <bdi>${info.author}</bdi>`;
+  return markup`${commitIdHtml(commit, known.commits)} <bdi>${info.subject}</bdi><span class="soft">${by}</span>`;
+}
+
+function commitIdHtml(commit: string, commits: string | null): Markup {
   if (!/^[\da-f]{40,64}$/.test(commit))
     return markup`<span>commit <code title="${commit}">${commit}</code></span>`;
   const short = markup`<code title="${commit}">${commit.slice(0, 10)}</code>`;

@@ -1,10 +1,13 @@
-import { counted, grouped, namesListed } from '../../reconciler/model/wording.ts';
+import { counted, grouped } from '../../reconciler/model/wording.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { WATCH_STATUSES } from '../../reconciler/model/verdict.ts';
 import { markup, type Markup } from '../../reconciler/render/html/page.ts';
-import type { CauseGroup } from '../../reconciler/render/cause-groups.ts';
+import { placeText, type CauseGroup } from '../../reconciler/render/cause-groups.ts';
 import { chipHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { LABELS } from '../../reconciler/render/section.ts';
+import type { Session } from './access.ts';
+import { formTokenHtml } from './frame.ts';
+import { commitHtml } from './history.ts';
 import { suspensionInShort, whatDiffers, whyNotHealed } from '../watch/healing.ts';
 import type { Watching } from '../watch/watching.ts';
 import {
@@ -18,6 +21,7 @@ import {
   type PagePart,
 } from './parts.ts';
 import {
+  causeId,
   countsByStatus,
   isToLookAt,
   listAddress,
@@ -26,8 +30,8 @@ import {
   type ListPage,
   type ListQuery,
 } from './listing.ts';
-import { extraLabels, stateLabel, stripHtml } from './state-label.ts';
-import { ageHtml, clockText, dueHtml, lastingHtml } from './times.ts';
+import { extraLabels, stripHtml } from './state-label.ts';
+import { ageHtml, dueHtml, lastingHtml } from './times.ts';
 
 /** All environments in the order of the list. Thousands are sorted once a moment for all readers. */
 export interface Sorted {
@@ -40,29 +44,40 @@ export function sortedStates(watching: Watching): Sorted {
   return { states: worstFirst(states), counts: countsByStatus(states) };
 }
 
-/** The live parts of the list that a query asks for. */
+/** The live parts of the list that a query asks for. `canAct`: its rows have the actions of a reader who may act. */
 export function listView(
   watching: Watching,
   sorted: Sorted,
   query: ListQuery,
   now: number,
+  canAct = false,
 ): LiveView {
   const listing = pageOfList(sorted.states, query);
   const problems = watching.conditions.list();
   const rows = listing.rows.map((row) => {
     if (!('members' in row)) {
       const why = whyNotHealed(row, problems, now);
-      const key = partKey(stateKey(row), why);
-      return { id: elementId(row.name), key, html: () => environmentRow(row, why, now) };
+      const key = partKey(stateKey(row), why, canAct);
+      return { id: elementId(row.name), key, html: () => environmentRow(row, why, now, canAct) };
     }
-    const key = partKey(row.place, row.members.map(stateKey));
-    return { id: elementId(`behind ${row.place}`), key, html: () => groupRow(row, now) };
+    const { members, cause } = row;
+    const shown = members.slice(0, MOST_MEMBERS).map(({ name, since }) => [name, since]);
+    const key = partKey(
+      cause,
+      placeText(members),
+      members.length,
+      shown,
+      stateKey(members[0]),
+      canAct,
+    );
+    return { id: groupId(row), key, html: () => groupRow(row, now, canAct) };
   });
   return {
     parts: [
       controllerPart(watching, now),
+      commitPart(watching, now),
       countsPart(sorted, listing, query),
-      emptyPart(sorted, listing, query),
+      emptyPart(sorted, listing),
       pagerPart(listing, query),
       ...rows,
     ],
@@ -70,23 +85,50 @@ export function listView(
   };
 }
 
-/** `canAct`: whether the reader may suspend what is listed. */
-export function listHtml(view: LiveView, query: ListQuery, canAct = false): Markup {
-  const rows = view.parts.filter(({ id }) => view.order?.includes(id));
+/** `session` is that of a reader who may act, else null; `said` is what became of the last action. */
+export function listHtml(
+  view: LiveView,
+  query: ListQuery,
+  session: Session | null = null,
+  said: string | null = null,
+): Markup {
+  const ids = new Set(view.order);
+  const rows = view.parts.filter(({ id }) => ids.has(id));
+  const several = listAddress({ ...query, page: 1 }).slice(1);
   return markup`<h1 class="unseen">Environments</h1>
-${partHtml(view, 'controller')}<div class="choose">
+${said === null ? null : markup`<p class="box note said" role="status">${said}</p>\n`}${partHtml(view, 'controller')}${partHtml(view, 'commit')}<div class="choose">
 ${partHtml(view, 'counts')}${searchHtml(query)}</div>
 ${partHtml(view, 'empty')}<div class="sheet">
 <table>
 <caption class="unseen">Environments, the worst first</caption>
 <thead>
-<tr><th scope="col">Environment</th><th scope="col">State</th><th scope="col">What</th><th scope="col">Last reads</th><th scope="col">Last read</th><th scope="col">Next read</th></tr>
+<tr><th scope="col">Environment</th><th scope="col">State</th><th scope="col">What</th><th scope="col">Last reads</th><th scope="col">Last read</th><th scope="col">Next read</th>${session === null ? null : markup`<th scope="col"><span class="unseen">Action</span></th>`}</tr>
 </thead>
 <tbody id="rows">
 ${rows.map(({ html }) => html())}</tbody>
 </table>
 </div>
-${partHtml(view, 'pager')}${canAct ? markup`<p class="several"><a href="/suspend${listAddress({ ...query, page: 1 }).slice(1)}">Suspend or resume all that are listed</a></p>\n` : null}`;
+${partHtml(view, 'pager')}${
+    session === null
+      ? null
+      : markup`<form id="${ROW_FORM}" method="post" action="/read">${formTokenHtml(session)}<input type="hidden" name="back" value="${listAddress(query)}"></form>
+<p class="several"><a href="/suspend${several}">Suspend or resume all that are listed</a></p>
+`
+  }`;
+}
+
+/** The commit that environments are compared with, who made it and what for. */
+function commitPart({ health }: Watching, now: number): PagePart {
+  const { commit, commits, commitInfos } = health;
+  const info = commit === null ? undefined : commitInfos.get(commit);
+  return {
+    id: 'commit',
+    key: partKey(commit, commits, info),
+    html: () =>
+      commit === null
+        ? markup`<p id="commit" hidden></p>\n`
+        : markup`<p id="commit">${commitHtml(commit, health)}${info === undefined ? null : markup` <span class="soft">${ageHtml(info.committedAt, now)}</span>`}</p>\n`,
+  };
 }
 
 function countsPart({ states, counts }: Sorted, { hidden }: ListPage, query: ListQuery): PagePart {
@@ -98,7 +140,7 @@ function countsPart({ states, counts }: Sorted, { hidden }: ListPage, query: Lis
       const link = (state: ListQuery['state'], inside: Markup): Markup => {
         const isUsual = query.state === 'usual' && state === (hidden > 0 ? 'attention' : 'any');
         const current = query.state === state || isUsual ? markup` aria-current="true"` : null;
-        const address = listAddress({ ...query, state, page: 1 });
+        const address = listAddress({ ...query, state, cause: '', page: 1 });
         return markup`<li><a href="${address}"${current}>${inside}</a></li>\n`;
       };
       return markup`<nav id="counts" aria-label="By state">
@@ -115,7 +157,7 @@ ${link('any', markup`<b>${grouped(states.length)}</b> all`)}${
   };
 }
 
-function searchHtml({ text, state }: ListQuery): Markup {
+function searchHtml({ text, state, cause = '' }: ListQuery): Markup {
   const option = (value: string, words: string): Markup =>
     markup`<option value="${value}"${value === state ? markup` selected` : null}>${words}</option>`;
   return markup`<search>
@@ -128,14 +170,14 @@ ${option('usual', 'default')}${option('any', 'any')}${option('attention', 'to lo
     (status) => option(status, LABELS[status].words),
   )}${option('healing-stopped', 'healing stopped')}${option('held-elsewhere', 'held elsewhere')}
 </select></p>
-<p><button>Show</button></p>
+<p>${cause === '' ? null : markup`<input type="hidden" name="cause" value="${cause}">`}<button>Show</button></p>
 </form>
 </search>
 `;
 }
 
 /** Why the list is empty; nothing if it is not. */
-function emptyPart({ states }: Sorted, { total, hidden }: ListPage, query: ListQuery): PagePart {
+function emptyPart({ states }: Sorted, { total, hidden }: ListPage): PagePart {
   return {
     id: 'empty',
     key: partKey(total === 0, states.length === 0, hidden),
@@ -148,7 +190,7 @@ function emptyPart({ states }: Sorted, { total, hidden }: ListPage, query: ListQ
       if (hidden > 0)
         return markup`<div id="empty" class="empty"><p><b>Nothing to look at.</b></p></div>\n`;
       return markup`<div id="empty" class="empty"><p><b>No environment matches.</b></p>
-<p><a href="${listAddress({ ...query, text: '', state: 'any', page: 1 })}">Show all ${grouped(states.length)}</a></p></div>
+<p><a href="${listAddress({ state: 'any' })}">Show all ${grouped(states.length)}</a></p></div>
 `;
     },
   };
@@ -179,12 +221,17 @@ ${rest}<p>${link(page - 1, '← Previous', 'prev')}<span>Page ${grouped(page)} o
 }
 
 /** The roles are repeated because browsers drop them if a style lays a row out as a card. */
-function environmentRow(state: WatchState, why: string | null, now: number): Markup {
+function environmentRow(
+  state: WatchState,
+  why: string | null,
+  now: number,
+  canAct: boolean,
+): Markup {
   const { name, origin, labels, status, lastRead, nextRead, since, reads, suspended } = state;
-  const label = stateLabel(state);
+  const label = LABELS[status];
   const reason = why ?? (suspended === null ? null : suspensionInShort(suspended));
   const tags = Object.entries(labels).map(([key, value]) => [
-    markup`<a class="tag" href="${listAddress({ text: `${key}=${value}`, state: 'usual', page: 1 })}">${key}=${value}</a>`,
+    markup`<a class="tag" href="${listAddress({ text: `${key}=${value}` })}">${key}=${value}</a>`,
     ' ',
   ]);
   return markup`<tr id="${elementId(name)}" role="row" data-name="${name}" data-status="${label.words}">
@@ -197,7 +244,15 @@ function environmentRow(state: WatchState, why: string | null, now: number): Mar
 ${whatCell([whatDiffers(state), reason ?? ''])}<td role="cell" data-head="Last reads"><a href="${environmentAddress(name)}#reads" tabindex="-1">${stripHtml(reads)}</a></td>
 <td role="cell" data-head="Last read">${ageHtml(lastRead, now)}</td>
 <td role="cell" data-head="Next read">${dueHtml(nextRead, now)}</td>
-</tr>
+${canAct ? readCell(`${environmentAddress(name)}/read`, name) : null}</tr>
+`;
+}
+
+/** The form that the buttons of rows send: it has the token of the session, which rows, shared by all readers, have not. */
+const ROW_FORM = 'of-rows';
+
+function readCell(address: string, what: string): Markup {
+  return markup`<td role="cell" data-head="Action"><button form="${ROW_FORM}" formaction="${address}" aria-label="Read ${what} now">Read now</button></td>
 `;
 }
 
@@ -211,19 +266,31 @@ function whatCell([what, reason]: readonly [string, string]): Markup {
 `;
 }
 
-/** Those that fail for one cause: what it is, since when the first of them does, and the way to each of them. */
-function groupRow({ place, members }: CauseGroup<WatchState>, now: number): Markup {
+/** Members that a group shows when it is opened; the list of its cause has all. */
+const MOST_MEMBERS = 20;
+
+function groupId({ key }: CauseGroup<WatchState>): string {
+  return elementId(`failed ${key}`);
+}
+
+/** Environments that failed for one cause: the cause, since when the first of them has, and each of them, if it is opened. */
+function groupRow(group: CauseGroup<WatchState>, now: number, canAct: boolean): Markup {
+  const { key, cause, members } = group;
   const [first] = members;
-  const label = stateLabel(first);
-  const since = members.map((state) => state.since).toSorted()[0] ?? first.since;
-  const address = listAddress({ text: place, state: 'error', page: 1 });
-  const name = `${counted(members.length, 'environment')} behind ${place}`;
-  return markup`<tr id="${elementId(`behind ${place}`)}" role="row" class="group" data-name="${name}" data-status="${label.words}">
-<th scope="row" role="rowheader"><a href="${address}">${name}</a></th>
-<td role="cell" data-head="State">${chipHtml(label)} <span class="soft since">${lastingHtml(since, now)}</span></td>
-${whatCell([namesListed(members.map((one) => one.name)), `since ${clockText(since)}`])}<td role="cell" data-head="Last reads">${stripHtml(first.reads)}</td>
+  const label = LABELS[first.status];
+  const query = { state: first.status, cause: causeId(key) } as const;
+  const name = counted(members.length, 'environment');
+  const shown = members.slice(0, MOST_MEMBERS);
+  const all = shown.length === members.length ? 'List them' : `List all ${grouped(members.length)}`;
+  return markup`<tr id="${groupId(group)}" role="row" class="group" data-name="${name}" data-status="${label.words}">
+<th scope="row" role="rowheader"><details><summary>${name}</summary>
+<ul>
+${shown.map((one) => markup`<li><a href="${environmentAddress(one.name)}">${one.name}</a> <span class="soft">${lastingHtml(one.since, now)}</span></li>\n`)}</ul>
+<p><a href="${listAddress(query)}">${all}</a></p></details></th>
+<td role="cell" data-head="State">${chipHtml(label)} <span class="soft since">${lastingHtml(first.since, now)}</span></td>
+${whatCell([cause, placeText(members)])}<td role="cell" data-head="Last reads">${stripHtml(first.reads)}</td>
 <td role="cell" data-head="Last read">${ageHtml(first.lastRead, now)}</td>
 <td role="cell" data-head="Next read">${dueHtml(first.nextRead, now)}</td>
-</tr>
+${canAct ? readCell(`/read${listAddress(query).slice(1)}`, `these ${name}`) : null}</tr>
 `;
 }

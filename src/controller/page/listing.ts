@@ -7,7 +7,8 @@ import {
   type StateFilter,
   type WatchStatus,
 } from '../../reconciler/model/verdict.ts';
-import { groupedByCause, type CauseGroup } from '../../reconciler/render/cause-groups.ts';
+import { causeKey, groupByCause, type CauseGroup } from '../../reconciler/render/cause-groups.ts';
+import { partKey } from './parts.ts';
 
 /** Which environments a list shows. */
 export interface ListQuery {
@@ -15,6 +16,8 @@ export interface ListQuery {
   readonly text: string;
   /** `usual`: nobody has chosen. Of many environments those to look at are shown then, else all. */
   readonly state: StateFilter | 'usual';
+  /** The id of the cause that they failed for; empty for any. */
+  readonly cause?: string;
   /** From 1. */
   readonly page: number;
 }
@@ -42,16 +45,18 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
   return {
     text: (parameters.get('q') ?? '').slice(0, LONGEST_TEXT),
     state: isStateFilter(state) ? state : 'usual',
+    cause: (parameters.get('cause') ?? '').slice(0, LONGEST_TEXT),
     page: Number.isInteger(page) && page > 0 ? page : 1,
   };
 }
 
 /** The address of a list, with what differs from the usual one. */
-export function listAddress({ text, state, page }: ListQuery): string {
+export function listAddress({ text, state, cause, page }: Partial<ListQuery>): string {
   const parameters = new URLSearchParams();
-  if (text !== '') parameters.set('q', text);
-  if (state !== 'usual') parameters.set('state', state);
-  if (page > 1) parameters.set('page', String(page));
+  if (text) parameters.set('q', text);
+  if (state !== undefined && state !== 'usual') parameters.set('state', state);
+  if (cause) parameters.set('cause', cause);
+  if (page !== undefined && page > 1) parameters.set('page', String(page));
   const query = parameters.toString();
   return query === '' ? '/' : `/?${query}`;
 }
@@ -61,7 +66,8 @@ export function listed(
   sorted: readonly WatchState[],
   query: ListQuery,
 ): { readonly found: readonly WatchState[]; readonly isShort: boolean } {
-  const isShort = query.state === 'usual' && query.text === '' && sorted.length > FEW;
+  const isShort =
+    query.state === 'usual' && query.text === '' && !query.cause && sorted.length > FEW;
   const state = isShort ? 'attention' : query.state;
   return { found: matching(sorted, { ...query, state }), isShort };
 }
@@ -69,8 +75,8 @@ export function listed(
 /** One page of what a query asks for. `sorted` is in the order of `worstFirst`. */
 export function pageOfList(sorted: readonly WatchState[], query: ListQuery): ListPage {
   const { found, isShort } = listed(sorted, query);
-  const isGrouped = query.text === '' && (query.state === 'usual' || query.state === 'attention');
-  const rows = isGrouped ? groupedByCause(found, ({ plan }) => plan?.error?.code) : found;
+  const isGrouped = query.text === '' && !query.cause;
+  const rows = isGrouped ? groupByCause(found, ({ plan }) => plan?.error) : found;
   const pages = Math.max(1, Math.ceil(rows.length / ON_A_PAGE));
   const page = Math.min(query.page, pages);
   return {
@@ -84,14 +90,32 @@ export function pageOfList(sorted: readonly WatchState[], query: ListQuery): Lis
 
 export function matching(
   states: readonly WatchState[],
-  { text, state }: Pick<ListQuery, 'text' | 'state'>,
+  { text, state, cause = '' }: Pick<ListQuery, 'text' | 'state' | 'cause'>,
 ): readonly WatchState[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const filter = state === 'usual' ? 'any' : state;
-  if (words.length === 0 && filter === 'any') return states;
+  if (words.length === 0 && filter === 'any' && cause === '') return states;
+  const hasCause = causeMatcher(cause);
   return states.filter(
-    (one) => isOfFilter(one, filter) && words.every((word) => hasWord(one, word)),
+    (one) => isOfFilter(one, filter) && hasCause(one) && words.every((word) => hasWord(one, word)),
   );
+}
+
+/** The id of a cause, as an address names it. */
+export function causeId(key: string): string {
+  return partKey('cause', key);
+}
+
+/** Whether an environment failed for the cause of an id; each cause is digested once. */
+function causeMatcher(id: string): (state: WatchState) => boolean {
+  if (id === '') return () => true;
+  const known = new Map<string, boolean>();
+  return ({ status, plan }) => {
+    const key = status === 'error' ? causeKey(plan?.error) : '';
+    const isSame = known.get(key) ?? (key !== '' && causeId(key) === id);
+    known.set(key, isSame);
+    return isSame;
+  };
 }
 
 function hasWord({ name, origin, labels }: WatchState, word: string): boolean {
@@ -125,15 +149,19 @@ export function isToLookAt({ status, stopped }: Pick<Filtered, 'status' | 'stopp
   return needsAttention(status) || stopped !== null;
 }
 
-/** By state, then those whose healing has stopped, then by the number of changes, then by name. */
+/** By state, then those whose healing has stopped, then, of what somebody should look at, those that have lasted longest, then by name. */
 export function worstFirst(states: readonly WatchState[]): WatchState[] {
   return states.toSorted(
     (one, other) =>
       verdictGravity(other.status) - verdictGravity(one.status) ||
       Number(other.stopped !== null) - Number(one.stopped !== null) ||
-      changesIn(other) - changesIn(one) ||
-      (one.name < other.name ? -1 : 1),
+      (needsAttention(one.status) ? order(one.since, other.since) : 0) ||
+      order(one.name, other.name),
   );
+}
+
+function order(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 export function changesIn({ plan }: WatchState): number {

@@ -22,7 +22,7 @@ import { environmentHtml, environmentView } from './environment-page.ts';
 import { listHtml, listView, sortedStates } from './list-page.ts';
 import { listAddress, listQuery, matching } from './listing.ts';
 import { EVENT_HEADERS, type ViewSource } from './streams.ts';
-import { SAFE_HEADERS } from './access.ts';
+import { SAFE_HEADERS, type Session } from './access.ts';
 
 /** How many records of the history the API shows. */
 const RECORDS = 50;
@@ -149,10 +149,10 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
 
   app.get('/', (call) => {
     const query = listQuery(new URL(call.req.url).searchParams);
-    const view = listView(watching, sortedStates(watching), query, clock.now());
+    const session = actingSession(served, call);
+    const view = listView(watching, sortedStates(watching), query, clock.now(), session !== null);
     const live = liveFrom(`/events${listAddress(query).slice(1)}`, view, boot);
-    const canAct = access.canAct && call.get('visitor').session !== null;
-    const main = listHtml(view, query, canAct);
+    const main = listHtml(view, query, session, takeSaid(call));
     return pageAnswer(served, call, { title: 'Environments', main, live });
   });
 
@@ -160,10 +160,9 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
     const state = stateOf(served, call);
     if (state === undefined) return missing(served, call);
     const view = await viewOf(served, state);
-    const { session } = call.get('visitor');
-    const said = session?.said ?? null;
-    if (session !== null) session.said = null;
-    const actions = session !== null && served.access.canAct ? actionsHtml(state, session) : null;
+    const said = takeSaid(call);
+    const session = actingSession(served, call);
+    const actions = session === null ? null : actionsHtml(state, session);
     const events = `/events?environment=${environmentAddress(state.name).split('/').at(-1) ?? ''}`;
     return pageAnswer(served, call, {
       title: state.name,
@@ -177,7 +176,7 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
     const { searchParams } = new URL(call.req.url);
     const known = call.req.header('last-event-id') ?? searchParams.get('version') ?? '';
     const visitor = call.get('visitor');
-    const source = sourceOf(served, searchParams);
+    const source = sourceOf(served, searchParams, actingSession(served, call) !== null);
     const reader = {
       name: access.readerOf(visitor, call.env.incoming),
       isAllowed: () => access.isStill(visitor),
@@ -210,6 +209,19 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
   metricsRoute(app, served);
 }
 
+/** The session of a reader who may act; null for others. */
+function actingSession({ access }: Served, call: Call): Session | null {
+  return access.canAct ? call.get('visitor').session : null;
+}
+
+/** What became of the last action of a session, which a page shows once. */
+function takeSaid(call: Call): string | null {
+  const { session } = call.get('visitor');
+  const said = session?.said ?? null;
+  if (session !== null) session.said = null;
+  return said;
+}
+
 function stateOf({ watching }: Served, call: Call): WatchState | undefined {
   return watching.state(call.req.param('name') ?? '');
 }
@@ -228,7 +240,7 @@ async function viewOf({ watching, clock }: Served, state: WatchState): Promise<L
 }
 
 /** What a stream shows: an environment, or the list that a query asks for. */
-function sourceOf(served: Served, parameters: URLSearchParams): ViewSource {
+function sourceOf(served: Served, parameters: URLSearchParams, canAct: boolean): ViewSource {
   const { watching, clock } = served;
   const name = parameters.get('environment');
   if (name !== null)
@@ -241,7 +253,7 @@ function sourceOf(served: Served, parameters: URLSearchParams): ViewSource {
     };
   const query = listQuery(parameters);
   return {
-    key: `list ${listAddress(query)}`,
-    view: async () => listView(watching, sortedStates(watching), query, clock.now()),
+    key: `list ${canAct} ${listAddress(query)}`,
+    view: async () => listView(watching, sortedStates(watching), query, clock.now(), canAct),
   };
 }

@@ -16,6 +16,7 @@ import {
 } from './answers.ts';
 import { formTokenHtml } from './frame.ts';
 import { listAddress, listed, listQuery, worstFirst, type ListQuery } from './listing.ts';
+import { localPath } from './local-path.ts';
 import { environmentAddress, partKey } from './parts.ts';
 
 /** Suspends and resumes all environments of a list. People are first shown which they are, and act on those alone. */
@@ -28,6 +29,22 @@ export function severalRoutes(app: Hono<Binding>, served: Served): void {
   });
   app.post('/suspend', (call) => acted(served, call, 'suspend'));
   app.post('/resume', (call) => acted(served, call, 'resume'));
+  app.post('/read', (call) => readAll(served, call));
+}
+
+/** Reads all of a list at their next turns, such as those that failed for one cause. */
+async function readAll(served: Served, call: Call): Promise<Response> {
+  const refused = refusedAction(served, call);
+  if (refused !== null) return refused;
+  const names = chosen(served, listQuery(new URL(call.req.url).searchParams)).map(
+    ({ name }) => name,
+  );
+  await Promise.all(names.map((name) => served.watching.readNow(name)));
+  const message = `${counted(names.length, 'environment')} ${names.length === 1 ? 'is' : 'are'} read at the next turns.`;
+  const { session } = call.get('visitor');
+  if (session === null) return call.json({ message, environments: names });
+  session.said = message;
+  return call.redirect(localPath(call.get('form').get('back')), 303);
 }
 
 function chosen({ watching }: Served, query: ListQuery): readonly WatchState[] {
@@ -91,7 +108,7 @@ function asked(
   const resumable = states.filter(
     ({ suspended, stopped }) => suspended !== null || stopped !== null,
   );
-  const hidden = markup`${formTokenHtml(session)}<input type="hidden" name="q" value="${query.text}"><input type="hidden" name="state" value="${query.state}"><input type="hidden" name="digest" value="${partKey(names)}">`;
+  const hidden = markup`${formTokenHtml(session)}<input type="hidden" name="q" value="${query.text}"><input type="hidden" name="state" value="${query.state}"><input type="hidden" name="cause" value="${query.cause ?? ''}"><input type="hidden" name="digest" value="${partKey(names)}">`;
   const forms =
     states.length === 0
       ? null

@@ -1,17 +1,11 @@
 import type { ReadMark, WatchState } from '../../reconciler/model/watch.ts';
 import { counted, grouped } from '../../reconciler/model/wording.ts';
 import type { Label } from '../../reconciler/render/change.ts';
-import { failureWords, LABELS } from '../../reconciler/render/section.ts';
+import { LABELS } from '../../reconciler/render/section.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 import { markup, markupSource, type Markup } from '../../reconciler/render/html/page.ts';
 import type { Paint } from '../../reconciler/render/text.ts';
 import { clockText } from './times.ts';
-
-/** The state of an environment; a failure by its kind. */
-export function stateLabel({ status, plan }: Pick<WatchState, 'status' | 'plan'>): Label {
-  const label: Label = LABELS[status];
-  return status === 'error' ? { ...label, words: failureWords(plan?.error?.code) } : label;
-}
 
 /** Labels in addition to the state. */
 export function extraLabels(state: WatchState): Label[] {
@@ -158,7 +152,7 @@ const LONGEST_NAME = 40;
 
 /** An environment's name and state as a picture of one line. */
 export function badgeSvg(state: WatchState): string {
-  const { words, color } = stateLabel(state);
+  const { words, color } = LABELS[state.status];
   const name =
     state.name.length > LONGEST_NAME ? `${state.name.slice(0, LONGEST_NAME)}…` : state.name;
   const left = Math.round(name.length * LETTER + 12);

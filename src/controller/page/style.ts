@@ -103,6 +103,11 @@ td > a > .strip { cursor: pointer; }
 .axis { display: flex; justify-content: space-between; gap: 1rem; color: var(--soft); font-size: .8125rem; font-variant-numeric: tabular-nums; }
 #history li:has(:target) { background: var(--note-fill); box-shadow: 0 0 0 .5rem var(--note-fill); border-radius: .25rem; }
 #history :target { scroll-margin-top: 4rem; }
+#commit { margin-top: .75rem; font-size: .9375rem; overflow-wrap: anywhere; }
+.group summary { font-weight: 650; cursor: pointer; }
+.group details li { display: flex; gap: .5rem; justify-content: space-between; font-weight: 400; }
+.group details ul { list-style: none; max-width: 20rem; }
+td[data-head='Action'] button { min-height: 1.75rem; padding: 0 .5rem; font-size: .8125rem; font-weight: 500; }
 .several { text-align: center; margin-top: .5rem; font-size: .9375rem; }
 .names { columns: 14rem; }
 .names li { overflow-wrap: anywhere; }
@@ -135,11 +140,16 @@ ol { list-style: none; }
   tbody td[data-head='State'] { display: contents; }
   tbody td[data-head='State'] .since { grid-area: 1 / 3; }
   tbody td[data-head='State'] .chip { grid-column: 1; }
-  tbody td[data-head='What'] { grid-area: 2 / 2 / 3 / 4; display: flex; gap: .5rem; }
+  tbody td[data-head='What'] { grid-area: 2 / 2 / 3 / 4; display: flex; gap: .5rem; min-width: 0; }
+  tbody td[data-head='Action'] { grid-area: 1 / 4 / 3 / 5; align-self: center; }
+  td[data-head='Action'] button { min-height: 2.75rem; }
+  tbody .group th { grid-column: 1 / 3; white-space: normal; }
+  tbody .group:has(details[open]) td[data-head='What'], tbody .group:has(details[open]) th { white-space: normal; }
   tbody td[data-head='What'] p:not(:only-child):first-child { max-width: 60%; }
   tbody td[data-head='What'] p + p { flex: 1; }
   tbody .group td[data-head='What'] .why:nth-child(n) { display: none; }
   tbody .group td[data-head='What'] p:first-child:nth-child(n) { max-width: none; }
+  tbody tr[data-status='failed'] td[data-head='What'] p:nth-child(n) { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; white-space: normal; overflow-wrap: anywhere; }
   tbody th .soft, tbody td[data-head='State'] .chip ~ .chip, tbody td[data-head='Last reads'], tbody td[data-head='Last read'], tbody td[data-head='Next read'] { display: none; }
   .differences tbody tr { display: block; padding: .4375rem 0; }
   .differences tbody td { display: block; padding: .125rem 0; }
@@ -157,14 +167,17 @@ ol { list-style: none; }
 }
 @media (min-width: 60rem) {
   table { table-layout: fixed; }
-  thead th:nth-child(1) { width: 25%; }
+  thead th:nth-child(1) { width: 24%; }
   thead th:nth-child(2) { width: 17%; }
-  thead th:nth-child(4) { width: 15%; }
-  thead th:nth-child(5), thead th:nth-child(6) { width: 6.5rem; }
+  thead th:nth-child(4) { width: 8rem; }
+  thead th:nth-child(5), thead th:nth-child(6) { width: 6rem; }
+  thead th:nth-child(7) { width: 6.5rem; }
   tbody th { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   tbody th .soft { display: inline; margin-left: .5rem; }
+  tbody .group td[data-head='What'] p:first-child { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; white-space: normal; overflow-wrap: anywhere; }
   tr:has([data-head='What'] p) th .soft { display: block; margin: 0; overflow: hidden; text-overflow: ellipsis; }
   .group th { white-space: normal; overflow-wrap: anywhere; }
+  .group:has(details[open]) > * { vertical-align: top; }
   tbody th, tbody td { padding: .25rem .75rem; }
   #found .rows > li, #history .rows > li, [aria-labelledby=plan-title] .rows > li { grid-template-columns: 9rem minmax(0, 1fr); }
 }

@@ -76,7 +76,8 @@ export function branchSource(
     const loaded = await loadApart(request, join(root, '/'));
     const beside = pathsBeside(loaded.targets, options).map(inRoot);
     if (beside.length > 0) await branch.files(commit, { needs: isOneOf(beside), used });
-    return { ...loaded, commit, root: join(root, '/') };
+    const commitInfo = await branch.describe(commit);
+    return { ...loaded, commit, commitInfo, root: join(root, '/') };
   };
   return {
     kind: 'git',

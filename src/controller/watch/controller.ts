@@ -33,6 +33,7 @@ import { RequestCounts } from './telemetry/counters.ts';
 import type { WatchOptions, Health, Listener, RequestCount, Watching } from './watching.ts';
 import { join } from 'node:path';
 import { commitOf } from '../../reconciler/host/git-source.ts';
+import { describeCommit } from '../../reconciler/host/git-commit.ts';
 import { SharedSecrets } from '../../reconciler/host/shared-secrets.ts';
 import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal/journal.ts';
 import { CurrentFiles, filesSource, type SettingsSource } from './source.ts';
@@ -99,6 +100,7 @@ export class Controller implements Watching {
       signal: this.#stop.signal,
       abandon: options.abandon,
       commitOf: (name) => files.commitOf(name),
+      rootOf: (target) => files.rootOf(target),
       append: (event, at) => this.#recorder.append(event, at),
       tell: (state, record) => this.#recorder.tell(state, record),
       keepAgreement: (name, agreed) => this.#recorder.keepAgreement(name, agreed),
@@ -191,6 +193,7 @@ export class Controller implements Watching {
       working: this.#turns.size + this.#applies.size + this.#upkeep.underWay,
       commit: files.commit,
       commits: files.commits,
+      commitInfos: files.commitInfos,
       filesProblem: files.problemText,
       shard: request.shard ?? null,
       unwatched: source.unwatched,
@@ -385,7 +388,13 @@ export function openController(options: ControllerRequest): Controller {
     sharedSecrets: new SharedSecrets(env, clock, interval, signal),
     ...options.request,
   };
-  const source = options.source ?? filesSource(request, (path) => commitOf(path, request.env));
+  const source =
+    options.source ??
+    filesSource(
+      request,
+      (path) => commitOf(path, request.env),
+      (path, commit) => describeCommit(path, commit, request.env),
+    );
   return new Controller({
     ...options,
     request,

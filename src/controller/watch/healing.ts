@@ -17,6 +17,7 @@ import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import type { Confirmed } from './confirmation.ts';
 import { isSomeSent, notStoredAfter } from './heal-limits.ts';
+import { causeText } from '../../reconciler/render/cause-groups.ts';
 import { isInAnyWindow, nextOpening } from './schedule.ts';
 
 /** Why an environment is not healed now, in a few words. `again`: the next read should come soon. */
@@ -170,7 +171,7 @@ const LONGEST = 500;
 /** What differs, in short: the first paths, or why the last read failed. Empty if nothing does. */
 export function whatDiffers({ plan, found }: Pick<WatchState, 'plan' | 'found'>): string {
   if (plan === null || found === 'in-sync') return '';
-  if (plan.error !== null) return shortened(withoutOrigin(plan.error.message, plan.origin));
+  if (plan.error !== null) return shortened(causeText(plan.error));
   const paths = (plan.changes.length > 0 ? plan.changes : plan.unknown).map(({ path }) => path);
   return pathsInShort(paths.map((path) => formatPath(path)));
 }
@@ -181,11 +182,6 @@ export function pathsInShort(names: readonly string[]): string {
     names.map((name) => shortened(name, LONGEST_PATH)),
     MOST_PATHS,
   );
-}
-
-/** Without the address of its service, which is that of the environment: `GET /api/settings failed: …`. */
-function withoutOrigin(message: string, origin: string | null): string {
-  return origin === null ? message : message.replaceAll(`${origin.replace(/\/$/, '')}/`, '/');
 }
 
 function byWhom({ by }: Suspension): string {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
 import { SharedValues } from '../../reconciler/model/redactor.ts';
+import type { CommitInfo } from '../../reconciler/model/watch.ts';
 import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { basesOf, filesOf, InvalidSettings } from '../../reconciler/operations/load.ts';
@@ -12,6 +13,7 @@ import {
   type LoadedSession,
 } from '../../reconciler/operations/session.ts';
 import { PolicyViolated } from '../../reconciler/operations/policy.ts';
+import { keepCommitInfos } from './commit-infos.ts';
 import { watch, type FSWatcher } from 'node:fs';
 import { counted } from '../../reconciler/model/wording.ts';
 
@@ -35,6 +37,8 @@ export interface LoadedFiles extends Omit<Files, 'problem' | 'problemText'> {
   readonly broken: readonly BrokenFile[];
   /** What the paths of the files begin with, if that is another one each time. */
   readonly root: string;
+  /** About the commit; null if that is not known. */
+  readonly commitInfo?: CommitInfo | null;
   /** The versions that environments are declared by, by their names, if each has its own. */
   readonly versions?: ReadonlyMap<string, string>;
 }
@@ -82,6 +86,8 @@ export class CurrentFiles implements Files {
   readonly #source: SettingsSource;
   #stamp: string | null = null;
   #mostValues = 0;
+  /** About the commits that environments are declared by, masked. */
+  commitInfos: ReadonlyMap<string, CommitInfo> = new Map();
   /** Whether there are any, those of now or earlier ones. */
   areTaken = false;
   /** The stamp of files that could not be used. */
@@ -111,6 +117,12 @@ export class CurrentFiles implements Files {
   /** Those that an environment shares its places with first: of its namespace, or of its file. */
   groupOf(name: string): string {
     return this.#source.groupOf?.(name) ?? this.#places.get(name)?.file ?? '';
+  }
+
+  /** The folder that the path of the file of an environment begins with, if that is another one for each commit; else empty. */
+  rootOf({ name, file }: Pick<Target, 'name' | 'file'>): string {
+    const known = this.#places.get(name)?.file ?? file;
+    return file.endsWith(known) ? file.slice(0, file.length - known.length) : '';
   }
 
   /** Reads the files again if they have changed; whether they, or what is wrong with them, are others than before. */
@@ -146,7 +158,8 @@ export class CurrentFiles implements Files {
     return this.areTaken;
   }
 
-  #take({ targets, declared, commit, values, broken, root, versions }: LoadedFiles): void {
+  #take(loaded: LoadedFiles): void {
+    const { targets, declared, commit, commitInfo, values, broken, root, versions } = loaded;
     const places = new Map(
       targets.map(({ name, file }) => [
         name,
@@ -171,6 +184,8 @@ export class CurrentFiles implements Files {
     this.#source.use?.(this.targets.map(({ file }) => file));
     this.commit = commit;
     this.values = values;
+    const used = [commit, ...[...places.values()].map((place) => place.commit)];
+    this.commitInfos = keepCommitInfos(this.commitInfos, used, commitInfo, values);
     this.#mostValues = 2 * values.size + MOST_REPLACED;
     this.broken = broken.map(({ problem }, index) => {
       const file = files[index] ?? '';
@@ -193,10 +208,11 @@ export class CurrentFiles implements Files {
 /** Values that secrets had before they were rotated and that are still masked: with more, the files are read again, and those of now count. */
 const MOST_REPLACED = 10_000;
 
-/** The files of -f, where they are. `commitOf` is their commit, or null. */
+/** The files of -f, where they are. `commitOf` is their commit, or null; `describe` is about it. */
 export function filesSource(
   options: SessionRequest,
   commitOf: (path: string) => Promise<string | null>,
+  describe: (path: string, commit: string) => Promise<CommitInfo | null> = async () => null,
 ): SettingsSource {
   const folders = [...new Set(filesOf(options).map((path) => dirname(path)))];
   /** The bases of those of -f, as the last load has found them. */
@@ -220,7 +236,9 @@ export function filesSource(
       const loaded = await loadApart(options);
       const [first] = loaded.targets;
       const commit = first === undefined ? null : await commitOf(first.file);
-      return { ...loaded, commit, root: '' };
+      const isKnown = first !== undefined && commit !== null;
+      const commitInfo = isKnown ? await describe(first.file, commit) : null;
+      return { ...loaded, commit, commitInfo, root: '' };
     },
     loadLast: async () => null,
     listen: (changed) => listenTo(folders, changed),

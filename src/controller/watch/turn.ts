@@ -45,6 +45,8 @@ export interface TurnTools {
   readonly clock: Clock;
   /** The time of now. */
   readonly moment: () => Moment;
+  /** The folder that paths of the files of an environment begin with, if that is another one for each commit; else empty. */
+  readonly rootOf: (target: Target) => string;
   /** The plan that healing must not go beyond. */
   readonly approved: PlanDocument | undefined;
   /** Aborts when the controller stops: a write in flight is finished. */
@@ -75,16 +77,28 @@ export interface WriteTools extends TurnTools {
  */
 export async function readEnvironment(
   { target, agreement }: DeclaredEnvironment,
-  { request, networks, values, agreements, approved, signal }: TurnTools,
+  { request, networks, values, agreements, approved, signal, rootOf }: TurnTools,
   cheaply: Partial<Pick<SessionRequest, 'timeout' | 'tries'>> = {},
 ): Promise<LoadedPlan> {
   const { allow = [] } = request;
   const lifted = approved === undefined ? allow : [...allow, 'remove-others'];
-  return planLoaded(
+  const loaded = await planLoaded(
     target,
     { ...request, ...cheaply, allow: lifted, digests: false, signal },
     { networks, values: values(), agreement, digests: agreements.digestsAfter(agreement) },
   );
+  return { ...loaded, plan: withoutRoot(loaded.plan, rootOf(target)) };
+}
+
+/** A plan that names files as they are below a folder. */
+function withoutRoot(plan: EnvironmentPlan, root: string): EnvironmentPlan {
+  if (root === '') return plan;
+  const changes = plan.changes.map((change) =>
+    change.source?.file.startsWith(root) === true
+      ? { ...change, source: { ...change.source, file: change.source.file.slice(root.length) } }
+      : change,
+  );
+  return { ...plan, changes };
 }
 
 /** A digest of what the references of an environment's server come to now; null if they cannot change. */

@@ -1,5 +1,10 @@
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
-import type { JournalRecord, Suspension, WatchState } from '../../reconciler/model/watch.ts';
+import type {
+  CommitInfo,
+  JournalRecord,
+  Suspension,
+  WatchState,
+} from '../../reconciler/model/watch.ts';
 import type { Conditions, ControllerNote } from './conditions.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { SessionRequest } from '../../reconciler/operations/session.ts';
@@ -74,6 +79,8 @@ export interface Health {
   readonly commit: string | null;
   /** Where a browser shows a commit, if its id is appended; null if that is not known. */
   readonly commits: string | null;
+  /** About the commits that environments are declared by, as far as that is known. */
+  readonly commitInfos: ReadonlyMap<string, CommitInfo>;
   /** Why the settings files cannot be used; null if they can. */
   readonly filesProblem: string | null;
   readonly shard: { readonly index: number; readonly count: number } | null;

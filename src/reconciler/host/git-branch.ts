@@ -3,6 +3,8 @@ import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { Variables } from '../model/ports.ts';
+import type { CommitInfo } from '../model/watch.ts';
+import { parseCommit } from './git-commit.ts';
 import { GitFiles, type CommitFiles } from './git-files.ts';
 import {
   runGit,
@@ -29,12 +31,9 @@ export interface BranchOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The newest commit of a branch. What its author wrote is not inert yet. */
-export interface Tip {
+/** The newest commit of a branch. */
+interface Tip extends CommitInfo {
   readonly commit: string;
-  /** ISO 8601, UTC. */
-  readonly committedAt: string;
-  readonly subject: string;
 }
 
 /** A branch that is followed. Every failure is a SetpointError; none quotes git, and none shows a password of the address. */
@@ -47,6 +46,8 @@ export interface GitBranch {
   readonly commits: string | null;
   /** Asks for the newest commit, and fetches what is new. */
   tip(): Promise<Tip>;
+  /** Who made a commit that was fetched, and what for. */
+  describe(commit: string): Promise<CommitInfo>;
   /** Throws branch-rewritten unless `to` is `from` or continues it. */
   forward(from: string, to: string): Promise<void>;
   /**
@@ -100,6 +101,7 @@ export async function openBranch(options: BranchOptions): Promise<GitBranch> {
       const id = idOf(commit);
       return repository.renewing(branch, () => files.of(id, which), id);
     },
+    describe: async (commit) => repository.describe(idOf(commit)),
   };
 }
 
@@ -203,14 +205,8 @@ class Repository {
     return idOf(this.#done(found).toString().trim());
   }
 
-  async describe(commit: string): Promise<Omit<Tip, 'commit'>> {
-    const text = (await this.read(['cat-file', 'commit', commit])).toString();
-    const end = text.indexOf('\n\n');
-    const seconds = Number(
-      /^committer .* (\d{1,12}) [+-]\d{4}$/m.exec(text.slice(0, end))?.[1] ?? 0,
-    );
-    const [subject = ''] = text.slice(end + 2).split('\n', 1);
-    return { committedAt: new Date(seconds * 1000).toISOString(), subject: subject.slice(0, 500) };
+  async describe(commit: string): Promise<CommitInfo> {
+    return parseCommit((await this.read(['cat-file', 'commit', commit])).toString());
   }
 
   async forward(branch: string, from: string, to: string): Promise<void> {

@@ -262,7 +262,12 @@ const WARNINGS = {
 } as const;
 export type WarningCode = keyof typeof WARNINGS;
 
-export function isOfWriting({ code }: Warning): boolean {
+/** Whether a warning is about what a write would do, which says nothing where nothing writes. */
+export function isAboutWrite({ code }: Pick<Warning, 'code'>): boolean {
+  return code === 'guard' || code === 'lose-unreadable' || isOfWriting({ code });
+}
+
+export function isOfWriting({ code }: Pick<Warning, 'code'>): boolean {
   return WARNINGS[code] === 'writing';
 }
 

@@ -110,6 +110,14 @@ interface StopCause {
   readonly cause?: 'server' | undefined;
 }
 
+/** Who made a commit of the settings files, and what for. Foreign text: shortened, and not inert. */
+export interface CommitInfo {
+  readonly author: string;
+  readonly subject: string;
+  /** ISO 8601, UTC. */
+  readonly committedAt: string;
+}
+
 /** One read, as the strip of the last reads shows it. */
 export interface ReadMark {
   readonly at: string;

@@ -1,54 +1,101 @@
+import type { ErrorReport } from '../model/error.ts';
 import type { WatchStatus } from '../model/verdict.ts';
+import { counted } from '../model/wording.ts';
 
-interface Failing {
+type Failure = Pick<ErrorReport, 'code' | 'message'>;
+
+interface Environment {
   readonly name: string;
   readonly status: WatchStatus;
   readonly origin: string | null;
 }
 
-/** Environments that cannot be read for one cause, told as one. */
-export interface CauseGroup<S extends Failing> {
-  /** Where they are: the host of all, or the domain that their hosts are in. */
-  readonly place: string;
+/** Environments that failed for one cause. */
+export interface CauseGroup<S extends Environment> {
+  /** Equal for failures of one cause. */
+  readonly key: string;
+  /** In words, without what differs between the members. */
+  readonly cause: string;
   readonly members: readonly [S, ...S[]];
 }
 
-/** As many that fail for one cause are told as one. */
+/** As many that failed for one cause become one group. */
 const FEWEST = 3;
 
-/** Environments that fail alike behind one place become one, at the place of the first. `codeOf` is the code of an error. */
-export function groupedByCause<S extends Failing>(
+/** Groups environments that failed for one cause, at the place of the first of them. `errorOf` returns the error of an environment. */
+export function groupByCause<S extends Environment>(
   all: readonly S[],
-  codeOf: (one: S) => string | undefined,
+  errorOf: (one: S) => Failure | null | undefined,
 ): readonly (S | CauseGroup<S>)[] {
-  const causes = new Map<string, { hosts: Set<string>; members: [S, ...S[]] }>();
-  const causeOf = new Map<S, string>();
+  const groups = new Map<string, [S, ...S[]]>();
+  const keyOf = (one: S): string => (one.status === 'error' ? causeKey(errorOf(one)) : '');
   for (const one of all) {
-    const host = one.status === 'error' ? failingHost(one) : '';
-    if (host === '') continue;
-    const cause = `${codeOf(one)} ${domainOf(host)}`;
-    causeOf.set(one, cause);
-    const known = causes.get(cause);
-    known?.members.push(one);
-    known?.hosts.add(host);
-    if (known === undefined) causes.set(cause, { hosts: new Set([host]), members: [one] });
+    const key = keyOf(one);
+    if (key === '') continue;
+    const members = groups.get(key);
+    if (members === undefined) groups.set(key, [one]);
+    else members.push(one);
   }
   return all.flatMap((one): readonly (S | CauseGroup<S>)[] => {
-    const { members, hosts } = causes.get(causeOf.get(one) ?? '') ?? { members: [one] };
-    if (members.length < FEWEST) return [one];
+    const key = keyOf(one);
+    const members = groups.get(key);
+    if (members === undefined || members.length < FEWEST) return [one];
     if (members[0] !== one) return [];
-    const [host = ''] = hosts ?? [];
-    return [{ place: hosts?.size === 1 ? host : domainOf(host), members }];
+    const causes = new Set(members.map((member) => causeText(errorOf(member))));
+    const [first = ''] = causes;
+    return [{ key, cause: causes.size === 1 ? first : withoutOwn(first), members }];
   });
 }
 
-function failingHost({ origin }: Failing): string {
-  return origin !== null && URL.canParse(origin) ? new URL(origin).hostname : '';
+const KEYS = new WeakMap<Failure, string>();
+
+/** Equal for failures of one cause, whatever their service, environment, request and times are. Empty without an error. */
+export function causeKey(error: Failure | null | undefined): string {
+  if (error === null || error === undefined) return '';
+  const known = KEYS.get(error);
+  if (known !== undefined) return known;
+  const key = `${error.code} ${withoutOwn(causeText(error))}`;
+  KEYS.set(error, key);
+  return key;
+}
+
+const REQUEST = String.raw`(?:GET|HEAD|POST|PUT|PATCH|DELETE) \S+`;
+const AT_END = new RegExp(String.raw`: ${REQUEST}(?:, \d+ tries in all)?\.?$`);
+const AT_START = new RegExp(`^${REQUEST} (?:failed: )?(.)`);
+
+/** Why something failed, without the request that did: `The connection was refused`. */
+export function causeText(error: Failure | null | undefined): string {
+  const message = (error?.message ?? '').replace(AT_END, '').replace(/\.$/, '');
+  return message.replace(AT_START, (_, letter: string) => letter.toUpperCase());
+}
+
+/** What a message has of one environment alone: addresses, hosts, references, variables, quoted names, ids and times. */
+const OWN =
+  /\b[a-z][a-z\d+.-]*:\/\/\S+|\$\{[^}]*\}|"[^"]*"|\b[A-Z][A-Z\d]*_[A-Z\d_]+\b|\b[\w-]+(?:\.[\w-]+)+(?::\d+)?|\b[\da-f]{8}[\da-f-]*\b|\b\d+(?:\.\d+)? (?:ms|s|m|h)\b/g;
+
+function withoutOwn(cause: string): string {
+  return cause.replaceAll(OWN, '…');
+}
+
+/** Where the members of a group are: `at gateway.example.com`, `behind example.com (12 services)`, `at 17 services`. */
+export function placeText(members: readonly Pick<Environment, 'origin'>[]): string {
+  const hosts = new Set(members.map(({ origin }) => hostOf(origin)).filter((host) => host !== ''));
+  const [first = ''] = hosts;
+  if (hosts.size === 0) return '';
+  if (hosts.size === 1) return `at ${first}`;
+  const services = counted(hosts.size, 'service');
+  const domains = new Set([...hosts].map(domainOf));
+  return domains.size === 1 ? `behind ${domainOf(first)} (${services})` : `at ${services}`;
+}
+
+function hostOf(origin: string | null): string {
+  return origin !== null && URL.canParse(origin) ? new URL(origin).host : '';
 }
 
 /** The domain that a host is in, such as a gateway's; of an address of numbers, that address. */
 function domainOf(host: string): string {
-  const parts = host.split('.');
-  const isName = parts.length > 2 && !/^[\d.]+$|:/.test(host);
-  return isName ? parts.slice(1).join('.') : host;
+  const [name = ''] = host.split(':', 1);
+  const parts = name.split('.');
+  const isName = parts.length > 2 && !/^[\d.]+$/.test(name);
+  return isName ? parts.slice(1).join('.') : name;
 }

@@ -1,9 +1,9 @@
 import type { EnvironmentWatched, WatchedDocument } from '../model/documents.gen.ts';
 import { WATCH_STATUSES } from '../model/verdict.ts';
 import { counted, grouped, namesListed } from '../model/wording.ts';
-import { groupedByCause, type CauseGroup } from './cause-groups.ts';
-import { ageText, type Label } from './change.ts';
-import { failureWords, LABELS } from './section.ts';
+import { groupByCause, placeText, type CauseGroup } from './cause-groups.ts';
+import { ageText } from './change.ts';
+import { LABELS } from './section.ts';
 import { paint, visible, type Style } from './text.ts';
 
 /** Of more environments than this, those in sync are counted and not listed. */
@@ -18,7 +18,7 @@ export function statusText(
   const isLong = environments.length > FEW && !isNarrowed && !style.verbose;
   const listed = isLong ? environments.filter(({ status }) => status !== 'in-sync') : environments;
   const isWhole = isNarrowed || style.verbose;
-  const rows = isWhole ? listed : groupedByCause(listed, ({ error }) => error?.code);
+  const rows = isWhole ? listed : groupByCause(listed, ({ error }) => error);
   const problems = (controller?.problems ?? []).map(({ message, since }) =>
     paint(style, 'yellow', visible(`! ${message} (since ${since})`)),
   );
@@ -43,7 +43,7 @@ function tableLines(
   const rows = listed.map((row) => {
     const isGroup = 'members' in row;
     const one = isGroup ? row.members[0] : row;
-    const label = labelOf(one);
+    const label = LABELS[one.status];
     const [name, what] = isGroup
       ? [counted(row.members.length, 'environment'), groupText(row)]
       : [one.name, whatText(one)];
@@ -76,8 +76,9 @@ function cut(text: string, room: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-function groupText({ place, members }: CauseGroup<EnvironmentWatched>): string {
-  return `behind ${place}: ${namesListed(members.map(({ name }) => name))}`;
+function groupText({ cause, members }: CauseGroup<EnvironmentWatched>): string {
+  const names = namesListed(members.map(({ name }) => name));
+  return `${[cause, placeText(members)].filter(Boolean).join(', ')}: ${names}`;
 }
 
 function firstMember(members: CauseGroup<EnvironmentWatched>['members']): string {
@@ -86,13 +87,6 @@ function firstMember(members: CauseGroup<EnvironmentWatched>['members']): string
 
 function sinceOf({ suspended, since }: EnvironmentWatched): string {
   return suspended?.at ?? since;
-}
-
-/** The state of an environment; a failure by its kind. */
-function labelOf({ status, error }: EnvironmentWatched): Label {
-  return status === 'error'
-    ? { ...LABELS.error, words: failureWords(error?.code) }
-    : LABELS[status];
 }
 
 function whatText({ what, not_healed: not, suspended }: EnvironmentWatched): string {

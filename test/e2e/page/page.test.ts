@@ -37,7 +37,7 @@ describe('the list', () => {
     expect(status).toBe(200);
     const rows = elementsOf(documentOf(text), named('tr')).slice(1).map(textOf);
     expect(rows).toHaveLength(11);
-    expect(rows[0]).toMatch(/eu-production[^]*✗ unreachable/);
+    expect(rows[0]).toMatch(/eu-production[^]*✗ failed/);
     for (const words of [
       'refused',
       'conflict',
@@ -90,7 +90,7 @@ describe('setpoint status --server', () => {
     expect(document.environments).toHaveLength(11);
     const text = await status(url, TOKEN, '--state', 'attention', '--exit-code');
     expect(text.code).toBe(2);
-    expect(text.stdout).toMatch(/^ENVIRONMENT[^\n]*\neu-production +✗ unreachable/);
+    expect(text.stdout).toMatch(/^ENVIRONMENT[^\n]*\neu-production +✗ failed/);
     const wrong = await status(url, 'canary-token-of-many-characters');
     expect(wrong.code).toBe(4);
     expect(wrong.stderr).toContain('refuses the token.');
@@ -673,8 +673,8 @@ describe('an action', () => {
     const { status, headers } = await act('read');
     expect([status, headers.location]).toEqual([303, '/environments/canary']);
     const page = () => ask('/environments/canary', { headers: { cookie } });
-    expect((await page()).text).toContain('It is read at the next turn.');
-    expect((await page()).text).not.toContain('It is read at the next turn.');
+    expect((await page()).text).toContain('canary is read at the next turn.');
+    expect((await page()).text).not.toContain('canary is read at the next turn.');
     await act('suspend', { reason: ' Load test ', hours: '8' });
     expect((await page()).text).toContain('Load test');
     await act('resume');
@@ -722,7 +722,10 @@ describe('an action', () => {
       method: 'POST',
       headers: BEARER,
     });
-    expect([status, JSON.parse(text)]).toEqual([200, { message: 'It is read at the next turn.' }]);
+    expect([status, JSON.parse(text)]).toEqual([
+      200,
+      { message: 'canary is read at the next turn.' },
+    ]);
     expect(watching.asked).toEqual(['read canary']);
   });
 

@@ -107,7 +107,7 @@ describe.runIf(INSTALLED)('an Alertmanager (skipped if it or amtool is not insta
     expect(drift).toMatchObject({
       labels: { label_example_com_tier: 'prod', severity: 'warning' },
       annotations: {
-        summary: 'production was changed on the service',
+        summary: 'production has drift: it was changed on the service',
         description: 'language: differs',
       },
     });

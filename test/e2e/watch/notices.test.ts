@@ -268,7 +268,7 @@ describe('a webhook', () => {
     await told.pass(60);
     expect(got).toHaveLength(1);
     const text = JSON.stringify(got[0]?.body);
-    expect(text).toContain('1,000 environments: 1,000 not readable');
+    expect(text).toContain('1,000 environments: 1,000 failed');
     expect(text).toContain('… and 980 more');
     expect(text.length).toBeLessThan(20_000);
     for (let at = 0; at < 30; at += 1) {
@@ -324,7 +324,7 @@ describe('an Alertmanager', () => {
     expect(got[0]?.body).toMatchObject([
       {
         labels: { alertname: 'SetpointDrift', environment: 'production', severity: 'warning' },
-        annotations: { summary: 'production was changed on the service' },
+        annotations: { summary: 'production has drift: it was changed on the service' },
         startsAt: new Date(WATCHED_AT).toISOString(),
         generatorURL: 'https://page.example/environments/production',
       },

@@ -83,7 +83,7 @@ it('a controller tells what it finds, once, also after a restart, and what is re
 
   const reads = () => store.requests.length;
   await watchUntil(() => got.length > 0);
-  expect(got[0]).toContain('was changed on the service');
+  expect(got[0]).toContain('has drift: it was changed on the service');
   const before = reads();
   await watchUntil(() => reads() > before + 20);
   expect(got).toHaveLength(1);

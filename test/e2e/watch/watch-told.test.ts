@@ -270,7 +270,7 @@ describe('somebody is told', () => {
       'resolved prod',
     ]);
     expect(told[1]?.summary).toBe(
-      'does not differ any more as it did, and has edits in the file that are not applied',
+      'does not differ any more as it did, and has pending edits: the file was changed and is not applied',
     );
     await watch.stop();
   });

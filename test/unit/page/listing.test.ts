@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { WATCH_STATUSES } from '../../../src/reconciler/model/verdict.ts';
 import {
+  causeId,
   countsByStatus,
   isToLookAt,
   listAddress,
@@ -13,7 +14,7 @@ import { stripHtml, stripWithAxisHtml } from '../../../src/controller/page/state
 import { Throttle } from '../../../src/controller/page/access.ts';
 import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { environment } from '../../fixture/documents.ts';
-import { WATCHED_AT } from '../../fixture/watching.ts';
+import { ago, WATCHED_AT } from '../../fixture/watching.ts';
 import { everyState, fleet, longWatched, reads } from '../../fixture/watched-fleet.ts';
 
 const query = (text: string) => listQuery(new URLSearchParams(text));
@@ -21,7 +22,7 @@ const names = (text: string) =>
   matching(worstFirst(everyState()), query(text)).map(({ name }) => name);
 
 describe('the list', () => {
-  it('has the worst first, then where healing has stopped, then those with more changes', () => {
+  it('has the worst first, then where healing has stopped, then those that have lasted longest', () => {
     expect(names('')).toEqual([
       'eu-production',
       'us-production',
@@ -72,10 +73,10 @@ describe('the list', () => {
 
   it('comes in pages that hold every environment once', () => {
     const sorted = worstFirst(fleet(250));
-    const pages = [1, 2, 3].map((page) => pageOfList(sorted, { text: '', state: 'any', page }));
+    const pages = [1, 2, 3].map((page) => pageOfList(sorted, { text: ' ', state: 'any', page }));
     expect(pages.map(({ rows }) => rows.length)).toEqual([100, 100, 50]);
     expect(pages.flatMap(({ rows }) => rows)).toEqual(sorted);
-    expect(pageOfList(sorted, { text: '', state: 'any', page: 99 })).toEqual(pages[2]);
+    expect(pageOfList(sorted, { text: ' ', state: 'any', page: 99 })).toEqual(pages[2]);
   });
 });
 
@@ -87,23 +88,44 @@ describe('the usual list of many', () => {
     });
     const sorted = worstFirst([...down, ...fleet(300).slice(12)]);
     const { rows, hidden, total } = pageOfList(sorted, { text: '', state: 'usual', page: 1 });
-    expect(rows[0]).toMatchObject({ place: 'agents.example.com' });
+    expect(rows[0]).toMatchObject({ cause: 'No route' });
     const [first] = rows;
-    expect(first !== undefined && 'members' in first ? first.members : []).toHaveLength(13);
+    expect(first !== undefined && 'members' in first ? first.members : []).toHaveLength(12);
     expect(rows.slice(1).every((row) => 'name' in row && isToLookAt(row))).toBe(true);
-    expect([hidden + total, rows.length]).toEqual([300, total - 12]);
+    expect([hidden + total, rows.length]).toEqual([300, total - 11]);
     expect(pageOfList(sorted.slice(0, 15), { text: '', state: 'usual', page: 1 }).hidden).toBe(0);
   });
 
-  it('names the host if all that fail are behind one, also among few', () => {
-    const error = { code: 'unreachable', message: 'No route.', hint: '' };
-    const plan = environment({ status: 'error', error });
-    const origin = 'https://agents.example.com';
-    const down = fleet(3).map((state) => ({ ...state, origin, status: 'error' as const, plan }));
-    const rowsOf = (states: typeof down) =>
-      pageOfList(states, { text: '', state: 'usual', page: 1 }).rows;
-    expect(rowsOf(down)).toMatchObject([{ place: 'agents.example.com' }]);
-    expect(rowsOf(down.slice(1))).toEqual(down.slice(1));
+  it('groups failures of one cause, whatever their services and requests are, and no others', () => {
+    const failure = (message: string, code = 'unreachable') =>
+      environment({ status: 'error', error: { code, message, hint: '' } });
+    const states = fleet(12).map((state, index) => {
+      const cause = index < 8 ? 'was refused' : 'was closed';
+      const message = `The connection ${cause}: GET https://s${index}.example.com:84${index}/api/settings, ${index + 2} tries in all.`;
+      const since = ago(10 + ((index * 7) % 12));
+      return { ...state, since, status: 'error' as const, plan: failure(message) };
+    });
+    const usual = { text: '', state: 'usual', page: 1 } as const;
+    const { rows } = pageOfList(worstFirst(states), usual);
+    expect(rows.map((row) => ('cause' in row ? [row.cause, row.members.length] : row))).toEqual(
+      expect.arrayContaining([
+        ['The connection was refused', 8],
+        ['The connection was closed', 4],
+      ]),
+    );
+    expect(rows).toHaveLength(2);
+    for (const row of rows) {
+      if (!('members' in row)) throw new Error('an environment alone');
+      const { members } = row;
+      const ages = members.map(({ since }) => since);
+      expect(ages).toEqual(ages.toSorted());
+      const query = { ...usual, state: 'error', cause: causeId(row.key) } as const;
+      expect(listQuery(new URLSearchParams(listAddress(query).slice(2)))).toEqual(query);
+      const listed = pageOfList(worstFirst(states), query);
+      expect(listed.rows).toEqual(members);
+    }
+    const two = worstFirst(states).filter(({ plan }) => plan?.error?.message.includes('closed'));
+    expect(pageOfList(two.slice(0, 2), usual).rows).toEqual(two.slice(0, 2));
   });
 });
 

@@ -38,7 +38,7 @@ describe('the list of a controller in a terminal', () => {
     const [head, group, staging, , counts] = lines();
     expect(head).toMatch(/^ENVIRONMENT/);
     expect(group).toMatch(
-      /^12 environments +✗ unreachable +1h +behind agents\.example\.com: team-0000, .*…$/,
+      /^12 environments +✗ failed +1h +No route, behind agents\.example\.com \(12 serv…$/,
     );
     expect(group).toHaveLength(80);
     expect(staging).toMatch(/^staging +‖ suspended +5m +\(by Ada: Load test\)$/);

@@ -23,7 +23,7 @@ it('the first round is told once, when each environment was read', () => {
   expect(told).toEqual([]);
   watching.set('us', { status: 'in-sync' });
   watching.set('us', { status: 'in-sync' });
-  expect(told).toEqual(['read 2 environments: 2 in-sync']);
+  expect(told).toEqual(['read 2 environments: 2 in sync']);
   expect(watching.listeners).toBe(0);
 });
 
@@ -32,7 +32,7 @@ it('one that leaves the files before it was read is waited for no more', () => {
   watching.set('eu', { status: 'in-sync' });
   watching.remove('ap');
   watching.set('us', { status: 'in-sync' });
-  expect(told).toEqual(['read 2 environments: 2 in-sync']);
+  expect(told).toEqual(['read 2 environments: 2 in sync']);
 });
 
 it('all states are looked at two times, however many environments are read', () => {
@@ -45,6 +45,6 @@ it('all states are looked at two times, however many environments are read', () 
     return states();
   };
   for (const name of names) watching.set(name, { status: 'in-sync' });
-  expect(told).toEqual(['read 500 environments: 500 in-sync']);
+  expect(told).toEqual(['read 500 environments: 500 in sync']);
   expect(looks).toBe(2);
 });

@@ -24,7 +24,7 @@ it('in sync, with what could not be compared beside it, is no warning', () => {
   const unknown = [{ path: ['llm_api_key'], reason: 'set, origin unknown', ref: null }];
   const state = { ...DRIFT, status: 'in-sync', before: 'drift', plan: environment({ unknown }) };
   expect(logLine(state as JournalRecord, 'text')).toBe(
-    `${at} info  eu: in-sync, was drift: 1 value could not be compared\n`,
+    `${at} info  eu: in sync, was drift: 1 value could not be compared\n`,
   );
   expect(JSON.parse(logLine(state as JournalRecord, 'json') ?? '')).toMatchObject({
     level: 'info',
@@ -36,7 +36,7 @@ describe('a line of the log', () => {
   it.each([
     [
       DRIFT,
-      `${at} warn  eu: drift, was in-sync: language\n`,
+      `${at} warn  eu: drift, was in sync: language\n`,
       {
         level: 'warn',
         environment: 'eu',
@@ -99,7 +99,7 @@ describe('a line of the log', () => {
     });
     const state = { ...DRIFT, status: 'error', plan: failed } as JournalRecord;
     expect(logLine(state, 'text')).toBe(
-      `${at} error eu: error, was in-sync: The service did not answer.\n`,
+      `${at} error eu: failed, was in sync: The service did not answer.\n`,
     );
     expect(JSON.parse(logLine(state, 'json') ?? '')).toMatchObject({ error: 'timed-out' });
   });

@@ -3,6 +3,7 @@ import { counted, grouped } from '../../../reconciler/model/wording.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
 import { verdictGravity, type WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { shownChange } from '../../../reconciler/render/change.ts';
+import { STATE_WORDS } from '../../../reconciler/render/section.ts';
 import { notCompared } from '../../../reconciler/render/wording.ts';
 import { keptItem, keptWords } from '../healing.ts';
 import { stateDigest, type Due } from './decide.ts';
@@ -74,7 +75,7 @@ function gravity({ event, state }: Due): number {
 function titleOf(all: readonly Due[]): string {
   const counts = new Map<string, number>();
   for (const { event, state } of all) {
-    const what = OVER.has(event) ? event : IN_COUNTS[state.found];
+    const what = OVER.has(event) ? event : STATE_WORDS[state.found];
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
   const parts = [...counts].map(([what, count]) => `${grouped(count)} ${what}`);
@@ -82,34 +83,23 @@ function titleOf(all: readonly Due[]): string {
   return `${counted(names.size, 'environment')}: ${parts.join(', ')}`;
 }
 
-const IN_COUNTS: Readonly<Record<WatchStatus, string>> = {
-  'in-sync': 'in sync',
-  suspended: 'suspended',
-  'not-read': 'not read',
-  unknown: 'not comparable',
-  pending: 'not applied yet',
-  drift: 'drift',
-  conflict: 'in conflict',
-  refused: 'refused',
-  error: 'not readable',
-};
-
 function itemOf(due: Due, page: string | null): Item {
   const { state } = due;
   const link = page === null ? null : `${page}/environments/${encodeURIComponent(state.name)}`;
   return { name: state.name, words: wordsOf(due), details: detailsOf(due), link };
 }
 
+/** What follows the name of an environment: the word for its state, and what that means where the word alone does not say it. */
 const SENTENCES: Readonly<Record<WatchStatus, string>> = {
-  'in-sync': 'is in sync',
-  suspended: 'is suspended',
-  'not-read': 'has not been read',
-  unknown: 'has values that cannot be compared',
-  pending: 'has edits in the file that are not applied',
-  drift: 'was changed on the service',
-  conflict: 'was changed in the file and on the service',
-  refused: 'differs, and an apply would be refused',
-  error: 'cannot be read',
+  'in-sync': `is ${STATE_WORDS['in-sync']}`,
+  suspended: `is ${STATE_WORDS.suspended}`,
+  'not-read': `is ${STATE_WORDS['not-read']}`,
+  unknown: `has values that ${STATE_WORDS.unknown}`,
+  pending: `has ${STATE_WORDS.pending}: the file was changed and is not applied`,
+  drift: `has ${STATE_WORDS.drift}: it was changed on the service`,
+  conflict: `has a ${STATE_WORDS.conflict}: it was changed in the file and on the service`,
+  refused: `is ${STATE_WORDS.refused}: it differs, and an apply would be refused`,
+  error: STATE_WORDS.error,
 };
 
 function toMinute(at: string): string {
@@ -125,7 +115,7 @@ export function wordsOf({ event, state, end }: Due): string {
     case 'changed':
       return `${SENTENCES[found]}; the differences have changed`;
     case 'failing':
-      return `cannot be read since ${toMinute(since)}`;
+      return `${SENTENCES.error} since ${toMinute(since)}`;
     case 'reminder':
       return `${SENTENCES[found]}; the same since ${toMinute(since)}`;
     case 'healed':
@@ -162,7 +152,7 @@ function endText(state: WatchState, end: End | null): string {
     case 'not-told':
       return 'is not among the environments of this receiver any more; it hears no more of it';
     case 'failing':
-      return `can be read again, and ${SENTENCES[found]}`;
+      return `had ${SENTENCES.error}, and ${SENTENCES[found]} now`;
     default:
       return found === 'in-sync'
         ? `is in sync again${besides(state)}`

@@ -10,6 +10,7 @@ import { planAttention } from '../../../reconciler/model/summary.ts';
 import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
 import { counted, grouped, namesListed } from '../../../reconciler/model/wording.ts';
 import { escaped, visible } from '../../../reconciler/render/text.ts';
+import { STATE_WORDS } from '../../../reconciler/render/section.ts';
 import { notCompared } from '../../../reconciler/render/wording.ts';
 import { pathsInShort, whatDiffers, whyNotHealed } from '../healing.ts';
 import { ageText } from '../../../reconciler/render/change.ts';
@@ -151,8 +152,8 @@ function stateEntry({
 }: JournalRecord & { readonly kind: 'state' }): LogEntry {
   const details = { status, before, commit, ...found(plan) };
   const what = plan === null ? '' : inWords(plan);
-  const was = before === 'not-read' ? '' : `, was ${before}`;
-  return { level: LEVELS[status], message: `${status}${was}${what}`, details };
+  const was = before === 'not-read' ? '' : `, was ${STATE_WORDS[before]}`;
+  return { level: LEVELS[status], message: `${STATE_WORDS[status]}${was}${what}`, details };
 }
 
 function found(plan: EnvironmentPlan | null): Readonly<Record<string, unknown>> {
@@ -248,7 +249,7 @@ function foundEntry(states: readonly WatchState[]): LogEntry {
     const count = states.filter((state) => state.status === status).length;
     return count === 0 ? [] : [[status, count] as const];
   });
-  const parts = counts.map(([status, count]) => `${grouped(count)} ${status}`);
+  const parts = counts.map(([status, count]) => `${grouped(count)} ${STATE_WORDS[status]}`);
   return {
     level: 'info',
     message: `read ${counted(states.length, 'environment')}: ${parts.join(', ')}`,
@@ -260,7 +261,7 @@ function notInSyncEntry(state: WatchState, why: string | null): LogEntry {
   const { status, since } = state;
   const what = whatDiffers(state);
   const known = `${since.slice(0, 16).replace('T', ' ')} UTC`;
-  const parts = [`${status} since ${known}`, ...(what === '' ? [] : [what])];
+  const parts = [`${STATE_WORDS[status]} since ${known}`, ...(what === '' ? [] : [what])];
   return {
     level: status === 'pending' ? 'info' : 'warn',
     message: `${parts.join(': ')}${why === null ? '' : ` (${why})`}`,

@@ -10,6 +10,7 @@ import {
   refusalTitle,
   requestCounts,
   sentenceText,
+  type Sentence,
   spokenText,
 } from '../wording.ts';
 import { waysSentences } from '../../model/uncompared.ts';
@@ -29,30 +30,32 @@ ${about === '' ? null : softHtml(about)}${sectionBodyHtml(section)}</section>
 }
 
 /** What a section has below its title; `inTable`: its changes are those of a table, what the file has beside what the service has. */
-export function sectionBodyHtml(section: Section, inTable = false): Markup {
+export function sectionBodyHtml(
+  section: Omit<Section, 'sentence'> & { readonly sentence: Sentence | null },
+  inTable = false,
+): Markup {
   const { command, organization, seen, sentence, changes, unknown, remaining, proofs } = section;
-  return markup`<p class="sentence">${sentenceText(sentence)}</p>
-${[
-  organization === null ? null : softHtml(organization),
-  seen === null ? null : softHtml(`Against the service ${seen}.`),
-  legendHtml(section),
-  errorHtml(unlistedError(section)),
-  boxHtml(refusalTitle(section), BAD, section.refusals.map(refusalSentence)),
-  rowsHtml('Not as requested', remaining.map(remainderHtml)),
-  boxHtml(
-    'Warnings',
-    WARN,
-    section.warnings.map(({ message }) => message),
-  ),
-  inTable
-    ? differencesHtml(changes)
-    : rowsHtml(command === 'drift' ? 'Differences' : 'Changes', changes.map(changeHtml)),
-  rowsHtml('Could not be compared', unknown.map(unknownHtml)),
-  ...waysSentences(section.ways, command).map((sentence) => softHtml(sentence)),
-  rowsHtml('Checked by the service', (proofs ?? []).map(proofHtml)),
-  unmanagedHtml(section),
-  requestsHtml(section),
-]}`;
+  return markup`${sentence === null ? null : markup`<p class="sentence">${sentenceText(sentence)}</p>\n`}${[
+    organization === null ? null : softHtml(organization),
+    seen === null ? null : softHtml(`Against the service ${seen}.`),
+    legendHtml(section),
+    errorHtml(unlistedError(section)),
+    boxHtml(refusalTitle(section), BAD, section.refusals.map(refusalSentence)),
+    rowsHtml('Not as requested', remaining.map(remainderHtml)),
+    boxHtml(
+      'Warnings',
+      WARN,
+      section.warnings.map(({ message }) => message),
+    ),
+    inTable
+      ? differencesHtml(changes)
+      : rowsHtml(command === 'drift' ? 'Differences' : 'Changes', changes.map(changeHtml)),
+    rowsHtml('Could not be compared', unknown.map(unknownHtml)),
+    ...waysSentences(section.ways, command).map((sentence) => softHtml(sentence)),
+    rowsHtml('Checked by the service', (proofs ?? []).map(proofHtml)),
+    unmanagedHtml(section),
+    requestsHtml(section),
+  ]}`;
 }
 
 /** Not the name: two could be alike. */
@@ -60,7 +63,7 @@ export function sectionId(index: number): string {
   return `environment-${index + 1}`;
 }
 
-function legendHtml({ changes }: Section): Markup | null {
+function legendHtml({ changes }: Pick<Section, 'changes'>): Markup | null {
   return changes.every(({ change }) => change.class === undefined)
     ? null
     : softHtml(
@@ -121,7 +124,10 @@ function proofHtml({ path, status, found }: Proof): Markup {
   );
 }
 
-function unmanagedHtml({ unmanaged, unlisted }: Section): Markup | null {
+function unmanagedHtml({
+  unmanaged,
+  unlisted,
+}: Pick<Section, 'unmanaged' | 'unlisted'>): Markup | null {
   if (unmanaged.length === 0) return null;
   return markup`<details class="fold">
 <summary>Unmanaged: ${counted(unmanaged.length, 'value')}</summary>
@@ -131,7 +137,7 @@ ${unlisted === null ? null : softHtml(unlisted)}</details>
 `;
 }
 
-function requestsHtml({ requests, dialect }: Section): Markup | null {
+function requestsHtml({ requests, dialect }: Pick<Section, 'requests' | 'dialect'>): Markup | null {
   if (requests === null) return null;
   const { requests: sent, allowed } = requests;
   const lifted = allowed.length === 0 ? null : `lifted by --allow: ${allowed.join(', ')}`;
