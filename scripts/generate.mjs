@@ -15,6 +15,7 @@ import { format, formatJson } from './format.mjs';
 import { definitionsOf } from './kubernetes-crd.mjs';
 import { nativeTables, readSnapshots, withNative } from './native-schema.mjs';
 import { referencePages } from './reference/pages.mjs';
+import { typeFacts } from './type-facts.mjs';
 
 const root = join(import.meta.dirname, '..');
 const SCHEMA_FILE = 'schemas/settings.schema.json';
@@ -273,6 +274,15 @@ function nativeModule() {
   return `${BANNER.replace(SCHEMA_FILE, 'schemas/servers')}/** What each dialect has of the native parts, as JSON text. It is loaded when this is called. */\nexport function nativeText(): string {\n  return ${text};\n}\n`;
 }
 
+/** The facts of each type: see model/path-facts.ts. */
+function typesModule() {
+  const facts = JSON.parse(readFileSync(join(root, 'schemas/servers/facts.json'), 'utf8'));
+  const lines = Object.entries(typeFacts(schema, snapshots, facts)).map(
+    ([type, members]) => `  ${type}: ${JSON.stringify(members)},\n`,
+  );
+  return `${BANNER}import type { TypeFacts } from './type-facts.ts';\n\n/** What is known of the members of each type, by their names. */\nexport const TYPES: Readonly<Record<string, TypeFacts>> = {\n${lines.join('')}};\n`;
+}
+
 /** The definitions of SettingsTarget and SettingsPolicy, as people apply them, and as text for `setpoint render`. It is loaded when this is called. */
 function definitions() {
   const file = 'examples/kubernetes/crd.yml';
@@ -326,6 +336,7 @@ settle({
   ...forCharts(),
   [SCHEMA_FILE]: formatJson(SCHEMA_FILE, schema),
   'src/reconciler/model/native.gen.ts': nativeModule(),
+  'src/reconciler/model/types.gen.ts': typesModule(),
   'src/reconciler/model/settings.gen.ts': await settingsTypes(),
   'src/reconciler/model/fields.gen.ts': fieldTable(),
   'src/reconciler/model/documents.gen.ts': documentTypes(

@@ -1,13 +1,9 @@
 import { type Variables, secretName, type SecretPath } from '../model/ports.ts';
 import type { ErrorCode } from '../model/error.ts';
 import { matches } from '../model/matcher.ts';
-import { bareUrl, isEmbedded, isLoopback, parsedUrl } from '../model/address.ts';
-import { COLLECTION_FORMS } from '../model/collection-forms.ts';
-import { secretLeaves, type CollectionForm, type DesiredItem } from '../model/collection.ts';
+import { isEmbedded, isLoopback, parsedUrl } from '../model/address.ts';
 import type { OriginList } from '../model/limits.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
-import type { DesiredState, ServerSettings } from '../model/state.ts';
-import { isEmpty, type Value } from '../model/value.ts';
+import type { ServerSettings } from '../model/state.ts';
 import { namesListed } from '../model/wording.ts';
 import { partsWithReferences } from './blocks.ts';
 import { eachText, type Node } from './node.ts';
@@ -177,7 +173,8 @@ function revealProblem({ url, origin, compareSecrets }: ServerSettings): TravelP
   };
 }
 
-function originProblem(
+/** Why keys may not be sent to an origin; null if they may. */
+export function originProblem(
   url: Readonly<URL>,
   shown: string,
   policy: TravelPolicy,
@@ -224,57 +221,6 @@ function inTheClear(shown: string, list?: string): TravelProblem {
   const message = `http: would send the key to ${shown} in the clear${unlisted}.`;
   const hint = `Use https:, or list it with its scheme outside the branch: SETPOINT_ALLOWED_ORIGINS=${shown}`;
   return { code: 'origin-not-allowed', message, hint };
-}
-
-/**
- * Why secrets of items may not be sent to the addresses that a file names for them; null if they may. The service sends them, not
- * setpoint, so that they are checked wherever the service is.
- */
-export function hostProblem(
-  { items }: Pick<DesiredState, 'items'>,
-  policy: TravelPolicy,
-): TravelProblem | null {
-  for (const form of COLLECTION_FORMS) {
-    const { block, address } = form;
-    if (address === undefined) continue;
-    for (const item of (items.get(block) ?? []) as readonly DesiredItem[]) {
-      const host = item.members?.[address];
-      if (host === undefined || !sendsSecret(form, item, policy)) continue;
-      const problem = problemOfHost(host, policy);
-      if (problem === null) continue;
-      const at = `${item.source.file}:${item.source.line}`;
-      const message = `${block}.${item.name}.${address} (${at}) names where its secret is sent. ${problem.message}`;
-      return { ...problem, message };
-    }
-  }
-  return null;
-}
-
-/** A stored secret goes along if the file leaves it out; whether there is one shows on the service alone. */
-function sendsSecret(
-  form: CollectionForm,
-  { members }: DesiredItem,
-  { origins, required }: TravelPolicy,
-): boolean {
-  const secrets = secretLeaves(form, members ?? {});
-  if (secrets.length === 0) return origins.length > 0 || required !== null;
-  return secrets.some(({ value }) => !isEmpty(value));
-}
-
-function problemOfHost(host: Value, policy: TravelPolicy): TravelProblem | null {
-  if (isEmpty(host) || host instanceof UnseenSecret) return null;
-  const value = host instanceof Secret ? host.reveal() : host;
-  const text = typeof value === 'string' ? value.trim() : '';
-  const shown = host instanceof Secret ? (host.ref ?? 'The host') : bareUrl(text);
-  const address = text.includes('://') ? text : `https://${text}`;
-  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
-    return {
-      code: 'origin-not-allowed',
-      message: `${shown} is not the host of a service.`,
-      hint: 'Write a host, such as gitlab.example.com.',
-    };
-  const url = new URL(address);
-  return isLoopback(url.hostname) ? null : originProblem(url, shown, policy);
 }
 
 function listProblem(variables: readonly string[], policy: TravelPolicy): TravelProblem | null {

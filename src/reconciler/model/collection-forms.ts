@@ -1,6 +1,4 @@
 import { itemNamed, type CollectionForm } from './collection.ts';
-import { MODEL_PART } from './field.ts';
-import { factsAt } from './path-facts.ts';
 import type { DesiredState } from './state.ts';
 
 /* The collections that a settings file declares by name, whichever service has them. */
@@ -11,7 +9,6 @@ export const SECRETS_FORM = {
   block: 'secrets',
   noun: 'custom secrets',
   main: 'value',
-  isSecret: ([member]) => member === 'value',
   isWhole: false,
   isRenamed: true,
   ofService: ['OPENHANDS_API_KEY'],
@@ -20,7 +17,6 @@ export const SECRETS_FORM = {
 /** What is installed on a service from where its code is. A list names the commit that it is at, and no branch or tag. */
 const INSTALLED = {
   releases: 'An Agent Server has them from 1.29.3.',
-  isSecret: () => false,
   untold: {
     member: 'ref',
     tells: (ref) => typeof ref === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(ref),
@@ -49,9 +45,6 @@ export const GIT_PROVIDERS_FORM = {
   resource: 'git provider',
   block: 'git_providers',
   noun: 'git providers',
-  isSecret: ([member]) => member === 'token' || member === 'user_id',
-  address: 'host',
-  showsFormer: true,
   isWhole: false,
   ofService: ['enterprise_sso'],
 } as const satisfies CollectionForm;
@@ -62,8 +55,6 @@ export const CONNECTIONS_FORM = {
   block: 'provider_connections',
   noun: 'provider connections',
   releases: 'An Agent Server has them from 1.43.1.',
-  isSecret: ([member]) => member === 'api_key',
-  address: 'base_url',
   isWhole: false,
   isRenamed: true,
 } as const satisfies CollectionForm;
@@ -74,8 +65,6 @@ export const LLM_PROFILES_FORM = {
   block: 'llm_profiles',
   noun: 'LLM profiles',
   releases: 'An app-server has them from 1.7.0, an Agent Server from 1.22.1.',
-  isSecret: (member) => member.length > 0 && factsAt([...MODEL_PART, ...member]).secret,
-  address: 'base_url',
   isWhole: true,
   isRenamed: true,
 } as const satisfies CollectionForm;
@@ -86,7 +75,6 @@ export const META_PROFILES_FORM = {
   block: 'meta_profiles',
   noun: 'meta profiles',
   releases: 'An Agent Server has them from 1.49.6.',
-  isSecret: () => false,
   isWhole: true,
 } as const satisfies CollectionForm;
 
@@ -96,7 +84,6 @@ export const AGENT_PROFILES_FORM = {
   block: 'agent_profiles',
   noun: 'agent profiles',
   releases: 'An Agent Server has them from 1.29.3.',
-  isSecret: () => false,
   isWhole: true,
   isRenamed: true,
 } as const satisfies CollectionForm;
@@ -107,7 +94,6 @@ export const ACTIVE_FORM = {
   block: 'active',
   noun: 'active profiles',
   main: 'profile',
-  isSecret: () => false,
   isWhole: false,
 } as const satisfies CollectionForm;
 

@@ -1,3 +1,4 @@
+import { factsAt } from './path-facts.ts';
 import { samePath, type Path, type Source } from './path.ts';
 import { Secret } from './secret.ts';
 import { declaredItems, type DeclaredItem, type DesiredState } from './state.ts';
@@ -16,12 +17,6 @@ export interface CollectionForm<Block extends string = string> {
   readonly releases?: string;
   /** The member that an item is if it is written short: it has the path of the item in plans. That of a secret is its value. */
   readonly main?: string;
-  /** Whether there is a secret at a path inside an item. */
-  readonly isSecret: (path: Path) => boolean;
-  /** The member that says where the secrets of an item are sent, on a host of the service's choice if it is empty. */
-  readonly address?: string;
-  /** Whether a secret that is stored goes to a new address even if the same write replaces it. */
-  readonly showsFormer?: true;
   /** A member that a list tells of if `tells` says so of what is declared. Else what was last sent is compared, as of a secret. */
   readonly untold?: { readonly member: string; readonly tells: (declared: Value) => boolean };
   /** Whether an item is declared whole: a member that the file leaves out, and that is no secret, has its default. */
@@ -32,10 +27,15 @@ export interface CollectionForm<Block extends string = string> {
   readonly ofService?: readonly string[];
 }
 
+/** Whether there is a secret at a path inside an item. */
+export function isSecretIn({ block }: Pick<CollectionForm, 'block'>, member: Path): boolean {
+  return factsAt([block, '', ...member]).secret;
+}
+
 /** Whether a member of an item is a secret, or a map that holds one. */
-export function isSecretHolder({ isSecret }: CollectionForm, name: string, value: Value): boolean {
-  if (isSecret([name])) return true;
-  return isRecord(value) && Object.keys(value).some((key) => isSecret([name, key]));
+export function isSecretHolder(form: CollectionForm, name: string, value: Value): boolean {
+  if (isSecretIn(form, [name])) return true;
+  return isRecord(value) && Object.keys(value).some((key) => isSecretIn(form, [name, key]));
 }
 
 /** The path that plans have for a member of an item. */
@@ -58,7 +58,7 @@ export function secretLeaves(form: CollectionForm, members: ValueRecord): readon
 function leavesIn(form: CollectionForm, member: Path, value: Value): readonly Leaf[] {
   if (isRecord(value))
     return Object.entries(value).flatMap(([key, inner]) => leavesIn(form, [...member, key], inner));
-  return form.isSecret(member) ? [{ member, value }] : [];
+  return isSecretIn(form, member) ? [{ member, value }] : [];
 }
 
 /** What is declared of the member that a list may not tell of; one that is left out is empty text. */

@@ -177,12 +177,19 @@ export interface Unmet extends Warning {
   readonly hint: string;
 }
 
+/** An address that moves although a stored credential goes there. */
+export interface MovedAddress {
+  readonly path: Path;
+  readonly where: 'another host' | 'another provider';
+  /** The credential, if it is one of another item: the plan may write it anew. */
+  readonly by?: Path;
+}
+
 /** The plan of what a file declares of one resource. `work` is what the resource itself makes the changes from. */
 export interface PartPlan<Work = unknown> extends Comparison {
   readonly resource: Resource;
   readonly unmet: readonly Unmet[];
-  /** Addresses that move to another host although a stored secret that stays is sent there. */
-  readonly moved?: readonly Path[];
+  readonly moved?: readonly MovedAddress[];
   /** The removals that come first, because a service at its limit takes nothing new before; absent if none does. */
   readonly room?: readonly Path[];
   readonly work: Work;

@@ -8,9 +8,9 @@ import { SetpointError, type Warning } from '../model/error.ts';
 import { SharedValues } from '../model/redactor.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
+import { hostProblem } from '../desired/address-travel.ts';
 import { declaredOrigin } from '../desired/blocks/server.ts';
 import {
-  hostProblem,
   travelPolicyIn,
   travelProblem,
   withinLimits,

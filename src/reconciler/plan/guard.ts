@@ -1,7 +1,8 @@
 import { SetpointError, type Warning } from '../model/error.ts';
 import type { GuardSettings, Refusal, Rule, GuardFinding } from '../model/guard.ts';
-import { factsAt, type Code, type Safety } from '../model/path-facts.ts';
-import { formatPath, type Path } from '../model/path.ts';
+import { factsAt } from '../model/path-facts.ts';
+import type { Code, Safety } from '../model/type-facts.ts';
+import { formatPath, isWithin, type Path } from '../model/path.ts';
 import {
   changesOf,
   unknownOf,
@@ -16,9 +17,9 @@ import type { ObservedState } from '../model/state.ts';
 import { counted } from '../model/wording.ts';
 import { holdsMask } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
-import { holdsNothing, isEmpty, isList, isRecord, sameValue, type Value } from '../model/value.ts';
-import { clearedSecrets, removedEntries, sharedKeys } from './plan-secrets.ts';
-import { movedEndpoints, touchedBy } from './moved.ts';
+import { holdsNothing, isEmpty, isList, sameValue, type Value } from '../model/value.ts';
+import { clearedIn, clearedSecrets, removedEntries, sharedKeys } from './plan-secrets.ts';
+import { movedEndpoints, touchedBy, touchedIn } from './moved.ts';
 import { resetAgent } from './changed-along.ts';
 import { besideSettings, settingsPlanIn } from './settings-part.ts';
 import { unprovenIn } from './unproven.ts';
@@ -214,18 +215,33 @@ function lifted(
 /** What a plan removes or clears in collections although it is, or holds, a secret. */
 function removedItems(plan: Plan): GuardFinding[] {
   return besideSettings(plan)
-    .flatMap(({ changes }) => changes)
-    .filter(({ action, sensitive }) => effectOf(action) === 'drop' && sensitive)
-    .map(({ path, action }) => ({ message: `The plan ${action}s ${formatPath(path)}.`, path }));
+    .flatMap(({ resource, changes }) => changes.filter(({ path }) => path[0] === resource.block))
+    .flatMap(({ path, action, before, after }): GuardFinding[] => {
+      if (effectOf(action) !== 'drop')
+        return clearedIn(before, after, path).map((one) => ({
+          message: `The plan clears ${formatPath(one)}.`,
+          path: one,
+        }));
+      if (clearedIn(before, null, path).length === 0) return [];
+      return [{ message: `The plan ${action}s ${formatPath(path)}.`, path }];
+    });
 }
 
-/** The items of collections whose stored secrets a plan has sent to another host. */
+/** The items of collections with an address that moves although a stored credential goes there, unless the plan writes that anew. */
 function movedItems(plan: Plan): GuardFinding[] {
-  return besideSettings(plan).flatMap(({ moved = [] }) =>
-    moved.map((path) => ({
-      message: `The plan moves ${formatPath(path)} to another host, and the stored secret would go there.`,
-      path,
-    })),
+  const parts = besideSettings(plan);
+  const isWritten = (by: Path): boolean =>
+    parts.some(({ changes }) =>
+      changes.some(({ path, action }) => effectOf(action) !== 'drop' && isWithin(by, path)),
+    );
+  return parts.flatMap(({ moved = [] }) =>
+    moved
+      .filter(({ by }) => by === undefined || !isWritten(by))
+      .map(({ path, where, by }) => {
+        const what = by === undefined ? 'the stored secret' : `any stored ${formatPath(by)}`;
+        const message = `The plan moves ${formatPath(path)} to ${where}, and ${what} would go there.`;
+        return { message, path };
+      }),
   );
 }
 
@@ -320,7 +336,7 @@ function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
   const touched = settingsPlanIn(plan).changes.flatMap((change) =>
     touchedBy(change, observed).map((place) => ({ ...place, verb: verbOf(change) })),
   );
-  return [...touched, ...installed(plan)].flatMap(
+  return [...touched, ...touchedItems(plan)].flatMap(
     ({ path, facts, before, after, verb }): GuardFinding[] => {
       const { runs } = facts;
       if (runs === null || verb === null || !isRun(runs, before, after)) return [];
@@ -329,24 +345,14 @@ function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
   );
 }
 
-/** What a plan changes in collections. What is installed again may be something else by now. */
-function installed(plan: Plan) {
+/** What a plan changes in collections, with the places inside. What is installed again may be something else by now. */
+function touchedItems(plan: Plan) {
   return besideSettings(plan)
     .flatMap(({ resource, changes }) => changes.filter(({ path }) => path[0] === resource.block))
     .flatMap((change) => {
       const verb = change.action === 'rotate' ? 'installs again' : verbOf(change);
-      return placesOf(change).map((place) => ({ ...place, facts: factsAt(place.path), verb }));
+      return touchedIn(change).map((place) => ({ ...place, verb }));
     });
-}
-
-/** The place of a change; of an item that itself runs nothing, the places in it. */
-function placesOf({ path, before, after }: Change): Pick<Change, 'path' | 'before' | 'after'>[] {
-  if (factsAt(path).runs !== null || !isRecord(after)) return [{ path, before, after }];
-  return Object.entries(after).map(([member, value]) => ({
-    path: [...path, member],
-    before: isRecord(before) ? (before[member] ?? null) : null,
-    after: value,
-  }));
 }
 
 /** What a change does to what is run; null if that stays the same, or runs no more. */
@@ -376,12 +382,12 @@ function isValue(value: Value, expected: Value): boolean {
 }
 
 function disabledSafety(plan: Plan, observed: ObservedState): GuardFinding[] {
-  return settingsPlanIn(plan).changes.flatMap((change) =>
-    touchedBy(change, observed).flatMap(({ path, facts: { safety }, before, after }) =>
+  const settings = settingsPlanIn(plan).changes.flatMap((change) => touchedBy(change, observed));
+  return [...settings, ...touchedItems(plan)].flatMap(
+    ({ path, facts: { safety }, before, after }) =>
       safety !== null && protects(safety, before) && !protects(safety, after)
-        ? [{ message: `The plan ${safety.lowered(formatPath(path))}.`, path }]
+        ? [{ message: `The plan ${safety.lowered.replace('{}', () => formatPath(path))}.`, path }]
         : [],
-    ),
   );
 }
 

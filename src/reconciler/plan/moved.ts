@@ -120,7 +120,7 @@ export function movedAddress(
   const isMoved =
     address.by === 'url'
       ? !sameEndpoint(before, after)
-      : isOtherProvider(before, after, plan, observed);
+      : isOtherModel(before, after, plan, observed);
   if (!isMoved) return [];
   const where = address.by === 'url' ? 'another host' : 'another provider';
   if (isKeyless(path, plan)) {
@@ -185,7 +185,7 @@ function isCredential(path: Path, value: Value): boolean {
  * Another model, whose provider the service addresses by itself. Only services that show which address they infer are judged; with an
  * address of its own a model of any name goes to that.
  */
-function isOtherProvider(
+function isOtherModel(
   before: Value,
   after: Value,
   plan: SettingsPlan,
@@ -194,6 +194,11 @@ function isOtherProvider(
   const inferred = dialect.fields.get('llm_base_url')?.shownAsNull;
   const isWritten = plan.changes.some(({ path }) => path[0] === 'llm_base_url');
   if (inferred === undefined || isWritten || !isEmpty(values['llm_base_url'] ?? null)) return false;
+  return isOtherProvider(before, after, inferred);
+}
+
+/** Whether two models surely have different providers. */
+export function isOtherProvider(before: Value, after: Value, inferred: DefaultsBy): boolean {
   const [from, to] = [providerOf(before, inferred), providerOf(after, inferred)];
   return from !== null && to !== null && from !== to;
 }
@@ -233,6 +238,20 @@ export function touchedBy(change: Change, { values }: ObservedState): Touched[] 
     };
   });
   return [{ path, facts: factsAt(listedPath(change)), before, after }, ...inner];
+}
+
+/** What a change of an item touches of which something is known: an item that is code is one place. */
+export function touchedIn({ path, before, after }: Change): Touched[] {
+  const facts = factsAt(path);
+  const inside = facts.runs === null ? placesWithin(path) : [];
+  return [
+    { path, facts, before, after },
+    ...inside.flatMap((place): Touched[] => {
+      const [was, is] = [before, after].map((value) => valueAt(value, place.slice(path.length)));
+      if (was === undefined && is === undefined) return [];
+      return [{ path: place, facts: factsAt(place), before: was ?? null, after: is ?? null }];
+    }),
+  ];
 }
 
 /** The path of a change; that of a server by name in a list, which says how it is reached. */

@@ -1,5 +1,5 @@
 import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
-import { LLM_PROFILES_FORM } from '../model/collection-forms.ts';
+import { isCollectionBlock, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { type Field, isNativePath, placeNamed } from '../model/field.ts';
 import { LLM_KEY, organizationName, SEARCH_KEY } from '../model/organization.ts';
 import { effectOf, type Action, type Change, type Plan, type SettingsPlan } from '../model/plan.ts';
@@ -223,7 +223,7 @@ function distinctPaths(paths: readonly Path[]): Path[] {
 }
 
 /** The places under which `before` has a secret and `after` has nothing. */
-function clearedIn(before: Value, after: Value | undefined, path: Path): Path[] {
+export function clearedIn(before: Value, after: Value | undefined, path: Path): Path[] {
   if (isRecord(before))
     return Object.entries(before).flatMap(([key, value]) =>
       clearedIn(value, isRecord(after) ? after[key] : undefined, [...path, key]),
@@ -236,9 +236,12 @@ function clearedIn(before: Value, after: Value | undefined, path: Path): Path[] 
   return gone ? [path] : [];
 }
 
-/** Whether what is masked counts as a secret: in the nesting of later servers every free value is masked. */
+/** Whether what is masked counts as a secret: free values are masked, too. */
 function mayBeSecret(path: Path, value: Secret): boolean {
-  if (!isNativePath(path) || value.identity !== null || factsAt(path).secret) return true;
+  const [block = ''] = path;
+  const isFree = isNativePath(path) || isCollectionBlock(block);
+  if (!isFree || value instanceof UnseenSecret || value.identity !== null) return true;
+  if (factsAt(path).secret) return true;
   if (path.some((key) => isSensitiveName(key) || /headers?$/i.test(key))) return true;
   return value.fits(isSecretText);
 }

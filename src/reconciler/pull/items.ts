@@ -5,6 +5,7 @@ import type { BlockName } from '../desired/blocks.ts';
 import type { Target } from '../desired/target.ts';
 import { ACTIVE_FORM, GIT_PROVIDERS_FORM, SECRETS_FORM } from '../model/collection-forms.ts';
 import {
+  isSecretIn,
   itemNamed,
   waitingFor,
   type CollectionForm,
@@ -233,7 +234,7 @@ function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pull
     const edits = [{ path: at, item: place.length, ...written }];
     return { edits, made: [[as, change]], left: [] };
   };
-  if (form.isSecret(member)) {
+  if (isSecretIn(form, member)) {
     if (isByConnection(form, there, first)) return write(leavingFile(null), 'clear');
     if (action === 'clear') return write(secretReference(form, name, member), 'set');
     return leaving(change, ref === null ? REASONS.secret : REASONS.reference);

@@ -2,6 +2,7 @@ import type { Node } from '../desired/node.ts';
 import { holdsReference } from '../desired/references.ts';
 import { BLOCKS } from '../desired/blocks.ts';
 import {
+  AGENT_PROFILES_FORM,
   CONNECTIONS_FORM,
   LLM_PROFILES_FORM,
   PLUGINS_FORM,
@@ -9,11 +10,12 @@ import {
 } from '../model/collection-forms.ts';
 import {
   isSecretHolder,
+  isSecretIn,
   type CollectionForm,
   type ListedItem,
   type Listing,
 } from '../model/collection.ts';
-import { MODEL_PART } from '../model/field.ts';
+import { AGENT_PART, MODEL_PART } from '../model/field.ts';
 import type { Path } from '../model/path.ts';
 import { holdsSecretText, sourceHoldsSecret } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
@@ -23,6 +25,7 @@ import {
   isList,
   isRecord,
   sameValue,
+  secretsIn,
   type Json,
   type Value,
 } from '../model/value.ts';
@@ -44,7 +47,7 @@ export function writtenItem(
 ): WrittenValue | null {
   const { main } = form;
   const members: [string, WrittenValue][] = [];
-  if (main !== undefined && form.isSecret([main]))
+  if (main !== undefined && isSecretIn(form, [main]))
     members.push([main, secretReference(form, item.name, [main])]);
   for (const [name, value] of Object.entries(item.members)) {
     if (members.some(([known]) => known === name) || isLeftToDefault(form, listing, item, name))
@@ -75,7 +78,7 @@ export function writtenMember(
   hidden: readonly Secret[],
 ): WrittenValue | null {
   const isModel = form === LLM_PROFILES_FORM || form === CONNECTIONS_FORM;
-  return form.isSecret([name]) || isModel
+  return isSecretIn(form, [name]) || isModel || secretsIn(value).length > 0
     ? writtenOfModel(form, [name], value, placeIn(form, item, [name], hidden))
     : writtenPlain(form, [item, name], value, hidden);
 }
@@ -92,7 +95,8 @@ function placeIn(
     variableName(...under(inner)),
     variableName(block, ...under(inner)),
   ];
-  return { schema: [...MODEL_PART, ...member], path, at: path, names, hidden };
+  const part = block === AGENT_PROFILES_FORM.block ? AGENT_PART : MODEL_PART;
+  return { schema: [...part, ...member], path, at: path, names, hidden };
 }
 
 /** Whether the connection of an item brings a member of it. */
@@ -137,7 +141,7 @@ function writtenOfModel(
       placeholders: known.flatMap(([, { placeholders }]) => placeholders),
     };
   }
-  if (form.isSecret(member)) return isEmpty(value) ? null : referenceTo(value, place);
+  if (isSecretIn(form, member)) return isEmpty(value) ? null : referenceTo(value, place);
   return writtenDeep(value, place);
 }
 

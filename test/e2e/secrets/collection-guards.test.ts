@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NAMED_SETTINGS } from '../../../src/reconciler/desired/named-settings.ts';
 import { COLLECTION_FORMS } from '../../../src/reconciler/model/collection-forms.ts';
-import type { CollectionForm } from '../../../src/reconciler/model/collection.ts';
+import { isSecretIn, type CollectionForm } from '../../../src/reconciler/model/collection.ts';
 import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
-import { factsAt } from '../../../src/reconciler/model/path-facts.ts';
+import { factsAt, placesWithin } from '../../../src/reconciler/model/path-facts.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
@@ -18,7 +18,7 @@ import { GIT_HOSTS, ITEM_ENV, SAMPLES, type SampleItem } from '../../fixture/eve
 import { itEach } from '../../fixture/long.ts';
 import { quickClock } from '../../fixture/settings.ts';
 
-type Rule = 'clear-secret' | 'move-endpoint' | 'run-code' | 'remove-others';
+type Rule = 'clear-secret' | 'move-endpoint' | 'run-code' | 'disable-safety' | 'remove-others';
 
 /** An edit of a file: what stands in it before and after, and the rules that have to find something. */
 interface Edit {
@@ -45,18 +45,33 @@ const HOSTS: Readonly<Record<string, readonly [from: string, to: string]>> = {
 };
 const ADDRESSES = ['https://one.example.com/v1', 'https://two.example.com/v1'] as const;
 
+/** The addresses that an item has, by their types. */
+function addressesIn(block: string) {
+  return placesWithin([block, 'x']).flatMap((path) => {
+    const { address } = factsAt(path);
+    return address?.by === 'url' ? [{ path, former: address.former }] : [];
+  });
+}
+
+/** The member that is the address of an item. */
+function addressIn(block: string) {
+  const found = addressesIn(block).find(({ path }) => path.length === 3);
+  return found === undefined ? undefined : { name: found.path.at(-1), former: found.former };
+}
+
 /** The edits of an item of a collection that the file declares in a block of its own. */
 function editsOf(sample: SampleItem): readonly Edit[] {
   const { block, name, declared, removed, altered } = sample;
   const form = FORMS.get(block);
   if (form === undefined) throw new Error(`No collection has the block ${block}.`);
+  const address = addressIn(block);
   const isKept = declared('/').includes('${env:THE_KEY}');
   const runs: readonly Rule[] = factsAt([block, name]).runs === null ? [] : ['run-code'];
   const clears: readonly Rule[] = isKept ? ['clear-secret'] : [];
   const [from, to] = HOSTS[block] ?? ADDRESSES;
   const addressed = (folder: string): string =>
     HOSTS[block] === undefined
-      ? declared(folder).replace(`${name}: { `, `${name}: { ${form.address}: "${from}", `)
+      ? declared(folder).replace(`${name}: { `, `${name}: { ${address?.name}: "${from}", `)
       : declared(folder);
   const moved = (text: string): string => text.replace(from, to);
   const keyless = (text: string): string =>
@@ -70,7 +85,7 @@ function editsOf(sample: SampleItem): readonly Edit[] {
       after: () => `${NONE}\ncollections: { ${block}: { others: remove } }`,
       found: [...clears, 'remove-others'],
     },
-    ...(altered === undefined || form.address === 'host'
+    ...(altered === undefined || address?.name === 'host'
       ? []
       : [
           {
@@ -80,7 +95,7 @@ function editsOf(sample: SampleItem): readonly Edit[] {
             found: runs,
           },
         ]),
-    ...(form.address === undefined
+    ...(address === undefined
       ? []
       : [
           {
@@ -88,9 +103,7 @@ function editsOf(sample: SampleItem): readonly Edit[] {
             before: addressed,
             // A service that shows a stored key to the new address does so although the same write brings another one.
             after: (folder: string) =>
-              form.showsFormer === true
-                ? moved(addressed(folder))
-                : keyless(moved(addressed(folder))),
+              address.former ? moved(addressed(folder)) : keyless(moved(addressed(folder))),
             found: ['move-endpoint' as const],
           },
         ]),
@@ -320,6 +333,20 @@ const AGENTS: readonly Case[] = (
     ['is new with a program', AGENT, agentOf(OWN), ['run-code']],
     ['gets another program', agentOf(OWN), agentOf(OWN.replace('one', 'two')), ['run-code']],
     [
+      'has its critic moved, which is sent the key of its LLM profile',
+      agentOf('llm_profile: main, verification: { critic_enabled: true }'),
+      agentOf(
+        'llm_profile: main, verification: { critic_enabled: true, critic_server_url: "https://two.example.com" }',
+      ),
+      ['move-endpoint'],
+    ],
+    [
+      'has its sessions loosened',
+      agentOf('agent_kind: acp, acp_server: codex, acp_session_mode: read-only'),
+      agentOf('agent_kind: acp, acp_server: codex, acp_session_mode: full-access'),
+      ['disable-safety'],
+    ],
+    [
       'turns no skill off',
       agentOf('llm_profile: main, disabled_skills: [a]'),
       agentOf('llm_profile: main'),
@@ -379,7 +406,9 @@ describe('the table', () => {
       const found = COMBINED.filter(({ block }) => block === form.block).flatMap(
         (one) => one.found,
       );
-      const holdsSecret = ['value', 'token', 'api_key'].some((member) => form.isSecret([member]));
+      const holdsSecret = ['value', 'token', 'api_key'].some((member) =>
+        isSecretIn(form, [member]),
+      );
       expect({
         block: form.block,
         clears: found.includes('clear-secret'),
@@ -388,7 +417,7 @@ describe('the table', () => {
       }).toEqual({
         block: form.block,
         clears: holdsSecret,
-        moves: 'address' in form,
+        moves: addressesIn(form.block).length > 0,
         runs:
           factsAt([form.block, 'x']).runs !== null ||
           AGENTS.some(({ block }) => block === form.block),
@@ -427,9 +456,16 @@ describe('each guard of what is declared by name', () => {
         clock: quickClock(),
         allow: [...allow, 'empty-store' as const],
       });
-      const all: readonly Rule[] = ['clear-secret', 'move-endpoint', 'run-code', 'remove-others'];
+      const all: readonly Rule[] = [
+        'clear-secret',
+        'move-endpoint',
+        'run-code',
+        'disable-safety',
+        'remove-others',
+      ];
       const off = 'guards: { protected: false }';
-      const on = 'guards: { clear_secret: true, move_endpoint: true, run_code: true }';
+      const on =
+        'guards: { clear_secret: true, move_endpoint: true, run_code: true, disable_safety: true }';
       const first = (await apply(asked(before(folder.path), off, all))).environments[0];
       expect(first?.error ?? null).toBeNull();
 

@@ -60,6 +60,8 @@ describe('a place shares what is known of the place around it', () => {
       safety: null,
       address: null,
       names: 'judged',
+      item: null,
+      served: false,
     });
     expect(factsAt(at('llm_base_url.x'))).toMatchObject({ address: null });
     expect(factsAt(at('confirmation_mode.x'))).toMatchObject({ safety: null });

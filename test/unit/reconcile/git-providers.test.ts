@@ -31,7 +31,7 @@ function planned(
     changes: plan.changes.map(({ action, path }) => `${action} ${path.slice(1).join('.')}`),
     unknown: plan.unknown.map(({ path }) => path.slice(1).join('.')),
     unmanaged: plan.unmanaged.map(([, name]) => name),
-    moved: plan.moved.map(([, name]) => name),
+    moved: plan.moved.map(({ path: [, name] }) => name),
   };
 }
 

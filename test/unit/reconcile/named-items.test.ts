@@ -42,7 +42,7 @@ describe('the address of a connection', () => {
   const key = new UnseenSecret();
   const there = { base_url: 'https://one.example.com/v1', api_key: key };
   const moved = (members: ValueRecord, from: ValueRecord = there) =>
-    planned(CONNECTIONS_FORM, members, from).moved;
+    planned(CONNECTIONS_FORM, members, from).moved.map(({ path }) => path);
 
   it('moves the stored key along to another host, or to that of the provider', () => {
     const path = [['provider_connections', 'a', 'base_url']];

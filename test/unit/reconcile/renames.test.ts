@@ -113,7 +113,7 @@ describe('a plan of what is renamed', () => {
     ]);
     expect(unmanaged).toEqual([['provider_connections', 'x']]);
     // The stored key would go to another host.
-    expect(moved).toEqual([['provider_connections', 'b', 'base_url']]);
+    expect(moved.map(({ path }) => path)).toEqual([['provider_connections', 'b', 'base_url']]);
   });
 
   it('compares a secret with what was last sent under the former name', () => {

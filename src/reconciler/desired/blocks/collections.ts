@@ -1,5 +1,6 @@
 import {
   type CollectionForm,
+  isSecretIn,
   secondName,
   memberPath,
   secretLeaves,
@@ -122,8 +123,8 @@ function namedBlock<Name extends string>(
   const isSecret = ([name, ...inner]: FilePath): boolean =>
     name !== undefined &&
     (inner.length > 0
-      ? form.isSecret(inner)
-      : form.main !== undefined && form.isSecret([form.main]));
+      ? isSecretIn(form, inner)
+      : form.main !== undefined && isSecretIn(form, [form.main]));
   return {
     name: form.block,
     pulled: true,
@@ -349,5 +350,5 @@ function valueOf(form: CollectionForm, member: Path, node: Node, resolve: Resolv
     );
   if (typeof node.value !== 'string') return node.value;
   const value = resolve(node.value);
-  return typeof value === 'string' && form.isSecret(member) ? new Secret(value) : value;
+  return typeof value === 'string' && isSecretIn(form, member) ? new Secret(value) : value;
 }

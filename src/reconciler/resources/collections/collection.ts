@@ -23,7 +23,7 @@ import { LackingError } from '../../reconcile/observe-and-plan.ts';
 import { afterEarlierRenames, afterRenames, throwIfNotRenamed } from './renames.ts';
 import { roomMade, throwIfUnfit } from './room.ts';
 import { itemOf } from './send.ts';
-import { itemWriter, listingOf, listReader, type CollectionKind } from './port.ts';
+import { concealItems, itemWriter, listingOf, listReader, type CollectionKind } from './port.ts';
 import type { Judged, Wires } from './wire.ts';
 import { writeCollection } from './write.ts';
 
@@ -81,7 +81,7 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
     named: readonly DesiredItem[],
     exhaustive: Source | undefined,
   ): Promise<Reading> => {
-    const shown = shownListing(wires, settings);
+    const shown = shownListing(form, wires, settings);
     if (shown === 'untold' && named.length === 0) return null;
     if (shown === 'untold')
       return (earlier) => {
@@ -145,7 +145,7 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
         read: async (reader, settings, signal, desired) => {
           if (settings === null) return null;
           const asked = { declared: declaredIn(desired), desired, all: true } as const;
-          const shown = shownListing(wires, settings);
+          const shown = shownListing(form, wires, settings);
           if (shown === 'untold') return null;
           const listing = shown ?? (await reader(kind.reader).list(settings, asked, signal));
           return listing?.items.map(shownItem) ?? null;
@@ -158,7 +158,8 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
       form,
       dialects: Object.keys(wires) as DialectName[],
       list: async (reader, settings, asked, signal) =>
-        shownListing(wires, settings) ?? (await reader(kind.reader).list(settings, asked, signal)),
+        shownListing(form, wires, settings) ??
+        (await reader(kind.reader).list(settings, asked, signal)),
       plan: (desired, listing, settings) => {
         const known = { items: declaredIn(desired), listing, desired, settings };
         const source = desired.exhaustive?.get(block);
@@ -183,11 +184,15 @@ function shownItem({ name, members }: ListedItem): Json {
 }
 
 /** What the settings show of a collection without a request; undefined if they do not, or if they show that there is none. */
-function shownListing(wires: Wires, settings: ObservedState): Listing | 'untold' | undefined {
+function shownListing(
+  form: CollectionForm,
+  wires: Wires,
+  settings: ObservedState,
+): Listing | 'untold' | undefined {
   const wire = wires[settings.dialect.name];
   const items = wire?.inSettings?.(settings);
   if (wire === undefined || items === undefined || items === null) return undefined;
-  return items === 'untold' ? items : listingOf(wire, settings.release, items);
+  return items === 'untold' ? items : listingOf(wire, settings.release, concealItems(form, items));
 }
 
 /** A service that has nothing stored, and tells of a collection once it has. */

@@ -1,5 +1,6 @@
 import {
   isSecretHolder,
+  isSecretIn,
   memberPath,
   untoldLeaf,
   type CollectionForm,
@@ -8,7 +9,7 @@ import {
   type Listing,
 } from '../../model/collection.ts';
 import type { Path } from '../../model/path.ts';
-import { RESET, type Change, type Unknown } from '../../model/plan.ts';
+import { RESET, type Change, type MovedAddress, type Unknown } from '../../model/plan.ts';
 import type { Fingerprints } from '../../model/ports.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import {
@@ -30,8 +31,7 @@ export interface CollectionPlan {
   readonly gone: readonly Path[];
   /** What the service has and the file does not name. */
   readonly unmanaged: readonly Path[];
-  /** Addresses that move to another host although a stored secret that stays is sent there. */
-  readonly moved: readonly Path[];
+  readonly moved: readonly MovedAddress[];
 }
 
 /** What is known of the secrets besides what a service lists. */
@@ -51,8 +51,8 @@ export interface Planning extends Known {
   readonly storedAs: string;
 }
 
-export function isSecretMain({ main, isSecret }: CollectionForm): boolean {
-  return main !== undefined && isSecret([main]);
+export function isSecretMain(form: CollectionForm): boolean {
+  return form.main !== undefined && isSecretIn(form, [form.main]);
 }
 
 export function changeOf(
@@ -122,6 +122,30 @@ export function planUntold(planning: Planning, members: ValueRecord, there: List
 
 const UNTOLD = 'set; the service does not tell whether it is this one';
 
+/** Whether a snapshot masks what a member has: it cannot be compared. */
+function isMaskedHere({ form }: Planning, there: ListedItem, name: string): boolean {
+  const actual = there.members[name] ?? null;
+  return (
+    !isSecretHolder(form, name, actual) &&
+    secretsIn(actual).some((secret) => secret instanceof UnseenSecret)
+  );
+}
+
+/** The declared members that a snapshot masks. */
+export function planMasked(
+  planning: Planning,
+  members: ValueRecord,
+  there: ListedItem,
+): readonly Unknown[] {
+  const names = Object.keys(members).filter((name) => isMaskedHere(planning, there, name));
+  return names.map((name) => ({
+    path: memberPath(planning.form, planning.item.name, [name]),
+    reason: 'masked, cannot be compared',
+    ref: referencesIn(members[name] ?? null),
+    kind: 'stored',
+  }));
+}
+
 /** What a service shows of an item and is not as declared, member by member. */
 export function shownChanges(
   planning: Planning,
@@ -140,7 +164,7 @@ export function shownChanges(
   const isApart = (name: string, value: Value): boolean =>
     name === untold || isSecretHolder(form, name, value);
   const declared = Object.entries(members).flatMap(([name, value]): Change[] => {
-    if (isApart(name, value)) return [];
+    if (isApart(name, value) || isMaskedHere(planning, there, name)) return [];
     const path = memberPath(form, item.name, [name]);
     const actual = there.members[name] ?? null;
     if (isSame(name, value, actual) || missingIn(path, value).length > 0) return [];

@@ -10,18 +10,19 @@ import {
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
-import { sameEndpoint } from '../../model/endpoint.ts';
-import { samePath, type Path } from '../../model/path.ts';
+import type { Path } from '../../model/path.ts';
 import { UNDECLARED, type Change } from '../../model/plan.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import { isEmpty, valueAt, type Value, type ValueRecord } from '../../model/value.ts';
 import { isRotated } from '../../plan/declared.ts';
 import { missingIn, unseenAt } from '../../plan/mcp-entry.ts';
+import { movedAddresses } from './moved-addresses.ts';
 import { afterRenames, renameOf, renamingsIn } from './renames.ts';
 import {
   changeOf,
   isSecretMain,
   lastOf,
+  planMasked,
   planUntold,
   shownChanges,
   type CollectionPlan,
@@ -88,7 +89,8 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
         ? []
         : [memberPath(form, name, member)],
     );
-    return { changes: [changeOf(planning, path, 'set', null, whole, reason)], unknown, gone };
+    const changes = [changeOf(planning, path, 'set', null, whole, reason)];
+    return { changes, unknown, gone, moved: movedAddresses(planning, there, changes) };
   }
   const shown = shownChanges(planning, members, there);
   const hidden = secretLeaves(form, members).map(({ member, value }) =>
@@ -106,29 +108,10 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
     moved: movedAddresses(planning, there, changes),
     unknown: [
       ...[...hidden, untold].flatMap((one) => one.unknown ?? []),
+      ...planMasked(planning, members, there),
       ...unknown.filter(({ path: at }) => !isSecretAt(planning, at)),
     ],
   };
-}
-
-/** A secret that is written anew is not the one that was stored for another host. */
-function movedAddresses(
-  { form, item }: Planning,
-  there: ListedItem,
-  changes: readonly Change[],
-): readonly Path[] {
-  const { address, showsFormer = false } = form;
-  if (address === undefined) return [];
-  const path = memberPath(form, item.name, [address]);
-  const keeps = secretLeaves(form, there.members).some(
-    ({ member, value }) =>
-      !isEmpty(value) &&
-      (showsFormer ||
-        changes.every((change) => !samePath(change.path, memberPath(form, item.name, member)))),
-  );
-  const moves = ({ path: at, before, after }: Change): boolean =>
-    samePath(at, path) && !sameEndpoint(before, after);
-  return keeps && changes.some(moves) ? [path] : [];
 }
 
 /** What the path of an item itself stands for: its main member, or all of it. */

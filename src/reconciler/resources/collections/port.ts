@@ -1,19 +1,22 @@
 import {
+  isSecretIn,
   namesOf,
   type CollectionForm,
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
 import { asSetpointError, SetpointError } from '../../model/error.ts';
+import { memberFacts } from '../../model/path-facts.ts';
 import type { Path } from '../../model/path.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { MASK, UnseenSecret } from '../../model/secret.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
-import { isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { AskedItems } from '../../reconcile/contract.ts';
 import { askFor, jsonOf, sendOnce, retrying } from '../../service/request.ts';
 import { isMissingPath } from '../../service/dialects.ts';
 import type { Reply } from '../../service/exchange.ts';
+import { concealRecord } from '../../service/conceal.ts';
 import { encode } from '../../service/json.ts';
 import { notInSnapshot, type ReaderOf, type Reading, type WriterOf } from '../../service/port.ts';
 import { ServiceError } from '../../service/service-error.ts';
@@ -91,7 +94,7 @@ export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListRea
             unlike: unlikeFor(reading),
           }),
         );
-        return items === null ? null : listingOf(wire, release, items);
+        return items === null ? null : listingOf(wire, release, concealItems(form, items));
       },
     }),
     saved: ({ environment: { name, dialect, release, ...saved } }) => ({
@@ -122,7 +125,16 @@ export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListRea
   };
 }
 
-/** An item of a document; null if it masks what is no secret. */
+/** Items whose members show what documents may show of their type. */
+export function concealItems(
+  { block }: CollectionForm,
+  items: readonly ListedItem[],
+): readonly ListedItem[] {
+  const { type } = memberFacts('File', block);
+  return items.map((item) => ({ ...item, members: concealRecord(item.members, type) }));
+}
+
+/** An item of a document; null if it masks a part of a text. What it masks whole is not known. */
 function savedItem(form: CollectionForm, { name, ...members }: ValueRecord): ListedItem | null {
   if (typeof name !== 'string' || name.includes(MASK)) return null;
   const unmasked = unmaskedSecrets(form, [], recordOf(Object.entries(members)));
@@ -138,7 +150,12 @@ function unmaskedSecrets(form: CollectionForm, path: Path, value: Value): Value 
       ? null
       : recordOf(inner.map(([key, made]) => [key, made]));
   }
-  if (form.isSecret(path)) return value === null ? null : new UnseenSecret();
+  if (isList(value)) {
+    const items = value.map((one) => unmaskedSecrets(form, path, one));
+    return items.some((made, index) => made === null && value[index] !== null) ? null : items;
+  }
+  if (isSecretIn(form, path)) return value === null ? null : new UnseenSecret();
+  if (value === MASK) return new UnseenSecret();
   return typeof value === 'string' && value.includes(MASK) ? null : value;
 }
 

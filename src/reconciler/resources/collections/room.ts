@@ -1,4 +1,9 @@
-import type { CollectionForm, DesiredItem, ListedItem } from '../../model/collection.ts';
+import {
+  isSecretIn,
+  type CollectionForm,
+  type DesiredItem,
+  type ListedItem,
+} from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
 import { formatPath, type Path } from '../../model/path.ts';
 import type { Asking, Judged, Unfit, Wire } from './wire.ts';
@@ -20,7 +25,7 @@ function unkept(form: CollectionForm, { items, listing }: Judged): readonly Unfi
     const hint = `--without ${formatPath([form.block, name])} leaves all of it as it is.`;
     if (listing.items.every((one) => one.name !== name))
       return [{ item, why: `is not on this service, and is not made without ${members}.`, hint }];
-    if (left.some((member) => form.isSecret([member])) && !listing.describes)
+    if (left.some((member) => isSecretIn(form, [member])) && !listing.describes)
       return [{ item, why: `is only written whole by this service, with ${members}.`, hint }];
     return [];
   });

@@ -1,5 +1,10 @@
 import { LLM_PROFILES_FORM } from '../../model/collection-forms.ts';
-import { itemListed, type DesiredItem, type ListedItem } from '../../model/collection.ts';
+import {
+  isSecretIn,
+  itemListed,
+  type DesiredItem,
+  type ListedItem,
+} from '../../model/collection.ts';
 import { MODEL_PART } from '../../model/field.ts';
 import { isMasked } from '../../model/secret-words.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
@@ -88,7 +93,7 @@ function hidden(value: Value): Value {
 }
 
 export function isSecretMember(name: string): boolean {
-  return LLM_PROFILES_FORM.isSecret([name]);
+  return isSecretIn(LLM_PROFILES_FORM, [name]);
 }
 
 /** What a server fills in by itself counts only where the file declares it. */

@@ -21,7 +21,7 @@ import { statusError } from '../status-error.ts';
 import { AGENT, agentServerWith, KEY_FLAG, PLACES } from './dialect.ts';
 import { newerThanKnown, recordProblem, releaseOf } from './form.ts';
 import { unwritable } from './write.ts';
-import { concealNative } from '../conceal.ts';
+import { concealRecord } from '../conceal.ts';
 import { pathedEntries } from '../../model/mcp.ts';
 
 /** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
@@ -48,11 +48,9 @@ function unanswerable(error: ServiceError): ServiceError {
   return error.reworded({ hint });
 }
 
-const SECRETS = { dialect: 'agent-server' } as const;
-
 /** The body of an answer under setpoint's own names, secrets wrapped. */
 export function recordIn(body: ValueRecord): ValueRecord {
-  return flatRecord(concealNative(withoutClock(body), SECRETS), PLACES, (name, value) =>
+  return flatRecord(concealRecord(withoutClock(body), 'Settings'), PLACES, (name, value) =>
     name === 'mcp_config' ? listsOf(isRecord(value) ? value : recordOf([])) : value,
   );
 }

@@ -28,7 +28,7 @@ import {
 } from './release.ts';
 import { listsOf } from '../store-body.ts';
 import { profilesIn, unwritable } from './write.ts';
-import { concealNative } from '../conceal.ts';
+import { concealRecord } from '../conceal.ts';
 
 /** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
 export async function settingsIn(
@@ -233,7 +233,6 @@ function flaggedSecrets(answer: ValueRecord): Map<string, SecretState> {
 }
 
 const TERMS = {
-  dialect: 'app-server',
   // A flag reports whether a secret is stored.
   isSecret: (record: ValueRecord, name: string) => typeof record[`${name}_set`] === 'boolean',
   harmless: new Set([TOKEN_NAMES]),
@@ -241,5 +240,5 @@ const TERMS = {
 
 /** An answer with its secrets wrapped. */
 export function concealAnswer(record: ValueRecord): ValueRecord {
-  return concealNative(record, TERMS);
+  return concealRecord(record, 'Settings', TERMS);
 }

@@ -21,8 +21,9 @@ import { jsonOf, isNothingStored } from '../request.ts';
 import { type Reply } from '../exchange.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
+import { memberFacts } from '../../model/path-facts.ts';
 import { dialectOf, flaggedField, releaseOf, SETTINGS_V0, TOKEN_NAMES } from './dialect.ts';
-import { concealAddress, concealCommand, concealPlace, sealed } from '../conceal.ts';
+import { concealAddress, concealCommand, concealMember, sealed } from '../conceal.ts';
 
 /** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
 export function settingsIn(
@@ -228,7 +229,7 @@ export function concealRecord(record: ValueRecord): ValueRecord {
     if (field?.secret === true) return value === '' ? value : sealed(value);
     if (name === 'secrets_store' || isFlagged(record, name)) return sealed(value);
     if (name === 'mcp_config' && isRecord(value)) return mapRecord(value, concealList);
-    return name === TOKEN_NAMES ? value : concealPlace([name], value);
+    return name === TOKEN_NAMES ? value : concealMember(value, memberFacts('Settings', name));
   });
 }
 

@@ -1,0 +1,125 @@
+import { bareUrl, isLoopback } from '../model/address.ts';
+import { COLLECTION_FORMS } from '../model/collection-forms.ts';
+import { itemNamed, itemsDeclared } from '../model/collection.ts';
+import { entryPaths, pathedEntries } from '../model/mcp.ts';
+import { factsAt, placesWithin } from '../model/path-facts.ts';
+import { formatPath, isWithin, type Path, type Source } from '../model/path.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
+import type { DesiredField, DesiredState } from '../model/state.ts';
+import { holdsNothing, isEmpty, isRecord, secretsIn, valueAt, type Value } from '../model/value.ts';
+import { originProblem, type TravelPolicy, type TravelProblem } from './key-travel.ts';
+
+type Declared = Pick<DesiredState, 'items' | 'fields'>;
+
+/** An address that a file declares for the service, and what the file declares of the credentials that go there. */
+interface DeclaredAddress {
+  readonly path: Path;
+  readonly host: Value;
+  /** Without those that the file leaves out: what is stored of them goes along. */
+  readonly credentials: readonly Value[];
+  /** Whether credentials that are stored and not declared never go to another address. */
+  readonly isNew?: boolean;
+  readonly source: Source;
+}
+
+/**
+ * Why credentials may not be sent to the addresses that a file declares; null if they may. The service sends them, not setpoint, so they
+ * are checked wherever the service is. An address is one by its type, whichever way the file spells its path.
+ */
+export function hostProblem(desired: Declared, policy: TravelPolicy): TravelProblem | null {
+  const isListed = policy.origins.length > 0 || policy.required !== null;
+  const addresses = [...itemAddresses(desired), ...(isListed ? settingsAddresses(desired) : [])];
+  for (const { path, host, credentials, isNew = false, source } of addresses) {
+    const isSent =
+      credentials.length === 0 ? isListed && !isNew : !credentials.every(holdsNoCredential);
+    const problem = isSent ? problemOfHost(host, policy) : null;
+    if (problem === null) continue;
+    const at = `${source.file}:${source.line}`;
+    const message = `${formatPath(path)} (${at}) names where its secret is sent. ${problem.message}`;
+    return { ...problem, message };
+  }
+  return null;
+}
+
+function holdsNoCredential(value: Value): boolean {
+  return holdsNothing(value) || (isRecord(value) && Object.values(value).every(isEmpty));
+}
+
+function itemAddresses(desired: Declared): readonly DeclaredAddress[] {
+  return COLLECTION_FORMS.flatMap((form) =>
+    itemsDeclared(desired, form).flatMap((item): DeclaredAddress[] => {
+      const { members, source } = item;
+      const path = [form.block, item.name];
+      const declaredAt = (place: Path): Value | undefined => {
+        const [first = '', ...inner] = place.slice(path.length);
+        const { item: block } = factsAt([...path, first]);
+        const named = members?.[first];
+        if (block === null || typeof named !== 'string')
+          return valueAt(members ?? null, [first, ...inner]);
+        return valueAt(itemNamed(desired, { block }, named)?.members ?? null, inner);
+      };
+      return addressesIn(path, declaredAt).map((one) => ({ ...one, source }));
+    }),
+  );
+}
+
+function settingsAddresses(desired: Declared): readonly DeclaredAddress[] {
+  const { fields } = desired;
+  const declaredAt = (place: Path): Value | undefined => {
+    const around = fields.find(({ field }) => isWithin(place, field.place));
+    const inside = place.slice(around?.field.place.length);
+    return inside.length === 0 ? around?.value : valueAt(around?.value, inside);
+  };
+  return fields.flatMap((declared): readonly DeclaredAddress[] => {
+    const { field, source } = declared;
+    if (field.name === 'mcp_config') return serverAddresses(declared);
+    return addressesIn(field.place, declaredAt).map((one) => ({
+      ...one,
+      path: field.place.length === one.path.length ? field.path : one.path,
+      source: source(),
+    }));
+  });
+}
+
+/** The addresses at a place and inside it. */
+function addressesIn(
+  path: Path,
+  declaredAt: (place: Path) => Value | undefined,
+): readonly Omit<DeclaredAddress, 'source'>[] {
+  return [path, ...placesWithin(path)].flatMap((place) => {
+    const { address } = factsAt(place);
+    const host = declaredAt(place);
+    if (address?.by !== 'url' || host === undefined) return [];
+    const credentials = address.sends.flat().flatMap((one) => declaredAt(one) ?? []);
+    return [{ path: place, host, credentials }];
+  });
+}
+
+/** A write takes the stored credentials of an mcp server away if its address moves: only those that are declared are sent. */
+function serverAddresses(declared: DesiredField): readonly DeclaredAddress[] {
+  return pathedEntries(declared.value, entryPaths(declared)).flatMap(({ entry, path }) => {
+    const { url, ...others } = entry;
+    if (url === undefined) return [];
+    const at = [...path, 'url'];
+    const sent = factsAt(at).address?.sends.flat() ?? [];
+    const credentials = sent.flatMap((place) => secretsIn(others[place.at(-1) ?? '']));
+    return [{ path: at, host: url, credentials, isNew: true, source: declared.source() }];
+  });
+}
+
+function problemOfHost(host: Value, policy: TravelPolicy): TravelProblem | null {
+  if (isEmpty(host) || host instanceof UnseenSecret) return null;
+  const value = host instanceof Secret ? host.reveal() : host;
+  const text = typeof value === 'string' ? value.trim() : '';
+  const shown = host instanceof Secret ? (host.ref ?? 'The host') : bareUrl(text);
+  const full = text.includes('://') ? text : `https://${text}`;
+  const address = full.replace(/^ws(?=s?:)/i, 'http');
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+    return {
+      code: 'origin-not-allowed',
+      message: `${shown} is not the host of a service.`,
+      hint: 'Write a host, such as gitlab.example.com.',
+    };
+  const url = new URL(address);
+  return isLoopback(url.hostname) ? null : originProblem(url, shown, policy);
+}

@@ -1,0 +1,54 @@
+import type { Json } from './value.ts';
+
+/* What schemas/servers/facts.json and the schemas say of the members of types: the form of types.gen.ts. */
+
+/** What a value makes the service run. */
+export interface Code {
+  readonly what: string;
+  /** Whether the service runs something else if there is no value. */
+  readonly replaced: boolean;
+  /** The only value that it runs anything for; absent: any. */
+  readonly only?: Json;
+  /** The only value that it runs nothing for. */
+  readonly except?: Json;
+  /** Whether a value lists what is not run: it runs what leaves the list. */
+  readonly inverse?: true;
+}
+
+/** A setting that protects unless it is empty or one of some words. */
+export interface Safety {
+  readonly unless: readonly string[];
+  /** What a change does that ends the protection, with `{}` for the name. */
+  readonly lowered: string;
+}
+
+/** What types.gen.ts has of a member of a type. */
+export interface MemberFacts {
+  /** The type of the value, or, with `many`, of each value in a map or list. */
+  readonly type?: string;
+  readonly many?: boolean;
+  /** What differs for each value in a map or list. */
+  readonly each?: MemberFacts;
+  readonly secret?: boolean;
+  readonly number?: boolean;
+  /** Texts that a schema names: each may be shown. */
+  readonly words?: readonly string[];
+  /**
+   * How a text is judged before it is shown. `name`: one word or few; `id`: the same, or what a service makes up to tell its own things apart. `prose`: sentences, which may quote a secret. `text`: anything
+   * without the form of a secret; `address`, `command` and `source` have forms of their own. Without any it is free form, and masked.
+   */
+  readonly shows?: string;
+  readonly names?: boolean;
+  readonly served?: boolean;
+  readonly item?: string;
+  readonly runs?: Partial<Code>;
+  readonly safety?: Safety;
+  /** `sends` are paths with dots from the map that has the member; of those between `|` the first that is stored is sent. */
+  readonly address?: {
+    readonly by: string;
+    readonly sends: readonly string[];
+    readonly former?: boolean;
+  } | null;
+}
+
+export type TypeFacts = Readonly<Record<string, MemberFacts>>;
