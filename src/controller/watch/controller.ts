@@ -22,6 +22,7 @@ import { Departed, Fleet } from './fleet.ts';
 import { Suspensions } from './suspensions.ts';
 import { Pause, Upkeep } from './upkeep.ts';
 import { Recorder } from './recorder.ts';
+import { Rollouts, SOAK } from './rollout.ts';
 import { type EnvironmentRecords } from './environment-records.ts';
 import { SharedReading, type JournalReading } from './journal/journal-reader.ts';
 import { lockProblems } from './locks/locks.ts';
@@ -45,6 +46,10 @@ const TURN = 5_000;
 
 /** Milliseconds between two reads of an environment that does not say. */
 export const INTERVAL = 300_000;
+
+/** How long after a part of an edit another one belongs to it, in milliseconds: files are saved, and objects applied, one after another. */
+const JOINS_OF_FILES = 5_000;
+const JOINS_OF_OBJECTS = 60_000;
 
 /** Agreements that differ and are kept as one object for all environments that have them. */
 const SHARED_AGREEMENTS = 100;
@@ -104,6 +109,16 @@ export class Controller implements Watching {
       append: (event, at) => this.#recorder.append(event, at),
       tell: (state, record) => this.#recorder.tell(state, record),
       keepAgreement: (name, agreed) => this.#recorder.keepAgreement(name, agreed),
+      joins: options.source.kind === 'cluster' ? JOINS_OF_OBJECTS : JOINS_OF_FILES,
+      rollouts: new Rollouts({
+        clock,
+        states: () => this.states(),
+        soak: options.soak ?? SOAK,
+        wake: (name) => {
+          const watched = this.#fleet.find(name);
+          if (watched !== undefined) watched.due = Number.NEGATIVE_INFINITY;
+        },
+      }),
       agreements: new Agreements(SHARED_AGREEMENTS),
       outages: new Outages(),
       recall: (name) => this.#recorder.recall(name, this.#recall),
@@ -360,7 +375,7 @@ function loopLoad(): () => boolean {
  * `report` receives what is wrong with the controller itself.
  */
 export interface ControllerRequest extends Partial<
-  Pick<WatchOptions, 'interval' | 'parallel' | 'approved' | 'abandon' | 'report' | 'locks'>
+  Pick<WatchOptions, 'interval' | 'parallel' | 'approved' | 'abandon' | 'report' | 'locks' | 'soak'>
 > {
   /** What is watched: files, names of environments, variables. Its signal ends `run`, when what is being written is finished. */
   readonly request: SessionRequest;

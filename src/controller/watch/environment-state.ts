@@ -37,7 +37,7 @@ export type Fact =
     }
   /** What others decide, as it is now. */
   | ({ readonly kind: 'set' } & Partial<
-      Pick<WatchState, 'labels' | 'settings' | 'suspended' | 'heldBy'>
+      Pick<WatchState, 'labels' | 'settings' | 'suspended' | 'heldBy' | 'waits'>
     >);
 
 /** Reads whose findings are kept. */
@@ -86,6 +86,9 @@ export function notReadState(
     putBack: null,
     healFailed: null,
     heldBy: null,
+    edit: null,
+    rollout: null,
+    waits: null,
     agreed: null,
   };
 }
@@ -116,13 +119,17 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
         began,
         ...first,
         ...labels,
+        edit: fact.edited ?? (found === 'error' ? state.edit : null),
         ...(isOver(state.stopped, found, digest) ? { stopped: null } : {}),
       };
     }
     case 'writing': {
-      const { at, up, paths, drifted } = fact;
-      const heal = { at, up, paths, ...(drifted === undefined ? {} : { drifted }) };
-      return { lastApply: at, heals: [...recent(state.heals, fact), heal] };
+      const { at, up, paths, drifted, edited } = fact;
+      const of = edited === undefined ? {} : { edited };
+      const heal = { at, up, paths, ...(drifted === undefined ? {} : { drifted }), ...of };
+      const begun =
+        edited === undefined ? {} : { rollout: { edit: edited, at, result: 'begun' as const } };
+      return { lastApply: at, heals: [...recent(state.heals, fact), heal], ...begun };
     }
     case 'write':
       return afterWrite(state, fact);
@@ -184,7 +191,7 @@ function seen(
 ): Partial<WatchState> {
   return {
     lastRead: at,
-    ...(found === 'in-sync' ? { lastInSync: at, healFailed: null } : {}),
+    ...(found === 'in-sync' ? { lastInSync: at, healFailed: null, waits: null } : {}),
     ...(plan === null ? {} : serviceOf(known, found, plan)),
   };
 }
@@ -208,30 +215,78 @@ function afterWrite(
   return {
     ...(outcome.requests.post > 0 ? { lastApply: at } : {}),
     heals,
+    rollout: rolloutAfter(state.rollout, outcome),
     putBack: putBackAfter({ ...state, heals }, outcome, at),
     healFailed: failedAfter(state.healFailed, outcome, at),
   };
 }
 
+/** An edit whose write has ended; what was not sent did not reach the environment. */
+function rolloutAfter(
+  rollout: WatchState['rollout'],
+  { error, requests }: WriteEvent['outcome'],
+): WatchState['rollout'] {
+  if (rollout?.result !== 'begun') return rollout;
+  if (requests.post === 0) return null;
+  return { ...rollout, result: error === null ? 'done' : 'failed' };
+}
+
 /** What a read found, if that is something else than what is known; the last read of the state is then the one before. */
 export function newlyFound(
-  { name, labels, found: before, digest: known, lastRead: after, settings: { strict } }: WatchState,
+  state: WatchState,
   plan: EnvironmentPlan,
   commit: string | null,
+  declared: Declared = { at: null, isAdded: false },
 ): StateEvent | null {
+  const { name, labels, found: before, digest: known, lastRead: after } = state;
+  const { strict } = state.settings;
   const status = watchStatusOf(plan, strict);
   const digest = digestOf(plan, strict);
   if (status === before && digest === known) return null;
   const shown = shownOf(plan, status);
   const labelled = Object.keys(labels).length === 0 ? {} : { labels };
-  const about = { environment: name, status, before, digest, after, commit, ...labelled };
+  const edit = editOf(state, plan, declared);
+  const edited = edit === null ? {} : { edited: edit };
+  const about = {
+    environment: name,
+    status,
+    before,
+    digest,
+    after,
+    commit,
+    ...edited,
+    ...labelled,
+  };
   return { kind: 'state', ...about, plan: shown };
+}
+
+/** When the files were changed last, for all environments that this changed; and whether the environment was added to them while others were watched. */
+export interface Declared {
+  readonly at: string | null;
+  readonly isAdded: boolean;
+}
+
+/** When the files were changed to what is not applied yet: what has waited before, waits since then. */
+function editOf(
+  state: WatchState,
+  plan: EnvironmentPlan,
+  { at, isAdded }: Declared,
+): string | null {
+  const isEdit = ({ class: of }: EnvironmentPlan['changes'][number]): boolean =>
+    of === 'pending' || of === 'conflict' || (isAdded && state.agreed === null);
+  const keys = (changes: EnvironmentPlan['changes']): string =>
+    JSON.stringify(
+      changes.filter(isEdit).map(({ resource, path, after }) => [resource, path, after]),
+    );
+  if (!plan.changes.some(isEdit)) return null;
+  const isSame = state.plan !== null && keys(state.plan.changes) === keys(plan.changes);
+  return isSame ? (state.edit ?? at) : at;
 }
 
 /** A state as the journal tells it now: what only this process knows stays, and times of heals are told by the clock of now. */
 export function restored(state: WatchState, known: WatchState, now: Moment): WatchState {
-  const { labels, settings, suspended, heldBy, nextRead, failures, reads } = state;
-  const own = { labels, settings, suspended, heldBy, nextRead, failures, reads };
+  const { labels, settings, suspended, heldBy, nextRead, failures, reads, waits } = state;
+  const own = { labels, settings, suspended, heldBy, nextRead, failures, reads, waits };
   const service = {
     origin: known.origin ?? state.origin,
     dialect: known.dialect ?? state.dialect,

@@ -34,6 +34,9 @@ export class Fleet {
   /** When environments appeared that were not watched before, or at the start were not known, on the monotonic clock. */
   readonly #appeared = new Map<string, number>();
 
+  /** The edit of the files that was taken last, and when its last part was, on the monotonic clock. */
+  #edit: { readonly at: string; readonly last: number } | null = null;
+
   constructor(tools: WatchTools, queue: ReadQueue<Watched>) {
     this.#tools = tools;
     this.#queue = queue;
@@ -49,6 +52,8 @@ export class Fleet {
     const now = clock.monotonic();
     const before = this.#watched;
     const next = new Map<string, Watched>();
+    const isAdded = before.size > 0;
+    const at = this.#editAt(now);
     const count = targets.filter(({ name }) => !before.has(name)).length;
     for (const target of targets) {
       const every = watchSettings(target, interval).interval ?? interval;
@@ -58,7 +63,7 @@ export class Fleet {
       const watched =
         known ??
         this.#newWatched(target, now + untilFirstRead(every, count, placeOfName(target.name)));
-      const isOther = watched.declare(target);
+      const isOther = watched.declare(target, { at, isAdded: isAdded && known === undefined });
       if (known !== undefined && isOther)
         watched.due = Math.min(watched.due, now + random() * SOON);
       next.set(target.name, watched);
@@ -71,6 +76,14 @@ export class Fleet {
     // They may come back.
     for (const { name, state } of gone) this.#remembered.set(name, state);
     return gone;
+  }
+
+  /** When the edit that is taken now was made: what comes soon after another belongs to it. */
+  #editAt(now: number): string {
+    const { moment, joins } = this.#tools;
+    const isNext = this.#edit === null || now - this.#edit.last > joins;
+    this.#edit = { at: isNext ? moment().at : (this.#edit?.at ?? ''), last: now };
+    return this.#edit.at;
   }
 
   states(): readonly WatchState[] {

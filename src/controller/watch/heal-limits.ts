@@ -105,7 +105,10 @@ export function isDrift(change: Pick<Change<Json>, 'class' | 'consequence'>): bo
 
 /** Whether the service has refused what is to be healed as often in an hour as an environment may be healed: then it is tried again later. */
 export function refusedTooOften(state: WatchState, now: number): boolean {
-  const refused = healsSince(state, now - HOUR).filter(({ kept }) => kept === false);
+  // What was refused of an earlier edit says nothing of this one.
+  const refused = healsSince(state, now - HOUR).filter(
+    ({ kept, edited = null }) => kept === false && edited === state.edit,
+  );
   const most = state.settings.maxHealsPerHour;
   return (state.plan?.changes ?? []).some((change) => timesOf(change, refused).length >= most);
 }

@@ -230,6 +230,7 @@ export function whyNotHealed(
     return `healing stopped: ${stoppedBy(stopped)} ${shortened(stopped.path, LONGEST_PATH)}`;
   if (heldBy !== null) return `held by ${shortened(heldBy)}`;
   for (const { kind } of problems) if (HINDERS[kind] !== undefined) return HINDERS[kind];
+  if (state.waits !== null) return state.waits.words;
   const isSeenOnce = state.lastRead === state.since;
   const not = whyMustNotHeal(state, isSeenOnce ? 'no' : 'paths', now);
   if (healFailed !== null && (not === null || !not.again))

@@ -33,6 +33,7 @@ import {
 } from './heal-limits.ts';
 import { isHealable, isStanding, keptItem, whyMustNotHeal } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
+import type { Rollouts } from './rollout.ts';
 import { isPassing } from './schedule.ts';
 
 /** What reading and healing an environment needs. */
@@ -43,6 +44,7 @@ export interface TurnTools {
   readonly values: () => SessionSharing['values'];
   readonly agreements: Agreements;
   readonly clock: Clock;
+  readonly rollouts: Rollouts;
   /** The time of now. */
   readonly moment: () => Moment;
   /** The folder that paths of the files of an environment begin with, if that is another one for each commit; else empty. */
@@ -144,6 +146,9 @@ export async function heal(
     return { kind: 'not-healed', again: false, problem: null };
   }
   if (refusedTooOften(state, now)) return { kind: 'not-healed', again: false, problem: null };
+  const waits = tools.rollouts.begin(state);
+  if (waits?.words !== state.waits?.words) records.know({ kind: 'set', waits });
+  if (waits !== null) return { kind: 'not-healed', again: false, problem: null };
   const stillMay = (): boolean => whyMustNotHeal(records.state, confirmed, clock.now()) === null;
   try {
     const mayApply = (plan: EnvironmentPlan): boolean => isCovered(plan, state, confirmed);
@@ -157,6 +162,8 @@ export async function heal(
   } catch (thrown) {
     // Before anything was planned: a reference has no value, or an approved plan does not fit.
     return notWritten(errorReport(asSetpointError(thrown)), tools);
+  } finally {
+    tools.rollouts.end(state.name);
   }
 }
 
@@ -224,7 +231,8 @@ export async function writeDeclared(
     const paths = changes.map(({ path }) => formatPath(path));
     const drifted = changes.filter(isDrift).map(({ path }) => formatPath(path));
     const { at, up } = tools.moment();
-    const what = { paths, drifted, commit };
+    const { edit } = records.state;
+    const what = { paths, drifted, ...(edit === null ? {} : { edited: edit }), commit };
     await records.now({ kind: 'writing', environment: name, up, ...what }, Date.parse(at));
     begun = true;
     return null;

@@ -7,7 +7,7 @@ import type { Target } from '../../reconciler/desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
 import { EnvironmentRecords, HealTimes, type RecordTools } from './environment-records.ts';
 import { Confirmation, type Confirmed } from './confirmation.ts';
-import { digestOf, newlyFound } from './environment-state.ts';
+import { digestOf, newlyFound, type Declared } from './environment-state.ts';
 import { KeyCheck } from './key-check.ts';
 import { EnvironmentLock, whyUnusable, type LockTools, type Lock } from './locks/locks.ts';
 import { NextTurn, type OutageTools, CONFIRM, watchSettings, untilNextRead } from './schedule.ts';
@@ -28,6 +28,8 @@ import type { ReadEnd } from './watching.ts';
 export interface WatchTools extends TurnTools, AgreementTools, LockTools, RecordTools, OutageTools {
   /** Milliseconds between two reads of an environment that does not say. */
   readonly interval: number;
+  /** How long after a part of an edit another one still belongs to it, in milliseconds. */
+  readonly joins: number;
   /** A number from 0 to 1. */
   readonly random: () => number;
   /** The commit that an environment is declared by. */
@@ -59,6 +61,7 @@ export class Watched {
   #warned: string | null = null;
   readonly #next: NextTurn;
   readonly #key: KeyCheck;
+  #declaredAs: Declared = { at: null, isAdded: false };
 
   /** `waits` is told whenever it is due at another time, or waits for its turn again. */
   constructor(
@@ -101,8 +104,10 @@ export class Watched {
   }
 
   /** Takes what is declared now; whether it was read anew since it was declared last. */
-  declare(target: Target): boolean {
+  declare(target: Target, declared: Declared): boolean {
     const isOther = this.#target !== target;
+    if (isOther || this.#declaredAs.at === null)
+      this.#declaredAs = { at: declared.at, isAdded: this.#declaredAs.isAdded || declared.isAdded };
     this.#target = target;
     const settings = watchSettings(target, this.#tools.interval, this.#tools.request.strict);
     this.records.know({
@@ -158,6 +163,8 @@ export class Watched {
     const every = settings.interval ?? interval;
     const asked = this.#target.mayReadSecrets ? every : null;
     this.#next.keyEvery = await this.#key.after(plan?.error?.code ?? null, asked);
+    const verified = this.#tools.rollouts.after(this.state);
+    if (verified !== null) return Math.min(every, verified);
     return soon ? Math.min(every, CONFIRM) : untilNextRead(every, failures, code, random());
   }
 
@@ -262,7 +269,7 @@ export class Watched {
     if (signal.aborted && plan.status === 'error') return 'no';
     const [now, passing] = [clock.now(), clock.monotonic()];
     const { commit, target } = declared;
-    const event = newlyFound(this.state, plan, commit);
+    const event = newlyFound(this.state, plan, commit, this.#declaredAs);
     records.know({ kind: 'read', at: now, plan, commit });
     if (!this.#gone) this.#next.found(plan);
     if (event !== null) records.add(event, now);

@@ -105,6 +105,8 @@ export interface WatchOptions {
   readonly interval: number;
   /** How many environments are read or healed at a time. */
   readonly parallel: number;
+  /** How long an environment must stay as declared after an edit before the next ones follow, in milliseconds; 0 lets it reach all at once. Default: a minute. */
+  readonly soak?: number | undefined;
   readonly approved?: PlanDocument | undefined;
   /** Gives up what is being written; the signal of the request lets it finish. */
   readonly abandon: AbortSignal;

@@ -51,6 +51,8 @@ export interface Heal extends Moment {
   readonly paths: readonly string[];
   /** Those that were no edits of the file; all of them if absent, as earlier versions wrote it. */
   readonly drifted?: readonly string[] | undefined;
+  /** The edit of the files that it wrote, if it did. */
+  readonly edited?: string | undefined;
   readonly kept?: boolean | undefined;
 }
 
@@ -168,8 +170,27 @@ export interface WatchState {
   readonly healFailed: HealFailed | null;
   /** Who holds the lock if this controller does not; null if it does, or does not know yet. */
   readonly heldBy: string | null;
+  /** When the files were changed to what is not applied to it yet; the same for all that one edit changes. Null if nothing of that kind differs. */
+  readonly edit: string | null;
+  /** The last edit that was written to it; null if none was. */
+  readonly rollout: Rollout | null;
+  /** Why an edit of the files is not written to it yet; null if it does not wait for other environments. */
+  readonly waits: Waits | null;
   /** Where file and service were the same when they last were; null if nothing is known. Nobody is shown it. */
   readonly agreed: AgreementWith | null;
+}
+
+/** Why an edit is not written yet, in a few words. `isStopped`: it waits until another edit is made, or what failed is as declared. */
+export interface Waits {
+  readonly words: string;
+  readonly isStopped: boolean;
+}
+
+/** An edit of the files that was written to an environment, and when that began. `failed`: it did not end well. */
+export interface Rollout {
+  readonly edit: string;
+  readonly at: string;
+  readonly result: 'begun' | 'done' | 'failed';
 }
 
 /** When something that differs was first found, and the read before that: it came about in between. */
@@ -221,6 +242,8 @@ export interface StateEvent extends Named {
   /** The read before; the change was made after it. */
   readonly after: string | null;
   readonly commit: string | null;
+  /** When the files were changed to what is not applied yet, if something of it is. */
+  readonly edited?: string | undefined;
   /** Its labels, if it has any. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly plan: EnvironmentPlan | null;
@@ -233,6 +256,8 @@ export interface WritingEvent extends Named {
   readonly paths: readonly string[];
   /** Those of them that are no edits of the file; earlier versions did not write it. */
   readonly drifted?: readonly string[] | undefined;
+  /** When the files were changed to what is written, if that is an edit. */
+  readonly edited?: string | undefined;
   readonly commit: string | null;
 }
 

@@ -95,7 +95,7 @@ export class FailureLimit {
 }
 
 /** A share is not rounded: 10% of 7 environments is 0.7, and one failure is more than that. */
-function mostOf(allowed: number | string, chosen: number): number {
+export function mostOf(allowed: number | string, chosen: number): number {
   const [, digits = '', share] = /^(\d{1,6})(%)?$/.exec(String(allowed)) ?? [];
   const number = Number(digits);
   if (digits === '' || (share === '%' && number > 100)) {

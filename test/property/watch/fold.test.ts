@@ -65,12 +65,22 @@ const steps = fc.record({
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('read' as const), plan: plans }) },
     { weight: 2, arbitrary: written },
     fc.record({ kind: fc.constant('agreed' as const), address: fc.option(fc.string()), agreement }),
-    fc.record({ kind: fc.constant('writing' as const), paths, commit: fc.constant(null) }),
+    fc.record(
+      {
+        kind: fc.constant('writing' as const),
+        paths,
+        drifted: fc.subarray(['language', 'agent']),
+        edited: fc.constantFrom('2026-03-01T11:00:00.000Z', '2026-03-01T12:00:00.000Z'),
+        commit: fc.constant(null),
+      },
+      { requiredKeys: ['kind', 'paths', 'commit'] },
+    ),
     fc.record({ kind: fc.constant('clock-set' as const), by: fc.integer({ min: -1e7, max: 1e7 }) }),
     fc.record({
       kind: fc.constant('healing-stopped' as const),
       path: fc.constant('language'),
       reason: fc.string(),
+      cause: fc.constantFrom(undefined, 'server' as const),
     }),
     fc.record({ kind: fc.constant('resumed' as const) }),
   ),
@@ -109,7 +119,10 @@ itHolds(
               const records = live.get(name);
               if (records === undefined) continue;
               if (what.kind === 'read') {
-                const event = newlyFound(records.state, what.plan, 'c');
+                const event = newlyFound(records.state, what.plan, 'c', {
+                  at: new Date(now).toISOString(),
+                  isAdded: false,
+                });
                 // The journal has no line of a read that finds the same.
                 if (event === null) continue;
                 if (event.plan !== null && event.status !== 'error') differed.add(name);

@@ -63,11 +63,22 @@ export const IN_CHECKPOINT = [
   'stopped',
   'healFailed',
   'labels',
+  'edit',
+  'rollout',
 ] as const satisfies readonly (keyof WatchState)[];
 type InCheckpoint = Pick<WatchState, (typeof IN_CHECKPOINT)[number]>;
 
 /** What earlier versions wrote none of. */
-type Later = 'began' | 'healFailed' | 'origin' | 'dialect' | 'release' | 'commit' | 'labels';
+type Later =
+  | 'began'
+  | 'healFailed'
+  | 'origin'
+  | 'dialect'
+  | 'release'
+  | 'commit'
+  | 'labels'
+  | 'edit'
+  | 'rollout';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
 export interface Checkpoint {
@@ -225,9 +236,15 @@ const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
     after: orNull(time),
     commit,
     labels,
+    edited: orAbsent(time),
     plan: orNull(plan),
   }),
-  writing: about({ paths: list(text), drifted: orAbsent(list(text)), commit }),
+  writing: about({
+    paths: list(text),
+    drifted: orAbsent(list(text)),
+    edited: orAbsent(time),
+    commit,
+  }),
   write: about({
     by: word<WriteEvent['by']>({ watch: 1, apply: 1 }),
     commit,
@@ -262,6 +279,10 @@ const KEPT = members({
   commit: orAbsent(orNull(text)),
   heals: list(members({ at: time, paths: list(text), drifted: orAbsent(list(text)) })),
   stopped: orNull(members({ at: time, ...stopped })),
+  edit: orAbsent(orNull(time)),
+  rollout: orAbsent(
+    orNull(members({ edit: time, at: time, result: oneOf(['begun', 'done', 'failed']) })),
+  ),
   began: orAbsent(list(members({ of: text, since: time, after: orNull(time) }))),
   healFailed: orAbsent(
     orNull(

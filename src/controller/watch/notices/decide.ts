@@ -20,6 +20,8 @@ export interface Due {
 const FAILING = 600_000;
 /** How long a difference that is about to be healed is told to nobody, in milliseconds. */
 const HEALED_SOON = 60_000;
+/** The same of an edit that waits for other environments. */
+const WAITS_LONG = 900_000;
 /** How old a heal may be that somebody is told of, in milliseconds: later it is history. */
 const HEALED_LATELY = 600_000;
 
@@ -145,7 +147,9 @@ function ofDifference(
 function isHealedSoon(state: WatchState, now: number): boolean {
   if (state.healFailed !== null) return false;
   const age = now - Date.parse(state.since);
-  return age >= 0 && age < HEALED_SOON && whyMustNotHeal(state, 'paths', now) === null;
+  const { waits } = state;
+  const soon = waits === null ? HEALED_SOON : waits.isStopped ? 0 : WAITS_LONG;
+  return age >= 0 && age < soon && whyMustNotHeal(state, 'paths', now) === null;
 }
 
 /** That something was changed and has been put right, unless it was told that it differed. */

@@ -178,7 +178,8 @@ function detailsOf({ event, state }: Due): string[] {
   const unknown = plan.unknown.map(({ path, reason }) => `${formatPath(path)}: ${reason}`);
   const refused = rules.length === 0 ? [] : [`refused by ${rules.join(', ')}`];
   const kept = keptItem(state);
-  const why = WHY[event]?.(state) ?? (kept === null ? [] : [`not healed: ${keptWords(kept)}`]);
+  const not = kept === null ? (state.waits?.words ?? null) : keptWords(kept);
+  const why = WHY[event]?.(state) ?? (not === null ? [] : [`not healed: ${not}`]);
   return [...why.map(shortDetail), ...refused, ...bounded([...paths, ...unknown])];
 }
 

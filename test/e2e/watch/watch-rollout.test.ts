@@ -1,0 +1,177 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { whyNotHealed } from '../../../src/controller/watch/healing.ts';
+import { startStore, type StoreServer } from '../../fixture/store-server.ts';
+import {
+  HOUR,
+  MINUTE,
+  SECOND,
+  settingsFile,
+  startWatching,
+  watchFolder,
+  type World,
+} from '../../fixture/watch-world.ts';
+
+const stores: StoreServer[] = [];
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close();
+});
+
+interface Member {
+  readonly store: StoreServer;
+  readonly ring: string | null;
+}
+
+interface Scene {
+  readonly folder: string;
+  readonly members: readonly Member[];
+  readonly edit: (language: string) => void;
+}
+
+/** Environments e0, e1 and so on, in these rings. */
+async function scene(rings: readonly (string | null)[]): Promise<Scene> {
+  const folder = watchFolder();
+  const members: Member[] = [];
+  for (const ring of rings) members.push({ store: await startStore({}, { language: 'en' }), ring });
+  stores.push(...members.map(({ store }) => store));
+  const edit = (language: string): void => {
+    const each = members.map(({ store, ring }, index) => {
+      const labels = ring === null ? '' : `, labels: { ring: "${ring}" }`;
+      return `  e${index}: { server: { url: "${store.url}" }${labels} }\n`;
+    });
+    settingsFile(
+      folder,
+      `version: 1\nsettings: { language: ${language} }\nwatch: { mode: heal, interval: 10s }\nenvironments:\n${each.join('')}`,
+    );
+  };
+  edit('en');
+  return { folder, members, edit };
+}
+
+function reached({ members }: Scene, language = 'de'): string[] {
+  return members.flatMap(({ store }, index) =>
+    store.stored?.['language'] === language ? [`e${index}`] : [],
+  );
+}
+
+function why(watch: World, name: string): string | null {
+  return whyNotHealed(watch.state(name), [], watch.clock.now());
+}
+
+describe('an edit of many environments', () => {
+  it('reaches one, then ten, then the others, each once those before are verified', async () => {
+    const all = await scene(Array.from({ length: 24 }, () => null));
+    const watch = startWatching({ folder: all.folder });
+    await watch.pass(20 * SECOND);
+    all.edit('de');
+    await watch.pass(45 * SECOND);
+    const [first = ''] = reached(all);
+    expect(reached(all)).toHaveLength(1);
+    const waiting = watch.controller.states().filter(({ name }) => name !== first);
+    expect(new Set(waiting.map(({ name }) => why(watch, name)))).toEqual(
+      new Set([`waits until ${first} is verified`]),
+    );
+    await watch.pass(55 * SECOND);
+    expect(reached(all)).toHaveLength(11);
+    await watch.pass(80 * SECOND);
+    expect(reached(all)).toHaveLength(24);
+    await watch.stop();
+  });
+
+  it('reaches ring after ring', async () => {
+    const all = await scene(['1', '0', '1', null, '0', null]);
+    const watch = startWatching({ folder: all.folder });
+    await watch.pass(20 * SECOND);
+    all.edit('de');
+    await watch.pass(40 * SECOND);
+    expect(reached(all)).toEqual(['e1', 'e4']);
+    expect([why(watch, 'e0'), why(watch, 'e3')]).toEqual(['waits for ring 0', 'waits for ring 0']);
+    await watch.pass(65 * SECOND);
+    expect(reached(all)).toEqual(['e0', 'e1', 'e2', 'e4']);
+    expect(why(watch, 'e3')).toBe('waits for ring 1');
+    await watch.pass(90 * SECOND);
+    expect(reached(all)).toHaveLength(6);
+    await watch.stop();
+  });
+
+  it.each(['refused', 'changed back'])('stops once more than a tenth are %s', async (how) => {
+    const all = await scene(Array.from({ length: 6 }, () => null));
+    const watch = startWatching({ folder: all.folder });
+    await watch.pass(20 * SECOND);
+    for (const { store } of all.members)
+      store.intercept = (request, response) => {
+        if (request.method !== 'POST') return false;
+        response.statusCode = how === 'refused' ? 422 : 200;
+        response.setHeader('content-type', 'application/json');
+        response.end(
+          how === 'refused' ? '{"detail":"no such model"}' : '{"message":"Settings stored"}',
+        );
+        return true;
+      };
+    all.edit('de');
+    await watch.pass(30 * MINUTE);
+    const written = all.members.filter(({ store }) => store.posts() > 0);
+    expect(written).toHaveLength(1);
+    const waiting = watch.controller.states().find(({ waits }) => waits !== null);
+    expect(waiting?.waits).toMatchObject({
+      words: expect.stringMatching(/^the edit stopped: 1 of 1 failed or differ again \(e\d\)$/),
+      isStopped: true,
+    });
+    // The next edit begins again.
+    for (const { store } of all.members) store.intercept = null;
+    all.edit('it');
+    await watch.pass(4 * MINUTE);
+    expect(reached(all, 'it')).toHaveLength(6);
+    await watch.stop();
+  });
+
+  it('goes on after a restart where it was, and begins again with a second edit', async () => {
+    const all = await scene(['0', '1', '1', '2']);
+    const watch = startWatching({ folder: all.folder });
+    await watch.pass(20 * SECOND);
+    all.edit('de');
+    await watch.pass(40 * SECOND);
+    expect(reached(all)).toEqual(['e0']);
+    await watch.stop();
+    const next = startWatching({ folder: all.folder, clock: watch.clock });
+    await next.pass(20 * SECOND);
+    expect(reached(all)).toEqual(['e0']);
+    await next.pass(50 * SECOND);
+    expect(reached(all)).toEqual(['e0', 'e1', 'e2']);
+    all.edit('it');
+    await next.pass(40 * SECOND);
+    expect([reached(all, 'it'), all.members[3]?.store.posts()]).toEqual([['e0'], 0]);
+    await next.pass(4 * MINUTE);
+    expect(reached(all, 'it')).toHaveLength(4);
+    await next.stop();
+  });
+
+  it('says which ring cannot be written, and goes on once it can', async () => {
+    const all = await scene(['0', '1']);
+    const watch = startWatching({ folder: all.folder });
+    await watch.pass(20 * SECOND);
+    await watch.controller.suspend(['e0'], { reason: 'an incident', until: null });
+    all.edit('de');
+    await watch.pass(HOUR);
+    expect([reached(all), why(watch, 'e1')]).toEqual([
+      [],
+      'waits for ring 0, where e0 cannot be written',
+    ]);
+    await watch.controller.resume(['e0']);
+    await watch.pass(3 * MINUTE);
+    expect(reached(all)).toHaveLength(2);
+    await watch.stop();
+  });
+});
+
+describe('drift of many environments', () => {
+  it('is put back everywhere at once, also during an edit that waits', async () => {
+    const all = await scene(Array.from({ length: 12 }, () => null));
+    const watch = startWatching({ folder: all.folder });
+    await watch.pass(20 * SECOND);
+    for (const { store } of all.members) store.stored = { language: 'xx' };
+    await watch.pass(40 * SECOND);
+    expect(reached(all, 'en')).toHaveLength(12);
+    expect(all.members.map(({ store }) => store.posts())).toEqual(all.members.map(() => 1));
+    await watch.stop();
+  });
+});
