@@ -2,7 +2,8 @@ import { isAddress, isEmbedded, parsedUrl } from '../model/address.ts';
 import { ERRORS, SetpointError } from '../model/error.ts';
 import type { Source } from '../model/path.ts';
 import { secretName, type ReferenceSource } from '../model/ports.ts';
-import { REFERRING, textKindAt, type Blocks } from './blocks.ts';
+import { REFERRING, type Blocks } from './blocks.ts';
+import { server as serverBlock } from './blocks/server.ts';
 import { lookUp } from './lookup.ts';
 import { locate, member, nodeAt, textOf, type Node, type PlacedFinding } from './node.ts';
 import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './references.ts';
@@ -65,13 +66,16 @@ export class KeyUses {
     const sender = this.#senderOf(target);
     if (sender === null) return;
     for (const { source, isKey } of this.#inServer(target.server)) this.#add(source, sender, isKey);
-    const above = settingsParts(target.shared);
-    for (const [index, part] of settingsParts(target).entries()) {
-      const shared = above[index];
+    const above = target.shared;
+    for (const name of SETTINGS) {
+      const part = target[name];
+      if (part === undefined) continue;
+      const shared = above[name];
       if (shared !== undefined && !this.#read.has(shared)) {
         this.#read.add(shared);
         for (const { source } of this.#inPart(shared, undefined)) this.#above.add(source);
       }
+      if (part === shared) continue;
       for (const { source } of this.#inPart(part, shared)) this.#add(source, sender, false);
     }
   }
@@ -154,7 +158,7 @@ export class KeyUses {
 
   *#inServer(server: Node | undefined): Iterable<FoundInServer> {
     for (const { node, text, path } of textsIn(server, undefined, ['server'])) {
-      const kind = textKindAt(path);
+      const kind = serverBlock.textKind?.(path.slice(1));
       const host = path[1] !== 'url' ? '' : isEmbedded(text) ? text : hostTemplate(text);
       if (kind !== 'secret' && path[1] !== 'url') continue;
       for (const [part, isKey] of [
@@ -229,11 +233,19 @@ function referencesIn(text: string): readonly Reference[] {
 
 /** The origins of urls as they stand in files: those that name a host, or are known from `source`. Without one, no reference is looked up. */
 export function originsBy(source: ReferenceSource | null): Surroundings['originOf'] {
+  const known = new Map<string, string | null>();
   return (url) => {
-    if (!mayHoldReference(url)) return originOf(url);
+    if (!mayHoldReference(url)) {
+      // Many environments of one host differ in the path.
+      const end = isEmbedded(url) ? -1 : url.indexOf('/', 'https://'.length);
+      const host = end < 0 ? url : url.slice(0, end);
+      const origin = known.get(host) ?? originOf(host);
+      known.set(host, origin);
+      return origin;
+    }
     const found = source === null ? null : lookUp(url, source);
-    const known = found !== null && 'text' in found ? originOf(found.text) : null;
-    if (known !== null) return known;
+    const resolved = found !== null && 'text' in found ? originOf(found.text) : null;
+    if (resolved !== null) return resolved;
     const host = hostTemplate(url);
     if (!mayHoldReference(host)) return originOf(host);
     return source === null ? null : `unknown:${host}`;
