@@ -335,6 +335,35 @@ function status() {
     lastLook: at('The last time the server was read.'),
     lastInSync: at('The last time it had all that is declared.'),
     lastApplied: at('The last time it was written.'),
+    secretFingerprints: fingerprints(),
+  });
+}
+
+function fingerprints() {
+  return object('What was written from Secrets, as digests under a key of the controller.', {
+    keyId: text('Which key that was.', { maxLength: 64 }),
+    entries: {
+      type: 'array',
+      description: 'A digest of each value.',
+      maxItems: 2000,
+      items: object(
+        'A value.',
+        {
+          address: text('A digest of the address it was sent to.', { maxLength: 64 }),
+          path: {
+            type: 'array',
+            description: 'Where it went.',
+            maxItems: 20,
+            items: { type: 'string', maxLength: 2048 },
+            'x-kubernetes-list-type': 'atomic',
+          },
+          hmac: text('A digest of the value.', { maxLength: 64 }),
+          writtenAt: time('When it was written.'),
+        },
+        ['address', 'path', 'hmac', 'writtenAt'],
+      ),
+      'x-kubernetes-list-type': 'atomic',
+    },
   });
 }
 

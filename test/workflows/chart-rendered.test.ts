@@ -59,6 +59,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   PodDisruptionBudget: 'policy',
   Role: 'rbac',
   RoleBinding: 'rbac',
+  Secret: 'core',
   Service: 'core',
   ServiceAccount: 'core',
   StatefulSet: 'apps',
@@ -208,6 +209,7 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
       'NetworkPolicy release-setpoint',
       'Role release-setpoint-locks',
       'RoleBinding release-setpoint-locks',
+      'Secret release-setpoint-state',
       'Service release-setpoint',
       'ServiceAccount release-setpoint',
     ]);

@@ -74,6 +74,7 @@ export const WATCH_COMMANDS = {
       '--interval',
       '--strict',
       '--data',
+      '--state-secret',
       '--lock-scope',
       ...TOLD,
       '--output',

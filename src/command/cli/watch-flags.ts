@@ -17,6 +17,11 @@ export const WATCH_FLAGS = {
   },
   '--ref': { value: 'branch', about: 'the branch that --git follows (default: main)' },
   '--all-namespaces': { about: 'watch the objects of all namespaces' },
+  '--state-secret': {
+    value: 'name',
+    about:
+      'the Secret of its own namespace whose member key is the key of fingerprints of written secrets; made in it if absent',
+  },
   '--git-from': {
     value: 'commit',
     about: 'the commit that the branch must continue, after it was rewritten on purpose',

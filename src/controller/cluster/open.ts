@@ -1,4 +1,4 @@
-import type { SetpointError } from '../../reconciler/model/error.ts';
+import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
 import { counted, namesListed } from '../../reconciler/model/wording.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
@@ -10,6 +10,7 @@ import {
   type ControllerRequest,
 } from '../watch/controller.ts';
 import { whyNotHealed } from '../watch/healing.ts';
+import { STATE_KEY } from '../watch/conditions.ts';
 import type { Listener } from '../watch/watching.ts';
 import { KubeApi, type Cluster } from './kube-api.ts';
 import { SettingsPolicies } from './policies.ts';
@@ -27,8 +28,13 @@ import {
 } from './target-resource.ts';
 import { newReason, type TargetKnown } from './status.ts';
 import { stalledReason, whyInvalid } from './unwatched.ts';
+import { stateKey } from './state-key.ts';
+import { ClusterFingerprints } from './status-fingerprints.ts';
 import { StatusWriter } from './status-writer.ts';
 import { EventWriter, happened } from './events.ts';
+
+/** Milliseconds before the key of the fingerprints is asked for again. */
+const KEY_AGAIN = 60_000;
 
 /** How long the start waits for the first list, in milliseconds. */
 const FIRST = 10_000;
@@ -46,6 +52,8 @@ export interface ClusterRequest extends Omit<ControllerRequest, 'request' | 'sou
   readonly env: Variables;
   /** A file with a JSON Schema that what objects declare must fit. */
   readonly policy?: string | undefined;
+  /** The Secret of its own namespace with the key of the fingerprints. Default: SETPOINT_STATE_KEY has it, or there is none. */
+  readonly stateSecret?: string | undefined;
   readonly strict?: boolean | undefined;
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -63,6 +71,8 @@ export class ClusterController {
   readonly #clock: Clock;
   readonly #report: NonNullable<ClusterRequest['report']>;
   readonly #signal: AbortSignal | undefined;
+  readonly #variables: Record<string, string | undefined>;
+  readonly #stateSecret: { readonly namespace: string; readonly name: string } | null;
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
   /** The requests for a look, by object: what was asked, and when, on the monotonic clock. */
@@ -91,6 +101,9 @@ export class ClusterController {
     this.#clock = clock;
     this.#report = request.report ?? (() => {});
     this.#signal = signal;
+    this.#variables = serviceVariables(env);
+    const own = request.stateSecret ?? null;
+    this.#stateSecret = own === null ? null : { namespace: cluster.namespace, name: own };
     const what = 'SettingsTargets';
     this.#api = new KubeApi(cluster, clock, {
       code: 'cluster-failed',
@@ -129,11 +142,13 @@ export class ClusterController {
       loaded: () => this.#showLimits(),
       interval,
     });
+    const fingerprints = new ClusterFingerprints(this.#api, this.#objects);
     this.controller = openController({
       ...request,
       source: this.#source,
       request: {
-        env: serviceVariables(env),
+        env: this.#variables,
+        fingerprints: (key) => fingerprints.of(key),
         checkout: { from: 'cluster', root: '.', state: data },
         sharedSecrets: secrets,
         strict,
@@ -177,8 +192,31 @@ export class ClusterController {
       (this.#objects.isListed && this.#policies.isSettled) || this.#objects.problem !== null;
     while (!isOver() && !signal.aborted && this.#clock.monotonic() < until)
       await this.#clock.sleep(20);
+    if (this.#stateSecret !== null && !(await this.#findStateKey()))
+      this.#running = Promise.all([this.#running, this.#findStateKeyLater()]);
     await this.controller.begin();
     this.#writer.lookAtAll();
+  }
+
+  /** Takes the key of the fingerprints from its Secret. Whether it could; if not, a condition says why. */
+  async #findStateKey(): Promise<boolean> {
+    const { conditions } = this.controller;
+    try {
+      const { namespace, name } = this.#stateSecret ?? { namespace: '', name: '' };
+      this.#variables['SETPOINT_STATE_KEY'] = await stateKey(this.#api, namespace, name);
+      conditions.set('cluster', null, STATE_KEY);
+      return true;
+    } catch (thrown) {
+      const { message, hint } = asSetpointError(thrown);
+      conditions.set('cluster', [message, hint].filter(Boolean).join(' '), STATE_KEY);
+      return false;
+    }
+  }
+
+  async #findStateKeyLater(): Promise<void> {
+    const { signal } = this.#stop;
+    do await this.#clock.sleep(KEY_AGAIN, signal);
+    while (!signal.aborted && !(await this.#findStateKey()));
   }
 
   /** Watches until the signal of the request fires. */
@@ -322,7 +360,7 @@ function isRivalled(state: WatchState | null): boolean {
 }
 
 /** What a run may read of the variables of this process: how services are reached, and where values may be sent. */
-function serviceVariables(env: Variables): Variables {
+function serviceVariables(env: Variables): Record<string, string | undefined> {
   const names = [
     'HTTPS_PROXY',
     'https_proxy',

@@ -13,7 +13,7 @@ const RULE =
   'Bind a Role to it with resources: [secrets], verbs: [get]; setpoint render prints one that names them.';
 
 /** The annotation by which a Secret says where its values may be sent: origins, comma-separated. */
-const PINNED = 'setpoint.dev/allowed-origins';
+export const PINNED = 'setpoint.dev/allowed-origins';
 
 type SecretText = { readonly text: string } | { readonly problem: string };
 

@@ -4,7 +4,8 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Value } from '../../reconciler/model/value.ts';
 import type { KubeAnswer, KubeApi } from './kube-api.ts';
 import type { Reflector } from './reflector.ts';
-import type { KubeResource } from './stored-object.ts';
+import { FINGERPRINTS } from './status-fingerprints.ts';
+import { isBefore, type KubeResource } from './stored-object.ts';
 import { targetPath, type TargetResource } from './target-resource.ts';
 import {
   isYetToRead,
@@ -220,7 +221,8 @@ export class StatusWriter {
     if (written !== undefined && isBefore(metadata.resourceVersion, written.version))
       return written.status as unknown as Readonly<Record<string, Value>>;
     this.#written.delete(key);
-    return status ?? {};
+    const { [FINGERPRINTS]: _, ...shown } = status ?? {};
+    return shown;
   }
 
   #isOther(before: Partial<TargetStatus>, now: TargetStatus): boolean {
@@ -247,12 +249,6 @@ export class StatusWriter {
 function versionIn(answer: KubeAnswer): string {
   const value = answer.kind === 'done' ? (answer.value as KubeResource) : null;
   return value?.metadata.resourceVersion ?? '';
-}
-
-/** Whether a version of an object is older than another one. */
-function isBefore(version: string | undefined, other: string): boolean {
-  const [one, two] = [Number(version), Number(other)];
-  return Number.isSafeInteger(one) && Number.isSafeInteger(two) && one < two;
 }
 
 /** A status without the times that each look changes. */

@@ -347,6 +347,8 @@ function compared({ object, notHealed, rivals }: TargetKnown, state: WatchState)
   const { plan } = state;
   const changes = plan?.changes.length ?? 0;
   if (state.found === 'in-sync' || (state.found === 'unknown' && changes === 0)) {
+    const hidden = (plan?.unknown ?? []).filter(({ kind }) => kind === 'stored');
+    if (hidden.length > 0) return notCompared(hidden);
     const message = 'The server has all that is declared and can be compared.';
     return [
       condition('Ready', 'True', 'InSync', message),
@@ -391,6 +393,19 @@ function compared({ object, notHealed, rivals }: TargetKnown, state: WatchState)
       message,
     ),
     drifted,
+  ];
+}
+
+/** Nothing is known to differ, and nothing shows that the secrets do not: a Secret may have been rotated. */
+function notCompared(hidden: EnvironmentPlan['unknown']): readonly Said[] {
+  const names = namesListed(
+    hidden.map(({ path }) => formatPath(path)),
+    3,
+  );
+  const message = `All that can be compared is equal. ${counted(hidden.length, 'secret value')} cannot be compared: ${names}. The controller compares what it has written itself, if it has a key (--state-secret).`;
+  return [
+    condition('Ready', 'True', 'SecretsNotCompared', message),
+    condition('Drifted', 'Unknown', 'SecretsNotCompared', message),
   ];
 }
 

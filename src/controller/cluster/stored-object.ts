@@ -126,3 +126,9 @@ export function isSameSpec(before: KubeResource | undefined, { metadata }: KubeR
     before?.metadata.generation === generation
   );
 }
+
+/** Whether a version of an object is older than another one. */
+export function isBefore(version: string | undefined, other: string): boolean {
+  const [one, two] = [Number(version), Number(other)];
+  return Number.isSafeInteger(one) && Number.isSafeInteger(two) && one < two;
+}

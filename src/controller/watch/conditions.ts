@@ -14,6 +14,9 @@ export interface ControllerNote {
 /** The part of what could not be found out even once, so that there is nothing earlier to go on with. */
 export const NONE_YET = 'none yet';
 
+/** The part of a cluster that is the key of the fingerprints. */
+export const STATE_KEY = 'state key';
+
 /** Kinds with which nothing can be recorded, or nobody can be told of what is found. */
 const SILENCING: ReadonlySet<ConditionKind> = new Set(['journal', 'locks']);
 
@@ -98,11 +101,7 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
   cluster: (problem, part) =>
     part === NONE_YET
       ? `${problem} Nothing is watched until the SettingsTargets can be listed.`
-      : part === 'limits'
-        ? `${problem} The status of each says why; all others are watched.`
-        : part in WRITTEN
-          ? `${problem} What is found is not shown there until it can.`
-          : `${problem} The SettingsTargets that were listed last stay in force.`,
+      : `${problem} ${CLUSTER_PARTS[part]?.follows ?? 'The SettingsTargets that were listed last stay in force.'}`,
   page: (problem, part) => `${problem} The page goes on with the ${part} that it had.`,
   receiver: (problem) => problem,
 };
@@ -120,12 +119,26 @@ export function overText(kind: ConditionKind, receiver: string): string {
   return OVER[kind](receiver);
 }
 
-/** What is written into a cluster, by the part of a condition. */
-const WRITTEN: Readonly<Record<string, string>> = {
-  status: 'The status of SettingsTargets can be written again.',
-  events: 'Events can be written again.',
-  limits: 'No namespace is at a limit any more.',
-};
+/** What follows from a problem of a part of a cluster, and that it is over. */
+const CLUSTER_PARTS: Readonly<Record<string, { readonly follows: string; readonly over: string }>> =
+  {
+    status: {
+      follows: 'What is found is not shown there until it can.',
+      over: 'The status of SettingsTargets can be written again.',
+    },
+    events: {
+      follows: 'What is found is not shown there until it can.',
+      over: 'Events can be written again.',
+    },
+    limits: {
+      follows: 'The status of each says why; all others are watched.',
+      over: 'No namespace is at a limit any more.',
+    },
+    [STATE_KEY]: {
+      follows: 'Without the key of the fingerprints, a rotated Secret is not noticed.',
+      over: 'The key of the fingerprints can be read again.',
+    },
+  };
 
 const OVER: Readonly<Record<ConditionKind, (receiver: string) => string>> = {
   journal: () => 'The journal can be written again.',
@@ -133,7 +146,7 @@ const OVER: Readonly<Record<ConditionKind, (receiver: string) => string>> = {
   suspensions: () => 'The suspensions can be read again.',
   files: () => 'The settings files can be used again.',
   git: () => 'The settings files can be used again.',
-  cluster: (part) => WRITTEN[part] ?? 'The SettingsTargets can be listed again.',
+  cluster: (part) => CLUSTER_PARTS[part]?.over ?? 'The SettingsTargets can be listed again.',
   page: () => 'The certificate and the token of the page can be read again.',
   receiver: (name) => `The receiver ${name} takes notices again.`,
 };

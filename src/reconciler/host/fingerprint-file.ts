@@ -12,7 +12,7 @@ const LIMIT = 8 * 1024 * 1024;
  * A fingerprint of the secret last written at a path, and when (ISO 8601, UTC); never the secret itself. `origin` is for
  * people; `address` is a fingerprint too, because the address may have come from a reference.
  */
-interface Entry {
+export interface FingerprintEntry {
   readonly origin: string;
   readonly address: string;
   readonly path: Path;
@@ -20,12 +20,12 @@ interface Entry {
   readonly written_at: string;
 }
 
-interface FingerprintDocument {
+export interface FingerprintDocument {
   readonly written_by: 'setpoint';
   readonly format_version: 2;
   /** Identifies the key of the fingerprints: under another key, none of them is known. */
   readonly key_id: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly FingerprintEntry[];
 }
 
 /** The service of some fingerprints: `address` includes the path prefix, references resolved; `origin` may be shown. */
@@ -34,45 +34,74 @@ export interface FingerprintedService {
   readonly address: string;
 }
 
+/** Where fingerprints are, of one service or of several. */
+export interface FingerprintPlace {
+  /** Another value after each change of what is there, as far as that is known. */
+  version(): unknown;
+  /** Null if there are none. Throws file-unreadable if something else is there; `leniently`, that counts as none. */
+  read(leniently?: boolean): FingerprintDocument | null;
+  /** Replaces what is there, durably. Throws a SetpointError if it cannot. */
+  replace(document: FingerprintDocument): Promise<void>;
+}
+
+/** The fingerprints of one service in a file. */
+export function fingerprintFile(
+  path: string,
+  key: string,
+  service: FingerprintedService,
+): Promise<FingerprintStore> {
+  return fingerprintStore(filePlace(path), key, service);
+}
+
+/** A file of fingerprints. */
+export function filePlace(path: string): FingerprintPlace {
+  return {
+    // Another environment of this run may be the same service, and have written it since.
+    version: () => replaced,
+    read: (leniently = false) =>
+      leniently ? validDocument(readOptional(path, LIMIT) ?? '') : documentIn(path),
+    replace: (document) => replace(path, document),
+  };
+}
+
 /**
- * The fingerprints of one service in a file that several may share. A fingerprint is an HMAC-SHA-256 under `key` of address,
+ * The fingerprints of one service in a place that several may share. A fingerprint is an HMAC-SHA-256 under `key` of address,
  * path and value, so that equal secrets have different fingerprints, and nobody without the key can try values. Without a key,
  * and under another one, nothing is known and nothing is kept; but a write still drops the entries under its paths, of all
- * services, because nothing distinguishes them. Throws file-unreadable if the file holds anything else.
+ * services, because nothing distinguishes them. Throws file-unreadable if the place holds anything else.
  */
-export async function fingerprintFile(
-  path: string,
+export async function fingerprintStore(
+  place: FingerprintPlace,
   key: string,
   service: FingerprintedService,
 ): Promise<FingerprintStore> {
   const hmac = key === '' ? null : await hmacUnder(key);
   const own = hmac === null ? null : keyed(hmac, service);
-  const read = (): readonly Entry[] =>
-    own === null ? [] : entriesOf(documentIn(path), own).filter(own.isOf);
-  let known = { entries: read(), replaced };
+  const read = (): readonly FingerprintEntry[] =>
+    own === null ? [] : entriesOf(place.read(), own).filter(own.isOf);
+  let known = { entries: read(), version: place.version() };
   return {
     compare: (at, value) => {
-      // Another environment of this run may be the same service, and have written it since.
-      if (known.replaced !== replaced) known = { entries: read(), replaced };
+      if (known.version !== place.version()) known = { entries: read(), version: place.version() };
       const entry = known.entries.find((one) => samePath(one.path, at));
       if (own === null || entry === undefined) return 'none';
       return entry.hmac === own.fingerprint(at, value) ? 'same' : 'different';
     },
     forget: async (paths) => {
-      const dropped = await inTurn(() => drop(path, own, paths));
-      return () => inTurn(() => putBack(path, dropped));
+      const dropped = await inTurn(() => drop(place, own, paths));
+      return () => inTurn(() => putBack(place, dropped));
     },
     remember: (written, now) =>
-      own === null ? Promise.resolve() : inTurn(() => add(path, own, written, now)),
+      own === null ? Promise.resolve() : inTurn(() => add(place, own, written, now)),
   };
 }
 
 /** The fingerprints of one service under one key. */
 interface Keyed {
   readonly keyId: string;
-  readonly isOf: (entry: Entry) => boolean;
+  readonly isOf: (entry: FingerprintEntry) => boolean;
   readonly fingerprint: (path: Path, value: string) => string;
-  readonly entry: (path: Path, hmac: string, at: number) => Entry;
+  readonly entry: (path: Path, hmac: string, at: number) => FingerprintEntry;
 }
 
 /** The HMAC-SHA-256 of a text under the state key, in hex. */
@@ -111,13 +140,13 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
 
 /** Drops the entries at some paths and below and returns them with their document; null if there are none. */
 async function drop(
-  path: string,
+  place: FingerprintPlace,
   own: Keyed | null,
   paths: readonly Path[],
 ): Promise<FingerprintDocument | null> {
   if (paths.length === 0) return null;
   // Without a key, a file of another kind is left alone: a run with a key refuses it.
-  const document = own === null ? validDocument(readOptional(path, LIMIT) ?? '') : documentIn(path);
+  const document = place.read(own === null);
   if (document === null) return null;
   const isOwn = document.key_id === own?.keyId ? own.isOf : () => true;
   const dropped = document.entries.filter(
@@ -125,32 +154,35 @@ async function drop(
   );
   if (dropped.length === 0) return null;
   const entries = document.entries.filter((entry) => !dropped.includes(entry));
-  await replace(path, { ...document, entries });
+  await place.replace({ ...document, entries });
   return { ...document, entries: dropped };
 }
 
 /** Restores entries, except where new ones have been added. */
-async function putBack(path: string, dropped: FingerprintDocument | null): Promise<void> {
-  const now = documentIn(path);
+async function putBack(
+  place: FingerprintPlace,
+  dropped: FingerprintDocument | null,
+): Promise<void> {
+  const now = place.read();
   if (dropped === null || now?.key_id !== dropped.key_id) return;
   const others = now.entries;
-  const isThere = (entry: Entry): boolean =>
+  const isThere = (entry: FingerprintEntry): boolean =>
     others.some((one) => one.address === entry.address && samePath(one.path, entry.path));
   const entries = [...others, ...dropped.entries.filter((entry) => !isThere(entry))];
-  await replace(path, { ...dropped, entries });
+  await place.replace({ ...dropped, entries });
 }
 
 async function add(
-  path: string,
+  place: FingerprintPlace,
   own: Keyed,
   written: readonly WrittenSecret[],
   now: number,
 ): Promise<void> {
   if (written.length === 0) return;
-  const others = entriesOf(documentIn(path), own).filter(
+  const others = entriesOf(place.read(), own).filter(
     (entry) => !own.isOf(entry) || !written.some((one) => samePath(one.path, entry.path)),
   );
-  const added = written.flatMap(({ path: at, value }): Entry[] => {
+  const added = written.flatMap(({ path: at, value }): FingerprintEntry[] => {
     if (value === null) return [];
     return [
       own.entry(
@@ -160,7 +192,7 @@ async function add(
       ),
     ];
   });
-  await replace(path, {
+  await place.replace({
     written_by: 'setpoint',
     format_version: 2,
     key_id: own.keyId,
@@ -183,7 +215,10 @@ async function replace(path: string, document: FingerprintDocument): Promise<voi
   replaced += 1;
 }
 
-function entriesOf(document: FingerprintDocument | null, { keyId }: Keyed): readonly Entry[] {
+function entriesOf(
+  document: FingerprintDocument | null,
+  { keyId }: Keyed,
+): readonly FingerprintEntry[] {
   return document?.key_id === keyId ? document.entries : [];
 }
 
@@ -212,8 +247,8 @@ function validDocument(text: string): FingerprintDocument | null {
   }
 }
 
-function isEntry(value: unknown): value is Entry {
-  const { origin, address, path, hmac } = (value ?? {}) as Partial<Entry>;
+function isEntry(value: unknown): value is FingerprintEntry {
+  const { origin, address, path, hmac } = (value ?? {}) as Partial<FingerprintEntry>;
   return (
     typeof origin === 'string' &&
     typeof address === 'string' &&

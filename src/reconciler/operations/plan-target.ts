@@ -9,7 +9,7 @@ import { partsWithReferences } from '../desired/blocks.ts';
 import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
-import { fingerprintFile } from '../host/fingerprint-file.ts';
+import { filePlace, fingerprintStore, type FingerprintPlace } from '../host/fingerprint-file.ts';
 import { assertAnswers, fingerprintPath, InvalidSettings, loadTargets } from './load.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { environmentPlan, failedEnvironment, type Planned } from '../plan/plan-environment.ts';
@@ -205,14 +205,27 @@ function fingerprintsOf(
   request: Running<PlanRequest>,
 ): Promise<FingerprintStore> {
   const known = server instanceof SetpointError ? null : server;
-  const path = fingerprintPath(target, request);
-  assertAnswers(path, request);
   const key = request.env['SETPOINT_STATE_KEY'] ?? '';
-  return fingerprintFile(path, key, {
+  return fingerprintStore(fingerprintPlace(target, request), key, {
     origin: known?.origin ?? '',
     // Without a key nothing is known of any service.
     address: known === null || key === '' ? '' : serviceAddress(known.url, dirname(target.file)),
   });
+}
+
+/** Where the fingerprints of what was written to an environment are. Default: in a file beside its settings. */
+export interface Remembering {
+  readonly fingerprints?: ((environment: string) => FingerprintPlace) | undefined;
+}
+
+function fingerprintPlace(
+  target: Target,
+  request: Running<PlanRequest & Remembering>,
+): FingerprintPlace {
+  if (request.fingerprints !== undefined) return request.fingerprints(target.name);
+  const path = fingerprintPath(target, request);
+  assertAnswers(path, request);
+  return filePlace(path);
 }
 
 /** Where the requests of a target go, in one spelling; an embedded store by its place beside the settings. */

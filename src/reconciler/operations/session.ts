@@ -16,7 +16,7 @@ import { addressDigest, digestsFor } from './digests.ts';
 import { filesRead } from './load.ts';
 import { parseRules } from './flag-values.ts';
 import type { ApplyRequest, PlanRequest } from './options.ts';
-import { planTarget, type Planning } from './plan-target.ts';
+import { planTarget, type Planning, type Remembering } from './plan-target.ts';
 import { checkPolicy } from './policy.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import { askSecrets, judgeTargets, whyNotApplied, type Prepared } from './prepare.ts';
@@ -33,7 +33,7 @@ export interface LoadedSession {
 }
 
 /** How the environments of a controller are read. */
-export interface SessionRequest extends PlanRequest {
+export interface SessionRequest extends PlanRequest, Remembering {
   /** Tells of files whose disk does not answer before they are read: a reference to one has no value then. Default: they are read at once. */
   readonly unanswered?: ((paths: Iterable<string>) => Promise<ReadonlySet<string>>) | undefined;
   /** What secret commands give, for all its runs. Default: each run asks for itself. */

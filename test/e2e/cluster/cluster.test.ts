@@ -41,7 +41,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
   test('writes the plan that is approved, and then says that it has all', async () => {
     const one = await world();
     await one.target('production', { settings: { language: 'en' }, valuesFrom: [MODEL] });
-    await one.start();
+    await one.start({ SETPOINT_STATE_KEY: 'a-key-of-fingerprints' });
     const { plan } = await one.until('production', (now) => now.plan !== undefined);
     await one.admin.patch(one.pathOf('production'), {
       spec: { mode: 'Apply', approval: { planDigest: plan?.digest } },
@@ -91,7 +91,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
       settings: { language: 'en' },
       valuesFrom: [MODEL],
     });
-    await one.start();
+    await one.start({ SETPOINT_STATE_KEY: 'a-key-of-fingerprints' });
     const status = await one.until('production', (now) => reasonOf(now, 'Stalled') !== null);
     expect(reasonOf(status, 'Ready')).toBe('Refused');
     expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(

@@ -295,7 +295,10 @@ describe('the status of a SettingsTarget that is', () => {
       status: 'False',
       message: '1 value cannot be compared: llm_api_key.',
     });
-    expect(status.sync).toBe('Synced');
+    const [ready] = status.conditions;
+    expect(ready).toMatchObject({ type: 'Ready', status: 'True', reason: 'SecretsNotCompared' });
+    expect(ready?.message).toContain('1 secret value cannot be compared: llm_api_key.');
+    expect(status.sync).toBe('Unknown');
   });
 
   it('says first which values are missing, and why', () => {

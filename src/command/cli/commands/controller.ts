@@ -29,6 +29,7 @@ export async function controllerCommand(flags: Flags<'controller'>, io: Io): Pro
       interval: intervalOf(flags.interval),
       parallel: flags.parallel === undefined ? 8 : countOf('--parallel', flags.parallel),
       policy: flags.policy,
+      stateSecret: flags.stateSecret,
       strict: flags.strict,
       timeout: timeoutOf(flags, env),
       signal,
