@@ -342,14 +342,14 @@ function status() {
 function fingerprints() {
   return object('What was written from Secrets, as digests under a key of the controller.', {
     keyId: text('Which key that was.', { maxLength: 64 }),
+    address: text('A digest of the address they were sent to.', { maxLength: 64 }),
     entries: {
       type: 'array',
       description: 'A digest of each value.',
-      maxItems: 2000,
+      maxItems: 1000,
       items: object(
         'A value.',
         {
-          address: text('A digest of the address it was sent to.', { maxLength: 64 }),
           path: {
             type: 'array',
             description: 'Where it went.',
@@ -358,9 +358,8 @@ function fingerprints() {
             'x-kubernetes-list-type': 'atomic',
           },
           hmac: text('A digest of the value.', { maxLength: 64 }),
-          writtenAt: time('When it was written.'),
         },
-        ['address', 'path', 'hmac', 'writtenAt'],
+        ['path', 'hmac'],
       ),
       'x-kubernetes-list-type': 'atomic',
     },

@@ -13,7 +13,7 @@ export const OBJECT_LIMITS = {
   textScalars: 8_000,
   /** Bytes of metadata: the rest of what a server of etcd takes is not a name. */
   metadataBytes: 2 * MIB,
-  /** Bytes of a status. The controller writes at most about 20 KiB. */
+  /** Bytes of a status. The controller writes at most about 52 KiB: 20, and 32 of fingerprints. */
   statusBytes: 64 * KIB,
   /** Bytes of an annotation that asks for a read. */
   annotationBytes: KIB,

@@ -15,14 +15,14 @@ export const FINGERPRINTS = 'secretFingerprints';
 const WITHIN = 10_000;
 const WHAT = 'the status of SettingsTargets';
 
+/** Characters that the fingerprints of an object take: a status that is too large is not read. What has no room counts as not compared. */
+const MOST_CHARACTERS = 32 * 1024;
+
+/** Of one address: an object has one. */
 interface StatusFingerprints {
   readonly keyId: string;
-  readonly entries: readonly {
-    readonly address: string;
-    readonly path: readonly string[];
-    readonly hmac: string;
-    readonly writtenAt: string;
-  }[];
+  readonly address: string;
+  readonly entries: readonly { readonly path: readonly string[]; readonly hmac: string }[];
 }
 
 /** The fingerprints of what was written to the server of each object, in its status: they outlive the pod, and go with the object. */
@@ -57,19 +57,11 @@ export class ClusterFingerprints {
     return (object?.status?.[FINGERPRINTS] ?? null) as StatusFingerprints | null;
   }
 
-  async #replace(key: string, { key_id: keyId, entries }: FingerprintDocument): Promise<void> {
+  async #replace(key: string, document: FingerprintDocument): Promise<void> {
     const { namespace = 'default', name } = this.#objects.objects.get(key)?.metadata ?? {
       name: key,
     };
-    const fingerprints = {
-      keyId,
-      entries: entries.map(({ address, path, hmac, written_at: writtenAt }) => ({
-        address,
-        path,
-        hmac,
-        writtenAt,
-      })),
-    };
+    const fingerprints = statusOf(document);
     const answer = await this.#api.ask({
       method: 'PATCH',
       path: `${targetPath(namespace, name)}/status`,
@@ -91,20 +83,26 @@ export class ClusterFingerprints {
   }
 }
 
+function statusOf({ key_id: keyId, entries }: FingerprintDocument): StatusFingerprints {
+  const address = entries.at(-1)?.address ?? '';
+  const own = entries.filter((entry) => entry.address === address);
+  let room = MOST_CHARACTERS;
+  const fitting = own.toReversed().flatMap(({ path, hmac }) => {
+    const entry = { path, hmac };
+    room -= JSON.stringify(entry).length + 1;
+    return room < 0 ? [] : [entry];
+  });
+  return { keyId, address, entries: fitting.toReversed() };
+}
+
 /** Null without fingerprints. The definition sees to their form. */
 function documentOf(found: StatusFingerprints | null): FingerprintDocument | null {
   if (found === null) return null;
-  const { keyId, entries } = found;
+  const { keyId, address, entries } = found;
   return {
     written_by: 'setpoint',
     format_version: 2,
     key_id: keyId,
-    entries: entries.map(({ address, path, hmac, writtenAt }) => ({
-      origin: '',
-      address,
-      path,
-      hmac,
-      written_at: writtenAt,
-    })),
+    entries: entries.map((entry) => ({ origin: '', address, written_at: '', ...entry })),
   };
 }
