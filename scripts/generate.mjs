@@ -1,6 +1,14 @@
 // Makes what follows from the schemas (types, the field table and the validator), and docs/reference.
 // `node scripts/generate.mjs` writes them; `--check` names those that are stale, and exits 1.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -349,6 +357,7 @@ settle({
   ...help(),
   'src/reconciler/desired/schema-validator.gen.ts': await validator(),
   ...emulatorData(root),
+  'src/controller/page/runbooks.gen.ts': runbooks(),
 });
 // The pages read what is written by now.
 settle(
@@ -359,6 +368,17 @@ settle(
     ERRORS,
   ),
 );
+
+/** The runbooks of the alerts as a module, so that the page has them where nothing else can be reached. */
+function runbooks() {
+  const folder = 'docs/runbooks';
+  const texts = readdirSync(join(root, folder))
+    .toSorted()
+    .map((name) => [name.replace(/\.md$/, ''), readFileSync(join(root, folder, name), 'utf8')]);
+  const lines = texts.map(([name, text]) => `  ${name}: ${JSON.stringify(text)},`);
+  return `${BANNER.replace(SCHEMA_FILE, folder)}/** What to do about each alert, by its name. */
+export const RUNBOOKS: Readonly<Record<string, string>> = {\n${lines.join('\n')}\n};\n`;
+}
 
 /** Writes those of the files that are stale or, with `--check`, names them. */
 function settle(files) {

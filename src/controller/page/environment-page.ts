@@ -1,3 +1,4 @@
+import { ALERT_OF_STATUS, ALERT_OF_TROUBLE } from '../../reconciler/model/alert-names.ts';
 import { counted } from '../../reconciler/model/wording.ts';
 import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
 import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/page.ts';
@@ -7,7 +8,14 @@ import { LABELS } from '../../reconciler/render/section.ts';
 import { commandFor, notCompared } from '../../reconciler/render/wording.ts';
 import { isHealable, whyNotHealed } from '../watch/healing.ts';
 import type { Watching } from '../watch/watching.ts';
-import { controllerPart, partKey, partHtml, stateKey, type LiveView } from './parts.ts';
+import {
+  controllerPart,
+  partKey,
+  partHtml,
+  runbookLink,
+  stateKey,
+  type LiveView,
+} from './parts.ts';
 import {
   commitHtml,
   foundPlanHtml,
@@ -99,7 +107,7 @@ function stateHtml(state: WatchState, why: string | null, now: number): Markup {
   ];
   return markup`<section id="state" aria-labelledby="name" data-name="${name}" data-status="${label.words}">
 <h1 id="name">${name} ${[label, ...extraLabels(state)].map((one) => [chipHtml(one), ' '])}</h1>
-<p class="sentence">${sentenceHtml(state, now)}${why === null || boxes.some((box) => box !== null) ? null : markup` Not healed: ${why}.`}</p>
+<p class="sentence">${sentenceHtml(state, now)}${why === null || boxes.some((box) => box !== null) ? null : markup` Not healed: ${why}.`} ${runbookLink(alertOf(state))}</p>
 ${boxes}</section>
 `;
 
@@ -118,6 +126,13 @@ ${boxes}</section>
       unknown === 0 || found === 'error' ? '' : ` ${notCompared(unknown)}.`,
     ];
   }
+}
+
+/** The alert about what is wrong with an environment; undefined if nothing is. */
+function alertOf({ found, stopped, healFailed }: WatchState): string | undefined {
+  if (stopped !== null) return ALERT_OF_TROUBLE['healing-stopped'];
+  if (healFailed !== null && found !== 'error') return ALERT_OF_TROUBLE['heal-failed'];
+  return ALERT_OF_STATUS[found];
 }
 
 /** The commands that end a difference, for who may not act here or works in a terminal. */

@@ -3,6 +3,7 @@ import type { WatchState } from '../../reconciler/model/watch.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { markup, markupSource, type Markup } from '../../reconciler/render/html/page.ts';
 import type { Watching } from '../watch/watching.ts';
+import { alertOfCondition, hasRunbook } from '../../reconciler/model/alert-names.ts';
 import { timeHtml } from './times.ts';
 
 /** A piece of a page that can be replaced alone: one element with this id. Equal keys mean that the piece has not changed. */
@@ -63,6 +64,12 @@ export function environmentAddress(name: string): string {
   return `/environments/${encodeURIComponent(Buffer.from(name).toString())}`;
 }
 
+/** A link to the runbook of an alert; null if there is none. */
+export function runbookLink(alert: string | undefined): Markup | null {
+  if (alert === undefined || !hasRunbook(alert)) return null;
+  return markup`<a href="/runbooks/${alert}">What to do</a>`;
+}
+
 /** How many turns a loop may miss before it counts as hanging. */
 const MISSED = 3;
 
@@ -83,10 +90,11 @@ export function controllerPart(watching: Watching, now: number): PagePart {
     html: () => {
       const problems = [
         isHanging
-          ? markup`<li>✗ The controller has stopped reading. Check its log, and restart it.</li>\n`
+          ? markup`<li>✗ The controller has stopped reading. Check its log, and restart it. ${runbookLink('SetpointStuck')}</li>\n`
           : null,
         ...conditions.map(
-          ({ message, since }) => markup`<li>! ${message} (since ${timeHtml(since, now)})</li>\n`,
+          ({ kind, message, since }) =>
+            markup`<li>! ${message} (since ${timeHtml(since, now)}) ${runbookLink(alertOfCondition(kind))}</li>\n`,
         ),
       ].filter((problem) => problem !== null);
       const notes = [

@@ -18,6 +18,7 @@ import { watchedDocument, watchedReport, wholeReport } from './api.ts';
 import { ASSETS } from './frame.ts';
 import { badgeSvg } from './state-label.ts';
 import { environmentAddress, isAlive, versionOf, type LiveView } from './parts.ts';
+import { runbookHtml } from './runbook.ts';
 import { environmentHtml, environmentView } from './environment-page.ts';
 import { listHtml, listView, sortedStates } from './list-page.ts';
 import { listAddress, listQuery, matching } from './listing.ts';
@@ -154,6 +155,12 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
     const live = liveFrom(`/events${listAddress(query).slice(1)}`, view, boot);
     const main = listHtml(view, query, session, takeSaid(call));
     return pageAnswer(served, call, { title: 'Environments', main, live });
+  });
+
+  app.get('/runbooks/:name', (call) => {
+    const page = runbookHtml(call.req.param('name'));
+    if (page !== null) return pageAnswer(served, call, page);
+    return refusalAnswer(served, call, 404, 'No alert has this name.', 'Check the address.');
   });
 
   app.get('/environments/:name', async (call) => {

@@ -1,4 +1,8 @@
-import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
+import {
+  ALERT_OF_STATUS,
+  ALERT_OF_TROUBLE,
+  hasRunbook,
+} from '../../../reconciler/model/alert-names.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import { concerns, decide, troubleOf, type Due } from './decide.ts';
@@ -118,7 +122,7 @@ function alertsOf(
   ];
   return kinds.flatMap((event) => {
     const due: Due = { state, event, digest: state.digest, end: null };
-    return messageOf([due], page).items.map((item) => alertOf(item, due, now + LASTS));
+    return messageOf([due], page).items.map((item) => alertOf(item, due, page, now + LASTS));
   });
 }
 
@@ -130,34 +134,23 @@ function isoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** The names are those of the rules in examples/prometheus. */
-const NAMES: Readonly<Partial<Record<WatchStatus, string>>> = {
-  unknown: 'SetpointUnknown',
-  pending: 'SetpointPending',
-  drift: 'SetpointDrift',
-  conflict: 'SetpointConflict',
-  refused: 'SetpointRefused',
-  error: 'SetpointFailing',
-};
-
-const OF_TROUBLE: Readonly<Partial<Record<NoticeKind, string>>> = {
-  'healing-stopped': 'SetpointHealingStopped',
-  'heal-failed': 'SetpointHealFails',
-  'write-refused': 'SetpointWritesFail',
-};
-
 /** An alert that fires until `endsAt` unless it is sent again before. */
 function alertOf(
   { name, words, details, link }: Item,
   { state, event }: Due,
+  page: string | null,
   endsAt: number,
 ): Alert {
-  const since = event in OF_TROUBLE ? (troubleOf(state)?.since ?? state.since) : state.since;
+  const since = event in ALERT_OF_TROUBLE ? (troubleOf(state)?.since ?? state.since) : state.since;
+  const alertname = ALERT_OF_TROUBLE[event] ?? ALERT_OF_STATUS[state.found] ?? 'Setpoint';
   return {
-    labels: alertLabels(state, OF_TROUBLE[event] ?? NAMES[state.found] ?? 'Setpoint'),
+    labels: alertLabels(state, alertname),
     annotations: {
       summary: visible(`${name} ${words}`),
       ...(details.length === 0 ? {} : { description: details.map(visible).join('\n') }),
+      ...(page === null || !hasRunbook(alertname)
+        ? {}
+        : { runbook_url: `${page}/runbooks/${alertname}` }),
     },
     startsAt: since,
     endsAt: new Date(endsAt).toISOString(),

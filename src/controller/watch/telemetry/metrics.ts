@@ -23,7 +23,7 @@ import { count, type NoticeCounts } from './counters.ts';
 import type { Watching } from '../watching.ts';
 
 export interface MetricsOptions {
-  /** Whether each environment has metrics of its own. Some ten lines each: without them, only the totals are left. */
+  /** Whether each environment has metrics of its own. Some twenty lines each: without them, only the totals are left. */
   readonly perEnvironment: boolean;
   /** What receivers were told and not told; null if nobody is told anything. */
   readonly notices?: NoticeCounts | null;
@@ -62,7 +62,7 @@ export function metricsOf(
 /** Environments after which others have their turn. */
 const AT_ONCE = 250;
 
-/** What is measured of each environment, as it is when it is asked for. Thousands have some ten lines each: others wait for a few at a time. */
+/** What is measured of each environment, as it is when it is asked for. Thousands have some twenty lines each: others wait for a few at a time. */
 async function targetTexts(watching: Pick<Watching, 'states'>): Promise<readonly string[]> {
   const metrics = Object.entries(TARGET_METRICS).map(([name, metric]) => ({
     name: name as TargetMetric,
