@@ -39,6 +39,9 @@ const KEY_AGAIN = 60_000;
 /** How long the start waits for the first list, in milliseconds. */
 const FIRST = 10_000;
 
+/** Milliseconds between two times that locks of objects that are gone are looked for. */
+const LOCKS_EVERY = 600_000;
+
 /** The annotations that ask for a look: whoever writes a new value is answered with it in `status.lastHandledReconcileAt`. */
 const ASKING = ['reconcile.fluxcd.io/requestedAt', 'setpoint.dev/requestedAt'] as const;
 
@@ -73,6 +76,8 @@ export class ClusterController {
   readonly #signal: AbortSignal | undefined;
   readonly #variables: Record<string, string | undefined>;
   readonly #stateSecret: { readonly namespace: string; readonly name: string } | null;
+  readonly #locks: ClusterRequest['locks'];
+  readonly #namespace: string | null;
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
   /** The requests for a look, by object: what was asked, and when, on the monotonic clock. */
@@ -99,6 +104,8 @@ export class ClusterController {
       timeout,
     } = request;
     this.#clock = clock;
+    this.#locks = request.locks;
+    this.#namespace = namespace;
     this.#report = request.report ?? (() => {});
     this.#signal = signal;
     this.#variables = serviceVariables(env);
@@ -186,6 +193,7 @@ export class ClusterController {
       this.#objects.run(signal),
       this.#policies.run(signal),
       this.#writer.run(signal),
+      this.#removeLocks(signal),
     ]);
     const until = this.#clock.monotonic() + FIRST;
     const isOver = (): boolean =>
@@ -231,6 +239,34 @@ export class ClusterController {
     }
   }
 
+  /** Removes the locks of objects that are gone, also since before this process. */
+  async #removeLocks(signal: AbortSignal): Promise<void> {
+    let [problem, wait] = ['', FIRST];
+    while (!signal.aborted) {
+      await this.#clock.sleep(wait, signal);
+      if (signal.aborted || !this.#objects.isListed) continue;
+      wait = LOCKS_EVERY;
+      try {
+        await this.#locks?.removeGone?.((name) => this.#isGone(name));
+        problem = '';
+      } catch (thrown) {
+        const { message, hint } = asSetpointError(thrown);
+        const text = `Locks of SettingsTargets that are gone cannot be removed. ${message} ${hint ?? ''}`;
+        if (text !== problem) this.#report({ severity: 'warning', message: text.trim() });
+        problem = text;
+      }
+    }
+  }
+
+  /** Whether a lock is of an object of this controller that is not there any more. */
+  #isGone(lock: string): boolean {
+    const [namespace = '', name, ...more] = lock.split('/');
+    const isOwn = this.#namespace === null || this.#namespace === namespace;
+    const isKnown = this.#objects.problem === null && !this.#objects.unknown.has(namespace);
+    if (!isOwn || !isKnown || name === undefined || more.length > 0) return false;
+    return !this.#objects.objects.has(lock);
+  }
+
   /** How many statuses were written since the start. */
   get statusWrites(): number {
     return this.#writer.writes;
@@ -240,11 +276,13 @@ export class ClusterController {
     this.#source.objectsChanged();
     if (key === null) this.#writer.lookAtAll();
     else this.#writer.look(key);
+    if (key === null)
+      for (const one of this.#versions.keys())
+        if (!this.#objects.objects.has(one)) this.#forget(one);
     for (const one of key === null ? this.#objects.objects.keys() : [key]) {
       const object = this.#objects.objects.get(one);
       if (object === undefined) {
-        for (const known of [this.#asked, this.#handled, this.#taken, this.#read])
-          known.delete(one);
+        this.#forget(one);
       } else {
         const version = versionNow(object);
         if ((this.#versions.get(one) ?? version) !== version) this.#edited.add(one);
@@ -252,6 +290,18 @@ export class ClusterController {
         this.#answer(one, object);
       }
     }
+  }
+
+  #forget(key: string): void {
+    for (const known of [
+      this.#asked,
+      this.#handled,
+      this.#taken,
+      this.#read,
+      this.#versions,
+      this.#edited,
+    ])
+      known.delete(key);
   }
 
   /** Reads an object at once whose annotation asks for it. */

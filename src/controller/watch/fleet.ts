@@ -241,7 +241,7 @@ export class Departed {
         throw new SetpointError('lock-lost', `The end of ${environment} was told elsewhere.`);
       return await append(event);
     } finally {
-      await lock.release();
+      await lock.release(this.#tools.declared()?.has(environment) === false);
     }
   }
 }

@@ -164,7 +164,7 @@ export class Upkeep {
     this.#suspensions.mark();
     await this.#suspensions.follow(files.declared);
     for (const one of left)
-      await one.leave().catch((thrown: unknown) => {
+      await one.leave(!this.#options.files.declared.has(one.name)).catch((thrown: unknown) => {
         this.#recorder.warn(asSetpointError(thrown).message, one.name);
       });
   }

@@ -56,6 +56,7 @@ export class Watched {
   readonly #confirmation = new Confirmation();
   readonly #healTimes: HealTimes;
   #gone = false;
+  #isUndeclared = false;
   /** When it was asked to be read again while it was busy: the turn that ends must not forget it. */
   #asked = Number.POSITIVE_INFINITY;
   #warned: string | null = null;
@@ -213,16 +214,20 @@ export class Watched {
     return this.#lock.isSure && this.records.areKept;
   }
 
-  /** Gives the lock up because the files no longer declare the environment; a write in flight is finished first. */
-  async leave(): Promise<void> {
+  /**
+   * Gives the lock up because the environment is watched no longer; a write in flight is finished first. If nothing declares it any more, nothing is left of
+   * the lock.
+   */
+  async leave(isGone: boolean): Promise<void> {
     this.#gone = true;
+    this.#isUndeclared = isGone;
     this.#next.leave();
     if (!this.busy) await this.#giveUp();
   }
 
   async #giveUp(): Promise<void> {
     this.#tools.lockProblem(this.name, null);
-    await this.#lock.release();
+    await this.#lock.release(this.#isUndeclared);
   }
 
   #keepAsked(): void {

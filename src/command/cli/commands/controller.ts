@@ -1,6 +1,7 @@
 import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
 import { DiskAnswers } from '../../../reconciler/host/disk-answers.ts';
 import { keepYoungSpace, SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
+import { KIND } from '../../../reconciler/kubernetes/crd.ts';
 import { clusterHere, type Cluster } from '../../../controller/cluster/kube-api.ts';
 import { ClusterController } from '../../../controller/cluster/open.ts';
 import { leaseLocks } from '../../../controller/watch/locks/lease-locks.ts';
@@ -66,6 +67,6 @@ function namespaceOf(
 }
 
 function locksOf({ lockScope }: Flags<'controller'>, cluster: Cluster): Locks {
-  const locks = leaseLocks(cluster, SYSTEM_CLOCK);
+  const locks = leaseLocks(cluster, SYSTEM_CLOCK, { kind: KIND });
   return lockScope === undefined ? locks : scopedLocks(locks, lockScope);
 }

@@ -120,6 +120,16 @@ class ClaimLocks<Version> implements Locks {
     return presence;
   }
 
+  async removeGone(isGone: (name: string) => boolean): Promise<void> {
+    for (const { name, claim } of await this.#store.list()) {
+      if (this.#closing !== null) return;
+      if (this.#held.has(name) || this.#taking.has(name) || !isGone(name)) continue;
+      const { holder } = claim;
+      const left = holder === null ? 0 : await this.#others.untilDead(holder);
+      if (left === 0) await this.#store.remove(name, claim);
+    }
+  }
+
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
@@ -202,11 +212,12 @@ class HeldLock<Version> implements Lock {
     }
   }
 
-  async release(): Promise<void> {
+  async release(isGone = false): Promise<void> {
     if (this.#isEnded) return;
     this.forget();
     await this.#asking;
-    await this.#store.claim(this.name, this.#claim, null);
+    if (isGone) await this.#store.remove(this.name, this.#claim);
+    else await this.#store.claim(this.name, this.#claim, null);
   }
 
   /** Ends without a word to anybody. */

@@ -5,6 +5,13 @@ import { KubeApi, kubePath, type Cluster, type KubeRequest } from '../../cluster
 /** Milliseconds for a request with all its tries: less than the time in which a heartbeat must move. */
 const WITHIN = 4_000;
 
+const VERSION = 'coordination.k8s.io/v1';
+
+interface LeaseList {
+  readonly items?: readonly object[];
+  readonly metadata?: { readonly continue?: string };
+}
+
 /** A Lease of coordination.k8s.io/v1; members that are not named here are sent back as they came, but for managedFields. */
 export interface Lease {
   readonly apiVersion: 'coordination.k8s.io/v1';
@@ -75,6 +82,26 @@ export class LeaseApi {
     return kind === 'conflict' ? kind : 'removed';
   }
 
+  /** Those that have a label. */
+  async list(label: string): Promise<readonly Lease[]> {
+    const leases: Lease[] = [];
+    let next = '';
+    do {
+      const query = new URLSearchParams({ labelSelector: label, limit: '500' });
+      if (next !== '') query.set('continue', next);
+      const path = `${this.#path}?${query.toString()}`;
+      const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN });
+      const list = answer.kind === 'done' ? (answer.value as LeaseList) : {};
+      // Its items have no kind of their own.
+      for (const item of list.items ?? []) {
+        const lease = leaseFrom({ ...item, kind: 'Lease', apiVersion: VERSION });
+        if (lease !== null) leases.push(lease);
+      }
+      next = list.metadata?.continue ?? '';
+    } while (next !== '');
+    return leases;
+  }
+
   close(): Promise<void> {
     return this.#api.close();
   }
@@ -99,4 +126,4 @@ function leaseFrom(answer: unknown): Lease | null {
 }
 
 const RULE =
-  'Bind a Role to it with apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, update, delete]; examples/kubernetes/watch has one.';
+  'Bind a Role to it with apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update, delete]; examples/kubernetes/watch has one.';

@@ -18,6 +18,10 @@ import type { Locks } from './locks.ts';
 /** As client-go elects leaders. */
 const PACE: Pace = { ttl: 15_000, renewEvery: 2_000, lostAfter: 10_000 };
 
+/** What a Lease of a lock is named after, and the kind of the object if it is one. */
+const LOCK_ANNOTATION = 'setpoint-environment';
+const KIND_LABEL = 'setpoint.dev/lock-of';
+
 /** Milliseconds between the first requests of two takes, after so many that need not wait. */
 const BETWEEN_READS = 20;
 const AT_ONCE = 25;
@@ -29,9 +33,16 @@ const AT_ONCE = 25;
 export function leaseLocks(
   cluster: Cluster,
   clock: Clock,
-  { pace = PACE, time }: { readonly pace?: Pace; readonly time?: OwnTime } = {},
+  { pace = PACE, time, kind }: LeaseOptions = {},
 ): Locks {
-  return claimLocks(new ClaimLeases(new LeaseApi(cluster, clock), clock, pace), clock, time);
+  return claimLocks(new ClaimLeases(new LeaseApi(cluster, clock), clock, pace, kind), clock, time);
+}
+
+interface LeaseOptions {
+  readonly pace?: Pace;
+  readonly time?: OwnTime;
+  /** The kind of the objects that the locks are for: their Leases are told apart from those of environments by it. */
+  readonly kind?: string;
 }
 
 /** `resourceVersion` makes each write one that replaces exactly what was read: of two writers, one gets a conflict. */
@@ -39,14 +50,16 @@ class ClaimLeases implements ClaimStore<Lease> {
   readonly pace: Pace;
   readonly #api: LeaseApi;
   readonly #clock: Clock;
+  readonly #kind: string | undefined;
   readonly #heartbeats = new Map<string, Lease>();
   #writes = 0;
   #nextRead = Number.NEGATIVE_INFINITY;
 
-  constructor(api: LeaseApi, clock: Clock, pace: Pace) {
+  constructor(api: LeaseApi, clock: Clock, pace: Pace, kind: string | undefined) {
     this.#api = api;
     this.#clock = clock;
     this.pace = pace;
+    this.#kind = kind;
   }
 
   async begin(): Promise<string> {
@@ -124,7 +137,7 @@ class ClaimLeases implements ClaimStore<Lease> {
     former: Claim<Lease> | null,
     holder: string | null,
   ): Promise<Claim<Lease> | null> {
-    const lease = former?.version ?? newLease(objectName(name), name);
+    const lease = this.#labelled(former?.version ?? newLease(objectName(name), name));
     const { holderIdentity, leaseTransitions = 0, acquireTime } = lease.spec;
     const isSame = holder === null || holderIdentity === holder;
     const written = await this.#put(lease, {
@@ -134,6 +147,29 @@ class ClaimLeases implements ClaimStore<Lease> {
       leaseTransitions: isSame || former === null ? leaseTransitions : leaseTransitions + 1,
     });
     return written === null ? null : claimOf(written);
+  }
+
+  async remove(_: string, { version: { metadata } }: Claim<Lease>): Promise<void> {
+    await this.#turn();
+    await this.#api.remove(metadata.name, metadata.resourceVersion ?? '');
+  }
+
+  async list() {
+    const kind = this.#kind;
+    const leases = kind === undefined ? [] : await this.#api.list(`${KIND_LABEL}=${kind}`);
+    return leases.flatMap((lease) => {
+      const { annotations = {}, labels = {} } = lease.metadata;
+      const name = annotations[LOCK_ANNOTATION];
+      return name === undefined || labels[KIND_LABEL] !== kind
+        ? []
+        : [{ name, claim: claimOf(lease) }];
+    });
+  }
+
+  #labelled(lease: Lease): Lease {
+    if (this.#kind === undefined) return lease;
+    const labels = { ...lease.metadata.labels, [KIND_LABEL]: this.#kind };
+    return { ...lease, metadata: { ...lease.metadata, labels } };
   }
 
   close(): Promise<void> {
@@ -175,7 +211,7 @@ type Undefinable<T> = { readonly [K in keyof T]: T[K] | undefined };
 
 function newLease(name: string, lock?: string): Lease {
   const labels = { 'app.kubernetes.io/managed-by': 'setpoint' };
-  const annotations = lock === undefined ? {} : { 'setpoint-environment': lock };
+  const annotations = lock === undefined ? {} : { [LOCK_ANNOTATION]: lock };
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',

@@ -13,6 +13,11 @@ export interface Locks {
    * than holding one. Throws a SetpointError (lock-failed) if it cannot be told who holds it, or if this process lost it a moment ago.
    */
   take(name: string): Promise<Lock | LockRefused>;
+  /**
+   * Removes what is stored of locks whose environments are gone, if nobody holds them: those that a controller before this one left. Does nothing where that
+   * cannot be distinguished from what belongs to another controller.
+   */
+  removeGone?(isGone: (name: string) => boolean): Promise<void>;
   /** Releases every lock. Throws nothing: what cannot be released is free once this process is gone. */
   close(): Promise<void>;
 }
@@ -44,8 +49,11 @@ export interface Lock {
   stillHeld(): Promise<boolean>;
   /** Whether this process holds the lock as far as its own clock tells; nobody is asked. Enough for what does no harm if two do it. */
   isHeld(): boolean;
-  /** Gives the lock up at once; a second call does nothing. Throws a SetpointError (lock-failed) if others could not be told. */
-  release(): Promise<void>;
+  /**
+   * Gives the lock up at once; a second call does nothing. If its environment is gone, nothing is left of it. Throws a SetpointError (lock-failed) if others could
+   * not be told.
+   */
+  release(isGone?: boolean): Promise<void>;
 }
 
 export function isRefused(taken: Lock | LockRefused): taken is LockRefused {
@@ -63,6 +71,10 @@ export function scopedLocks(locks: Locks, scope: string): Locks {
     );
   return {
     take: (name) => locks.take(`${scope}/${name}`),
+    removeGone: async (isGone) =>
+      locks.removeGone?.(
+        (name) => name.startsWith(`${scope}/`) && isGone(name.slice(scope.length + 1)),
+      ),
     close: () => locks.close(),
   };
 }
@@ -133,11 +145,11 @@ export class EnvironmentLock {
     }
   }
 
-  /** Gives the lock up. Throws lock-failed if others could not be told. */
-  async release(): Promise<void> {
+  /** Gives the lock up, and what is stored of it if its environment is gone. Throws lock-failed if others could not be told. */
+  async release(isGone: boolean): Promise<void> {
     const lock = this.#lock;
     this.#lock = null;
-    await lock?.release();
+    await lock?.release(isGone);
   }
 
   async #take(): Promise<string | null> {

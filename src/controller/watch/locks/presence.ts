@@ -283,6 +283,10 @@ export interface ClaimStore<Version> {
     former: Claim<Version> | null,
     holder: string | null,
   ): Promise<Claim<Version> | null>;
+  /** Removes a claim, and no other that was put into its place. */
+  remove(name: string, claim: Claim<Version>): Promise<void>;
+  /** The locks that have a claim, as far as they are of controllers such as this one. */
+  list(): Promise<readonly { readonly name: string; readonly claim: Claim<Version> }[]>;
   close(): Promise<void>;
 }
 
