@@ -5,6 +5,8 @@ import { laterTarget, type Target } from '../../reconciler/desired/target.ts';
 /** Targets that are kept as they were parsed, those that are looked at now, again and again; and bytes of the texts that they were parsed from. */
 const MOST_PARSED = 64;
 const MOST_TEXT = 512 * 1024;
+/** Those of the reads under way, whatever their size: each read looks at its target many times. */
+const FEWEST_PARSED = 10;
 /** Blocks that differ and are kept for all targets that have them. */
 const MOST_BLOCKS = 1_000;
 
@@ -32,7 +34,7 @@ export class LaterTargets {
     this.#text += sizeOf(target);
     for (const oldest of this.#parsed.keys()) {
       const isFull = this.#parsed.size > MOST_PARSED || this.#text > MOST_TEXT;
-      if (oldest === read || !isFull) break;
+      if (this.#parsed.size <= FEWEST_PARSED || !isFull) break;
       this.#drop(oldest);
     }
     return target;

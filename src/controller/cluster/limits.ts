@@ -6,11 +6,11 @@ export const OBJECT_LIMITS = {
   /** Bytes of a spec, as the API server sends it. */
   specBytes: 256 * KIB,
   /** Commas, colons and brackets of a spec: two for each value that has a name. 1,000 entries of valuesFrom have 11,000. */
-  specTokens: 16_000,
+  specTokens: 12_000,
   /** Bytes of the text that settingsFrom names. */
   textBytes: 256 * KIB,
   /** Keys and values of that text, as YAML counts them. */
-  textScalars: 8_000,
+  textScalars: 5_000,
   /** Bytes of metadata: the rest of what a server of etcd takes is not a name. */
   metadataBytes: 2 * MIB,
   /** Bytes of a status. The controller writes at most about 52 KiB: 20, and 32 of fingerprints. */
@@ -25,15 +25,15 @@ export const OBJECT_LIMITS = {
  */
 export const STORE_LIMITS = {
   /** Of one namespace. */
-  namespace: 24 * MIB,
+  namespace: 20 * MIB,
   /** Of all namespaces. */
-  cluster: 48 * MIB,
+  cluster: 32 * MIB,
   /** Objects of one namespace of which something is known. Those above are counted only. */
   objects: 20_000,
   /** Bytes of the texts of ConfigMaps that objects of one namespace name: each counts once. */
   namespaceTexts: 4 * MIB,
   /** The same of all namespaces. */
-  texts: 12 * MIB,
+  texts: 8 * MIB,
 } as const;
 
 /** Limits of what is read of ConfigMaps and Secrets at a time. */
@@ -54,7 +54,7 @@ export const EVENT_LIMITS = {
   series: 1_800_000,
 } as const;
 
-/** Milliseconds for which objects are read one after the other before the controller does other work. */
+/** Milliseconds for which objects are read one after the other before the controller does other work, for as long as that took. */
 export const WORK_LIMITS = {
   /** Without a pause. */
   atOnce: 20,

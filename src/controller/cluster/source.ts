@@ -3,6 +3,7 @@ import { SharedValues } from '../../reconciler/model/redactor.ts';
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
+import { freeGrownMemory } from '../../reconciler/host/this-process.ts';
 import { checkPolicy } from '../../reconciler/operations/policy.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { watchSettings } from '../watch/schedule.ts';
@@ -41,7 +42,7 @@ const MOST_VALUES = 100_000;
 interface SourceTools {
   readonly outside: Pick<OutsideReader, 'find' | 'readNow' | 'refresh' | 'retain' | 'revision'>;
   readonly policies: Pick<SettingsPolicies, 'in' | 'isSettled' | 'problem' | 'revision'>;
-  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   /** A file with a JSON Schema that what an object declares must fit. */
   readonly policy?: string | undefined;
   /** Called for an object that became valid (null), or invalid by another reason. */
@@ -323,12 +324,14 @@ export class ClusterSource implements SettingsSource {
         continue;
       }
       if (now - paused > WORK_LIMITS.atOnce) {
-        await setImmediate();
+        await clock.sleep(now - paused);
         paused = clock.monotonic();
       }
       this.#dueJudgement.delete(one.key);
       next.set(one.key, await this.#read(one));
     }
+    // Parsing leaves many times the size of an object behind.
+    if (paused > began) freeGrownMemory();
     if (left > 0) this.outsideChanged();
   }
 

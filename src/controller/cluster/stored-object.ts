@@ -56,7 +56,7 @@ export function readObject(
   const before = find(objectKey(named));
   const shown = parsed('status', status);
   const refused = refusalOf(spec);
-  const size = storedSize((spec?.bytes ?? 0) + (status?.bytes ?? 0), spec?.tokens ?? 0);
+  const size = storedSize(spec?.bytes ?? 0, spec?.tokens ?? 0);
   if (refused !== null)
     return { object: { ...named, spec: {}, refused, ...shown }, size: storedSize(0, 0) };
   const isSame = before?.refused === undefined && isSameSpec(before, named);
