@@ -106,7 +106,7 @@ function stateHtml(state: WatchState, why: string | null, now: number): Markup {
         ]),
   ];
   return markup`<section id="state" aria-labelledby="name" data-name="${name}" data-status="${label.words}">
-<h1 id="name">${name} ${[label, ...extraLabels(state)].map((one) => [chipHtml(one), ' '])}</h1>
+<h1 id="name">${name} ${[label, ...extraLabels(state, now)].map((one) => [chipHtml(one), ' '])}</h1>
 <p class="sentence">${sentenceHtml(state, now)}${why === null || boxes.some((box) => box !== null) ? null : markup` Not healed: ${why}.`} ${runbookLink(alertOf(state))}</p>
 ${boxes}</section>
 `;

@@ -240,7 +240,7 @@ function environmentRow(
     status === 'not-read'
       ? null
       : markup` <span class="soft since">${lastingHtml(suspended?.at ?? since, now)}</span>`
-  }${extraLabels(state).map((one) => [' ', chipHtml(one)])}</td>
+  }${extraLabels(state, now).map((one) => [' ', chipHtml(one)])}</td>
 ${whatCell([whatDiffers(state), reason ?? ''])}<td role="cell" data-head="Last reads"><a href="${environmentAddress(name)}#reads" tabindex="-1">${stripHtml(reads)}</a></td>
 <td role="cell" data-head="Last read">${ageHtml(lastRead, now)}</td>
 <td role="cell" data-head="Next read">${dueHtml(nextRead, now)}</td>

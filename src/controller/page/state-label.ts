@@ -5,10 +5,11 @@ import { LABELS } from '../../reconciler/render/section.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 import { markup, markupSource, type Markup } from '../../reconciler/render/html/page.ts';
 import type { Paint } from '../../reconciler/render/text.ts';
+import { isFlapping } from '../watch/flapping.ts';
 import { clockText } from './times.ts';
 
 /** Labels in addition to the state. */
-export function extraLabels(state: WatchState): Label[] {
+export function extraLabels(state: WatchState, now: number): Label[] {
   const { status, found, stopped, heldBy } = state;
   const unknown = found === 'unknown' ? 0 : unknownIn(state);
   return [
@@ -19,6 +20,7 @@ export function extraLabels(state: WatchState): Label[] {
       ? []
       : [{ mark: '?', words: `${grouped(unknown)} not compared`, color: 'dim' } as const]),
     ...(stopped === null ? [] : [HEALING_STOPPED]),
+    ...(isFlapping(state, now) ? [FLAPPING] : []),
     ...(heldBy === null ? [] : [HELD_ELSEWHERE]),
   ];
 }
@@ -29,6 +31,7 @@ export function unknownIn({ plan }: Pick<WatchState, 'plan'>): number {
 }
 
 const HEALING_STOPPED: Label = { mark: '■', words: 'healing stopped', color: 'red' };
+const FLAPPING: Label = { mark: '~', words: 'flapping', color: 'yellow' };
 const HELD_ELSEWHERE: Label = { mark: '⇄', words: 'held elsewhere', color: 'dim' };
 
 const MOST = 100;

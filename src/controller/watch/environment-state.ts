@@ -14,6 +14,7 @@ import type {
 } from '../../reconciler/model/watch.ts';
 import { WATCH_STATUSES, watchStatusOf, type WatchStatus } from '../../reconciler/model/verdict.ts';
 import { healsAfter, moved, recent, retold } from './heal-limits.ts';
+import { flipsAfter } from './flapping.ts';
 import { failedAfter, putBackAfter } from './healing.ts';
 import type { AgreedLine } from './journal/journal-lines.ts';
 
@@ -82,6 +83,7 @@ export function notReadState(
     reads: [],
     suspended: null,
     heals: [],
+    flips: [],
     stopped: null,
     putBack: null,
     healFailed: null,
@@ -119,6 +121,7 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
         began,
         ...first,
         ...labels,
+        ...(fact.flip === true ? { flips: flipsAfter(state.flips, at) } : {}),
         edit: fact.edited ?? (found === 'error' ? state.edit : null),
         ...(isOver(state.stopped, found, digest) ? { stopped: null } : {}),
       };
@@ -254,10 +257,24 @@ export function newlyFound(
     digest,
     after,
     commit,
+    ...(isFlip(state, status, commit, edit) ? { flip: true as const } : {}),
     ...edited,
     ...labelled,
   };
   return { kind: 'state', ...about, plan: shown };
+}
+
+/** Whether what a read finds is neither of an edit nor of a write of ours, nor a failure or its end. */
+function isFlip(
+  { found: before, lastRead, lastApply, commit: known }: WatchState,
+  status: WatchStatus,
+  commit: string | null,
+  edit: string | null,
+): boolean {
+  const isCompared = [before, status].every((one) => one !== 'error' && one !== 'not-read');
+  const isWritten =
+    lastApply !== null && lastRead !== null && Date.parse(lastApply) >= Date.parse(lastRead);
+  return isCompared && !isWritten && edit === null && commit === known;
 }
 
 /** When the files were changed last, for all environments that this changed; and whether the environment was added to them while others were watched. */

@@ -163,6 +163,8 @@ export interface WatchState {
   readonly suspended: Suspension | null;
   /** Of the last hour. */
   readonly heals: readonly Heal[];
+  /** When another client changed it, of the last ten minutes; at most 20. */
+  readonly flips: readonly string[];
   readonly stopped: HealingStopped | null;
   /** What was put right last; null if nothing was, or a file of the journal has begun since. */
   readonly putBack: PutBack | null;
@@ -242,6 +244,8 @@ export interface StateEvent extends Named {
   /** The read before; the change was made after it. */
   readonly after: string | null;
   readonly commit: string | null;
+  /** That another client changed it, neither an edit of the file nor a write of ours; earlier versions did not write it. */
+  readonly flip?: true | undefined;
   /** When the files were changed to what is not applied yet, if something of it is. */
   readonly edited?: string | undefined;
   /** Its labels, if it has any. */

@@ -65,6 +65,7 @@ export const IN_CHECKPOINT = [
   'labels',
   'edit',
   'rollout',
+  'flips',
 ] as const satisfies readonly (keyof WatchState)[];
 type InCheckpoint = Pick<WatchState, (typeof IN_CHECKPOINT)[number]>;
 
@@ -78,7 +79,8 @@ type Later =
   | 'commit'
   | 'labels'
   | 'edit'
-  | 'rollout';
+  | 'rollout'
+  | 'flips';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
 export interface Checkpoint {
@@ -237,6 +239,7 @@ const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
     commit,
     labels,
     edited: orAbsent(time),
+    flip: orAbsent(flag),
     plan: orNull(plan),
   }),
   writing: about({
@@ -279,6 +282,7 @@ const KEPT = members({
   commit: orAbsent(orNull(text)),
   heals: list(members({ at: time, paths: list(text), drifted: orAbsent(list(text)) })),
   stopped: orNull(members({ at: time, ...stopped })),
+  flips: orAbsent(list(time)),
   edit: orAbsent(orNull(time)),
   rollout: orAbsent(
     orNull(members({ edit: time, at: time, result: oneOf(['begun', 'done', 'failed']) })),

@@ -5,6 +5,7 @@ import {
 } from '../../../reconciler/model/alert-names.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
 import { visible } from '../../../reconciler/render/text.ts';
+import { isFlapping } from '../flapping.ts';
 import { concerns, decide, troubleOf, type Due } from './decide.ts';
 import { messageOf, type Item } from './message.ts';
 import type { Receiver } from './receiver.ts';
@@ -98,7 +99,7 @@ export function alertsNow(
     const open = found === 'error' ? failing : difference;
     const isTold = open !== null || news.has(name);
     // Whether it still differs is not known while it cannot be read.
-    const goesOn = found === 'error' || !known.has(name);
+    const goesOn = found === 'error' || !known.has(name) || isFlapping(state, now);
     const isOpen = isTold && receiver.statuses.has(found);
     const firing = known.has(name) ? alertsOf(receiver, state, isOpen, isTold, page, now) : [];
     take(name, former, firing.length === 0 && goesOn ? former.firing : firing);

@@ -1,6 +1,7 @@
 import { matches } from '../../../reconciler/model/matcher.ts';
 import { selects } from '../../../reconciler/model/selector.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
+import { isFlapping } from '../flapping.ts';
 import { whyMustNotHeal } from '../healing.ts';
 import { isInAnyWindow } from '../schedule.ts';
 import type { Receiver } from './receiver.ts';
@@ -74,6 +75,9 @@ export function troubleOf({ settings, found, stopped, healFailed }: WatchState):
   return { event, key: `${event} ${healFailed.code}`, since: healFailed.at };
 }
 
+/** What a notice says in addition of an environment that keeps changing. */
+export const FLAPS = 'flapping';
+
 /** The digest of the state that a notice is about. */
 export function stateDigest(digest: string): string {
   return digest.split(':', 1)[0] ?? '';
@@ -128,13 +132,16 @@ function ofDifference(
   const open = known !== null && !endedUntold(receiver, known, lastInSync) ? known : null;
   const trouble = troubleOf(state);
   const isToldOf = trouble !== null && receiver.events.has(trouble.event);
+  const tells = (end: string): boolean =>
+    open !== null && [...open.digests].some((one) => one.endsWith(`:${end}`));
+  const flaps = isFlapping(state, now) && (!isToldOf || tells(trouble.key));
+  if (flaps && open !== null) return tells(FLAPS) ? [] : [due('changed', `${digest}:${FLAPS}`)];
+  if (flaps && receiver.statuses.has(found)) return [due('opened', `${digest}:${FLAPS}`)];
   if (!receiver.statuses.has(found) && !isToldOf) {
     if (open !== null) return [due('resolved', latest(open), 'difference')];
     if (isUnsure(receiver, told)) return [due('resolved', digest, 'difference')];
     return ofHealed(receiver, state, told.healed, now, due);
   }
-  const tells = (end: string): boolean =>
-    open !== null && [...open.digests].some((one) => one.endsWith(`:${end}`));
   if (isToldOf && !tells(trouble.key)) return [due(trouble.event, `${digest}:${trouble.key}`)];
   if (open === null || isUnsure(receiver, told))
     return isHealedSoon(state, now) ? [] : [due('opened', digest)];

@@ -6,7 +6,7 @@ import { shownChange } from '../../../reconciler/render/change.ts';
 import { STATE_WORDS } from '../../../reconciler/render/section.ts';
 import { notCompared } from '../../../reconciler/render/wording.ts';
 import { keptItem, keptWords } from '../healing.ts';
-import { stateDigest, type Due } from './decide.ts';
+import { FLAPS, stateDigest, type Due } from './decide.ts';
 import type { End } from './told.ts';
 
 /** What is said of one environment, or of the controller. Names, paths and errors are foreign text: each form makes them inert in its own way. */
@@ -107,8 +107,10 @@ function toMinute(at: string): string {
 }
 
 /** What follows the name of the environment. */
-export function wordsOf({ event, state, end }: Due): string {
+export function wordsOf({ event, state, end, digest }: Due): string {
   const { found, since } = state;
+  if (event !== 'resolved' && digest.endsWith(`:${FLAPS}`))
+    return 'is flapping: other clients keep changing it, which is not reported each time';
   switch (event) {
     case 'opened':
       return SENTENCES[found];
