@@ -1,6 +1,6 @@
 // The CustomResourceDefinitions of SettingsTarget and SettingsPolicy, made from the schema of settings.yaml: its blocks as a structural
 // schema, inside the frames of scripts/kubernetes-frame.mjs. What a structural schema cannot say is left to the reader (src/reconciler/kubernetes).
-import { frame, policyFrame } from './kubernetes-frame.mjs';
+import { frame, NO_REFERENCE, policyFrame } from './kubernetes-frame.mjs';
 
 /** The blocks whose members are spelled as in settings.yaml. */
 const DATA = [
@@ -39,8 +39,11 @@ function settingsTargetCrd(schema) {
   const block = (name) =>
     structural({ $ref: `#/$defs/${name}`, ...described(schema, name) }, schema.$defs);
   const { guards, watch } = schema.$defs;
+  const data = Object.fromEntries(DATA.map((name) => [name, block(name)]));
+  for (const member of Object.values(data.settings.properties))
+    if (member.type === 'string' && member.enum === undefined) member.pattern ??= NO_REFERENCE;
   return frame({
-    data: Object.fromEntries(DATA.map((name) => [name, block(name)])),
+    data,
     guards: camelCased(structural(guards, schema.$defs)),
     watch: camelCased(structural(watch, schema.$defs)),
     server: structural(schema.$defs.server, schema.$defs),

@@ -9,9 +9,11 @@ const object = (description, properties, required) => ({
   ...(required === undefined ? {} : { required }),
 });
 
+/** Text without references: a single `$` before a brace. Go's expressions look neither ahead nor back. */
+export const NO_REFERENCE = '^([^$]|\\$[^${]|\\$\\$+[^$])*\\$*$';
 const NAME = { minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$' };
 const KEY = { minLength: 1, maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$' };
-const PATH = { minLength: 1, maxLength: 2048 };
+const PATH = { minLength: 1, maxLength: 2048, pattern: NO_REFERENCE };
 
 const secretKeyRef = object(
   'A key of a Secret in the same namespace.',
@@ -119,7 +121,7 @@ function policySpec(rules, interval) {
       namespaceSelector: namespaceSelector(),
       allowedOrigins: set(
         'Where keys may be sent: origins or hosts, such as https://*.example.com. Default: where the controller allows.',
-        { minLength: 1, maxLength: 253 },
+        { minLength: 1, maxLength: 253, pattern: '^[^${}]+$' },
       ),
       modes: set(
         'The modes that SettingsTargets may have. Default: both.',
@@ -242,7 +244,7 @@ function serverOf({ auth, dialect, compare_secrets: compareSecrets }) {
   const origin = (whose) => `${whose}.find('^[A-Za-z]+://[^/]+').lowerAscii()`;
   const url = text('The address of the server. Its origin never changes.', {
     maxLength: 2048,
-    pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#@]+(/[^\\s?#]*)?$',
+    pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#@${}]+(/[^\\s?#{}]*)?$',
     'x-kubernetes-validations': [
       { rule: 'isURL(self)', message: 'must be an address with http or https and a host' },
       {
@@ -257,7 +259,10 @@ function serverOf({ auth, dialect, compare_secrets: compareSecrets }) {
     maxItems: 100,
     items: object(
       'A header.',
-      { name: text('Its name.', { minLength: 1, maxLength: 256 }), secretKeyRef },
+      {
+        name: text('Its name.', { minLength: 1, maxLength: 256, pattern: '^[^${}]+$' }),
+        secretKeyRef,
+      },
       ['name', 'secretKeyRef'],
     ),
     'x-kubernetes-list-type': 'map',
@@ -283,6 +288,7 @@ function settingsFrom() {
       environment: text('The environment of it, if it has several.', {
         minLength: 1,
         maxLength: 256,
+        pattern: NO_REFERENCE,
       }),
     },
     ['configMapKeyRef'],

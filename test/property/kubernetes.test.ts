@@ -110,10 +110,11 @@ function bothSources(env: Variables) {
       variable: (name: string) => env[name],
       file: () => ({ problem: 'none' }),
     },
-    ofCluster: clusterSource(({ key }) => {
-      const text = env[key];
-      return text === undefined ? { problem: 'no such key' } : { text };
-    }),
+    ofCluster: (target: Target) =>
+      clusterSource(target, ({ key }) => {
+        const text = env[key];
+        return text === undefined ? { problem: 'no such key' } : { text };
+      }),
   };
 }
 
@@ -136,7 +137,9 @@ function there(text: string, env: Variables): 'refused' | 'invalid' | 'same' {
     const hasKey = ({ key }: { readonly key: string }) => (env[key] ?? '').trim() !== '';
     const back = readSettingsTarget(object, { hasKey });
     expect(back.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
-    expect(declared(back.target as Target, ofCluster)).toEqual(declared(target, ofFile));
+    expect(declared(back.target as Target, ofCluster(back.target as Target))).toEqual(
+      declared(target, ofFile),
+    );
   }
   return 'same';
 }

@@ -1,9 +1,12 @@
 import { milliseconds } from '../../reconciler/desired/blocks/watch.ts';
 import { API_VERSION } from '../../reconciler/kubernetes/crd.ts';
 import { snakeCase } from '../../reconciler/kubernetes/names.ts';
+import { findReferences } from '../../reconciler/kubernetes/texts.ts';
 import { SetpointError } from '../../reconciler/model/error.ts';
 import { RULES, type Rule } from '../../reconciler/model/guard.ts';
 import type { Limits } from '../../reconciler/model/limits.ts';
+import { formatPath } from '../../reconciler/model/path.ts';
+import type { Value } from '../../reconciler/model/value.ts';
 import { selects, type Requirement } from '../../reconciler/model/selector.ts';
 import { kubePath, type KubeApi } from './kube-api.ts';
 import { notListed, Reflector, type ReflectorOptions } from './reflector.ts';
@@ -188,6 +191,10 @@ function requirementsOf(policy: PolicyResource): readonly Requirement[] {
 }
 
 function allowanceOf(policies: readonly PolicyResource[]): Allowance {
+  for (const policy of policies) {
+    const [path] = findReferences((policy.spec ?? {}) as Value, ['spec']);
+    if (path !== undefined) throw unknownIn(policy, `the reference at ${formatPath(path)}`);
+  }
   const limits: Limits = {
     origins: policies.flatMap((policy) => {
       const { allowedOrigins } = policy.spec ?? {};

@@ -1,8 +1,8 @@
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
-import { secretName, type SecretPath } from '../../reconciler/model/ports.ts';
+import type { RequestedValue, SecretRequest } from '../../reconciler/model/ports.ts';
 import { withoutStop } from '../../reconciler/model/wording.ts';
-import type { SecretAnswers } from '../../reconciler/host/reference-source.ts';
-import { referredKey, type ReferredKey } from '../../reconciler/kubernetes/read.ts';
+import type { RequestedSecrets } from '../../reconciler/host/reference-source.ts';
+import { secretLabel } from '../../reconciler/kubernetes/secret-keys.ts';
 import { KubeForbidden, kubePath, type KubeApi } from './kube-api.ts';
 import type { KubeResource } from './stored-object.ts';
 
@@ -34,21 +34,19 @@ export class ClusterSecrets {
     this.#originOf = originOf;
   }
 
-  forRun(): SecretAnswers {
-    const found = new Map<string, SecretText>();
+  forRun(): RequestedSecrets {
+    const found = new Map<string, RequestedValue>();
     return {
-      ask: async (secrets) => {
+      request: async (requests) => {
         const read = new Map<string, Promise<KubeSecret | { readonly problem: string }>>();
-        for (const secret of secrets) {
-          const key = referredKey(secret);
-          if (key === null) continue;
-          const name = `${key.namespace}/${key.name}`;
-          const reading = read.get(name) ?? this.#read(key);
+        for (const [text, request] of requests) {
+          const name = `${request.namespace}/${request.name}`;
+          const reading = read.get(name) ?? this.#read(request);
           read.set(name, reading);
-          found.set(secretName(secret), this.#valueIn(await reading, key));
+          found.set(text, { ref: secretLabel(request), ...this.#valueIn(await reading, request) });
         }
       },
-      of: (secret: SecretPath) => found.get(secretName(secret)),
+      valueFor: (text) => found.get(text) ?? null,
     };
   }
 
@@ -61,7 +59,9 @@ export class ClusterSecrets {
   async #read({
     namespace,
     name,
-  }: Pick<ReferredKey, 'name' | 'namespace'>): Promise<KubeSecret | { readonly problem: string }> {
+  }: Pick<SecretRequest, 'name' | 'namespace'>): Promise<
+    KubeSecret | { readonly problem: string }
+  > {
     try {
       const found = await this.#get({ namespace, name });
       if (found !== null) return found;
@@ -76,14 +76,14 @@ export class ClusterSecrets {
   async #get({
     namespace,
     name,
-  }: Pick<ReferredKey, 'name' | 'namespace'>): Promise<KubeSecret | null> {
+  }: Pick<SecretRequest, 'name' | 'namespace'>): Promise<KubeSecret | null> {
     const path = kubePath('/api/v1', namespace, 'secrets', name);
     const about = { what: 'Secrets', purpose: 'read Secrets', namespace, rule: RULE };
     const answer = await this.#api.ask({ method: 'GET', path, within: WITHIN, about });
     return answer.kind === 'done' ? (answer.value as KubeSecret) : null;
   }
 
-  #valueIn(read: KubeSecret | { readonly problem: string }, key: ReferredKey): SecretText {
+  #valueIn(read: KubeSecret | { readonly problem: string }, key: SecretRequest): SecretText {
     if ('problem' in read) return read;
     const pinned = read.metadata.annotations?.[PINNED];
     const origin = this.#originOf(`${key.namespace}/${key.object}`);

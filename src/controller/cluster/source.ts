@@ -4,6 +4,8 @@ import { asSetpointError, type SetpointError } from '../../reconciler/model/erro
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { freeGrownMemory } from '../../reconciler/host/this-process.ts';
+import { findTextProblems } from '../../reconciler/kubernetes/read.ts';
+import { InvalidSettings } from '../../reconciler/operations/load.ts';
 import { checkPolicy } from '../../reconciler/operations/policy.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { watchSettings } from '../watch/schedule.ts';
@@ -290,6 +292,12 @@ export class ClusterSource implements SettingsSource {
       if (isSame && before.problem !== null) return before;
       return { ...none, problem: refusedProblem(object.refused, namespaceOf(object)) };
     }
+    // Texts are judged before anything that the object names is asked for.
+    const hasBadTexts =
+      isSame && before.outside === null && before.problem instanceof InvalidSettings;
+    if (hasBadTexts) return before;
+    const texts = isSame ? [] : findTextProblems(object);
+    if (texts.length > 0) return { ...none, problem: new InvalidSettings(texts) };
     try {
       const allowance = policies.in(namespaceOf(object));
       const found = outside.find(namespaceOf(object), outsideNames(object));

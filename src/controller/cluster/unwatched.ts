@@ -18,9 +18,10 @@ export function stalledReason(problem: {
   return FORBIDDEN.has(problem.code) ? 'Forbidden' : 'Invalid';
 }
 
-/** Why an object is not valid, in a sentence or two: the first place is a path in it, or a line of its ConfigMap. */
+/** Why an object is not valid, in a sentence or two: the first place is a path in it, or in its ConfigMap. */
 export function whyInvalid(problem: SetpointError): string {
-  return textOfProblem(problem, (one) =>
-    one.file.startsWith('SettingsTarget ') ? formatPath(one.path) : lineOf(one),
-  );
+  return textOfProblem(problem, (one) => {
+    if (one.file.startsWith('SettingsTarget ')) return formatPath(['spec', ...one.path]);
+    return one.path.length === 0 ? lineOf(one) : `${one.file}: ${formatPath(one.path)}`;
+  });
 }

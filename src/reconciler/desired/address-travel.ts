@@ -121,5 +121,7 @@ function problemOfHost(host: Value, policy: TravelPolicy): TravelProblem | null 
       hint: 'Write a host, such as gitlab.example.com.',
     };
   const url = new URL(address);
-  return isLoopback(url.hostname) ? null : originProblem(url, shown, policy);
+  return policy.isLoopbackFree && isLoopback(url.hostname)
+    ? null
+    : originProblem(url, shown, policy);
 }

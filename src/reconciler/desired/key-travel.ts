@@ -7,7 +7,13 @@ import type { ServerSettings } from '../model/state.ts';
 import { namesListed } from '../model/wording.ts';
 import { partsWithReferences } from './blocks.ts';
 import { eachText, type Node } from './node.ts';
-import { isMalformed, mayHoldReference, parseTemplate, mayHoldSecret } from './references.ts';
+import {
+  isMalformed,
+  mayHoldReference,
+  parseTemplate,
+  mayHoldSecret,
+  REQUESTED,
+} from './references.ts';
 import type { Target } from './target.ts';
 
 /** Where keys may be sent. Read from outside of the branch alone. A list that is not set is null. */
@@ -19,6 +25,8 @@ export interface TravelPolicy extends SecretPolicy {
   readonly bindings: readonly Binding[];
   /** If both lists must be set: in a pipeline, and if a branch is followed. */
   readonly required: Requirement | null;
+  /** Loopback needs no list. It does where the address is that of a pod, whose own page and neighbours answer there. */
+  readonly isLoopbackFree: boolean;
   /** Certificates are not checked in this process. */
   readonly unverifiedTls: boolean;
 }
@@ -61,9 +69,10 @@ export function travelPolicyIn(env: Variables, from?: 'branch' | 'cluster'): Tra
     origins: entries === null ? [] : [{ name: 'SETPOINT_ALLOWED_ORIGINS', entries }],
     variables: variables === null ? null : variables.map(variableOf),
     bindings: (variables ?? []).flatMap(bindingOf),
-    // Which Secret an object may name is for its namespace to say.
-    secrets: from === 'cluster' ? ['kubernetes/**'] : listIn(env['SETPOINT_ALLOWED_SECRETS']),
+    // Which Secret an object may request is for its namespace to say.
+    secrets: from === 'cluster' ? [`${REQUESTED}/**`] : listIn(env['SETPOINT_ALLOWED_SECRETS']),
     required: required[from ?? 'files'],
+    isLoopbackFree: from !== 'cluster',
     unverifiedTls: env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
   };
 }
@@ -88,7 +97,7 @@ function bindingOf(entry: string): Binding[] {
 }
 
 /**
- * Why a target's service may not be sent what its file reads; null if it may. Loopback and `embedded:` need no list, but must be in those
+ * Why a target's service may not be sent what its file reads; null if it may. What is local needs no list, but must be in those
  * of its limits. `sent` are the variables that are sent: those of the file, unless its own server is not used.
  */
 export function travelProblem(
@@ -102,7 +111,8 @@ export function travelProblem(
     unlistedProblem(read, policy) ?? bindingProblem(sent ?? variablesRead(read), server, policy);
   if (refused !== null) return refused;
   const url = parsedUrl(server.url);
-  if (isLocal(server)) return unlistedOrigin(url, server.origin, target.limits?.origins ?? []);
+  if (isLocal(server, policy))
+    return unlistedOrigin(url, server.origin, target.limits?.origins ?? []);
   return (
     revealProblem(server) ??
     originProblem(url, server.origin, withinLimits(policy, target)) ??
@@ -119,7 +129,7 @@ export function readingProblem(
   return (
     unlistedProblem(parts, policy) ??
     bindingProblem(variablesRead(parts), server, policy) ??
-    (isLocal(server) ? null : listProblem([...variablesRead(parts)], policy))
+    (isLocal(server, policy) ? null : listProblem([...variablesRead(parts)], policy))
   );
 }
 
@@ -144,8 +154,8 @@ function bindingProblem(
   return null;
 }
 
-function isLocal({ url }: ServerSettings): boolean {
-  return url.startsWith('embedded:') || isLoopback(parsedUrl(url).hostname);
+function isLocal({ url }: ServerSettings, { isLoopbackFree }: TravelPolicy): boolean {
+  return isLoopbackFree && (url.startsWith('embedded:') || isLoopback(parsedUrl(url).hostname));
 }
 
 function unlistedProblem(

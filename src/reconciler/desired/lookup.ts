@@ -1,6 +1,12 @@
 import { textKindAt } from './blocks.ts';
 import type { Node } from './node.ts';
-import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './references.ts';
+import {
+  holdsReference,
+  isMalformed,
+  mayHoldReference,
+  parseTemplate,
+  type Reference,
+} from './references.ts';
 import { validate } from './schema-validator.gen.ts';
 import type { ReferenceReport } from '../model/documents.gen.ts';
 import type { FieldName } from '../model/field.ts';
@@ -15,7 +21,7 @@ import {
   type PathOfEntry,
 } from '../model/mcp.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
-import { secretName, type ReferenceSource } from '../model/ports.ts';
+import { secretName, type ReferenceSource, type RequestedValue } from '../model/ports.ts';
 import type { MissingReference } from '../model/state.ts';
 import { isList, isRecord, type Value } from '../model/value.ts';
 
@@ -32,6 +38,8 @@ export interface Missing {
 
 /** Resolves the references in a text. No message holds a value. */
 export function lookUp(text: string, source: ReferenceSource): Resolved | Missing {
+  if (source.requested !== undefined)
+    return resolveRequest(text, source.requested(text), source.resolved);
   if (!mayHoldReference(text)) return { text, ref: null };
   const parts = parseTemplate(text);
   if (isMalformed(parts))
@@ -58,6 +66,23 @@ export function lookUp(text: string, source: ReferenceSource): Resolved | Missin
   if (literals.length === 1) return { text: result, ref: null };
   source.resolved?.(result, text);
   return { text: result, ref: text };
+}
+
+/** Resolves a text of an object of a cluster: a request as a whole, or data, in which only `$${` has a meaning. */
+function resolveRequest(
+  text: string,
+  requested: RequestedValue | null,
+  note: ReferenceSource['resolved'],
+): Resolved | Missing {
+  if (requested === null)
+    return holdsReference(text)
+      ? { problem: 'nothing requests it', ref: text, missing: text, literals: ['', ''] }
+      : { text: text.replaceAll('$${', () => '${'), ref: null };
+  const { ref } = requested;
+  const found = 'problem' in requested ? requested : maskOr(requested.text, `the ${ref},`);
+  if ('problem' in found) return { problem: found.problem, ref, missing: ref, literals: ['', ''] };
+  note?.(found.text, ref);
+  return { text: found.text, ref };
 }
 
 const NOT_ASKED = { problem: 'its secret command was not run' };
@@ -133,9 +158,10 @@ export function readTyped(
   const found = lookUp(text, source);
   if ('problem' in found) return unseen({ ...found, literals: ['', ''] });
   const value = scalarOf(found.text);
-  if (value !== null && accepts(value)) return new Secret(value, text);
+  const ref = found.ref ?? text;
+  if (value !== null && accepts(value)) return new Secret(value, ref);
   const problem = 'its value does not fit the field';
-  return unseen({ problem, ref: text, missing: text, literals: ['', ''] });
+  return unseen({ problem, ref, missing: ref, literals: ['', ''] });
 }
 
 function scalarOf(text: string): Scalar | null {

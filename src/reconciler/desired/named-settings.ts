@@ -307,15 +307,16 @@ function identified(key: 'url' | 'name', text: string, source: ReferenceSource):
   const bare = key === 'url' ? bareUrl : (name: string) => name.trim();
   if ('problem' in found) {
     const known = lookUp(bare(text), source);
+    const shown = bare(found.ref);
     const identity =
       'problem' in known
-        ? Identity.unseen(bare(text), known.literals)
-        : new Identity(bare(text), bare(known.text));
+        ? Identity.unseen(shown, known.literals)
+        : new Identity(shown, bare(known.text));
     return unseen(found, identity);
   }
   const value = found.text.trim();
   if (found.ref !== null)
-    return new Secret(value, found.ref, new Identity(bare(text), bare(value)));
+    return new Secret(value, found.ref, new Identity(bare(found.ref), bare(value)));
   return key === 'url' && isSensitiveAddress(value)
     ? new Secret(value, null, new Identity(bareUrl(value)))
     : value;

@@ -137,6 +137,16 @@ function complaint(text: string, index: number): string {
     : 'This reference has no closing brace.';
 }
 
+/** Whether a text is data alone: it contains no reference, and nothing that looks like one. */
+export function isData(text: string): boolean {
+  if (!mayHoldReference(text)) return true;
+  const parts = parseTemplate(text);
+  return !isMalformed(parts) && parts.every((part) => typeof part === 'string');
+}
+
+/** The first part of the texts that stand for requests of objects of a cluster, where a settings file has the name of a secret command. */
+export const REQUESTED = 'Secret';
+
 /** How to write a reference that has another tool's form and is the whole value of a secret; null if it has none of these. */
 export function foreignReference(text: string): string | null {
   const whole = text.trim();

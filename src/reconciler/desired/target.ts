@@ -17,6 +17,7 @@ import {
   type PlacedFinding,
 } from './node.ts';
 import type { Limits } from '../model/limits.ts';
+import type { SecretRequest } from '../model/ports.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import { parseFile } from './parse.ts';
 import { mayHoldReference, mayReadSecrets } from './references.ts';
@@ -52,7 +53,11 @@ export interface Target extends Blocks {
   readonly shared: Blocks;
   /** What is allowed to it from outside of its file; absent if nobody says. */
   readonly limits?: Limits;
+  /** The values that an object of a cluster requests, by the texts that stand for them; absent for a target of a file. */
+  readonly requests?: SecretRequests;
 }
+
+export type SecretRequests = ReadonlyMap<string, SecretRequest>;
 
 /** A target whose parts are read when they are looked at, and not kept, but for those of `ahead`. */
 export function laterTarget(known: Known, read: () => Target, ahead?: KnownAhead): Target {
@@ -81,7 +86,13 @@ class LaterTarget implements Known {
   }
 }
 
-for (const part of ['root', 'base', 'shared', ...BLOCKS.map(({ name }) => name)] as const) {
+for (const part of [
+  'root',
+  'base',
+  'shared',
+  'requests',
+  ...BLOCKS.map(({ name }) => name),
+] as const) {
   Object.defineProperty(LaterTarget.prototype, part, {
     get(this: LaterTarget) {
       return this.read()[part];

@@ -3,8 +3,10 @@ import { dirname, resolve } from 'node:path';
 import {
   type ReferenceSource,
   type Variables,
+  type RequestedValue,
   secretName,
   type SecretPath,
+  type SecretRequest,
 } from '../model/ports.ts';
 import { isUnder, readText } from './read-text.ts';
 import { parseEnv } from 'node:util';
@@ -38,6 +40,23 @@ export function referenceSource(
     },
     file: (path) => readSecretFile(path, folders, env, unanswered),
     ...(secrets === undefined ? {} : { secret: (one) => secrets.of(one) }),
+  };
+}
+
+/** The values that objects of a cluster request, in one run. */
+export interface RequestedSecrets {
+  /** Asks for the values of requests, by the texts that stand for them. */
+  request(requests: Iterable<readonly [text: string, request: SecretRequest]>): Promise<void>;
+  /** Null if no request stands for the text. */
+  valueFor(text: string): RequestedValue | null;
+}
+
+/** The requested values and nothing else: no variables, no files, no secret commands. */
+export function requestSource(secrets: RequestedSecrets): ReferenceSource {
+  return {
+    variable: () => undefined,
+    file: (path) => ({ problem: `an object of a cluster reads no files, such as ${path}` }),
+    requested: (text) => secrets.valueFor(text),
   };
 }
 

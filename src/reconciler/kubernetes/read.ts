@@ -1,17 +1,19 @@
 import { readTargets, type Target } from '../desired/target.ts';
 import { sourceFile, type Finding } from '../desired/node.ts';
 import { diagnostic } from '../desired/report.ts';
-import { isMalformed, mayHoldReference, parseTemplate } from '../desired/references.ts';
+import { REQUESTED } from '../desired/references.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { parsePath } from '../model/path.ts';
-import type { SecretPath } from '../model/ports.ts';
+import type { SecretRequest } from '../model/ports.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { snakeCase } from './names.ts';
 import { withValueAt } from './put.ts';
+import { fitsSchema, specSchema } from './crd.ts';
 import { isSecretKey, type SecretKey } from './secret-keys.ts';
 import { declaredBy } from './settings-from.ts';
 import type { Given, SettingsTarget, TargetSpec } from './settings-target.ts';
 import { DATA } from './spec.ts';
+import { findReferences } from './texts.ts';
 
 /** The target that a SettingsTarget declares; null if one of the diagnostics is an error. */
 export interface ReadTarget {
@@ -22,25 +24,24 @@ export interface ReadTarget {
 }
 
 /**
- * What a SettingsTarget declares, as settings.yaml would: the same checks, the same paths. A value of a Secret is a reference, which
- * `referredKey` tells of what. Nothing is asked for here.
+ * What a SettingsTarget declares, as settings.yaml would: the same checks, the same paths. Its texts, and those of a ConfigMap, are data. A
+ * value of a Secret is a request of the target, for which a text stands that nothing else can spell. Nothing is asked for here.
  */
 export function readSettingsTarget(object: SettingsTarget, given: Given = {}): ReadTarget {
+  const texts = findTextProblems(object);
+  if (texts.length > 0) return { target: null, diagnostics: texts, secrets: [] };
   const from = declaredBy(object, given);
   if ('problems' in from) return { target: null, diagnostics: from.problems, secrets: [] };
   const file = sourceFile(`SettingsTarget ${object.metadata.name}`, '');
   const problem = (finding: Finding): Diagnostic => diagnostic(file, 0, finding);
   const spec: ValueRecord = { ...from.spec };
-  const inline = DATA.flatMap((name) => inlineReferences(spec[name] ?? null, [name]));
-  const problems: Diagnostic[] = [
-    ...inline,
-    ...inlineReferences(spec['native'] ?? null, ['native']),
-  ].map((path) => problem({ ...INLINE, path }));
+  const problems: Diagnostic[] = [];
   problems.push(...brokenRefs(spec, object.spec).map((path) => problem({ ...NO_SECRET, path })));
   const values = valuesFrom(spec).filter(
     ({ secret, optional }) => !optional || given.hasKey?.(secret) !== false,
   );
-  const reference = referenceOf(object.metadata);
+  const requests = new Map<string, SecretRequest>();
+  const reference = requestingFor(object.metadata, requests);
   const filled = withValues(declaredBlocks(spec), spec, values, reference);
   problems.push(...filled.unknown.map((path) => problem(leadsNowhere(path))));
   if (problems.length > 0) return { target: null, diagnostics: problems, secrets: [] };
@@ -60,29 +61,35 @@ export function readSettingsTarget(object: SettingsTarget, given: Given = {}): R
   const [target] = targets;
   const isValid = !diagnostics.some(({ severity }) => severity === 'error');
   return {
-    target: isValid ? (target ?? null) : null,
+    target: isValid && target !== undefined ? { ...target, requests } : null,
     diagnostics: [...from.warnings, ...diagnostics],
     secrets: [...values.map(({ secret }) => secret), ...serverSecrets(object.spec)],
   };
 }
 
-const INLINE = {
+/** The problems of the texts of an object, which hold whatever it names: references, and an address that is none. */
+export function findTextProblems({ metadata, spec }: SettingsTarget): readonly Diagnostic[] {
+  const file = sourceFile(`SettingsTarget ${metadata.name}`, '');
+  const found = findReferences(spec, []).map((path) => ({ ...NO_REFERENCES, path }));
+  const { url = '' } = spec.server;
+  const schema = specSchema().properties?.['server']?.properties?.['url'] ?? 'open';
+  const isAddress = typeof url === 'string' && fitsSchema(schema, url);
+  return [...found, ...(isAddress || found.length > 0 ? [] : [NO_ADDRESS])].map((finding) =>
+    diagnostic(file, 0, finding),
+  );
+}
+
+const NO_REFERENCES = {
   code: 'malformed-reference',
-  message: 'A SettingsTarget holds no references.',
+  message: 'References are not resolved in a SettingsTarget.',
   hint: 'Name the key of a Secret under valuesFrom, with this path; write $${ for a literal ${.',
 } as const;
-
-/** The paths of texts that hold references. */
-function inlineReferences(value: Value, path: readonly string[]): readonly (readonly string[])[] {
-  if (typeof value === 'string') {
-    const parts = mayHoldReference(value) ? parseTemplate(value) : [];
-    return !isMalformed(parts) && parts.some((part) => typeof part === 'object') ? [path] : [];
-  }
-  if (isList(value))
-    return value.flatMap((item, index) => inlineReferences(item, [...path, String(index)]));
-  if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) => inlineReferences(inner, [...path, key]));
-}
+const NO_ADDRESS = {
+  code: 'bad-value',
+  message: 'This is not the address of a server.',
+  hint: 'Write http:// or https:// and a host, without a query.',
+  path: ['server', 'url'],
+} as const;
 
 interface FromSecret {
   readonly path: string;
@@ -130,28 +137,21 @@ function brokenRefs(spec: ValueRecord, { server }: TargetSpec): readonly (readon
   ];
 }
 
-/** The command that references to Secrets name. */
-const COMMAND = 'kubernetes';
-
 type ReferenceTo = (secret: SecretKey) => string;
 
-/** A reference to a key of a Secret for an object: one of its own namespace, whatever the object says. */
-function referenceOf({ namespace = 'default', name }: SettingsTarget['metadata']): ReferenceTo {
-  return (secret) => `\${secret:${COMMAND}/${namespace}/${name}/${secret.name}/${secret.key}}`;
-}
-
-/** A key of a Secret, and the object that refers to it. */
-export interface ReferredKey extends SecretKey {
-  readonly namespace: string;
-  readonly object: string;
-}
-
-/** What a reference of such a target leads to; null for any other. */
-export function referredKey({ command, path }: SecretPath): ReferredKey | null {
-  const [namespace = '', object = '', name = '', key = '', ...more] = path.split('/');
-  return command === COMMAND && key !== '' && more.length === 0
-    ? { namespace, object, name, key }
-    : null;
+/**
+ * Adds requests of an object for keys of Secrets, and returns the texts that stand for them: references in the form of a settings file, for its
+ * checks, which no text of the object contains.
+ */
+function requestingFor(
+  { namespace = 'default', name: object }: SettingsTarget['metadata'],
+  requests: Map<string, SecretRequest>,
+): ReferenceTo {
+  return ({ name, key }) => {
+    const text = `\${secret:${REQUESTED}/${name}/${key}}`;
+    requests.set(text, { namespace, object, name, key });
+    return text;
+  };
 }
 
 /** The blocks as settings.yaml has them, what only later servers have among the settings. */

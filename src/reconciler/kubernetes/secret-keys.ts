@@ -16,6 +16,11 @@ export function isSecretKey({ name, key }: SecretKey): boolean {
   return NAME.test(name) && !name.includes('..') && KEY.test(key);
 }
 
+/** A key of a Secret in the words of messages. */
+export function secretLabel({ name, key }: SecretKey): string {
+  return `Secret ${name}, key ${key}`;
+}
+
 /**
  * The key of a Secret that holds what a reference names: as `kubernetes.references` says, else in the Secret for all that the flag or
  * `kubernetes.secret` names, by the name of the variable or of the file. Otherwise why that is not known, and what to do. `used` gets the entry

@@ -1,4 +1,13 @@
-import { sourceFile, member, textOf, type Finding, type PlacedFinding } from '../desired/node.ts';
+import {
+  itemsIn,
+  member,
+  sourceFile,
+  textOf,
+  type Finding,
+  type Node,
+  type PlacedFinding,
+} from '../desired/node.ts';
+import { isData } from '../desired/references.ts';
 import { diagnostic, diagnosticOf } from '../desired/report.ts';
 import { baseOf, readTargets, type Target } from '../desired/target.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -16,8 +25,9 @@ type FromConfigMap =
 export function declaredBy({ metadata, spec }: SettingsTarget, given: Given): FromConfigMap {
   const from = spec['settingsFrom'];
   if (!isRecord(from)) return { spec, warnings: [] };
-  const { name = '' } = isRecord(from['configMapKeyRef']) ? from['configMapKeyRef'] : {};
-  const path = typeof name === 'string' ? `ConfigMap ${name}` : 'ConfigMap';
+  const { name, key } = isRecord(from['configMapKeyRef']) ? from['configMapKeyRef'] : {};
+  const isNamed = typeof name === 'string' && typeof key === 'string';
+  const path = isNamed ? `ConfigMap ${name}, key ${key}` : 'ConfigMap';
   const file = sourceFile(path, given.settings ?? '');
   const refused = (finding: Finding): FromConfigMap => ({
     problems: [diagnostic(file, 0, finding)],
@@ -29,6 +39,8 @@ export function declaredBy({ metadata, spec }: SettingsTarget, given: Given): Fr
   const lock = given.lock === undefined ? {} : { lock: given.lock };
   const loaded = { path, text: given.settings, base: null, ...lock };
   const { targets, diagnostics } = readTargets(loaded, { serverGiven: true, several: false });
+  const references = targets.slice(0, 1).flatMap(({ root }) => findReferences(root, []));
+  if (references.length > 0) return { problems: references.map(diagnosticOf) };
   if (diagnostics.some(({ severity }) => severity === 'error')) return { problems: diagnostics };
   const chosen = choose(targets, from['environment'], metadata.name);
   if (!('root' in chosen)) return refused(chosen);
@@ -39,6 +51,26 @@ export function declaredBy({ metadata, spec }: SettingsTarget, given: Given): Fr
   const { server: _server, mode: _mode, ...declared } = made.spec;
   return { spec: { ...declared, ...withOwn(declared, spec) }, warnings: diagnostics };
 }
+
+/** The places of references in a file, whichever environment they are of: those of keys, too. */
+function findReferences(node: Node, path: readonly string[]): readonly PlacedFinding[] {
+  if (node.kind === 'list')
+    return node.items.flatMap((item, index) => findReferences(item, [...path, String(index)]));
+  if (node.kind === 'map')
+    return itemsIn(node).flatMap(({ key, keyFile: file, keyAt: at, node: inner }) => {
+      const own = [...path, key];
+      const finding = { ...NO_REFERENCES, path: own };
+      return [...(isData(key) ? [] : [{ file, at, finding }]), ...findReferences(inner, own)];
+    });
+  if (typeof node.value !== 'string' || isData(node.value)) return [];
+  return [{ file: node.file, at: node.at, finding: { ...NO_REFERENCES, path } }];
+}
+
+const NO_REFERENCES = {
+  code: 'malformed-reference',
+  message: 'References are not resolved in a ConfigMap that a SettingsTarget names.',
+  hint: 'Remove it, and name the key of a Secret under spec.valuesFrom of the object, with this path; write $${ for a literal ${.',
+} as const;
 
 /** What the object says itself beside a ConfigMap: its guards over those of the file, its values besides. */
 function withOwn(declared: ValueRecord, spec: TargetSpec): ValueRecord {

@@ -76,7 +76,28 @@ export interface ReferenceSource {
   file(path: string): { readonly text: string } | { readonly problem: string };
   /** What a secret command gave, or why there is nothing; undefined if it was not asked. A source without it asks none. */
   secret?(secret: SecretPath): { readonly text: string } | { readonly problem: string } | undefined;
+  /**
+   * The value that an object of a cluster requests where this text stands; null for any other text, which is data. A source that has this
+   * is asked nothing else, and no text is parsed.
+   */
+  readonly requested?: (text: string) => RequestedValue | null;
 }
+
+/** A key of a Secret that an object of a cluster requests for itself: of its own namespace, whatever its texts contain. */
+export interface SecretRequest {
+  readonly namespace: string;
+  /** The name of the object. */
+  readonly object: string;
+  /** The name of the Secret. */
+  readonly name: string;
+  readonly key: string;
+}
+
+/** A requested value, or why there is none. `ref` is the request in the words of messages. */
+export type RequestedValue = { readonly ref: string } & (
+  | { readonly text: string }
+  | { readonly problem: string }
+);
 
 /**
  * Digests that show whether two values are the same, for documents that are saved: under a salt of the document's own.

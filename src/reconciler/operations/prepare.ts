@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { partsWithReferences } from '../desired/blocks.ts';
 import { lookUpAll } from '../desired/lookup.ts';
-import { member, textOf, type Node } from '../desired/node.ts';
+import { eachText, member, textOf, type Node } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import { embeddedAddress, isAddress, urlOrigin } from '../model/address.ts';
 import { SetpointError, type Warning } from '../model/error.ts';
@@ -300,13 +300,22 @@ function elsewhere(
 
 /**
  * Has the secret commands give what targets read, before their references are looked up. `servers` are targets of which only the server is
- * read. What the lists of the environment do not allow is not asked for.
+ * read. What the lists of the environment do not allow is not asked for. For targets of a cluster, asks for the values that they request.
  */
 export async function askSecrets(
   targets: Iterable<Target>,
   servers: Iterable<Target>,
   { env, checkout, secrets, signal }: Running<Options>,
 ): Promise<void> {
+  if ('request' in secrets) {
+    const requests = new Map([...targets].flatMap((one) => [...(one.requests ?? [])]));
+    for (const { server, requests: own } of servers)
+      eachText(server, (text) => {
+        const request = own?.get(text);
+        if (request !== undefined) requests.set(text, request);
+      });
+    return secrets.request(requests);
+  }
   const read = secretsRead(partsOf(targets, servers));
   if (read.length === 0) return;
   const policy = travelPolicyIn(env, checkout?.from);

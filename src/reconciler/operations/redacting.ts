@@ -3,8 +3,13 @@ import type { Run } from '../model/plan.ts';
 import type { ReferenceSource, Tracer } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import { Redactor, SharedValues } from '../model/redactor.ts';
-import { referenceSource, SecretValues, type SecretAnswers } from '../host/reference-source.ts';
-import type { SharedSecrets } from '../host/shared-secrets.ts';
+import {
+  referenceSource,
+  requestSource,
+  SecretValues,
+  type RequestedSecrets,
+  type SecretAnswers,
+} from '../host/reference-source.ts';
 import { allowListeners, freeGrownMemory, runInfo, findTracer } from '../host/this-process.ts';
 import { Networks } from '../service/network.ts';
 import type { Options } from './options.ts';
@@ -53,8 +58,8 @@ export class Resolved {
 export type Running<R extends Options> = R & {
   /** Looks references up; what it finds must be noted: see sourceFor. */
   readonly references: ReferenceSource;
-  /** What secret commands gave: see askSecrets. */
-  readonly secrets: SecretAnswers;
+  /** The values of secret commands, or those that objects of a cluster request: see askSecrets. */
+  readonly secrets: SecretAnswers | RequestedSecrets;
   readonly resolved: Resolved;
   readonly networks: Networks;
   readonly tracer: Tracer;
@@ -80,9 +85,10 @@ function proxyVariables(env: Options['env']): ProxyVariables {
 function lookupsIn(
   env: Options['env'],
   silent: ReadonlySet<string>,
-  secrets: SecretAnswers,
+  secrets: SecretAnswers | RequestedSecrets,
 ): Pick<Running<Options>, 'references' | 'secrets' | 'proxy' | 'silent'> {
-  const references = referenceSource(env, silent, secrets);
+  const references =
+    'request' in secrets ? requestSource(secrets) : referenceSource(env, silent, secrets);
   return { references, secrets, proxy: proxyVariables(env), silent };
 }
 
@@ -104,6 +110,7 @@ export function sourceFor(
   targets: readonly string[],
   { references: source, resolved }: Pick<Running<Options>, 'references' | 'resolved'>,
 ): ReferenceSource {
+  const { requested } = source;
   const note = (value: string, ref: string | null): void => {
     resolved.shared.add(value);
     for (const target of targets) resolved.add(target, value, ref);
@@ -125,7 +132,13 @@ export function sourceFor(
       return found;
     },
     resolved: note,
+    ...(requested === undefined ? {} : { requested }),
   };
+}
+
+/** The secrets of a controller, for all its runs. */
+export interface SharedSecretSource {
+  forRun(): SecretAnswers | RequestedSecrets;
 }
 
 /**
@@ -218,9 +231,9 @@ export interface Sharing {
   readonly values: SharedValues;
 }
 
-/** Runs an operation. What it throws is masked; its result is not. `sharedSecrets` are those of a controller, for all its runs. */
+/** Runs an operation. What it throws is masked; its result is not. */
 export async function running<
-  R extends Options & { readonly sharedSecrets?: Pick<SharedSecrets, 'forRun'> | undefined },
+  R extends Options & { readonly sharedSecrets?: SharedSecretSource | undefined },
   T,
 >(request: R, work: (running: Running<R>) => Promise<T>, sharing?: Sharing): Promise<T> {
   const resolved = new Resolved(sharing?.values);

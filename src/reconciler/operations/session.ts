@@ -5,7 +5,6 @@ import type { SharedValues } from '../model/redactor.ts';
 import { declaredOrigin } from '../desired/blocks/server.ts';
 import type { Target } from '../desired/target.ts';
 import type { Digests, SecretPath } from '../model/ports.ts';
-import type { SharedSecrets } from '../host/shared-secrets.ts';
 import type { AgreementWith } from '../model/agreement.ts';
 import { agreementAfter, sinceAgreement } from '../plan/agreement.ts';
 import { failedEnvironment } from '../plan/plan-environment.ts';
@@ -21,7 +20,14 @@ import { checkPolicy } from './policy.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import { askSecrets, judgeTargets, whyNotApplied, type Prepared } from './prepare.ts';
 import { lookUpAll } from '../desired/lookup.ts';
-import { running, sourceFor, withoutFiles, type Running, type Sharing } from './redacting.ts';
+import {
+  running,
+  sourceFor,
+  withoutFiles,
+  type Running,
+  type SharedSecretSource,
+  type Sharing,
+} from './redacting.ts';
 import { selectRun } from './select.ts';
 
 /** The environments of a session, and the values of the references of all that its files declare. */
@@ -36,8 +42,8 @@ export interface LoadedSession {
 export interface SessionRequest extends PlanRequest, Remembering {
   /** Tells of files whose disk does not answer before they are read: a reference to one has no value then. Default: they are read at once. */
   readonly unanswered?: ((paths: Iterable<string>) => Promise<ReadonlySet<string>>) | undefined;
-  /** What secret commands give, for all its runs. Default: each run asks for itself. */
-  readonly sharedSecrets?: Pick<SharedSecrets, 'forRun'> | undefined;
+  /** The values of secret commands, or of Secrets of a cluster. Default: each run asks secret commands for itself. */
+  readonly sharedSecrets?: SharedSecretSource | undefined;
 }
 
 /**
@@ -148,6 +154,7 @@ export function serverKeyDigest(
       const run = await readingOnly([target], started);
       await askSecrets([], [target], run);
       const source = sourceFor([target.name], run);
+      const { requested } = source;
       const read: unknown[] = [];
       const noted = <T>(found: T): T => {
         read.push(found);
@@ -157,6 +164,14 @@ export function serverKeyDigest(
         ...source,
         file: (path: string) => noted(source.file(path)),
         secret: (one: SecretPath) => noted(source.secret?.(one)),
+        ...(requested === undefined
+          ? {}
+          : {
+              requested: (text: string) => {
+                const found = requested(text);
+                return found === null ? null : noted(found);
+              },
+            }),
       };
       lookUpAll(target.server, noting, undefined);
       ownDigests ??= digestsFor();

@@ -79,7 +79,20 @@ describe.each(SERVERS)('a SettingsPolicy, on an API server %s', (_, open) => {
   test('lists where keys may be sent if the variable of the controller does not', async () => {
     const one = await world();
     await allowedBeyondLoopback(one);
-    await one.start();
+    await one.start({ SETPOINT_ALLOWED_ORIGINS: '' });
+    await one.until('production', (now) => reasonOf(now, 'Ready') === 'Unreachable');
+  });
+
+  test('is needed for loopback too, if the variable of the controller does not list it', async () => {
+    const one = await world();
+    const service = await countingServer();
+    const server = { url: service.url, apiKeySecretRef: { name: 'agents', key: 'api-key' } };
+    await one.target('production', { server, settings: { language: 'en' } });
+    await one.start({ SETPOINT_ALLOWED_ORIGINS: '' });
+    await one.until('production', (now) => reasonOf(now, 'Stalled') === 'Forbidden');
+    expect((await readyOf(one))?.message).toContain('SETPOINT_ALLOWED_ORIGINS');
+    expect(service.requests).toEqual([]);
+    await policyOf(one, { allowedOrigins: [service.url] });
     await one.until('production', (now) => reasonOf(now, 'Ready') === 'Unreachable');
   });
 

@@ -48,7 +48,7 @@ function targetIn(stdout: string): SettingsTarget {
 function declared(object: SettingsTarget): unknown {
   const { target, diagnostics } = readSettingsTarget(object);
   expect(diagnostics).toEqual([]);
-  const source = clusterSource(({ name, key }) => ({ text: `${name}/${key}` }));
+  const source = clusterSource(target as Target, ({ name, key }) => ({ text: `${name}/${key}` }));
   const { fields, items } = resolveSettings(target as Target, source);
   return {
     fields: Object.fromEntries(

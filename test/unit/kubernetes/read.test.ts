@@ -19,15 +19,16 @@ const object = (spec: string): SettingsTarget => ({
   },
 });
 
-const CLUSTER = clusterSource(({ name, key }) =>
-  key === 'gone' ? { problem: 'no such key' } : { text: `${name}/${key}` },
-);
+const sourceOf = (target: Target | null) =>
+  clusterSource(target ?? {}, ({ name, key }) =>
+    key === 'gone' ? { problem: 'no such key' } : { text: `${name}/${key}` },
+  );
 
 /** The settings that an object declares, what came from a Secret with its reference. */
 function declared(spec: string, given?: Given): unknown {
   const { target, diagnostics } = readSettingsTarget(object(spec), given);
   expect(diagnostics).toEqual([]);
-  return settings(target as Target, CLUSTER).fields;
+  return settings(target as Target, sourceOf(target)).fields;
 }
 
 /** The codes of what is wrong with an object, with the paths in it. */
@@ -39,7 +40,7 @@ function problems(spec: string, given?: Given): readonly string[] {
 
 const from = (name: string, key: string) => ({
   secret: `${name}/${key}`,
-  ref: `\${secret:kubernetes/agents/production/${name}/${key}}`,
+  ref: `Secret ${name}, key ${key}`,
 });
 
 describe('a SettingsTarget', () => {
@@ -114,7 +115,7 @@ describe('a SettingsTarget', () => {
       { name: 'agents', key: 'api-key' },
       { name: 'proxy', key: 'team' },
     ]);
-    const found = resolveServer(target as Target, CLUSTER);
+    const found = resolveServer(target as Target, sourceOf(target));
     if (!('server' in found)) throw new Error('no server');
     expect(found.server.apiKey?.reveal()).toBe('agents/api-key');
     expect(found.server.headers.get('X-Team')?.reveal()).toBe('proxy/team');
@@ -138,7 +139,7 @@ describe('a SettingsTarget', () => {
     [
       'a reference',
       'settings: { language: "${env:LANGUAGE}" }',
-      /^malformed-reference settings\.language: A SettingsTarget holds no references/,
+      /^malformed-reference settings\.language: References are not resolved in a SettingsTarget/,
     ],
     [
       'a reference under native',
@@ -174,7 +175,7 @@ describe('a SettingsTarget', () => {
 
   it.each([
     ['{ path: settings.llm_api_key, secretKeyRef: { name: a/b, key: c } }'],
-    ['{ path: settings.llm_api_key, secretKeyRef: { name: a, key: "b}${env:HOME" } }'],
+    ['{ path: settings.llm_api_key, secretKeyRef: { name: a, key: "b}env:HOME" } }'],
     ['{ path: settings.llm_api_key, secretKeyRef: { name: a, key: b/c } }'],
     ['{ path: settings.llm_api_key, secretKeyRef: { name: a, key: b..c } }'],
     ['{ path: settings.llm_api_key, secretKeyRef: { name: a } }'],
@@ -233,19 +234,15 @@ describe('a SettingsTarget that names a ConfigMap', () => {
     version: 1
     settings:
       language: en
-      llm_api_key: \${env:LLM_API_KEY}
+      git_user_name: $\${USER}
       search_api_key: null
     guards: { max_changes: 10, protected: true }
-    kubernetes:
-      secret: agents
-      references: { "env:LLM_API_KEY": { secret: llm, key: key } }
   `;
 
-  it('declares what the file in it does, its references by its own list of them', () => {
-    const given = { settings: FILE };
-    expect(declared(FROM, given)).toMatchObject({
+  it('declares what the file in it does, as data', () => {
+    expect(declared(FROM, { settings: FILE })).toMatchObject({
       language: 'en',
-      llm_api_key: from('llm', 'key'),
+      git_user_name: '${USER}',
       search_api_key: null,
     });
   });
@@ -258,7 +255,7 @@ describe('a SettingsTarget that names a ConfigMap', () => {
     `;
     expect(declared(more, { settings: FILE })).toMatchObject({
       sandbox_api_key: from('a', 'b'),
-      llm_api_key: from('llm', 'key'),
+      language: 'en',
     });
     const { target } = readSettingsTarget(object(more), { settings: FILE });
     const { objects } = renderObjects([target as Target], {});
@@ -303,9 +300,9 @@ describe('a SettingsTarget that names a ConfigMap', () => {
       /^declared-twice server\.url: The file names another server/,
     ],
     [
-      'whose references have no Secret',
-      'version: 1\nsettings: { llm_api_key: "${env:KEY}" }\n',
-      /^not-in-kubernetes settings\.llm_api_key: No Secret is named/,
+      'with a reference, although the file places it',
+      'version: 1\nsettings: { llm_api_key: "${env:KEY}" }\nkubernetes: { secret: agents }\n',
+      /^malformed-reference settings\.llm_api_key: References are not resolved in a ConfigMap/,
     ],
   ])('is refused if it is one %s', (_, text, message) => {
     expect(problems(FROM, { settings: text })).toEqual([expect.stringMatching(message)]);
@@ -315,7 +312,9 @@ describe('a SettingsTarget that names a ConfigMap', () => {
     const { diagnostics } = readSettingsTarget(object(FROM), {
       settings: 'version: 1\nsettings:\n  langauge: en\n',
     });
-    expect(diagnostics).toMatchObject([{ file: 'ConfigMap settings', line: 3, column: 3 }]);
+    expect(diagnostics).toMatchObject([
+      { file: 'ConfigMap settings, key settings.yaml', line: 3, column: 3 },
+    ]);
   });
 });
 
@@ -325,7 +324,7 @@ it('what is rendered of two environments is read as either of them', () => {
   );
   const { objects } = renderObjects(targets, {});
   const back = objects.map((one) => readSettingsTarget(one as unknown as SettingsTarget));
-  expect(back.map(({ target }) => settings(target as Target, CLUSTER).fields)).toEqual([
+  expect(back.map(({ target }) => settings(target as Target, sourceOf(target)).fields)).toEqual([
     { language: 'en' },
     { language: null },
   ]);
