@@ -10,7 +10,7 @@ const GROUPS = [
     [
       [
         'SETPOINT_ALLOWED_ORIGINS',
-        'Addresses that may get a key: globs, comma-separated. Must be set if CI is, and with watch --git. Loopback and embedded: need no entry.',
+        'Addresses that may get a key: globs, comma-separated. Must be set if CI is, and with watch --git. Loopback and embedded: need no entry, except in a cluster.',
       ],
       [
         'SETPOINT_ALLOWED_VARIABLES',

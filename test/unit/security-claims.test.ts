@@ -69,6 +69,14 @@ const CLAIMS: Readonly<Record<string, readonly (readonly [file: string, title: s
       'does not read what the platform gives a container for itself',
     ],
   ],
+  'The texts of a SettingsTarget': [
+    ['unit/kubernetes/references.test.ts', 'is refused at each text of a SettingsTarget'],
+    ['e2e/cluster/references.test.ts', 'so that no reference in any of them is asked for'],
+  ],
+  'A value of a Secret is requested': [
+    ['e2e/cluster/tenants.test.ts', 'gets no Secret of another one, however it names it'],
+  ],
+  'In a cluster, loopback': [['e2e/cluster/policy.test.ts', 'is needed for loopback too']],
   'An Agent Server shows its secrets': [
     ['e2e/servers/agent-server.test.ts', 'server.compare_secrets'],
   ],

@@ -121,7 +121,5 @@ function problemOfHost(host: Value, policy: TravelPolicy): TravelProblem | null 
       hint: 'Write a host, such as gitlab.example.com.',
     };
   const url = new URL(address);
-  return policy.isLoopbackFree && isLoopback(url.hostname)
-    ? null
-    : originProblem(url, shown, policy);
+  return isLoopback(url.hostname) ? null : originProblem(url, shown, policy);
 }
