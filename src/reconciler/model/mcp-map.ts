@@ -1,10 +1,12 @@
 import { entriesOf, MCP_LISTS, type McpList } from './mcp.ts';
+import { memberFacts } from './path-facts.ts';
 import {
   isEmpty,
   isRecord,
   mapRecord,
   membersOf,
   recordOf,
+  sameValue,
   textFits,
   type Value,
   type ValueRecord,
@@ -86,6 +88,21 @@ function authMembers(auth: Value | undefined): (readonly [string, Value])[] {
 export function authOf({ api_key: key, auth }: ValueRecord): Value {
   if (isRecord(auth) && auth['strategy'] === 'none') return null;
   return auth ?? (key === undefined ? null : USUAL_AUTH);
+}
+
+/** A way to authenticate without what the server alone writes into it, such as the tokens of a login. */
+export function withoutServed(auth: Value): Value {
+  return isRecord(auth) ? membersOf(auth, (name) => !isServed(name)) : auth;
+}
+
+/** What the server alone has written into a way to authenticate: it belongs to the strategy that it was made for. */
+export function servedIn(auth: Value | undefined, strategy: Value | undefined): ValueRecord {
+  if (!isRecord(auth) || !sameValue(auth['strategy'], strategy)) return recordOf([]);
+  return membersOf(auth, (name, value) => isServed(name) && value !== null);
+}
+
+function isServed(name: string): boolean {
+  return memberFacts('McpAuth', name).served === true;
 }
 
 const USUAL_AUTH = recordOf([['strategy', 'api_key']]);

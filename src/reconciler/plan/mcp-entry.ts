@@ -9,7 +9,7 @@ import {
   unmaskedEntry,
   type McpList,
 } from '../model/mcp.ts';
-import { authOf } from '../model/mcp-map.ts';
+import { authOf, servedIn, withoutServed } from '../model/mcp-map.ts';
 import type { Dialect } from '../model/dialect.ts';
 import type { Path } from '../model/path.ts';
 import type { Unknown, Unpreservable } from '../model/plan.ts';
@@ -82,7 +82,7 @@ export function memberOf(
   entry: ValueRecord,
   defaults: Hiding['defaults'],
 ): Value {
-  if (name === 'auth') return authOf(entry);
+  if (name === 'auth') return withoutServed(authOf(entry));
   return entry[name] ?? defaults[list][name] ?? null;
 }
 
@@ -97,7 +97,8 @@ export function compareEntry(
   const unknown: Unknown[] = [];
   for (const [name, value] of Object.entries(declared)) {
     const found = memberOf(list, name, actual, hiding.defaults);
-    const wanted = value ?? hiding.defaults[list][name] ?? null;
+    const own = name === 'auth' ? withoutServed(value) : value;
+    const wanted = own ?? hiding.defaults[list][name] ?? null;
     const compared = isOtherPlace(list, name, declared, actual)
       ? 'differs'
       : compareValue([name], wanted, found, hiding);
@@ -253,16 +254,51 @@ export function mergedEntry(declared: ValueRecord, actual: ValueRecord): ValueRe
   return recordOf([...Object.entries(unmaskedEntry(actual)), ...Object.entries(declared)]);
 }
 
+/**
+ * A declared entry with the login that the server keeps for it, and no other: it is neither compared nor replaced. A mask cannot be sent
+ * to a service whose write replaces the entry.
+ */
+export function withLogin(
+  declared: ValueRecord,
+  actual: ValueRecord,
+  { kept }: Pick<Hiding, 'kept'>,
+): ValueRecord {
+  const { auth } = declared;
+  if (!isRecord(auth)) return declared;
+  const login = Object.entries(servedIn(actual['auth'], auth['strategy'])).filter(
+    ([, value]) => kept || !holdsMask(value),
+  );
+  const own = withoutServed(auth);
+  const all = recordOf([...Object.entries(isRecord(own) ? own : auth), ...login]);
+  return recordOf([...Object.entries(declared), ['auth', all]]);
+}
+
+/** The login of an entry that a write cannot carry: the service masks it and replaces the entry. */
+export function lostLogin(
+  declared: ValueRecord,
+  actual: ValueRecord,
+  { kept }: Pick<Hiding, 'kept'>,
+): readonly string[] {
+  const { auth } = declared;
+  if (kept || !isRecord(auth)) return [];
+  return Object.entries(servedIn(actual['auth'], auth['strategy'])).flatMap(([name, value]) =>
+    holdsMask(value) ? [`auth.${name}`] : [],
+  );
+}
+
 /** What a write that sends an entry back would lose of it, and what to declare. */
 export function lost(entry: Path, members: readonly string[]): Unpreservable[] {
   return members.map((member) => ({
     path: memberPathIn(entry, memberPath(member)),
     stops: 'always',
-    remedy: 'Declare the entry with it (a reference, or null for none)',
+    remedy: member.startsWith('auth.')
+      ? 'The server keeps this login, so change the entry in its user interface'
+      : 'Declare the entry with it (a reference, or null for none)',
   }));
 }
 
-/** `env.NAME` as two segments; the name of a variable may hold dots. */
+/** `env.NAME` and `auth.NAME` as two segments; the name of a variable may hold dots. */
 function memberPath(member: string): string[] {
-  return member.startsWith('env.') ? ['env', member.slice('env.'.length)] : [member];
+  const [, map, name] = /^(env|auth)\.(.*)$/s.exec(member) ?? [];
+  return map === undefined || name === undefined ? [member] : [map, name];
 }

@@ -20,8 +20,10 @@ import {
   compareEntry,
   hiddenSecrets,
   lost,
+  lostLogin,
   mergedEntry,
   missingIn,
+  withLogin,
   type EntryComparison,
   type Hiding,
 } from './mcp-entry.ts';
@@ -145,6 +147,7 @@ function pairedEntry(
   const source = desired.source([list, String(pair.declared)]);
   const stays = stayingIn(list, declared, actual);
   const hidden = hiddenSecrets(list, stays, hiding);
+  const whole = withLogin(declared, stays, hiding);
   const undeclared = hidden.filter(
     (name) =>
       declared[name.split('.')[0] ?? ''] === undefined &&
@@ -154,7 +157,7 @@ function pairedEntry(
   return {
     changes:
       differs || rotated
-        ? [changedEntry(path, declared, actual, stays, compared, rotated, source, hiding)]
+        ? [changedEntry(path, whole, actual, stays, compared, rotated, source, hiding)]
         : [],
     unknown: [
       ...compared.unknown.map((one) => ({ ...one, path: memberPathIn(path, one.path) })),
@@ -162,8 +165,8 @@ function pairedEntry(
         ? []
         : [uncertain(list, path, declared, pathOf(list, pair.observed, actual))]),
     ],
-    unpreservable: lost(path, undeclared),
-    entry: mergedEntry(differs || rotated || !hiding.kept ? declared : {}, stays),
+    unpreservable: lost(path, [...undeclared, ...lostLogin(declared, stays, hiding)]),
+    entry: mergedEntry(differs || rotated || !hiding.kept ? whole : {}, stays),
     index: pair.actual,
   };
 }

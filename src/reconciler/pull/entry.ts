@@ -20,6 +20,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
+import { withoutServed } from '../model/mcp-map.ts';
 import { memberOf } from '../plan/mcp-entry.ts';
 import { isObject, type JsonObject } from '../yaml-edit/source.ts';
 import {
@@ -113,7 +114,8 @@ function newMember(observed: ObservedEntry, name: string, value: Value): Written
     const placeholder = memberPlaceholder(observed, name, value);
     return { value: placeholder.written, placeholders: [placeholder] };
   }
-  if (!OF_LISTS.has(name)) return writtenDeep(value, memberPlace(observed, name));
+  const own = name === 'auth' ? withoutServed(value) : value;
+  if (!OF_LISTS.has(name)) return writtenDeep(own, memberPlace(observed, name));
   const written = isHidden(value, observed.hidden) ? null : asWritten(value);
   return written === null ? null : { value: written.written, placeholders: [] };
 }
