@@ -58,12 +58,12 @@ describe('an environment that is never healed and that another client keeps chan
     }
     expect(isFlapping(watch.state(), watch.clock.now())).toBe(true);
     expect(words).toHaveLength(2);
-    expect(words[0]).toMatch(/^opened: was changed/);
+    expect(words[0]).toMatch(/^opened: (?!is flapping)/);
     expect(words[1]).toMatch(/^changed: is flapping/);
     store.stored = { language: 'en' };
     await watch.pass(11 * MINUTE);
     tell();
-    expect(words.slice(2)).toEqual(['resolved: is in sync again']);
+    expect(words.slice(2)).toEqual([expect.stringMatching(/^resolved: /)]);
     expect(isFlapping(watch.state(), watch.clock.now())).toBe(false);
     await watch.pass(HOUR);
     tell();
