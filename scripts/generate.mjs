@@ -291,7 +291,7 @@ function typesModule() {
   return `${BANNER}import type { TypeFacts } from './type-facts.ts';\n\n/** What is known of the members of each type, by their names. */\nexport const TYPES: Readonly<Record<string, TypeFacts>> = {\n${lines.join('')}};\n`;
 }
 
-/** The definitions of SettingsTarget and SettingsPolicy, as people apply them, and as text for `setpoint render`. It is loaded when this is called. */
+/** The definitions of SettingsTarget, SettingsPolicy and SettingsApproval, as people apply them, and as text for `setpoint render`. It is loaded when this is called. */
 function definitions() {
   const file = 'examples/kubernetes/crd.yml';
   const banner = BANNER.replace('// ', '# ');
@@ -303,7 +303,7 @@ function definitions() {
   return {
     [file]: text,
     [`${CHART}/files/crd.yaml`]: text,
-    'src/reconciler/kubernetes/crd.gen.ts': `${BANNER}/** The CustomResourceDefinitions of SettingsTarget and SettingsPolicy as JSON text. It is loaded when this is called. */\nexport function crdText(): string {\n  return ${JSON.stringify(JSON.stringify(crds))};\n}\n`,
+    'src/reconciler/kubernetes/crd.gen.ts': `${BANNER}/** The CustomResourceDefinitions of SettingsTarget, SettingsPolicy and SettingsApproval as JSON text. It is loaded when this is called. */\nexport function crdText(): string {\n  return ${JSON.stringify(JSON.stringify(crds))};\n}\n`,
   };
 }
 

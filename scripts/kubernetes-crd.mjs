@@ -1,6 +1,6 @@
-// The CustomResourceDefinitions of SettingsTarget and SettingsPolicy, made from the schema of settings.yaml: its blocks as a structural
+// The CustomResourceDefinitions of SettingsTarget, SettingsPolicy and SettingsApproval, made from the schema of settings.yaml: its blocks as a structural
 // schema, inside the frames of scripts/kubernetes-frame.mjs. What a structural schema cannot say is left to the reader (src/reconciler/kubernetes).
-import { frame, NO_REFERENCE, policyFrame } from './kubernetes-frame.mjs';
+import { approvalFrame, frame, NO_REFERENCE, policyFrame } from './kubernetes-frame.mjs';
 
 /** The blocks whose members are spelled as in settings.yaml. */
 const DATA = [
@@ -25,13 +25,14 @@ const DATA = [
 /** Lists whose entries have an identity, by the title of the schema of an entry. */
 const KEYS = { SseServer: 'url', ShttpServer: 'url', StdioServer: 'name', Move: 'from' };
 
-/** The definitions as data: that of SettingsTarget, and that of SettingsPolicy. */
+/** The definitions as data: of SettingsTarget, SettingsPolicy and SettingsApproval. */
 export function definitionsOf(schema) {
   const { guards, watch } = schema.$defs;
   const interval = structural(watch, schema.$defs).properties.interval;
   return [
     settingsTargetCrd(schema),
     policyFrame({ guards: camelCased(structural(guards, schema.$defs)), interval }),
+    approvalFrame(),
   ];
 }
 

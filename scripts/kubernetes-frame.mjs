@@ -11,6 +11,7 @@ const object = (description, properties, required) => ({
 
 /** Text without references: a single `$` before a brace. Go's expressions look neither ahead nor back. */
 export const NO_REFERENCE = '^([^$]|\\$[^${]|\\$\\$+[^$])*\\$*$';
+const DIGEST = '^sha256:[0-9a-f]{64}$';
 const NAME = { minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$' };
 const KEY = { minLength: 1, maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$' };
 const PATH = { minLength: 1, maxLength: 2048, pattern: NO_REFERENCE };
@@ -32,6 +33,49 @@ export function frame({ data, guards, watch, server }) {
     columns: columns(),
     description: 'The settings of one OpenHands server, and whether it has them.',
     properties: { spec: spec({ data, guards, watch, server }), status: status() },
+  });
+}
+
+/** The definition of SettingsApproval: the right to create one is the right to approve. */
+export function approvalFrame() {
+  const ready = (member) => `.status.conditions[?(@.type=="Ready")].${member}`;
+  const spec = {
+    ...object(
+      'The plan that is approved. It never changes: make a new approval.',
+      {
+        target: text('The name of the SettingsTarget, in the same namespace.', NAME),
+        planDigest: text('The digest of its status.plan.', { maxLength: 71, pattern: DIGEST }),
+        expiresAt: { ...time('When it ends. Default: when it is deleted.'), maxLength: 40 },
+        approver: text(
+          'Who approves. An admission policy can hold it to the user of the request.',
+          {
+            maxLength: 256,
+          },
+        ),
+      },
+      ['target', 'planDigest'],
+    ),
+    'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'an approval never changes' }],
+  };
+  return definitionOf('SettingsApproval', {
+    shortName: 'spa',
+    scope: 'Namespaced',
+    columns: [
+      column('Target', 'string', '.spec.target'),
+      column('Approver', 'string', '.spec.approver'),
+      column('Expires', 'string', '.spec.expiresAt'),
+      column('Reason', 'string', ready('reason')),
+      column('Age', 'date', '.metadata.creationTimestamp'),
+    ],
+    description: 'The approval of one plan of a SettingsTarget.',
+    properties: {
+      spec,
+      status: object('What became of it.', {
+        observedGeneration: { type: 'integer', format: 'int64' },
+        usedAt: time('When its plan was written.'),
+        conditions: conditions('Ready.'),
+      }),
+    },
   });
 }
 
@@ -115,7 +159,14 @@ const set = (description, items, more = {}) => ({
 });
 
 function policySpec(rules, interval) {
-  const allowances = ['allowedOrigins', 'modes', 'forbidden', 'minInterval'];
+  const allowances = [
+    'allowedOrigins',
+    'modes',
+    'forbidden',
+    'minInterval',
+    'requireApproval',
+    'limits',
+  ];
   return {
     ...object('What is allowed, and where.', {
       namespaceSelector: namespaceSelector(),
@@ -137,6 +188,18 @@ function policySpec(rules, interval) {
         ...interval,
         description: 'How often a server may be read: a shorter interval counts as this.',
       },
+      requireApproval: {
+        type: 'boolean',
+        description: 'Whether a plan is written only if a SettingsApproval names its digest.',
+      },
+      limits: object('What each namespace may have.', {
+        maxTargets: {
+          type: 'integer',
+          format: 'int64',
+          minimum: 0,
+          description: 'SettingsTargets that are watched: the oldest ones.',
+        },
+      }),
     }),
     'x-kubernetes-validations': [
       {
@@ -233,9 +296,12 @@ function spec({ data, guards, watch, server }) {
       },
       guards,
       watch: { ...watch, properties: watched },
-      approval: object('The plan that Apply may write, and no other.', {
-        planDigest: text('The digest of status.plan.', { pattern: '^sha256:[0-9a-f]{64}$' }),
-      }),
+      approval: object(
+        'Apply writes approved plans only: this one, and those of SettingsApprovals.',
+        {
+          planDigest: text('The digest of status.plan.', { pattern: DIGEST }),
+        },
+      ),
     },
   };
 }
@@ -331,7 +397,7 @@ function status() {
     sync: text('Whether the server has what is declared.', {
       enum: ['Synced', 'OutOfSync', 'Unknown'],
     }),
-    conditions: conditions(),
+    conditions: conditions('Ready, Drifted, Verified, Suspended, Reconciling and Stalled.'),
     target: object('The server as it was found.', {
       origin: text('Its origin.'),
       dialect: text('How it speaks of its settings.'),
@@ -341,6 +407,26 @@ function status() {
     lastLook: at('The last time the server was read.'),
     lastInSync: at('The last time it had all that is declared.'),
     lastApplied: at('The last time it was written.'),
+    nextRead: time('When it is read next, as of the last status.'),
+    history: {
+      type: 'array',
+      description: 'The last writes, the latest first.',
+      maxItems: 10,
+      items: object(
+        'A write.',
+        {
+          time: time('When.'),
+          generation: count,
+          digest: text('The digest of the plan.'),
+          result: text('How it ended.'),
+          changes: count,
+          approval: text('The SettingsApproval that covered it, or spec.approval.'),
+          approver: text('The person whom that names.'),
+        },
+        ['time', 'digest', 'result'],
+      ),
+      'x-kubernetes-list-type': 'atomic',
+    },
     secretFingerprints: fingerprints(),
   });
 }
@@ -397,10 +483,10 @@ function plan(count) {
   });
 }
 
-function conditions() {
+function conditions(description) {
   return {
     type: 'array',
-    description: 'Ready, Drifted, Verified, Suspended, Reconciling and Stalled.',
+    description,
     maxItems: 20,
     items: object(
       'A condition.',

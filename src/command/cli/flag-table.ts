@@ -169,7 +169,8 @@ export const FLAGS = {
     about: 'the Secret that has the values of all references that the file does not place',
   },
   '--crd': {
-    about: 'print the definitions of SettingsTarget and SettingsPolicy, too, before all else',
+    about:
+      'print the definitions of SettingsTarget, SettingsPolicy and SettingsApproval, too, before all else',
   },
   '--krm': {
     about: 'work as a KRM function: a ResourceList from stdin to stdout, for kustomize and kpt',

@@ -1,15 +1,16 @@
 import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
 import { SetpointError } from '../../reconciler/model/error.ts';
-import type { Limits } from '../../reconciler/model/limits.ts';
+import type { Approvals, Limits } from '../../reconciler/model/limits.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
+import { namesListed } from '../../reconciler/model/wording.ts';
 import { exceedsScalars } from '../../reconciler/kubernetes/size.ts';
 import { InvalidSettings } from '../../reconciler/operations/load.ts';
 import { formatBytes, OBJECT_LIMITS, STORE_LIMITS } from './limits.ts';
 import type { Outside } from './outside.ts';
 import type { Allowance } from './policies.ts';
 import type { Refusal } from './stored-object.ts';
-import { approvedDigest, type TargetResource } from './target-resource.ts';
+import { generationOf, uidOf, type TargetResource } from './target-resource.ts';
 
 /** There is no room for an object: all of its namespace take too much, or those of the cluster. Its own limits are others. */
 export class OverLimit extends SetpointError {}
@@ -32,6 +33,23 @@ export interface Declared {
   readonly waiting: Waiting | null;
   /** Null if it was not known. */
   readonly outside: Outside | null;
+}
+
+export function readingOf(names: readonly string[]): Waiting {
+  return { reason: 'Progressing', message: `Reading ${namesListed(names, 3)}.` };
+}
+
+export function versionOfObject(
+  object: TargetResource,
+): Pick<Declared, 'generation' | 'refused' | 'uid'> {
+  const { refused } = object;
+  return { generation: generationOf(object), uid: uidOf(object), refused: refused?.by ?? null };
+}
+
+/** Whether what was read is of an object as it is. */
+export function isOfVersion(declared: Declared, object: TargetResource): boolean {
+  const { generation, uid, refused } = versionOfObject(object);
+  return declared.generation === generation && declared.uid === uid && declared.refused === refused;
 }
 
 /** Why an object cannot be read of which no spec is stored. */
@@ -112,6 +130,7 @@ export function targetOf(
   { metadata, spec }: Pick<TargetResource, 'metadata' | 'spec'>,
   { settings, missing }: Outside,
   { limits }: Pick<Allowance, 'limits'>,
+  approvals: Approvals | null,
 ): Target {
   const { target, diagnostics } = readSettingsTarget(
     { metadata, spec },
@@ -121,8 +140,7 @@ export function targetOf(
     },
   );
   if (target === null) throw new InvalidSettings(firstOf(diagnostics));
-  const approved = approvedDigest({ spec });
-  const limited = approved === null ? limits : { ...(limits ?? NO_LIMITS), approved };
+  const limited = approvals === null ? limits : { ...(limits ?? NO_LIMITS), approvals };
   return { ...target, name: key, ...(limited === null ? {} : { limits: limited }) };
 }
 

@@ -1,7 +1,8 @@
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
 import { counted, namesListed } from '../../reconciler/model/wording.ts';
-import type { WatchState } from '../../reconciler/model/watch.ts';
+import type { WatchState, WriteEvent } from '../../reconciler/model/watch.ts';
+import { visible } from '../../reconciler/render/text.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import {
   INTERVAL,
@@ -9,9 +10,10 @@ import {
   type Controller,
   type ControllerRequest,
 } from '../watch/controller.ts';
-import { whyNotHealed } from '../watch/healing.ts';
+import { approvalDigest, whyNotHealed } from '../watch/healing.ts';
 import { STATE_KEY } from '../watch/conditions.ts';
 import type { Listener } from '../watch/watching.ts';
+import { SettingsApprovals } from './approvals.ts';
 import { KubeApi, type Cluster } from './kube-api.ts';
 import { SettingsPolicies } from './policies.ts';
 import { Reflector } from './reflector.ts';
@@ -20,13 +22,14 @@ import { ClusterSecrets } from './secrets.ts';
 import { ClusterSource } from './source.ts';
 import {
   addressOf,
+  generationOf,
   isDeleted,
   originOf,
   targetPath,
   versionNow,
   type TargetResource,
 } from './target-resource.ts';
-import { newReason, type TargetKnown } from './status.ts';
+import { newReason, withoutFraction, type AppliedPlan, type TargetKnown } from './status.ts';
 import { stalledReason, whyInvalid } from './unwatched.ts';
 import { stateKey } from './state-key.ts';
 import { ClusterFingerprints } from './status-fingerprints.ts';
@@ -67,6 +70,7 @@ export class ClusterController {
   readonly controller: Controller;
   readonly #objects: Reflector<TargetResource>;
   readonly #policies: SettingsPolicies;
+  readonly #approvals: SettingsApprovals;
   readonly #source: ClusterSource;
   readonly #api: KubeApi;
   readonly #writer: StatusWriter;
@@ -90,6 +94,8 @@ export class ClusterController {
   readonly #edited = new Set<string>();
   /** The objects whose server this process has read. */
   readonly #read = new Set<string>();
+  /** The last write of each object by this process. */
+  readonly #applied = new Map<string, readonly AppliedPlan[]>();
 
   constructor(request: ClusterRequest) {
     const {
@@ -131,6 +137,13 @@ export class ClusterController {
       ...reflecting,
       changed: () => this.#changed(null),
     });
+    this.#approvals = new SettingsApprovals({
+      api: this.#api,
+      ...reflecting,
+      namespace,
+      changed: (key) => this.#approvalChanged(key),
+      problem: (message) => this.controller.conditions.set('cluster', message, 'approvals'),
+    });
     const secrets = new ClusterSecrets(this.#api, (key) =>
       originOf(this.#objects.objects.get(key)),
     );
@@ -143,6 +156,7 @@ export class ClusterController {
     this.#source = new ClusterSource(this.#objects, {
       outside,
       policies: this.#policies,
+      approvals: this.#approvals,
       clock,
       policy: request.policy,
       judged: (key, problem) => this.#judged(key, problem),
@@ -192,6 +206,7 @@ export class ClusterController {
     this.#running = Promise.all([
       this.#objects.run(signal),
       this.#policies.run(signal),
+      this.#approvals.run(signal),
       this.#writer.run(signal),
       this.#removeLocks(signal),
     ]);
@@ -298,6 +313,7 @@ export class ClusterController {
       this.#handled,
       this.#taken,
       this.#read,
+      this.#applied,
       this.#versions,
       this.#edited,
     ])
@@ -335,10 +351,49 @@ export class ClusterController {
         this.#asked.delete(key);
       }
     }
+    const applied = event.kind === 'write' ? this.#noteWrite(object, state, event) : null;
+    if (state.heldBy === null && (event.kind === 'state' || applied !== null))
+      this.#approvals.report(key, state, applied);
     this.#writer.look(key);
     const what = state.heldBy === null ? happened(state, event) : null;
     if (what !== null) this.#events.write(object, what);
   };
+
+  /** Has a target read at once if an approval covers its plan, and writes the status of its approvals. */
+  #approvalChanged(key: string): void {
+    const state = this.controller.state(key);
+    if (state?.settings.approvals?.covers(approvalDigest(state)) === true && state.plan !== null)
+      void this.controller.readNow(key).catch(() => {});
+    this.#writer.look(key);
+    if ((state?.heldBy ?? null) === null) this.#approvals.report(key, state ?? null);
+  }
+
+  /** Adds a write to the history of an object. Returns its time and the digest that approvals name. */
+  #noteWrite(
+    object: TargetResource,
+    state: WatchState,
+    { at, outcome }: WriteEvent & { readonly at: string },
+  ): { readonly at: string; readonly digest: string } | null {
+    if (outcome.requests.post === 0) return null;
+    const digest = approvalDigest(state);
+    const time = withoutFraction(at);
+    const approval = this.#approvals.find(state.name, digest);
+    const isApproved = state.settings.approvals !== undefined;
+    const entry: AppliedPlan = {
+      time,
+      generation: generationOf(object),
+      digest,
+      result: outcome.status,
+      changes: outcome.changes.length,
+      ...(isApproved ? { approval: approval?.metadata.name ?? 'spec.approval' } : {}),
+      ...(isApproved && approval?.spec.approver !== undefined
+        ? { approver: shownName(approval.spec.approver) }
+        : {}),
+    };
+    const before = this.#applied.get(state.name) ?? [];
+    this.#applied.set(state.name, [entry, ...before].slice(0, 10));
+    return outcome.status === 'applied' ? { at: time, digest } : null;
+  }
 
   /** Lets one be healed again in which healing had stopped. */
   #resume({ name, stopped, heldBy }: WatchState): void {
@@ -388,6 +443,7 @@ export class ClusterController {
         problem === null ? null : { reason: stalledReason(problem), message: whyInvalid(problem) },
       waiting: this.#source.waiting(key),
       handled: this.#handled.get(key) ?? null,
+      applied: this.#applied.get(key) ?? [],
       notHealed,
       rivals: isRivalled(state) ? this.#rivalsOf(key, object) : [],
     };
@@ -424,4 +480,9 @@ function serviceVariables(env: Variables): Record<string, string | undefined> {
   return Object.fromEntries(
     names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
+}
+
+/** A name that an object contains, as a status shows it. */
+function shownName(name: string): string {
+  return visible(name).slice(0, 256);
 }

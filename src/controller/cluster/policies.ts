@@ -1,6 +1,7 @@
 import { milliseconds } from '../../reconciler/desired/blocks/watch.ts';
 import { API_VERSION } from '../../reconciler/kubernetes/crd.ts';
 import { snakeCase } from '../../reconciler/kubernetes/names.ts';
+import { counted as inWords } from '../../reconciler/model/wording.ts';
 import { findReferences } from '../../reconciler/kubernetes/texts.ts';
 import { SetpointError } from '../../reconciler/model/error.ts';
 import { RULES, type Rule } from '../../reconciler/model/guard.ts';
@@ -25,6 +26,8 @@ interface PolicyResource extends KubeResource {
     readonly modes?: readonly string[];
     readonly forbidden?: readonly string[];
     readonly minInterval?: string;
+    readonly requireApproval?: boolean;
+    readonly limits?: { readonly maxTargets?: number };
   };
 }
 
@@ -43,12 +46,21 @@ export interface Allowance {
   readonly limits: Limits | null;
   /** Why an object may not have its mode; null if it may. */
   readonly whyNotMode: (mode: string) => string | null;
+  /** Whether a plan is written only if a SettingsApproval names its digest. */
+  readonly requiresApproval: boolean;
+  /** How many objects the namespace may have, and the name of the policy; null without a limit. */
+  readonly maxTargets: { readonly count: number; readonly policy: string } | null;
 }
 
 /** Allowances that are kept although their policies may be others by now. */
 const MOST_MADE = 1_000;
 
-const ANYTHING: Allowance = { limits: null, whyNotMode: () => null };
+const ANYTHING: Allowance = {
+  limits: null,
+  whyNotMode: () => null,
+  requiresApproval: false,
+  maxTargets: null,
+};
 
 export interface PolicyTools extends ReflectorOptions {
   readonly api: KubeApi;
@@ -99,6 +111,13 @@ export class SettingsPolicies {
   /** Changes whenever what is allowed may have. */
   get revision(): string {
     return `${this.#policies.revision} ${this.#namespaces.revision}`;
+  }
+
+  /** Whether any policy limits how many objects a namespace may have. */
+  get limitsTargets(): boolean {
+    return [...this.#policies.objects.values()].some(
+      ({ spec }) => spec?.limits?.maxTargets !== undefined,
+    );
   }
 
   /** Why it is not known what is allowed; null if it is. */
@@ -212,7 +231,17 @@ function allowanceOf(policies: readonly PolicyResource[]): Allowance {
     }
     return null;
   };
-  return { limits, whyNotMode };
+  const counts = policies.flatMap((policy) => {
+    const count = policy.spec?.limits?.maxTargets;
+    return count === undefined ? [] : [{ count, policy: nameOf(policy) }];
+  });
+  const [least = null] = counts.toSorted((one, other) => one.count - other.count);
+  return {
+    limits,
+    whyNotMode,
+    requiresApproval: policies.some(({ spec }) => spec?.requireApproval === true),
+    maxTargets: least,
+  };
 }
 
 function forbiddenBy(policy: PolicyResource): readonly (readonly [Rule, string])[] {
@@ -240,4 +269,19 @@ function unknownIn(policy: PolicyResource, what: string): SetpointError {
       hint: 'Correct the policy, or install a newer controller.',
     },
   );
+}
+
+/** Why an object is not watched because its namespace has too many; null if it is. Counts it, after those before. */
+export function whyTooMany(
+  namespace: string,
+  { maxTargets }: Allowance,
+  counted: Map<string, number>,
+): SetpointError | null {
+  if (maxTargets === null) return null;
+  const before = counted.get(namespace) ?? 0;
+  counted.set(namespace, before + 1);
+  if (before < maxTargets.count) return null;
+  const message = `The ${maxTargets.policy} allows ${inWords(maxTargets.count, 'SettingsTarget')} in the namespace ${namespace}, and older ones count first.`;
+  const hint = 'Delete others, or have the policy changed.';
+  return new SetpointError('policy-violated', message, { hint });
 }

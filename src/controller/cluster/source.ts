@@ -1,35 +1,41 @@
 import { setImmediate } from 'node:timers/promises';
 import { SharedValues } from '../../reconciler/model/redactor.ts';
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
+import type { Approvals } from '../../reconciler/model/limits.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { freeGrownMemory } from '../../reconciler/host/this-process.ts';
 import { findTextProblems } from '../../reconciler/kubernetes/read.ts';
 import { InvalidSettings } from '../../reconciler/operations/load.ts';
 import { checkPolicy } from '../../reconciler/operations/policy.ts';
-import { namesListed } from '../../reconciler/model/wording.ts';
 import { watchSettings } from '../watch/schedule.ts';
 import type { SettingsSource } from '../watch/source.ts';
 import {
+  isOfVersion,
   modeProblem,
+  readingOf,
   OverLimit,
   refusedProblem,
   targetOf,
   textProblem,
+  versionOfObject,
   type Declared,
   type Waiting,
 } from './declared.ts';
 import { LaterTargets } from './later-targets.ts';
 import { WORK_LIMITS } from './limits.ts';
 import { isSameOutside, outsideNames, type Outside, type OutsideReader } from './outside.ts';
-import type { Allowance, SettingsPolicies } from './policies.ts';
+import type { SettingsApprovals } from './approvals.ts';
+import { whyTooMany, type Allowance, type SettingsPolicies } from './policies.ts';
 import { notListed, type Reflector } from './reflector.ts';
 import {
+  approvedDigest,
   generationOf,
   isDeleted,
   isSuspended,
   namespaceOf,
   originOf,
+  sortByAge,
   uidOf,
   versionOf,
   type TargetResource,
@@ -43,7 +49,11 @@ const MOST_VALUES = 100_000;
 
 interface SourceTools {
   readonly outside: Pick<OutsideReader, 'find' | 'readNow' | 'refresh' | 'retain' | 'revision'>;
-  readonly policies: Pick<SettingsPolicies, 'in' | 'isSettled' | 'problem' | 'revision'>;
+  readonly policies: Pick<
+    SettingsPolicies,
+    'in' | 'isSettled' | 'limitsTargets' | 'problem' | 'revision'
+  >;
+  readonly approvals: Pick<SettingsApprovals, 'approvalsOf'>;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   /** A file with a JSON Schema that what an object declares must fit. */
   readonly policy?: string | undefined;
@@ -233,9 +243,11 @@ export class ClusterSource implements SettingsSource {
     const objects = new Map(this.#objects.objects);
     const next = new Map<string, Declared>();
     const unread: Unread[] = [];
-    for (const [key, object] of objects) {
+    const counted = new Map<string, number>();
+    const ordered = this.#tools.policies.limitsTargets ? sortByAge(objects) : objects;
+    for (const [key, object] of ordered) {
       if (isSuspended(object) || isDeleted(object)) continue;
-      const known = this.#known(key, object);
+      const known = this.#known(key, object, counted);
       if ('key' in known) unread.push(known);
       else next.set(key, known);
     }
@@ -275,7 +287,7 @@ export class ClusterSource implements SettingsSource {
   }
 
   /** What an object declares if that need not be read: it is as before, or it cannot be read, or not yet. */
-  #known(key: string, object: TargetResource): Declared | Unread {
+  #known(key: string, object: TargetResource, counted: Map<string, number>): Declared | Unread {
     const { outside, policies } = this.#tools;
     const before = this.#declared.get(key);
     const version = versionOfObject(object);
@@ -300,6 +312,8 @@ export class ClusterSource implements SettingsSource {
     if (texts.length > 0) return { ...none, problem: new InvalidSettings(texts) };
     try {
       const allowance = policies.in(namespaceOf(object));
+      const excess = whyTooMany(namespaceOf(object), allowance, counted);
+      if (excess !== null) return { ...none, allowance, problem: excess };
       const found = outside.find(namespaceOf(object), outsideNames(object));
       const isJudged = isSame && before.allowance === allowance;
       const stays = isJudged && before.target !== null ? before : null;
@@ -359,7 +373,8 @@ export class ClusterSource implements SettingsSource {
     try {
       const large = textProblem(outside, object);
       if (large !== null) throw large;
-      const target = targetOf(key, object, outside, allowance);
+      const approvals = this.#approvalsOf(key, object, allowance);
+      const target = targetOf(key, object, outside, allowance, approvals);
       const problem = modeProblem(object, allowance) ?? (await this.#refusal(target));
       if (problem !== null) throw problem;
       if (outsideNames(object).length > 0) this.#readOutsideAgain(key, target);
@@ -384,11 +399,21 @@ export class ClusterSource implements SettingsSource {
     key: string,
     { metadata: { name, namespace }, spec }: TargetResource,
     outside: Outside,
-    { limits }: Allowance,
+    allowance: Allowance,
   ): Target {
     const metadata = namespace === undefined ? { name } : { name, namespace };
-    const read = (): Target => targetOf(key, { metadata, spec }, outside, { limits });
+    const { limits } = allowance;
+    const approvals = this.#approvalsOf(key, { metadata, spec }, allowance);
+    const read = (): Target => targetOf(key, { metadata, spec }, outside, { limits }, approvals);
     return this.#targets.of(target, read);
+  }
+
+  #approvalsOf(
+    key: string,
+    object: Pick<TargetResource, 'metadata' | 'spec'>,
+    { requiresApproval }: Allowance,
+  ): Approvals | null {
+    return this.#tools.approvals.approvalsOf(key, approvedDigest(object), requiresApproval);
   }
 
   #every(target: Target | null): number {
@@ -402,21 +427,6 @@ export class ClusterSource implements SettingsSource {
     if (policy === undefined) return null;
     return checkPolicy([target], policy).then(() => null, asSetpointError);
   }
-}
-
-function readingOf(names: readonly string[]): Waiting {
-  return { reason: 'Progressing', message: `Reading ${namesListed(names, 3)}.` };
-}
-
-function versionOfObject(object: TargetResource): Pick<Declared, 'generation' | 'refused' | 'uid'> {
-  const { refused } = object;
-  return { generation: generationOf(object), uid: uidOf(object), refused: refused?.by ?? null };
-}
-
-/** Whether what was read is of an object as it is. */
-function isOfVersion(declared: Declared, object: TargetResource): boolean {
-  const { generation, uid, refused } = versionOfObject(object);
-  return declared.generation === generation && declared.uid === uid && declared.refused === refused;
 }
 
 /** The first of each namespace, the second of each, and so on. */

@@ -253,7 +253,8 @@ function versionIn(answer: KubeAnswer): string {
 
 /** A status without the times that each look changes. */
 function timeless({ lastLook, lastInSync, ...status }: Partial<TargetStatus>): object {
-  return { ...status, digest: lastLook?.digest ?? null, wasInSync: lastInSync !== undefined };
+  const wasInSync = lastInSync !== undefined;
+  return { ...status, nextRead: null, digest: lastLook?.digest ?? null, wasInSync };
 }
 
 /** With the members of all maps in one order: the API server has its own. */

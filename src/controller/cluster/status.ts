@@ -7,12 +7,7 @@ import type { Json } from '../../reconciler/model/value.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
 import { isPassing } from '../watch/schedule.ts';
-import {
-  approvedDigest,
-  generationOf,
-  versionNow,
-  type TargetResource,
-} from './target-resource.ts';
+import { generationOf, versionNow, type TargetResource } from './target-resource.ts';
 import type { Waiting } from './declared.ts';
 import { stalledReason } from './unwatched.ts';
 
@@ -31,7 +26,30 @@ export interface TargetStatus {
   readonly lastLook?: StatusTime;
   readonly lastInSync?: StatusTime;
   readonly lastApplied?: StatusTime;
+  /** When the server is read next, as of the last time that the status was written. */
+  readonly nextRead?: string;
+  /** The last writes, the latest first. */
+  readonly history?: readonly AppliedPlan[];
 }
+
+/** One write of the server. */
+export interface AppliedPlan {
+  readonly time: string;
+  /** The generation of the object that was written. */
+  readonly generation?: number;
+  /** The digest of the plan, as approvals name it. */
+  readonly digest: string;
+  /** How it ended, as an outcome names it. */
+  readonly result: string;
+  readonly changes: number;
+  /** The SettingsApproval that covered it, or spec.approval; absent if none was needed. */
+  readonly approval?: string;
+  /** The person whom that SettingsApproval names. */
+  readonly approver?: string;
+}
+
+/** Writes that a status lists. */
+const MOST_APPLIED = 10;
 
 interface StatusCondition {
   readonly type: ConditionType;
@@ -93,6 +111,8 @@ export interface TargetKnown {
   readonly handled: string | null;
   /** Why a heal is not made now, in a few words; null if one is, or is not due. */
   readonly notHealed: string | null;
+  /** The writes of this process, the latest first. */
+  readonly applied: readonly AppliedPlan[];
   /** Other objects that name its server, if something else writes what it heals. */
   readonly rivals: readonly string[];
 }
@@ -121,6 +141,7 @@ export function statusOf(known: TargetKnown, now: string): TargetStatus {
     sync: syncOf(said),
     conditions,
     ...(state === null || isOfAnother(object, state) ? kept(before) : seen(state)),
+    ...historyAfter(before.history ?? [], known.applied),
   };
 }
 
@@ -138,6 +159,7 @@ function seen({
   lastRead,
   lastInSync,
   lastApply,
+  nextRead,
 }: WatchState) {
   const planned = plan === null || plan.error !== null ? undefined : statusPlan(plan, digest);
   const at = (time: string | null) => (time === null ? undefined : { time: withoutFraction(time) });
@@ -153,7 +175,19 @@ function seen({
       look === undefined || planned === undefined ? look : { ...look, digest: planned.digest },
     lastInSync: at(lastInSync),
     lastApplied: at(lastApply),
+    nextRead: nextRead === null ? undefined : withoutFraction(nextRead),
   });
+}
+
+/** The last writes: those that the status lists, and those that it does not list yet. */
+function historyAfter(
+  before: readonly AppliedPlan[],
+  applied: readonly AppliedPlan[],
+): Pick<TargetStatus, 'history'> {
+  const keyOf = ({ time, digest }: AppliedPlan): string => `${time} ${digest}`;
+  const listed = new Set(before.map(keyOf));
+  const history = [...applied.filter((one) => !listed.has(keyOf(one))), ...before];
+  return history.length === 0 ? {} : { history: history.slice(0, MOST_APPLIED) };
 }
 
 function given<T extends object>(
@@ -366,11 +400,8 @@ function compared({ object, notHealed, rivals }: TargetKnown, state: WatchState)
   if (object.spec.mode === 'Observe')
     return [condition('Ready', 'True', 'Observed', [summary, ...refusals].join(' ')), drifted];
   if (refusals.length > 0) return stalled('Refused', refusals.join(' '), drifted);
-  const approved = approvedDigest(object);
-  if (approved !== null && approved !== approvalDigest(state)) {
-    const message = 'The plan is not the one that spec.approval.planDigest names.';
-    return stalled('NotCovered', message, drifted);
-  }
+  if (state.settings.approvals?.covers(approvalDigest(state)) === false)
+    return stalled('NotCovered', NOT_APPROVED, drifted);
   if (state.stopped !== null) {
     const others = rivals.length === 0 ? '' : ` Also of this server: ${namesListed(rivals, 3)}.`;
     return stalled(
@@ -409,6 +440,8 @@ function notCompared(hidden: EnvironmentPlan['unknown']): readonly Said[] {
   ];
 }
 
+const NOT_APPROVED =
+  'The plan is not approved: a SettingsApproval has to name the digest of status.plan, or spec.approval.planDigest where policies allow that.';
 const RESUME = 'A change of the object lets it be healed again.';
 
 /** Why no write goes on by itself: the object or its Secrets must change, or what refuses it. */

@@ -65,3 +65,14 @@ export function originOf(object: TargetResource | undefined): string | null {
   if (typeof url !== 'string' || !URL.canParse(url)) return null;
   return new URL(url).origin.toLowerCase();
 }
+
+/** The objects from the oldest to the newest, as they count for the limits of their namespaces. */
+export function sortByAge(
+  objects: ReadonlyMap<string, TargetResource>,
+): readonly (readonly [string, TargetResource])[] {
+  const aged = [...objects].map((one) => {
+    const { creationTimestamp = '', name } = one[1].metadata;
+    return { one, age: `${creationTimestamp} ${name}` };
+  });
+  return aged.toSorted((one, other) => (one.age < other.age ? -1 : 1)).map(({ one }) => one);
+}

@@ -35,14 +35,13 @@ export function whyMustNotHeal(
   confirmed: Confirmed,
   now: number,
 ): NotHealed | null {
-  const { mode, windows, approved } = state.settings;
+  const { mode, windows, approvals } = state.settings;
   if (state.status === 'suspended') return no('suspended');
   if (mode === 'detect') return no('detect only');
   if (!isHealable(state.found)) return no('nothing is to be healed');
   if (state.stopped !== null) return no('healing stopped');
   if (!isInAnyWindow(windows, now)) return no(`window closed until ${nextOpening(windows, now)}`);
-  if (approved !== undefined && approved !== approvalDigest(state))
-    return no('the approved plan is another one');
+  if (approvals?.covers(approvalDigest(state)) === false) return no('the plan is not approved');
   const kept = keptItem(state);
   if (kept !== null) return no(keptWords(kept));
   if (confirmed === 'no') return { words: 'one read only: the next one confirms it', again: true };
@@ -60,7 +59,7 @@ export function keptItem({
   plan,
   found,
 }: Pick<WatchState, 'settings' | 'plan' | 'found'>): Path | null {
-  if (settings.removes || settings.approved !== undefined) return null;
+  if (settings.removes || settings.approvals !== undefined) return null;
   if (settings.mode === 'detect' || !isHealable(found)) return null;
   return (plan?.changes ?? []).flatMap(removedItems)[0] ?? null;
 }

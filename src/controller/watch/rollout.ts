@@ -149,7 +149,7 @@ function isOf({ edit, rollout, settings }: WatchState, one: string): boolean {
 
 /** What was approved by its digest was looked at by itself. */
 function isApproved({ settings }: WatchState): boolean {
-  return settings.approved !== undefined;
+  return settings.approvals !== undefined;
 }
 
 function isUnread({ lastRead, settings }: WatchState, edit: string): boolean {

@@ -31,8 +31,8 @@ const JITTER = 0.1;
 /** How an environment is watched, by its file and its limits, and the interval and the strictness of the controller. */
 export function watchSettings(target: Target, interval: number, strict = false): WatchSettings {
   const settings = watchOf(target.watch, strict);
-  const { interval: least = 0, approved } = target.limits ?? {};
-  return { ...settings, interval: Math.max(settings.interval ?? interval, least), approved };
+  const { interval: least = 0, approvals } = target.limits ?? {};
+  return { ...settings, interval: Math.max(settings.interval ?? interval, least), approvals };
 }
 
 /**

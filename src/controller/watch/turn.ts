@@ -155,7 +155,7 @@ export async function heal(
     const outcome = await writeDeclared(declared, mayApply, {
       ...tools,
       stillMay,
-      actor: state.settings.approved === undefined ? null : 'an approval',
+      actor: state.settings.approvals === undefined ? null : 'an approval',
     });
     if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
     return notWritten(outcome.error, tools);
@@ -189,7 +189,7 @@ function isCovered(
 ): boolean {
   if (digestOf(plan, settings.strict) === digest) return true;
   const found = watchStatusOf(plan, settings.strict);
-  if (settings.approved !== undefined || !isHealable(found)) return false;
+  if (settings.approvals !== undefined || !isHealable(found)) return false;
   if (keptItem({ settings, plan, found }) !== null) return false;
   const known = new Set(decided?.changes.map(pathKey));
   return confirmed === 'difference' || plan.changes.every((change) => known.has(pathKey(change)));

@@ -1,3 +1,4 @@
+import { approvalDigest } from './healing.ts';
 import { asSetpointError, SetpointError, usageError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { JournalRecord, NoticeEvent, WatchState } from '../../reconciler/model/watch.ts';
@@ -178,6 +179,10 @@ export class Watched {
   async apply(digest: string, by = 'somebody on the page'): Promise<string> {
     const { name } = this;
     if (this.busy) throw usageError(`${name} is being read.`, 'Try again in a moment.');
+    const isApproved = (): boolean =>
+      this.state.settings.approvals?.covers(approvalDigest(this.state)) !== false;
+    if (!isApproved())
+      throw usageError(`${name}: the plan is not approved.`, 'Approve its digest first.');
     this.busy = true;
     try {
       const [lock, problem] = await this.#lockNow();
@@ -192,7 +197,7 @@ export class Watched {
         digestOf(plan, this.state.settings.strict) === digest;
       const outcome = await writeDeclared(this.#declared(), mayApply, {
         ...tools,
-        stillMay: () => true,
+        stillMay: isApproved,
         actor: by,
       });
       return outcome.error?.message ?? `${name}: ${outcome.status}.`;

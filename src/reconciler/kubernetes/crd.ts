@@ -40,11 +40,13 @@ interface VersionOfDefinition {
   };
 }
 
-let parsed: readonly [Definition, Definition] | undefined;
+type Definitions = readonly [target: Definition, policy: Definition, approval: Definition];
 
-/** The definitions of SettingsTarget and SettingsPolicy, parsed when they are first needed. */
-export function definitions(): readonly [Definition, Definition] {
-  parsed ??= JSON.parse(crdText()) as readonly [Definition, Definition];
+let parsed: Definitions | undefined;
+
+/** The definitions of SettingsTarget, SettingsPolicy and SettingsApproval, parsed when they are first needed. */
+export function definitions(): Definitions {
+  parsed ??= JSON.parse(crdText()) as Definitions;
   return parsed;
 }
 

@@ -8,8 +8,14 @@ export interface Limits {
   readonly forbidden: ReadonlyMap<Rule, string>;
   /** Milliseconds between two reads, at the least. */
   readonly interval: number;
-  /** The digest of the only difference that may be healed. */
-  readonly approved?: string;
+  /** The differences that may be healed; absent if all may. */
+  readonly approvals?: Approvals;
+}
+
+/** Approvals of differences, as they are when it is asked: each can be given, and taken back, at any time. */
+export interface Approvals {
+  /** Whether the difference with this digest is approved now. */
+  covers(digest: string): boolean;
 }
 
 /** Origins or hosts, with `*` for any characters, and the name of the list in a message. */

@@ -1,4 +1,5 @@
 import type { AgreementWith } from './agreement.ts';
+import type { Approvals } from './limits.ts';
 import type { EnvironmentOutcome } from './outcome.ts';
 import type { Path } from './path.ts';
 import type { EnvironmentPlan, Tool } from './plan.ts';
@@ -19,8 +20,8 @@ export interface WatchSettings {
   readonly strict: boolean;
   /** Whether healing may remove what a service keeps by name. */
   readonly removes: boolean;
-  /** The digest of the only difference that may be healed, and whatever it removes. */
-  readonly approved?: string | undefined;
+  /** The differences that may be healed, and whatever they remove; undefined if all may. */
+  readonly approvals?: Approvals | undefined;
 }
 
 /** A time of the week: from a minute of the day to another, which may be on the next day, on some days of the week. */

@@ -4,7 +4,12 @@ import { ClusterSource } from '../../../src/controller/cluster/source.ts';
 import type { TargetResource } from '../../../src/controller/cluster/target-resource.ts';
 
 const KEY = 'agents/production';
-const ALLOWANCE = { limits: null, whyNotMode: () => null };
+const ALLOWANCE = {
+  limits: null,
+  whyNotMode: () => null,
+  requiresApproval: false,
+  maxTargets: null,
+};
 const SERVER = { url: 'https://agents.example.com' };
 
 /** A source of objects whose ConfigMaps and Secrets `ask` answers. */
@@ -26,7 +31,14 @@ function sourceOf(
     { objects, isListed: true, problem: null, revision: 1 },
     {
       outside,
-      policies: { in: () => ALLOWANCE, isSettled: true, problem: null, revision: '' },
+      policies: {
+        in: () => ALLOWANCE,
+        isSettled: true,
+        limitsTargets: false,
+        problem: null,
+        revision: '',
+      },
+      approvals: { approvalsOf: () => null },
       clock,
       judged: () => {},
       loaded: () => {},

@@ -40,6 +40,7 @@ async function writing(found: WatchState['found'], isKnownBefore: boolean) {
     handled: null,
     notHealed: null,
     rivals: [],
+    applied: [],
   });
   const objects = new Map<string, TargetResource>();
   for (const key of names) {

@@ -47,6 +47,7 @@ function knownWith(members: Partial<TargetKnown>): TargetKnown {
     handled: null,
     notHealed: null,
     rivals: [],
+    applied: [],
   };
   return { object: objectWith({}), state: stateWith({}), ...nothing, ...members };
 }
@@ -59,6 +60,12 @@ const failed = (code: string) =>
     plan: planWith({ error: { code, message: 'It failed.', hint: '' } }),
   }) as const;
 const apply = objectWith({ mode: 'Apply' });
+
+/** How an environment is watched whose plans need approval: this one has it. */
+function approving(digest: string): WatchState['settings'] {
+  const { settings } = notReadState('agents/production', NOW);
+  return { ...settings, mode: 'heal', approvals: { covers: (one) => one === digest } };
+}
 
 /** The table of what a status says: Ready, its reason, Drifted, and what kstatus makes of it. */
 const SITUATIONS: readonly (readonly [
@@ -126,8 +133,8 @@ const SITUATIONS: readonly (readonly [
   [
     'not the plan that is approved',
     {
-      object: objectWith({ mode: 'Apply', approval: { planDigest: 'sha256:0' } }),
-      state: stateWith(differs),
+      object: apply,
+      state: stateWith({ ...differs, settings: approving('sha256:0') }),
     },
     'False',
     'NotCovered',
@@ -137,11 +144,8 @@ const SITUATIONS: readonly (readonly [
   [
     'the plan that is approved',
     {
-      object: objectWith({
-        mode: 'Apply',
-        approval: { planDigest: approvalDigest({ digest: 'd' }) },
-      }),
-      state: stateWith(differs),
+      object: apply,
+      state: stateWith({ ...differs, settings: approving(approvalDigest({ digest: 'd' })) }),
     },
     'False',
     'Applying',

@@ -14,7 +14,7 @@ import { faultsOfDefinition } from '../../fixture/structural.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-describe('the definitions of SettingsTarget and SettingsPolicy', () => {
+describe('the definitions of SettingsTarget, SettingsPolicy and SettingsApproval', () => {
   it('is structural, without defaults and nulls, and small enough for kubectl apply', () => {
     for (const one of definitions()) expect(faultsOfDefinition(one)).toEqual([]);
   });

@@ -58,10 +58,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{/* What the controller may do with the objects that it watches, and with what they name. */}}
 {{- define "setpoint.watchRules" -}}
 - apiGroups: [setpoint.dev]
-  resources: [settingstargets]
+  resources: [settingstargets, settingsapprovals]
   verbs: [get, list, watch]
 - apiGroups: [setpoint.dev]
-  resources: [settingstargets/status]
+  resources: [settingstargets/status, settingsapprovals/status]
   verbs: [patch]
 - apiGroups: [events.k8s.io]
   resources: [events]
