@@ -170,7 +170,7 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
       '--set',
       'crds.annotations.helm\\.sh/resource-policy=delete',
     );
-    expect(definitions.length).toBe(2);
+    expect(definitions.length).toBe(3);
     for (const document of definitions) {
       const { metadata: own, ...definition } = document.toJS() as Manifest;
       const { metadata, ...rest } = one(objects, 'CustomResourceDefinition', own.name);
@@ -203,6 +203,7 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
       'ClusterRole setpoint-release-setpoint-view',
       'ClusterRoleBinding setpoint-release-setpoint',
       'ClusterRoleBinding setpoint-release-setpoint-policies',
+      'CustomResourceDefinition settingsapprovals.setpoint.dev',
       'CustomResourceDefinition settingspolicies.setpoint.dev',
       'CustomResourceDefinition settingstargets.setpoint.dev',
       'Deployment release-setpoint',

@@ -1,8 +1,7 @@
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
 import { counted, namesListed } from '../../reconciler/model/wording.ts';
-import type { WatchState, WriteEvent } from '../../reconciler/model/watch.ts';
-import { visible } from '../../reconciler/render/text.ts';
+import type { WatchState } from '../../reconciler/model/watch.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import {
   INTERVAL,
@@ -14,6 +13,8 @@ import { approvalDigest, whyNotHealed } from '../watch/healing.ts';
 import { STATE_KEY } from '../watch/conditions.ts';
 import type { Listener } from '../watch/watching.ts';
 import { SettingsApprovals } from './approvals.ts';
+import { serviceVariables } from './service-variables.ts';
+import { WriteHistory } from './write-history.ts';
 import { KubeApi, type Cluster } from './kube-api.ts';
 import { SettingsPolicies } from './policies.ts';
 import { Reflector } from './reflector.ts';
@@ -21,15 +22,14 @@ import { OutsideReader } from './outside.ts';
 import { ClusterSecrets } from './secrets.ts';
 import { ClusterSource } from './source.ts';
 import {
-  addressOf,
-  generationOf,
   isDeleted,
   originOf,
+  rivalsOf,
   targetPath,
   versionNow,
   type TargetResource,
 } from './target-resource.ts';
-import { newReason, withoutFraction, type AppliedPlan, type TargetKnown } from './status.ts';
+import { newReason, type TargetKnown } from './status.ts';
 import { stalledReason, whyInvalid } from './unwatched.ts';
 import { stateKey } from './state-key.ts';
 import { ClusterFingerprints } from './status-fingerprints.ts';
@@ -94,8 +94,7 @@ export class ClusterController {
   readonly #edited = new Set<string>();
   /** The objects whose server this process has read. */
   readonly #read = new Set<string>();
-  /** The last write of each object by this process. */
-  readonly #applied = new Map<string, readonly AppliedPlan[]>();
+  readonly #applied: WriteHistory;
 
   constructor(request: ClusterRequest) {
     const {
@@ -144,6 +143,7 @@ export class ClusterController {
       changed: (key) => this.#approvalChanged(key),
       problem: (message) => this.controller.conditions.set('cluster', message, 'approvals'),
     });
+    this.#applied = new WriteHistory(this.#approvals);
     const secrets = new ClusterSecrets(this.#api, (key) =>
       originOf(this.#objects.objects.get(key)),
     );
@@ -351,7 +351,7 @@ export class ClusterController {
         this.#asked.delete(key);
       }
     }
-    const applied = event.kind === 'write' ? this.#noteWrite(object, state, event) : null;
+    const applied = event.kind === 'write' ? this.#applied.note(object, state, event) : null;
     if (state.heldBy === null && (event.kind === 'state' || applied !== null))
       this.#approvals.report(key, state, applied);
     this.#writer.look(key);
@@ -366,33 +366,6 @@ export class ClusterController {
       void this.controller.readNow(key).catch(() => {});
     this.#writer.look(key);
     if ((state?.heldBy ?? null) === null) this.#approvals.report(key, state ?? null);
-  }
-
-  /** Adds a write to the history of an object. Returns its time and the digest that approvals name. */
-  #noteWrite(
-    object: TargetResource,
-    state: WatchState,
-    { at, outcome }: WriteEvent & { readonly at: string },
-  ): { readonly at: string; readonly digest: string } | null {
-    if (outcome.requests.post === 0) return null;
-    const digest = approvalDigest(state);
-    const time = withoutFraction(at);
-    const approval = this.#approvals.find(state.name, digest);
-    const isApproved = state.settings.approvals !== undefined;
-    const entry: AppliedPlan = {
-      time,
-      generation: generationOf(object),
-      digest,
-      result: outcome.status,
-      changes: outcome.changes.length,
-      ...(isApproved ? { approval: approval?.metadata.name ?? 'spec.approval' } : {}),
-      ...(isApproved && approval?.spec.approver !== undefined
-        ? { approver: shownName(approval.spec.approver) }
-        : {}),
-    };
-    const before = this.#applied.get(state.name) ?? [];
-    this.#applied.set(state.name, [entry, ...before].slice(0, 10));
-    return outcome.status === 'applied' ? { at: time, digest } : null;
   }
 
   /** Lets one be healed again in which healing had stopped. */
@@ -443,46 +416,14 @@ export class ClusterController {
         problem === null ? null : { reason: stalledReason(problem), message: whyInvalid(problem) },
       waiting: this.#source.waiting(key),
       handled: this.#handled.get(key) ?? null,
-      applied: this.#applied.get(key) ?? [],
+      applied: this.#applied.of(key),
       notHealed,
-      rivals: isRivalled(state) ? this.#rivalsOf(key, object) : [],
+      rivals: isRivalled(state) ? rivalsOf(object, this.#objects.objects) : [],
     };
-  }
-
-  /** The names of other objects of its namespace that name the same server. */
-  #rivalsOf(key: string, { metadata: { namespace }, spec }: TargetResource): readonly string[] {
-    const address = addressOf(spec);
-    return [...this.#objects.objects].flatMap(([other, { metadata, spec: its }]) =>
-      other !== key && metadata.namespace === namespace && addressOf(its) === address
-        ? [metadata.name]
-        : [],
-    );
   }
 }
 
 /** Whether another client writes what is healed. */
 function isRivalled(state: WatchState | null): boolean {
   return state !== null && state.stopped !== null && state.stopped.cause !== 'server';
-}
-
-/** What a run may read of the variables of this process: how services are reached, and where values may be sent. */
-function serviceVariables(env: Variables): Record<string, string | undefined> {
-  const names = [
-    'HTTPS_PROXY',
-    'https_proxy',
-    'NO_PROXY',
-    'no_proxy',
-    'NODE_TLS_REJECT_UNAUTHORIZED',
-    'NODE_EXTRA_CA_CERTS',
-    'SETPOINT_ALLOWED_ORIGINS',
-    'SETPOINT_STATE_KEY',
-  ];
-  return Object.fromEntries(
-    names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
-  );
-}
-
-/** A name that an object contains, as a status shows it. */
-function shownName(name: string): string {
-  return visible(name).slice(0, 256);
 }

@@ -76,3 +76,17 @@ export function sortByAge(
   });
   return aged.toSorted((one, other) => (one.age < other.age ? -1 : 1)).map(({ one }) => one);
 }
+
+/** The names of other objects of its namespace that name the same server. */
+export function rivalsOf(
+  object: TargetResource,
+  objects: ReadonlyMap<string, TargetResource>,
+): readonly string[] {
+  const { namespace, name } = object.metadata;
+  const address = addressOf(object.spec);
+  return [...objects.values()].flatMap(({ metadata, spec }) =>
+    metadata.name !== name && metadata.namespace === namespace && addressOf(spec) === address
+      ? [metadata.name]
+      : [],
+  );
+}

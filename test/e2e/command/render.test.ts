@@ -51,11 +51,12 @@ describe('setpoint render', () => {
     expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
       'CustomResourceDefinition settingstargets.setpoint.dev',
       'CustomResourceDefinition settingspolicies.setpoint.dev',
+      'CustomResourceDefinition settingsapprovals.setpoint.dev',
       'Role setpoint-secrets',
       'SettingsTarget staging',
       'SettingsTarget production',
     ]);
-    expect(objects.slice(2).map(({ metadata }) => metadata.namespace)).toEqual(
+    expect(objects.slice(3).map(({ metadata }) => metadata.namespace)).toEqual(
       Array.from({ length: 3 }, () => 'agents'),
     );
     for (const chosen of [
@@ -228,6 +229,7 @@ describe('setpoint render --krm', () => {
     expect(itemsIn(stdout).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
       'CustomResourceDefinition settingstargets.setpoint.dev',
       'CustomResourceDefinition settingspolicies.setpoint.dev',
+      'CustomResourceDefinition settingsapprovals.setpoint.dev',
       'Role setpoint-secrets',
       'SettingsTarget production',
     ]);

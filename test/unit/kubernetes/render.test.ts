@@ -192,6 +192,7 @@ environments:
   expect(objects.map(nameOf)).toEqual([
     'settingstargets.setpoint.dev',
     'settingspolicies.setpoint.dev',
+    'settingsapprovals.setpoint.dev',
     'b',
     'a',
   ]);
