@@ -22,6 +22,15 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     'installs from the registry; ci.yml runs npm ci, and test/package installs the package',
   ],
   [/^docker /, 'test/container runs the image'],
+  [/^(pipx|uvx|sha512sum) /, 'installs what was built; test/install installs the wheel'],
+  [
+    /\b(ENVIRONMENT|ADDRESS|DATA|NAMESPACE|NAME|PID)\b/,
+    'names what the reader has; test/docs/words.test.ts checks its command and flags',
+  ],
+  [
+    /^(journalctl|systemctl|grep CRON|openssl (x509|verify)|ls -l \/var|kubectl (get|describe) )/,
+    'reads a machine or a cluster that runs a controller',
+  ],
   [
     /^setpoint watch (?!--listen )/,
     'runs until it is stopped, with files of a machine; test/e2e/watch/watch.test.ts runs it',
