@@ -1,6 +1,11 @@
 import { addressParts } from '../model/address.ts';
 import { NATIVE_SERVERS } from '../model/field.ts';
-import { holdsSecretText, isSensitiveName, sourceHoldsSecret } from '../model/secret-words.ts';
+import {
+  commandHoldsSecret,
+  holdsSecretText,
+  isSensitiveName,
+  sourceHoldsSecret,
+} from '../model/secret-words.ts';
 import type { Json } from '../model/value.ts';
 import { variableName } from '../pull/placeholder.ts';
 import {
@@ -56,7 +61,7 @@ function writtenMember(
     case 'url':
       return isText(value) ? writtenAddress(owner, value, writing) : undefined;
     case 'command':
-      return isText(value) && isOpen(value, writing) ? asWritten(value) : undefined;
+      return isText(value) ? writtenCommand(owner, value, writing) : undefined;
     case 'args':
       return isForeignList(value) ? writtenArguments(owner, value, writing) : undefined;
     case 'env':
@@ -87,6 +92,18 @@ function writtenAuth(
   if (rest === undefined || value === undefined || !isText(value)) return rest;
   const reference = referenceFor(value, place.names, writing);
   return { ...(rest as Record<string, Json>), value: reference };
+}
+
+/** The command of a program: one with a secret among its words is a reference. */
+function writtenCommand(
+  owner: string,
+  value: string | Template | Variable,
+  writing: Writing,
+): string | undefined {
+  const text = value instanceof Template ? withoutReferences(value) : textOf(value);
+  if (!isOpen(value, writing)) return undefined;
+  if (!commandHoldsSecret(text)) return asWritten(value);
+  return referenceFor(value, [variableName(owner, 'command')], writing);
 }
 
 /** What of a text is written as it is, and no more. */

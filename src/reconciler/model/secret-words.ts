@@ -94,6 +94,14 @@ export function shownArgument(argument: string, before: string | null): string {
   return open === null ? argument : open + MASK;
 }
 
+/** Whether a command line has a word that is a secret by its flag, by the name of a variable or by its own form, also inside quotes. */
+export function commandHoldsSecret(command: string): boolean {
+  const words = command.split(/[\s"'`;|&()]+/);
+  return words.some(
+    (word, index) => word !== '' && shownArgument(word, words[index - 1] ?? null) !== word,
+  );
+}
+
 /** The same for a variable of the committed file. */
 export function shownVariable(name: string, text: string): string {
   return text !== '' && (isSensitiveName(name) || saysSecret(text)) ? MASK : text;

@@ -1,8 +1,8 @@
 import { bareUrl, isSensitiveAddress, isSensitiveUrl } from '../model/address.ts';
 import { Identity, Secret } from '../model/secret.ts';
 import {
+  commandHoldsSecret,
   holdsSecretText,
-  shownArgument,
   sourceHoldsSecret,
   speaksOfSecrets,
 } from '../model/secret-words.ts';
@@ -32,10 +32,7 @@ export function concealAddress(value: Value): Value {
 /** The command of an mcp server, unless one of its words is a secret by its flag or its form. */
 export function concealCommand(command: Value): Value {
   if (typeof command !== 'string') return sealed(command);
-  const words = command.split(/\s+/);
-  const isSecret = (word: string, index: number): boolean =>
-    shownArgument(word, words[index - 1] ?? null) !== word;
-  return words.some(isSecret) ? sealed(command) : command;
+  return commandHoldsSecret(command) ? sealed(command) : command;
 }
 
 /** A value of which every text and number is a secret. */

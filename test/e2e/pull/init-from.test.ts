@@ -250,6 +250,21 @@ describe('init --from, what it says', () => {
     expect(read(cwd)).toContain('B_TOKEN: ${env:A_TOKEN}');
   });
 
+  it('writes a command with a secret among its words as a reference', async () => {
+    const commands = {
+      flag: 'run --password plain-canary',
+      quoted: "sh -c 'API_KEY=plain-canary npx x'",
+      open: 'npx server',
+    };
+    const servers = Object.entries(commands).map(([name, command]) => [name, { command }]);
+    const cwd = here({ 'mcp.json': JSON.stringify({ mcpServers: Object.fromEntries(servers) }) });
+    const { variables } = await initFrom(cwd, ['mcp.json']);
+    expect(variables.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['FLAG_COMMAND', 'QUOTED_COMMAND']),
+    );
+    expect(read(cwd)).toContain('command: npx server');
+  });
+
   it('names the line of what is left out, whatever the file is written in', async () => {
     const cwd = examples();
     const files = ['config.toml', 'docker-compose.yml', 'mcp.json', 'opencode.json'];

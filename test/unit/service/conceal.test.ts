@@ -61,6 +61,7 @@ describe('conceal', () => {
         stdio_servers: [
           { name: 'n', command: 'npx -y server', smtp_pwd: 'canary', cwd: ['canary'] },
           { name: 'm', command: 'npx server --token canary', url: 'canary' },
+          { name: 'q', command: "sh -c 'API_KEY=canary npx server'" },
           'canary',
         ],
         mcpServers: { a: { command: 'canary', headers: ['canary'], n: 7 } },
@@ -74,6 +75,7 @@ describe('conceal', () => {
         stdio_servers: [
           { name: 'n', command: 'npx -y server', smtp_pwd: '(sensitive)' },
           { name: 'm', command: '(sensitive)' },
+          { name: 'q', command: '(sensitive)' },
           '(sensitive)',
         ],
         mcpServers: { a: { command: '(sensitive)', n: '(sensitive)' } },
