@@ -31,6 +31,8 @@ function controllerReport({
     turned_at: new Date(health.turnedAt).toISOString(),
     ready: health.ready,
     queued: health.queued,
+    late: health.late,
+    hanging: health.hanging,
     commit: health.commit,
     files_problem: health.filesProblem,
     problems: conditions.list(),

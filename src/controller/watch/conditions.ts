@@ -74,7 +74,9 @@ export class Conditions {
     const logged = held?.logged ?? new Set();
     const since = held?.condition.since ?? new Date(this.#now()).toISOString();
     const receiver = kind === 'receiver' ? part : null;
-    const silences = SILENCING.has(kind) || part === NONE_YET;
+    // What is read late is told late, but for services that are known to be slow.
+    const isUnread = kind === 'reads' && part === '';
+    const silences = SILENCING.has(kind) || part === NONE_YET || isUnread;
     this.#held.set(key, { condition: { kind, receiver, message, since }, silences, logged });
     if (logged.has(message)) return;
     logged.add(message);
@@ -102,6 +104,10 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
     part === NONE_YET
       ? `${problem} Nothing is watched until the SettingsTargets can be listed.`
       : `${problem} ${CLUSTER_PARTS[part]?.follows ?? 'The SettingsTargets that were listed last stay in force.'}`,
+  reads: (problem, part) =>
+    part === ''
+      ? `${problem} What changes on a service is found late, and healed late.`
+      : `${problem} Environments of other services are read on time.`,
   page: (problem, part) => `${problem} The page goes on with the ${part} that it had.`,
   receiver: (problem) => problem,
 };
@@ -147,6 +153,10 @@ const OVER: Readonly<Record<ConditionKind, (receiver: string) => string>> = {
   files: () => 'The settings files can be used again.',
   git: () => 'The settings files can be used again.',
   cluster: (part) => CLUSTER_PARTS[part]?.over ?? 'The SettingsTargets can be listed again.',
+  reads: (part) =>
+    part === 'slow'
+      ? 'Environments of slow services are read on time again.'
+      : 'Environments are read on time again.',
   page: () => 'The certificate and the token of the page can be read again.',
   receiver: (name) => `The receiver ${name} takes notices again.`,
 };

@@ -27,6 +27,7 @@ import { type EnvironmentRecords } from './environment-records.ts';
 import { SharedReading, type JournalReading } from './journal/journal-reader.ts';
 import { lockProblems } from './locks/locks.ts';
 import type { NoticeJournal } from './notices/told.ts';
+import { LateReads, mayWait } from './late-reads.ts';
 import { ReadQueue, waitText } from './read-queue.ts';
 import { Outages } from './schedule.ts';
 import type { Watched, WatchTools } from './watched.ts';
@@ -71,6 +72,7 @@ export class Controller implements Watching {
   readonly #pause: Pause;
   readonly #fleet: Fleet;
   readonly #queue: ReadQueue<Watched>;
+  readonly #late: LateReads;
   /** Turns that have not ended, and applies that people asked for. */
   readonly #turns = new Set<Promise<void>>();
   readonly #applies = new Set<Promise<void>>();
@@ -139,6 +141,13 @@ export class Controller implements Watching {
       isHeldUp: (origin) => paces.waiting(origin) >= Math.max(1, options.parallel / 4),
       isBusy: loopLoad(),
     });
+    this.#late = new LateReads({
+      clock,
+      conditions: this.conditions,
+      lateness: () =>
+        this.#queue.lateness(({ state }) => mayWait(state.settings.interval ?? interval)),
+      groupName: options.source.kind === 'cluster' ? 'namespace' : null,
+    });
     this.#fleet = new Fleet(tools, this.#queue);
     const [recorder, fleet, { conditions }] = [this.#recorder, this.#fleet, this];
     this.#suspensions = new Suspensions(options, fleet, recorder, conditions);
@@ -176,6 +185,7 @@ export class Controller implements Watching {
         this.#turned = this.#options.clock.monotonic();
         await this.#upkeep.look();
         this.#begin();
+        this.#late.look();
         await this.#pause.rest(this.#untilNext());
       }
       await Promise.all([...this.#turns, ...this.#applies]);
@@ -205,6 +215,7 @@ export class Controller implements Watching {
       turnsEvery: TURN,
       ready: files.areTaken && this.states().every(({ found }) => found !== 'not-read'),
       queued: this.#queue.queued,
+      ...this.#late.counts,
       working: this.#turns.size + this.#applies.size + this.#upkeep.underWay,
       commit: files.commit,
       commits: files.commits,

@@ -1,18 +1,21 @@
 import type { Clock } from '../../reconciler/model/ports.ts';
+import {
+  GIVES_WAY,
+  HANGS,
+  isIdle,
+  noneRunning,
+  Places,
+  PROMPT,
+  SLOWLY,
+  speedAfter,
+  speedOf,
+  type Group,
+  type Line,
+  type Ring,
+  type Speed,
+} from './read-places.ts';
 import { RoundRobin } from './round-robin.ts';
 import { DelayQueue, type Dated } from './schedule.ts';
-
-/** Milliseconds after which a read gives its place to one that waits, counts as slow, and counts as hanging. */
-const GIVES_WAY = 250;
-const SLOW = 1_000;
-const HANGING = 4_000;
-
-/** How promptly the service of a read answers: by its last read, or by how long the one under way has taken. */
-const [PROMPT, SLOWLY, HANGS] = [0, 1, 2];
-
-/** Reads at a time of services that answer slowly, that hang, and in all, for each prompt one. A read that waits for an answer costs a socket and little else. */
-const PLACES = [1, 2, 4] as const;
-const MOST = 16;
 
 /** How often the queue looks whether a read must give its place away, in milliseconds, if it must not be moved because this process is busy. */
 const LOOK_AGAIN = 100;
@@ -42,12 +45,18 @@ interface QueueOptions<T> {
 /** Why an environment is due and not read. */
 type WaitReason = 'origin-limits' | 'group-share' | 'origin-share' | 'places';
 
-/** The environments that wait longer than they should, and those that hold them up. */
-interface Lateness {
-  readonly late: number;
+/** Environments that have waited longer than they may, by their groups. */
+export interface LateGroup {
+  readonly count: number;
   /** How long the one that waits longest has waited, in milliseconds. */
   readonly longest: number;
   readonly groups: ReadonlyMap<string, number>;
+}
+
+/** The environments that wait too long, those whose services are slow apart from the others, and how many hold them up. */
+export interface Lateness {
+  readonly prompt: LateGroup;
+  readonly slow: LateGroup;
   /** Environments whose service did not answer for seconds when it was read last, or does not now. */
   readonly hanging: number;
 }
@@ -65,36 +74,9 @@ const WAITS: Readonly<Record<WaitReason, (group: string) => string>> = {
   places: () => 'other environments use all places',
 };
 
-interface Group {
-  readonly name: string;
-  readonly running: number[];
-  /** How many lines it has. */
-  lines: number;
-}
-
-/** The environments of one group and origin. */
-interface Line<T> {
-  readonly key: string;
-  readonly group: Group;
-  readonly origin: string;
-  readonly waiting: T[];
-  readonly running: number[];
-  /** Of the last read. */
-  speed: number;
-  ring: Ring<T> | null;
-}
-
-type Ring<T> = RoundRobin<Group, Line<T>>;
-
 interface Found<T> {
   readonly line: Line<T>;
-  readonly speed: number;
-}
-
-interface Turn<T> {
-  readonly line: Line<T>;
-  readonly began: number;
-  speed: number;
+  readonly speed: Speed;
 }
 
 /**
@@ -109,8 +91,7 @@ export class ReadQueue<T extends Readable> {
   readonly #lines = new Map<string, Line<T>>();
   /** Those that are due, with their line, and since when they wait. */
   readonly #waiting = new Map<T, { readonly line: Line<T>; readonly since: number }>();
-  readonly #turns = new Map<T, Turn<T>>();
-  readonly #running = [0, 0, 0];
+  readonly #places: Places<T>;
   readonly #hanging = new Set<T>();
   readonly #lastLines = new WeakMap<T, Line<T>>();
   /** Lines by the speed of their origin, and those that begin with a new environment. */
@@ -119,11 +100,11 @@ export class ReadQueue<T extends Readable> {
   readonly #slow: Ring<T> = new RoundRobin();
   readonly #hung: Ring<T> = new RoundRobin();
   #isTurnOfNew = false;
-  #isShared = false;
   #all: ReadonlySet<T> = new Set();
 
   constructor(options: QueueOptions<T>) {
     this.#options = options;
+    this.#places = new Places(options.parallel);
   }
 
   /** Takes over who is to be read from now on. What is being read goes on, and who waits keeps its place. */
@@ -133,7 +114,7 @@ export class ReadQueue<T extends Readable> {
     for (const one of before) if (!this.#all.has(one)) this.#forget(one);
     const [first, ...others] = this.#all;
     const group = first === undefined ? '' : this.#options.groupOf(first);
-    this.#isShared = others.some((one) => this.#options.groupOf(one) !== group);
+    this.#places.isShared = others.some((one) => this.#options.groupOf(one) !== group);
     this.#later.reset(this.#all);
   }
 
@@ -143,7 +124,7 @@ export class ReadQueue<T extends Readable> {
     if (line === undefined) return;
     if (this.#waiting.delete(one)) line.waiting.splice(line.waiting.indexOf(one), 1);
     // Others of its origin show soon how it is.
-    if (!this.#turns.has(one)) line.speed = PROMPT;
+    if (!this.#places.has(one)) line.speed = PROMPT;
     this.#sort(line);
     this.#tidy(line);
   }
@@ -173,17 +154,13 @@ export class ReadQueue<T extends Readable> {
 
   /** Takes that a read has ended. */
   ended(one: T): void {
-    const turn = this.#turns.get(one);
+    const turn = this.#places.end(one);
     if (turn === undefined) return;
-    const took = this.#options.clock.monotonic() - turn.began;
-    const isSlow = took >= SLOW && !this.#options.isBusy();
-    const speed = took >= HANGING ? HANGS : isSlow ? SLOWLY : PROMPT;
-    const { line } = turn;
-    this.#turns.delete(one);
-    this.#count(turn, -1);
-    line.speed = speed;
+    const { line, began } = turn;
+    const took = this.#options.clock.monotonic() - began;
+    line.speed = speedAfter(took, this.#options.isBusy());
     this.#lastLines.set(one, line);
-    if (speed === HANGS && this.#all.has(one)) this.#hanging.add(one);
+    if (line.speed === HANGS && this.#all.has(one)) this.#hanging.add(one);
     else this.#hanging.delete(one);
     this.#sort(line);
     this.#tidy(line);
@@ -200,9 +177,8 @@ export class ReadQueue<T extends Readable> {
     const now = this.#options.clock.monotonic();
     const first = this.#later.first((one) => this.#isFree(one));
     const due = first === undefined ? most : first.due - now;
-    const isContended = !this.#prompt.isEmpty || !this.#new.isEmpty;
-    if (!isContended) return Math.min(most, due);
-    const began = [...this.#turns.values()].find(({ speed }) => speed === PROMPT)?.began;
+    if (!this.#isContended) return Math.min(most, due);
+    const began = this.#places.oldestPrompt;
     const moves = began === undefined ? most : Math.max(LOOK_AGAIN, began + GIVES_WAY - now);
     return Math.min(most, due, moves);
   }
@@ -212,12 +188,14 @@ export class ReadQueue<T extends Readable> {
     const found = this.#waiting.get(one);
     if (found === undefined) return null;
     const { line, since } = found;
-    const speed = this.#speedOf(line);
+    const speed = speedOf(line);
+    const ring = this.#ringOf(speed);
     const waits = this.#options.clock.monotonic() - since;
     if (this.#options.isHeldUp(line.origin)) return { reason: 'origin-limits', waits };
-    if (speed !== PROMPT && !this.#mayGroup(line.group, speed))
+    if (speed !== PROMPT && !this.#places.mayGroup(line.group, speed, ring))
       return { reason: 'group-share', waits };
-    if (speed !== PROMPT && !this.#mayLine(line, speed)) return { reason: 'origin-share', waits };
+    if (speed !== PROMPT && !this.#places.mayLine(line, speed, ring))
+      return { reason: 'origin-share', waits };
     return { reason: 'places', waits };
   }
 
@@ -225,22 +203,27 @@ export class ReadQueue<T extends Readable> {
   lateness(mayWait: (one: T) => number): Lateness {
     const now = this.#options.clock.monotonic();
     this.#takeDue(now);
-    const groups = new Map<string, number>();
-    let late = 0;
-    let longest = 0;
+    this.#move(now);
+    const found = [PROMPT, SLOWLY].map(() => ({
+      count: 0,
+      longest: 0,
+      groups: new Map<string, number>(),
+    }));
     for (const [one, { line, since }] of this.#waiting) {
       const waits = now - since;
-      if (waits <= mayWait(one) || one.busy) continue;
-      late += 1;
-      longest = Math.max(longest, waits);
-      groups.set(line.group.name, (groups.get(line.group.name) ?? 0) + 1);
+      const late = found[Math.min(SLOWLY, speedOf(line))];
+      if (late === undefined || waits <= mayWait(one) || one.busy) continue;
+      const { name } = line.group;
+      late.count += 1;
+      late.longest = Math.max(late.longest, waits);
+      late.groups.set(name, (late.groups.get(name) ?? 0) + 1);
     }
-    this.#move(now);
-    return { late, longest, groups, hanging: this.#hanging.size };
+    const [prompt = NONE_LATE, slow = NONE_LATE] = found;
+    return { prompt, slow, hanging: this.#hanging.size };
   }
 
   #isFree(one: T): boolean {
-    return !one.busy && this.#all.has(one) && !this.#waiting.has(one) && !this.#turns.has(one);
+    return !one.busy && this.#all.has(one) && !this.#waiting.has(one) && !this.#places.has(one);
   }
 
   #takeDue(now: number): void {
@@ -261,7 +244,7 @@ export class ReadQueue<T extends Readable> {
     const key = lineKey(name, origin);
     const known = this.#lines.get(key);
     if (known !== undefined) return known;
-    const group = this.#groups.get(name) ?? { name, running: [0, 0, 0], lines: 0 };
+    const group = this.#groups.get(name) ?? { name, running: noneRunning(), lines: 0 };
     this.#groups.set(name, group);
     group.lines += 1;
     const line: Line<T> = {
@@ -269,20 +252,12 @@ export class ReadQueue<T extends Readable> {
       group,
       origin,
       waiting: [],
-      running: [0, 0, 0],
+      running: noneRunning(),
       speed: PROMPT,
       ring: null,
     };
     this.#lines.set(key, line);
     return line;
-  }
-
-  /** A read under way that takes long says more than the last one did. */
-  #speedOf({ speed, running }: Line<T>): number {
-    return Math.max(
-      speed,
-      running.findLastIndex((count) => count > 0),
-    );
   }
 
   /** Puts a line among those that take turns with it. */
@@ -296,68 +271,42 @@ export class ReadQueue<T extends Readable> {
   }
 
   #ringFor(line: Line<T>, first: T): Ring<T> {
-    const speed = this.#speedOf(line);
+    const speed = speedOf(line);
     if (speed !== PROMPT) return this.#ringOf(speed);
     return this.#options.isNew(first) ? this.#new : this.#prompt;
   }
 
-  #ringOf(speed: number): Ring<T> {
+  #ringOf(speed: Speed): Ring<T> {
     return speed === SLOWLY ? this.#slow : this.#hung;
   }
 
   /** Forgets a line of which nothing is known. */
-  #tidy({ key, group, waiting, running, speed }: Line<T>): void {
-    if (speed !== PROMPT || waiting.length > 0 || totalOf(running) > 0) return;
-    if (!this.#lines.delete(key)) return;
+  #tidy(line: Line<T>): void {
+    const { key, group, speed } = line;
+    if (speed !== PROMPT || !isIdle(line) || !this.#lines.delete(key)) return;
     group.lines -= 1;
     if (group.lines === 0) this.#groups.delete(group.name);
   }
 
-  /** Moves on the reads that take long; while others wait for their places, those that are not prompt, the oldest first. */
   #move(now: number): void {
-    const isBusy = this.#options.isBusy();
-    for (const [one, turn] of this.#turns) {
-      const took = now - turn.began;
-      const isWanted = this.#isFull && (!this.#prompt.isEmpty || !this.#new.isEmpty);
-      const isSlow = !isBusy && took >= (isWanted ? GIVES_WAY : SLOW);
-      const speed = Math.max(turn.speed, took >= HANGING ? HANGS : isSlow ? SLOWLY : PROMPT);
-      if (took >= HANGING && this.#all.has(one)) this.#hanging.add(one);
-      if (speed === turn.speed) continue;
-      this.#count(turn, -1);
-      turn.speed = speed;
-      this.#count(turn, 1);
-      this.#sort(turn.line);
-    }
+    const load = { isBusy: this.#options.isBusy(), isWanted: () => this.#isContended };
+    this.#places.move(now, load, (one, line, speed) => {
+      if (speed === HANGS && this.#all.has(one)) this.#hanging.add(one);
+      this.#sort(line);
+    });
   }
 
-  #count({ speed, line: { group, running } }: Turn<T>, by: number): void {
-    for (const counts of [this.#running, group.running, running])
-      counts[speed] = (counts[speed] ?? 0) + by;
-  }
-
-  #places(speed: number): number {
-    return this.#options.parallel * (PLACES[speed] ?? 1);
-  }
-
-  get #most(): number {
-    return MOST * this.#options.parallel;
-  }
-
-  get #isFull(): boolean {
-    return (this.#running[PROMPT] ?? 0) >= this.#options.parallel;
+  get #isContended(): boolean {
+    return !this.#prompt.isEmpty || !this.#new.isEmpty;
   }
 
   /** New ones and known ones take turns, unless so many are waited for already that new ones would only add to them. */
   #nextPrompt(): Found<T> | undefined {
-    if (this.#isFull || this.#turns.size >= this.#most) return undefined;
-    const held = this.#places(SLOWLY) + this.#places(HANGS);
-    const isOver = (running: readonly number[], most: number): boolean =>
-      totalOf(running.slice(SLOWLY)) >= most;
+    if (this.#places.isFull) return undefined;
     for (const isNew of this.#isTurnOfNew ? [true, false] : [false, true]) {
-      if (isNew && isOver(this.#running, held)) continue;
-      const most = (isNew ? held : this.#most) / 2;
+      if (isNew && !this.#places.takesNew) continue;
       const found = (isNew ? this.#new : this.#prompt).first(
-        ({ running }) => !this.#isShared || !isOver(running, most),
+        (group) => this.#places.mayBePrompt(group, isNew),
         ({ origin }) => !this.#options.isHeldUp(origin),
       );
       if (found === undefined) continue;
@@ -367,47 +316,13 @@ export class ReadQueue<T extends Readable> {
     return undefined;
   }
 
-  #nextSlow(speed: number): Found<T> | undefined {
-    const line = this.#ringOf(speed).first(
-      (group) => this.#mayGroup(group, speed),
-      (one) => !this.#options.isHeldUp(one.origin) && this.#mayLine(one, speed),
+  #nextSlow(speed: Speed): Found<T> | undefined {
+    const ring = this.#ringOf(speed);
+    const line = ring.first(
+      (group) => this.#places.mayGroup(group, speed, ring),
+      (one) => !this.#options.isHeldUp(one.origin) && this.#places.mayLine(one, speed, ring),
     );
     return line === undefined ? undefined : { line, speed };
-  }
-
-  #freePlaces(speed: number): number {
-    return this.#places(speed) - (this.#running[speed] ?? 0);
-  }
-
-  /** Whether a group may have one more place: a quarter of them is for those that have none, which may have one more than there are. */
-  #mayGroup(group: Group, speed: number): boolean {
-    const held = group.running[speed] ?? 0;
-    const isFree = this.#freePlaces(speed) > 0;
-    if (held === 0) return isFree || this.#turns.size < this.#most / 2;
-    if (!isFree || !this.#isShared) return isFree;
-    const others = this.#sharers(speed, ({ line }) => line.group);
-    for (const one of this.#ringOf(speed).groups) others.add(one);
-    return this.#isWithin(held, this.#places(speed), others.size, speed);
-  }
-
-  #mayLine(line: Line<T>, speed: number): boolean {
-    const held = line.running[speed] ?? 0;
-    if (held === 0) return true;
-    const { group } = line;
-    const others = this.#sharers(speed, (turn) => (turn.line.group === group ? turn.line : null));
-    for (const one of this.#ringOf(speed).linesOf(group)) others.add(one);
-    others.delete(null);
-    return this.#isWithin(held, this.#places(speed), others.size, speed);
-  }
-
-  #sharers<S>(speed: number, of: (turn: Turn<T>) => S): Set<S> {
-    const turns = [...this.#turns.values()].filter((turn) => turn.speed === speed);
-    return new Set(turns.map(of));
-  }
-
-  #isWithin(held: number, places: number, sharers: number, speed: number): boolean {
-    const reserve = Math.floor(places / 4);
-    return held < Math.max(1, Math.floor(places / sharers)) && this.#freePlaces(speed) > reserve;
   }
 
   /** Takes the first of a line, which then comes after the others of its group, and its group after the other groups. */
@@ -422,21 +337,16 @@ export class ReadQueue<T extends Readable> {
   /** False if it cannot be read now: something has happened to it since it became due. */
   #begin(one: T, { line, speed }: Found<T>, now: number): boolean {
     const isReadable = !one.busy && one.due <= now && this.#all.has(one);
-    if (isReadable) {
-      const turn = { line, began: now, speed };
-      this.#turns.set(one, turn);
-      this.#count(turn, 1);
-    } else if (!one.busy && this.#all.has(one)) this.#later.add(one);
+    if (isReadable) this.#places.begin(one, line, speed, now);
+    else if (!one.busy && this.#all.has(one)) this.#later.add(one);
     this.#sort(line);
     this.#tidy(line);
     return isReadable;
   }
 }
 
+export const NONE_LATE: LateGroup = { count: 0, longest: 0, groups: new Map() };
+
 function lineKey(group: string, origin: string): string {
   return `${group}\n${origin}`;
-}
-
-function totalOf(counts: readonly number[]): number {
-  return counts.reduce((sum, count) => sum + count, 0);
 }

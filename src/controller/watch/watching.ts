@@ -74,6 +74,10 @@ export interface Health {
   readonly ready: boolean;
   /** Environments that are due and wait for their turn. */
   readonly queued: number;
+  /** Those of them that wait longer than half of their interval, within 15 seconds and two minutes. */
+  readonly late: number;
+  /** Environments whose service did not answer within seconds when it was read last, or does not now. */
+  readonly hanging: number;
   /** Environments that are being read or written, and other work that has begun. */
   readonly working: number;
   readonly commit: string | null;

@@ -31,6 +31,8 @@ export function alertOfCondition(kind: ConditionKind): string {
     case 'files':
     case 'git':
       return 'SetpointFilesInvalid';
+    case 'reads':
+      return 'SetpointReadsLate';
     case 'page':
       return 'SetpointPageCredentials';
     case 'receiver':

@@ -651,13 +651,17 @@ export interface WatchedDocument {
     readonly ready: boolean;
     /** Environments that are due and wait for their turn. */
     readonly queued: number;
+    /** Those of them that wait longer than half of their interval, within 15 seconds and two minutes. */
+    readonly late: number;
+    /** Environments whose service did not answer within four seconds when it was read last, or does not now. */
+    readonly hanging: number;
     /** The commit of the files in force. */
     readonly commit: string | null;
     /** Why the files of now are not used; null if they are. */
     readonly files_problem: string | null;
     /** What is wrong with the controller itself. */
     readonly problems: readonly {
-      readonly kind: 'journal' | 'locks' | 'suspensions' | 'files' | 'git' | 'cluster' | 'page' | 'receiver';
+      readonly kind: 'journal' | 'locks' | 'suspensions' | 'files' | 'git' | 'cluster' | 'reads' | 'page' | 'receiver';
       /** The name of the receiver that takes no notices; null for the other kinds. */
       readonly receiver: string | null;
       /** What happened, and what follows from it. */

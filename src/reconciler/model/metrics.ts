@@ -125,6 +125,16 @@ export const WATCH_METRICS = {
     help: 'Environments that are due and wait for their turn.',
     labels: [],
   },
+  setpoint_late_targets: {
+    type: 'gauge',
+    help: 'Environments that wait for their turn longer than half of their interval, within 15 seconds and two minutes.',
+    labels: [],
+  },
+  setpoint_hanging_targets: {
+    type: 'gauge',
+    help: 'Environments whose service did not answer within four seconds when it was read last, or does not now.',
+    labels: [],
+  },
   setpoint_shard_info: {
     type: 'gauge',
     help: 'The part of the environments that this controller has; absent if it has all. Always 1.',

@@ -325,6 +325,7 @@ export const CONDITION_KINDS = [
   'files',
   'git',
   'cluster',
+  'reads',
   'page',
   'receiver',
 ] as const;

@@ -142,6 +142,7 @@ it('each kind says that it is right again', () => {
     'The settings files can be used again.',
     'The settings files can be used again.',
     'The SettingsTargets can be listed again.',
+    'Environments are read on time again.',
     'The certificate and the token of the page can be read again.',
     'The receiver team takes notices again.',
   ]);

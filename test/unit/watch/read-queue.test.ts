@@ -183,10 +183,12 @@ describe('the places for services that hang', () => {
     const { many, queue, at } = hanging();
     at(20_000);
     const waiting = many.filter((it) => queue.whyWaiting(it) !== null);
-    expect(queue.lateness(() => 5_000).late).toBe(0);
+    expect(queue.lateness(() => 5_000).slow.count).toBe(0);
     at(23_000);
-    const { late, longest, groups, hanging: hung } = queue.lateness(() => 2_000);
-    expect([late, longest, [...groups]]).toEqual([waiting.length, 3_000, [['many', late]]]);
+    const { prompt, slow, hanging: hung } = queue.lateness(() => 2_000);
+    const { length } = waiting;
+    expect(slow).toEqual({ count: length, longest: 3_000, groups: new Map([['many', length]]) });
+    expect(prompt.count).toBe(0);
     expect(hung).toBe(11);
   });
 });

@@ -134,6 +134,7 @@ function controllerName(): string {
 const SEVERITIES: Readonly<Partial<Record<ConditionKind, string>>> = {
   files: 'warning',
   git: 'warning',
+  reads: 'warning',
   page: 'warning',
   receiver: 'warning',
 };

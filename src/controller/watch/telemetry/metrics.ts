@@ -118,6 +118,8 @@ function gaugesOf(watching: Watching): readonly Computable[] {
     ],
     value('setpoint_oldest_look_timestamp_seconds', () => oldestLook(watching.states())),
     value('setpoint_queue_depth', () => watching.health.queued),
+    value('setpoint_late_targets', () => watching.health.late),
+    value('setpoint_hanging_targets', () => watching.health.hanging),
     info('setpoint_shard_info', WATCH_METRICS.setpoint_shard_info, () => {
       const { shard } = watching.health;
       return shard === null ? null : { index: String(shard.index), count: String(shard.count) };

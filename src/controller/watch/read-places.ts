@@ -1,0 +1,182 @@
+import type { RoundRobin } from './round-robin.ts';
+
+/** Milliseconds after which a read gives its place to one that waits, counts as slow, and counts as hanging. */
+export const GIVES_WAY = 250;
+const SLOW = 1_000;
+const HANGING = 4_000;
+
+/** How promptly the service of a read answers: by its last read, or by how long the one under way has taken. */
+export const [PROMPT, SLOWLY, HANGS] = [0, 1, 2] as const;
+export type Speed = typeof PROMPT | typeof SLOWLY | typeof HANGS;
+const SPEEDS = [PROMPT, SLOWLY, HANGS] as const;
+
+/** Reads at a time of services that answer slowly, that hang, and in all, for each prompt one. A read that waits for an answer costs a socket and little else. */
+const PLACES: Readonly<Record<Speed, number>> = { [PROMPT]: 1, [SLOWLY]: 2, [HANGS]: 4 };
+const MOST = 16;
+
+/** How promptly a service answers that took some milliseconds, unless the time was this process's own. */
+export function speedAfter(took: number, isBusy: boolean, slow = SLOW): Speed {
+  if (took >= HANGING) return HANGS;
+  return took >= slow && !isBusy ? SLOWLY : PROMPT;
+}
+
+/** How many reads are under way, by the speed of their services. */
+type Counts = Record<Speed, number>;
+
+export interface Group {
+  readonly name: string;
+  readonly running: Counts;
+  /** How many lines it has. */
+  lines: number;
+}
+
+/** The environments of one group and origin. */
+export interface Line<T> {
+  readonly key: string;
+  readonly group: Group;
+  readonly origin: string;
+  readonly waiting: T[];
+  readonly running: Counts;
+  /** Of the last read. */
+  speed: Speed;
+  ring: Ring<T> | null;
+}
+
+export type Ring<T> = RoundRobin<Group, Line<T>>;
+
+/** A read under way. */
+interface Turn<T> {
+  readonly line: Line<T>;
+  readonly began: number;
+  speed: Speed;
+}
+
+export function noneRunning(): Counts {
+  return { [PROMPT]: 0, [SLOWLY]: 0, [HANGS]: 0 };
+}
+
+/** How promptly the services of a line answer: a read under way that takes long says more than the last one did. */
+export function speedOf<T>({ speed, running }: Line<T>): Speed {
+  return SPEEDS.findLast((one) => one === speed || running[one] > 0) ?? PROMPT;
+}
+
+export function isIdle<T>({ waiting, running }: Line<T>): boolean {
+  return waiting.length === 0 && SPEEDS.every((one) => running[one] === 0);
+}
+
+/** The places that reads take, and who may have one more. */
+export class Places<T> {
+  readonly #parallel: number;
+  readonly #turns = new Map<T, Turn<T>>();
+  readonly #running = noneRunning();
+  /** Whether there is more than one group. */
+  isShared = false;
+
+  /** `parallel` is how many are read at a time of those whose services answer promptly. */
+  constructor(parallel: number) {
+    this.#parallel = parallel;
+  }
+
+  has(one: T): boolean {
+    return this.#turns.has(one);
+  }
+
+  begin(one: T, line: Line<T>, speed: Speed, now: number): void {
+    const turn = { line, began: now, speed };
+    this.#turns.set(one, turn);
+    this.#count(turn, 1);
+  }
+
+  /** Frees the place of a read; undefined if it has none. */
+  end(one: T): Pick<Turn<T>, 'line' | 'began'> | undefined {
+    const turn = this.#turns.get(one);
+    if (turn === undefined) return undefined;
+    this.#turns.delete(one);
+    this.#count(turn, -1);
+    return turn;
+  }
+
+  /** Moves on the reads that take long; while others wait for prompt places, those that are not prompt, the oldest first. `moved` is told of each. */
+  move(
+    now: number,
+    { isBusy, isWanted }: { readonly isBusy: boolean; readonly isWanted: () => boolean },
+    moved: (one: T, line: Line<T>, speed: Speed) => void,
+  ): void {
+    for (const [one, turn] of this.#turns) {
+      const givesWay = this.isFull && isWanted();
+      const speed = speedAfter(now - turn.began, isBusy, givesWay ? GIVES_WAY : SLOW);
+      if (speed <= turn.speed) continue;
+      this.#count(turn, -1);
+      turn.speed = speed;
+      this.#count(turn, 1);
+      moved(one, turn.line, speed);
+    }
+  }
+
+  /** When the oldest prompt read under way began. */
+  get oldestPrompt(): number | undefined {
+    return [...this.#turns.values()].find(({ speed }) => speed === PROMPT)?.began;
+  }
+
+  /** Whether all places for services that answer promptly are taken, or so many reads are under way that one more is too many. */
+  get isFull(): boolean {
+    return this.#running[PROMPT] >= this.#parallel || this.#turns.size >= this.#most;
+  }
+
+  /** Whether new environments may be read: so many may be waited for already that they would only add to them. */
+  get takesNew(): boolean {
+    return heldUp(this.#running) < this.#mostHeldUp;
+  }
+
+  /** Whether one more of a group may be read whose service is expected to answer promptly. */
+  mayBePrompt({ running }: Group, isNew: boolean): boolean {
+    return !this.isShared || heldUp(running) < (isNew ? this.#mostHeldUp : this.#most) / 2;
+  }
+
+  /** Whether a group may have one more place: a quarter of them is for those that have none, which may have one more than there are. */
+  mayGroup(group: Group, speed: Speed, ring: Ring<T>): boolean {
+    const isFree = this.#free(speed) > 0;
+    if (group.running[speed] === 0) return isFree || this.#turns.size < this.#most / 2;
+    if (!isFree || !this.isShared) return isFree;
+    const groups = new Set([...ring.groups, ...this.#at(speed).map(({ group: one }) => one)]);
+    return this.#isWithin(group.running[speed], groups.size, speed);
+  }
+
+  mayLine(line: Line<T>, speed: Speed, ring: Ring<T>): boolean {
+    if (line.running[speed] === 0) return true;
+    const { group } = line;
+    const others = this.#at(speed).filter((one) => one.group === group);
+    const lines = new Set([...ring.linesOf(group), ...others]);
+    return this.#isWithin(line.running[speed], lines.size, speed);
+  }
+
+  #isWithin(held: number, sharers: number, speed: Speed): boolean {
+    const places = this.#parallel * PLACES[speed];
+    const share = Math.max(1, Math.floor(places / sharers));
+    return held < share && this.#free(speed) > Math.floor(places / 4);
+  }
+
+  #free(speed: Speed): number {
+    return this.#parallel * PLACES[speed] - this.#running[speed];
+  }
+
+  #at(speed: Speed): readonly Line<T>[] {
+    return [...this.#turns.values()].flatMap((turn) => (turn.speed === speed ? [turn.line] : []));
+  }
+
+  #count({ speed, line }: Turn<T>, by: number): void {
+    for (const counts of [this.#running, line.group.running, line.running]) counts[speed] += by;
+  }
+
+  get #most(): number {
+    return MOST * this.#parallel;
+  }
+
+  get #mostHeldUp(): number {
+    return this.#parallel * (PLACES[SLOWLY] + PLACES[HANGS]);
+  }
+}
+
+function heldUp(running: Counts): number {
+  return running[SLOWLY] + running[HANGS];
+}
