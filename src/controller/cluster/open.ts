@@ -19,6 +19,7 @@ import { KubeApi, type Cluster } from './kube-api.ts';
 import { SettingsPolicies } from './policies.ts';
 import { Reflector } from './reflector.ts';
 import { OutsideReader } from './outside.ts';
+import { ReadRequests } from './read-requests.ts';
 import { ClusterSecrets } from './secrets.ts';
 import { ClusterSource } from './source.ts';
 import {
@@ -44,9 +45,6 @@ const FIRST = 10_000;
 
 /** Milliseconds between two times that locks of objects that are gone are looked for. */
 const LOCKS_EVERY = 600_000;
-
-/** The annotations that ask for a look: whoever writes a new value is answered with it in `status.lastHandledReconcileAt`. */
-const ASKING = ['reconcile.fluxcd.io/requestedAt', 'setpoint.dev/requestedAt'] as const;
 
 const RULE =
   'Bind a Role to it with apiGroups: [setpoint.dev], resources: [settingstargets], verbs: [get, list, watch], and settingstargets/status with patch.';
@@ -84,11 +82,7 @@ export class ClusterController {
   readonly #namespace: string | null;
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
-  /** The requests for a look, by object: what was asked, and when, on the monotonic clock. */
-  readonly #asked = new Map<string, { readonly value: string; readonly at: number }>();
-  readonly #handled = new Map<string, string>();
-  /** What the annotations of each object asked for, when they were last looked at: one of them may be as it was. */
-  readonly #taken = new Map<string, readonly string[]>();
+  readonly #requests: ReadRequests;
   /** What each object was when it was last looked at, and those that are another since: somebody has seen to them. */
   readonly #versions = new Map<string, string>();
   readonly #edited = new Set<string>();
@@ -195,7 +189,19 @@ export class ClusterController {
       clock,
       problem: (message) => this.controller.conditions.set('cluster', message, 'events'),
     });
-    this.controller.subscribe(this.#found);
+    const { controller } = this;
+    this.#requests = new ReadRequests({
+      clock,
+      signal: this.#stop.signal,
+      exists: (key) => this.#objects.objects.has(key),
+      untilReadable: (key) =>
+        controller.state(key) === undefined ? null : controller.untilReadable(key),
+      readOutside: (key) => this.#source.readOutside(key),
+      readNow: (key) => {
+        if (controller.state(key) !== undefined) void controller.readNow(key);
+      },
+    });
+    controller.subscribe(this.#found);
   }
 
   /** Lists the objects, if the API server answers soon, and begins the controller. */
@@ -302,54 +308,25 @@ export class ClusterController {
         const version = versionNow(object);
         if ((this.#versions.get(one) ?? version) !== version) this.#edited.add(one);
         this.#versions.set(one, version);
-        this.#answer(one, object);
+        this.#requests.take(one, object);
       }
     }
   }
 
   #forget(key: string): void {
-    for (const known of [
-      this.#asked,
-      this.#handled,
-      this.#taken,
-      this.#read,
-      this.#applied,
-      this.#versions,
-      this.#edited,
-    ])
+    this.#requests.forget(key);
+    for (const known of [this.#read, this.#applied, this.#versions, this.#edited])
       known.delete(key);
-  }
-
-  /** Reads an object at once whose annotation asks for it. */
-  #answer(key: string, { metadata, status }: TargetResource): void {
-    const values = ASKING.flatMap((name) => metadata.annotations?.[name] ?? []);
-    if (values.length === 0) return;
-    const last = status?.['lastHandledReconcileAt'];
-    const taken = this.#taken.get(key) ?? values.filter(() => values.some((one) => one === last));
-    this.#taken.set(key, values);
-    const value = values.find((one) => !taken.includes(one));
-    if (value === undefined) return;
-    void this.#source.readOutside(key).then(() => {
-      this.#asked.set(key, { value, at: this.#clock.monotonic() });
-      if (this.controller.state(key) !== undefined) void this.controller.readNow(key);
-    });
   }
 
   readonly #found: Listener = (state, event) => {
     const key = state.name;
     const object = this.#objects.objects.get(key);
     if (object === undefined) return;
-    const asked = this.#asked.get(key);
     if (event.kind === 'read') {
+      this.#requests.ended(key, event.seconds);
       if ((this.#source.declared(key)?.problem ?? null) === null) this.#read.add(key);
       if (state.commit === versionNow(object) && this.#edited.delete(key)) this.#resume(state);
-    }
-    if (event.kind === 'read' && asked !== undefined) {
-      const began = this.#clock.monotonic() - event.seconds * 1000;
-      if (began >= asked.at) {
-        this.#handled.set(key, asked.value);
-        this.#asked.delete(key);
-      }
     }
     const applied = event.kind === 'write' ? this.#applied.note(object, state, event) : null;
     if (state.heldBy === null && (event.kind === 'state' || applied !== null))
@@ -415,7 +392,7 @@ export class ClusterController {
       invalid:
         problem === null ? null : { reason: stalledReason(problem), message: whyInvalid(problem) },
       waiting: this.#source.waiting(key),
-      handled: this.#handled.get(key) ?? null,
+      handled: this.#requests.handled(key),
       applied: this.#applied.of(key),
       notHealed,
       rivals: isRivalled(state) ? rivalsOf(object, this.#objects.objects) : [],

@@ -123,9 +123,11 @@ async function done(
 ): Promise<Response> {
   const { watching, clock } = served;
   switch (call.req.param('action')) {
-    case 'read':
-      await watching.readNow(name);
-      return said(call, name, `${name} is read at the next turn.`);
+    case 'read': {
+      const wait = Math.ceil((await watching.readNow(name)) / 1_000);
+      const held = `${name} is read in ${wait} s: its policy allows no earlier read.`;
+      return said(call, name, wait > 1 ? held : `${name} is read at the next turn.`);
+    }
     case 'suspend': {
       const { reason, until } = suspensionFrom(form, clock.now());
       await watching.suspend([name], { reason, until, ...whoActs(call) });

@@ -11,6 +11,7 @@ import type {
 } from '../../reconciler/model/watch.ts';
 import {
   freeGrownMemory,
+  measureLoop,
   findTracer,
   UNTRACED,
   SYSTEM_CLOCK,
@@ -139,7 +140,7 @@ export class Controller implements Watching {
       originOf: ({ name, state }) => this.#originOf(name, state),
       isNew: ({ isNew }) => isNew,
       isHeldUp: (origin) => paces.waiting(origin) >= Math.max(1, options.parallel / 4),
-      isBusy: loopLoad(),
+      isBusy: measureLoop(),
     });
     this.#late = new LateReads({
       clock,
@@ -262,9 +263,15 @@ export class Controller implements Watching {
     return this.#recorder.history(name);
   }
 
-  async readNow(name: string): Promise<void> {
-    this.#fleet.named(name).due = Number.NEGATIVE_INFINITY;
+  /** In how many milliseconds an environment may be read that is asked for; 0 if it may be now. */
+  untilReadable(name: string): number {
+    return this.#fleet.named(name).untilReadable;
+  }
+
+  async readNow(name: string): Promise<number> {
+    const wait = this.#fleet.named(name).askRead();
     this.#pause.end();
+    return wait;
   }
 
   async planNow(name: string): Promise<EnvironmentPlan> {
@@ -358,26 +365,6 @@ export class Controller implements Watching {
   #untilNext(): number {
     return this.#stop.signal.aborted ? 0 : this.#queue.untilNext(TURN);
   }
-}
-
-/** How much of a time the event loop may work until it is the loop that others wait for. */
-const BUSY = 0.9;
-/** How long that is measured, in milliseconds. */
-const MEASURED = 100;
-
-/** Whether this process is busy with itself, or has too little of its processor, so that answers wait for it. */
-function loopLoad(): () => boolean {
-  let last = performance.eventLoopUtilization();
-  let at = performance.now();
-  let isBusy = false;
-  return () => {
-    const now = performance.now();
-    if (now - at < MEASURED) return isBusy;
-    const current = performance.eventLoopUtilization();
-    isBusy = performance.eventLoopUtilization(current, last).utilization > BUSY;
-    [last, at] = [current, now];
-    return isBusy;
-  };
 }
 
 /**

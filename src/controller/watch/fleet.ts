@@ -33,6 +33,8 @@ export class Fleet {
   #remembered = new Map<string, WatchState>();
   /** When environments appeared that were not watched before, or at the start were not known, on the monotonic clock. */
   readonly #appeared = new Map<string, number>();
+  /** The limits of those that are gone: they are not over because it comes back. */
+  readonly #limits = new Map<string, Pick<Watched, 'limit' | 'least'>>();
 
   /** The edit of the files that was taken last, and when its last part was, on the monotonic clock. */
   #edit: { readonly at: string; readonly last: number } | null = null;
@@ -73,8 +75,13 @@ export class Fleet {
     this.#watched = next;
     this.#queue.reset(next.values());
     const gone = [...before.values()].filter(({ name }) => !next.has(name));
+    for (const [name, { limit, least }] of this.#limits)
+      if (next.has(name) || limit.isOver(least)) this.#limits.delete(name);
     // They may come back.
-    for (const { name, state } of gone) this.#remembered.set(name, state);
+    for (const { name, state, limit, least } of gone) {
+      this.#remembered.set(name, state);
+      if (least > 0) this.#limits.set(name, { limit, least });
+    }
     return gone;
   }
 
@@ -151,7 +158,9 @@ export class Fleet {
     const { moment, interval } = this.#tools;
     const fresh = notReadState(target.name, moment().at, watchSettings(target, interval));
     const state = this.#withRemembered(fresh);
-    return new Watched(state, target, due, this.#tools, (one) => this.#queue.add(one));
+    const limit = this.#limits.get(target.name)?.limit;
+    const waits = (one: Watched): void => this.#queue.add(one);
+    return new Watched(state, target, due, this.#tools, waits, limit);
   }
 
   #withRemembered(state: WatchState): WatchState {

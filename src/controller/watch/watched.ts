@@ -24,6 +24,7 @@ import {
   type TurnTools,
 } from './turn.ts';
 import type { ReadEnd } from './watching.ts';
+import { ReadLimit } from './read-limit.ts';
 
 /** What the turns of all environments share. */
 export interface WatchTools extends TurnTools, AgreementTools, LockTools, RecordTools, OutageTools {
@@ -64,18 +65,22 @@ export class Watched {
   readonly #next: NextTurn;
   readonly #key: KeyCheck;
   #declaredAs: Declared = { at: null, isAdded: false };
+  readonly limit: ReadLimit;
+  #planning: Promise<EnvironmentPlan> | null = null;
 
-  /** `waits` is told whenever it is due at another time, or waits for its turn again. */
+  /** `limit` is that of before, if it was watched before; `waits` is told whenever it is due at another time, or waits for its turn again. */
   constructor(
     state: WatchState,
     target: Target,
     due: number,
     tools: WatchTools,
     waits: (watched: Watched) => void,
+    limit = new ReadLimit(tools.clock),
   ) {
     this.name = state.name;
     this.records = new EnvironmentRecords(state, tools);
-    this.#next = new NextTurn(this, due, tools);
+    this.limit = limit;
+    this.#next = new NextTurn(this, limit.early(limitedTo(target), due), tools);
     this.#waits = waits;
     this.#target = target;
     this.#tools = tools;
@@ -94,12 +99,38 @@ export class Watched {
     return this.records.state;
   }
 
-  /** When it has its next turn, on the monotonic clock. Set from outside, that is a read. */
+  /** When it has its next turn, on the monotonic clock. Set from outside, that is a read before its time, as far as its limit allows. */
   get due(): number {
     return this.#next.due;
   }
 
   set due(due: number) {
+    if (due < this.due) this.#readAt(Math.min(this.due, this.limit.early(this.least, due)));
+  }
+
+  /** Milliseconds between two of its reads at the least; 0 without a limit. */
+  get least(): number {
+    return limitedTo(this.#target);
+  }
+
+  /** Has it read as soon as its limit allows; in how many milliseconds that is. */
+  askRead(): number {
+    const { clock } = this.#tools;
+    const wait = this.untilReadable;
+    if (wait === 0) this.#readAt(Number.NEGATIVE_INFINITY);
+    else if (this.busy || clock.monotonic() + wait < this.due) {
+      this.#readAt(clock.monotonic() + wait);
+      this.records.readNext(wait, clock);
+    }
+    return wait;
+  }
+
+  /** In how many milliseconds its limit allows a read that is asked for. */
+  get untilReadable(): number {
+    return Math.max(0, this.limit.asked(this.least) - this.#tools.clock.monotonic());
+  }
+
+  #readAt(due: number): void {
     if (this.busy) this.#asked = Math.min(this.#asked, due);
     this.#next.due = due;
     this.#waits(this);
@@ -142,7 +173,10 @@ export class Watched {
       case 'check':
         return !(await isBack(this.#declared(), this.#tools));
       case 'key':
-        return this.#key.isSame();
+        if (await this.#key.isSame()) return true;
+        if (this.limit.mayBeEarly(this.least)) return false;
+        this.askRead();
+        return true;
     }
   }
 
@@ -150,6 +184,7 @@ export class Watched {
   async #turn(): Promise<number> {
     const { interval, random, signal } = this.#tools;
     let soon = false;
+    this.limit.begin();
     try {
       const [lock, problem] = await this.#lockNow();
       const confirmed = await this.#read();
@@ -166,12 +201,26 @@ export class Watched {
     const asked = this.#target.mayReadSecrets ? every : null;
     this.#next.keyEvery = await this.#key.after(plan?.error?.code ?? null, asked);
     const verified = this.#tools.rollouts.after(this.state);
-    if (verified !== null) return Math.min(every, verified);
-    return soon ? Math.min(every, CONFIRM) : untilNextRead(every, failures, code, random());
+    const early = verified ?? (soon ? CONFIRM : null);
+    return early !== null && this.limit.mayBeEarly(this.least)
+      ? Math.min(every, early)
+      : untilNextRead(every, failures, code, random());
   }
 
-  /** Plans now; the result is not recorded. */
-  async plan(): Promise<EnvironmentPlan> {
+  /** Plans now; the result is not recorded. Those who ask meanwhile get the same. Throws a usage error if its limit does not allow one more read. */
+  plan(): Promise<EnvironmentPlan> {
+    this.#planning ??= this.#planNow().finally(() => {
+      this.#planning = null;
+    });
+    return this.#planning;
+  }
+
+  async #planNow(): Promise<EnvironmentPlan> {
+    if (!this.limit.mayBeEarly(this.least)) {
+      const wait = Math.ceil((this.limit.asked(this.least) - this.#tools.clock.monotonic()) / 1000);
+      throw usageError(`${this.name} is read too often for its policy.`, `Try again in ${wait} s.`);
+    }
+    this.limit.begin();
     return (await readEnvironment(this.#declared(), this.#tools)).plan;
   }
 
@@ -202,7 +251,7 @@ export class Watched {
       });
       return outcome.error?.message ?? `${name}: ${outcome.status}.`;
     } finally {
-      this.due = Number.NEGATIVE_INFINITY;
+      this.#readAt(Number.NEGATIVE_INFINITY);
       await this.#end();
     }
   }
@@ -352,4 +401,9 @@ export class Watched {
     if (isNews) this.#tools.warn(message, this.name);
     this.#warned = message;
   }
+}
+
+/** Milliseconds between two reads, at the least, as a policy allows it; 0 without one. */
+export function limitedTo({ limits }: Pick<Target, 'limits'>): number {
+  return limits?.interval ?? 0;
 }

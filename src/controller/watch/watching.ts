@@ -32,9 +32,12 @@ export interface Watching {
    * be read, which is a condition.
    */
   history(name: string): Promise<readonly JournalRecord[]>;
-  /** Reads an environment at its next turn, before others. Throws a SetpointError if it is not known. */
-  readNow(name: string): Promise<void>;
-  /** A plan as it is now, nothing written. */
+  /**
+   * Reads an environment at its next turn, before others, or as soon as its policy allows. Resolves to how many milliseconds that is from now. Throws a
+   * SetpointError if it is not known.
+   */
+  readNow(name: string): Promise<number>;
+  /** A plan as it is now, nothing written. Throws a usage error if its policy does not allow one more read now. */
   planNow(name: string): Promise<EnvironmentPlan>;
   /**
    * Applies the file now, as far as guards, policy and an approved plan allow; also in mode detect. Nothing is written if the plan is not the

@@ -166,3 +166,23 @@ export const UNTRACED: Tracer = {
   revision: () => {},
   flush: () => Promise.resolve(),
 };
+
+/** How much of a time the event loop may work until it is the loop that others wait for. */
+const BUSY = 0.9;
+/** How long that is measured, in milliseconds. */
+const MEASURED = 100;
+
+/** Returns what tells whether this process is busy with itself, or has too little of its processor, so that answers wait for it. */
+export function measureLoop(): () => boolean {
+  let last = performance.eventLoopUtilization();
+  let at = performance.now();
+  let isBusy = false;
+  return () => {
+    const now = performance.now();
+    if (now - at < MEASURED) return isBusy;
+    const current = performance.eventLoopUtilization();
+    isBusy = performance.eventLoopUtilization(current, last).utilization > BUSY;
+    [last, at] = [current, now];
+    return isBusy;
+  };
+}
