@@ -1,0 +1,138 @@
+import type { ServerResponse } from 'node:http';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect } from 'vitest';
+import { openController, type Controller } from '../../../src/controller/watch/controller.ts';
+import { DEFAULTS } from '../../fixture/store-server.ts';
+import { itEach, LONG } from '../../fixture/long.ts';
+import { onLoopback } from '../../fixture/on-loopback.ts';
+import { watchFolder } from '../../fixture/watch-world.ts';
+import { it } from 'vitest';
+
+const INTERVAL = 2_000;
+/** How long reads are counted, for the baseline and then beside services that are not well. */
+const COUNTED = 5 * INTERVAL;
+const ANSWER = JSON.stringify({
+  ...DEFAULTS,
+  language: 'en',
+  llm_api_key_set: false,
+  search_api_key_set: false,
+  provider_tokens_set: {},
+});
+
+/** How a service fails to answer; each holds its request for seconds at least. */
+const UNWELL: Readonly<Record<string, (response: ServerResponse, url: string) => void>> = {
+  'accept and never answer': () => {},
+  'drip a byte now and then': (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const drip = setInterval(() => response.write(' '), 500);
+    response.on('close', () => clearInterval(drip));
+  },
+  'answer just before the time is over': (response) =>
+    void setTimeout(() => answer(response), 9_500),
+  'answer in three seconds': (response) => void setTimeout(() => answer(response), 3_000),
+  'fail after a second and a half': (response) =>
+    void setTimeout(() => response.writeHead(500).end(), 1_500),
+  'redirect after a second': (response, url) =>
+    void setTimeout(() => response.writeHead(307, { location: url }).end(), 1_000),
+  'cut the connection after a while': (response) =>
+    void setTimeout(() => response.socket?.destroy(), 1_200),
+};
+const KINDS = Object.keys(UNWELL);
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+function answer(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(ANSWER);
+}
+
+/** A controller of two places over services of their own; `reads` counts those of the healthy. */
+async function watching(healthy: number, kinds: readonly string[], { parallel = 2 } = {}) {
+  const world = { reads: 0, isUnwell: false };
+  const services = await Promise.all([
+    ...Array.from({ length: healthy }, () =>
+      onLoopback((_, response) => {
+        world.reads += 1;
+        answer(response);
+      }),
+    ),
+    ...kinds.map((kind) =>
+      onLoopback((request, response) => {
+        if (world.isUnwell) UNWELL[kind]?.(response, request.url ?? '/');
+        else answer(response);
+      }),
+    ),
+  ]);
+  const folder = watchFolder();
+  const file = join(folder, 'settings.yaml');
+  const lines = services.map(({ url }, index) => `  e${index}: { server: { url: "${url}" } }\n`);
+  writeFileSync(
+    file,
+    `version: 1\nsettings: { language: en }\nserver: { dialect: settings-v0 }\nenvironments:\n${lines.join('')}`,
+  );
+  const stop = new AbortController();
+  const controller = openController({
+    request: { file, env: {}, signal: stop.signal },
+    data: join(folder, 'data'),
+    interval: INTERVAL,
+    parallel,
+    abandon: stop.signal,
+  });
+  await controller.begin();
+  const ran = controller.run();
+  ends.push(
+    () => Promise.all(services.map(({ close }) => close())),
+    async () => {
+      stop.abort();
+      await ran;
+    },
+  );
+  await until(() => controller.health.ready);
+  expect(controller.states().map(({ plan }) => plan?.error ?? null)).toEqual(
+    services.map(() => null),
+  );
+  return { world, controller };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** How many reads of the healthy there are in the time. */
+async function readsIn(world: { readonly reads: number }, time: number): Promise<number> {
+  const before = world.reads;
+  await new Promise((resolve) => setTimeout(resolve, time));
+  return world.reads - before;
+}
+
+/** Asserts that the healthy are read as often beside the others as when all are well. */
+async function readAsBefore(
+  {
+    world,
+  }: { readonly world: { reads: number; isUnwell: boolean }; readonly controller: Controller },
+  time = COUNTED,
+): Promise<void> {
+  const baseline = await readsIn(world, time);
+  world.isUnwell = true;
+  const beside = await readsIn(world, time);
+  expect(baseline).toBeGreaterThan(0);
+  expect(beside).toBeGreaterThan(baseline / 1.5);
+}
+
+describe('environments whose services answer are read as often as ever beside some that', () => {
+  itEach(['do all of these', ...KINDS], (kind) => kind === 'do all of these')(
+    '%s',
+    async (kind) => {
+      const kinds = kind === 'do all of these' ? [...KINDS, ...KINDS] : Array(10).fill(kind);
+      await readAsBefore(await watching(6, kinds));
+    },
+  );
+});
+
+it('of 100 environments the 60 that answer keep their interval while 40 hang', LONG, async () => {
+  const kinds = Array.from({ length: 40 }, () => 'accept and never answer');
+  await readAsBefore(await watching(60, kinds, { parallel: 8 }), 20 * INTERVAL);
+});
