@@ -95,6 +95,7 @@ describe('setpoint render', () => {
     expect(objectsIn(stdout)).toMatchObject([
       { kind: 'CustomResourceDefinition' },
       { kind: 'CustomResourceDefinition' },
+      { kind: 'CustomResourceDefinition' },
     ]);
   });
 
