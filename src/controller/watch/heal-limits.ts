@@ -14,6 +14,8 @@ import { counted, namesListed } from '../../reconciler/model/wording.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 
 const HOUR = 3_600_000;
+/** How long a server may still show what it had before a write, in milliseconds. */
+const SETTLES = 60_000;
 
 /** Why healing stops, for the record of it. */
 export type StopReason = Omit<HealingStopped, 'at' | 'digest'>;
@@ -34,8 +36,15 @@ export function storesOther({ plan, healFailed }: WatchState): StopReason | null
   const [first] = found;
   if (first === undefined || found.includes(undefined)) return null;
   const others = found.length === 1 ? '' : ` So it does with ${found.length - 1} more.`;
-  const reason = `${storedText(first)} It showed that right after the write.${others} Write in the file what the server stores, or leave it out.`;
+  const reason = `${storedText(first)}${others} Write in the file what the server stores, or leave it out.`;
   return { path: first.path, reason, cause: 'server' };
+}
+
+/** Whether a server that showed its old values right after the last write may still show the new ones. */
+export function maySettle({ healFailed, lastApply }: WatchState, now: number): boolean {
+  const isOld = healFailed?.notStored?.some((one) => one.isOld) ?? false;
+  const passed = lastApply === null ? SETTLES : now - Date.parse(lastApply);
+  return isOld && passed >= 0 && passed < SETTLES;
 }
 
 function isLeftBy({ path, expected, actual }: NotStored, change: Change<Json>): boolean {
@@ -52,11 +61,15 @@ function sameJson(one: Json, other: Json): boolean {
 
 const LONGEST_VALUE = 120;
 
-function storedText({ path, expected, actual }: NotStored): string {
-  if (sameJson(expected, actual)) return `The server does not store the value of ${path}.`;
+function storedText({ path, expected, actual, isOld }: NotStored): string {
+  if (isOld && !sameJson(expected, actual))
+    return `The server took a write of ${shortJson(expected)} for ${path}, and still shows ${shortJson(actual)}.`;
+  const after = 'It showed that right after the write.';
+  if (sameJson(expected, actual)) return `The server does not store the value of ${path}. ${after}`;
   const stored = actual === null ? 'nothing' : shortJson(actual);
-  if (expected === null) return `The server stores ${stored} where the file clears ${path}.`;
-  return `The server stores ${stored} for ${shortJson(expected)} (${path}).`;
+  if (expected === null)
+    return `The server stores ${stored} where the file clears ${path}. ${after}`;
+  return `The server stores ${stored} for ${shortJson(expected)} (${path}). ${after}`;
 }
 
 function shortJson(value: Json): string {
@@ -75,7 +88,12 @@ export function notStoredAfter({
   if (!isSomeSent(changes) || remaining.length === 0) return undefined;
   return remaining.length > MOST_NOT_STORED
     ? undefined
-    : remaining.map(({ path, expected, actual }) => ({ path: formatPath(path), expected, actual }));
+    : remaining.map(({ path, expected, actual }) => {
+        const name = formatPath(path);
+        const change = changes.find((one) => formatPath(one.path) === name);
+        const isOld = change !== undefined && sameJson(change.before, actual);
+        return { path: name, expected, actual, isOld };
+      });
 }
 
 /** Returns why healing must stop because the environment was healed of drift too often; null if it was not, or nothing drifts now. */

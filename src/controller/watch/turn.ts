@@ -26,6 +26,7 @@ import { digestOf } from './environment-state.ts';
 import { pathKey, type Confirmed } from './confirmation.ts';
 import {
   isDrift,
+  maySettle,
   refusedTooOften,
   storesOther,
   whyStopHealing,
@@ -140,6 +141,8 @@ export async function heal(
   const not = whyMustNotHeal(state, confirmed, clock.now());
   if (not !== null) return { kind: 'not-healed', again: not.again, problem: null };
   const now = clock.now();
+  if (storesOther(state) !== null && maySettle(state, now))
+    return { kind: 'not-healed', again: false, problem: null };
   const stop = whyStopHealing(state, now);
   if (stop !== null) {
     await stopHealing(stop, tools);
@@ -169,8 +172,9 @@ export async function heal(
 
 /** Stops healing if the server shows other values right after a write than were sent. */
 export async function stopIfStoredOtherwise(tools: WriteTools): Promise<void> {
-  const stop = storesOther(tools.records.state);
-  if (stop !== null) await stopHealing(stop, tools);
+  const { state } = tools.records;
+  const stop = storesOther(state);
+  if (stop !== null && !maySettle(state, tools.clock.now())) await stopHealing(stop, tools);
 }
 
 async function stopHealing(stop: StopReason, { clock, records }: WriteTools): Promise<void> {

@@ -84,6 +84,8 @@ export interface NotStored {
   readonly path: string;
   readonly expected: Json;
   readonly actual: Json;
+  /** Whether the server still showed what it had before the write: it may show the new value later. */
+  readonly isOld: boolean;
 }
 
 /** A time: of day, ISO 8601, UTC, and how long the machine had been running, if it tells. The time of day may be set; the other may not. */

@@ -150,6 +150,52 @@ describe('a server that stores something else than it is sent', () => {
     },
   );
 
+  it.each([8, 20, 45])(
+    'is not called that if it shows the new value %i seconds later',
+    async (seconds) => {
+      const stored = { ...DECLARED, language: 'fr' };
+      const { store, watch } = await scene('{ mode: heal, interval: 10s }', stored);
+      let shownAt = Number.POSITIVE_INFINITY;
+      store.intercept = (request, response, proceed) => {
+        if (request.method !== 'POST') {
+          if (watch.clock.passed >= shownAt) store.stored = { ...DECLARED };
+          proceed();
+          return true;
+        }
+        shownAt = watch.clock.passed + seconds * SECOND;
+        response.setHeader('content-type', 'application/json');
+        response.end('{"message":"Settings stored"}');
+        return true;
+      };
+      await watch.pass(5 * MINUTE);
+      expect([store.posts(), watch.state().status]).toEqual([1, 'in-sync']);
+      expect(recordsOf(watch.data, 'healing-stopped')).toEqual([]);
+      await ending({ store, watch });
+    },
+  );
+
+  it('is written once if it never shows the new value', async () => {
+    const stored = { ...DECLARED, language: 'fr' };
+    const { store, watch } = await scene('{ mode: heal, interval: 10s }', stored);
+    store.intercept = (request, response, _proceed) => {
+      if (request.method !== 'POST') return false;
+      response.setHeader('content-type', 'application/json');
+      response.end('{"message":"Settings stored"}');
+      return true;
+    };
+    await watch.pass(10 * MINUTE);
+    expect(store.posts()).toBe(1);
+    expect(recordsOf(watch.data, 'healing-stopped')).toMatchObject([
+      {
+        cause: 'server',
+        reason: expect.stringContaining(
+          'The server took a write of "en" for language, and still shows "fr".',
+        ),
+      },
+    ]);
+    await ending({ store, watch });
+  });
+
   it('is written again once the file says something else', async () => {
     const { store, watch } = await scene('{ mode: heal, interval: 10s }', {
       ...DECLARED,
