@@ -108,7 +108,10 @@ export function whyWait(
   );
   if (ringOf(state) !== null && isLowest) return null;
   const open = written.filter(({ stage }) => stage === 'open');
-  const verified = written.filter(({ stage }) => stage === 'verified').length;
+  // Where the write failed, another one made it as declared: that does not show that the edit works.
+  const verified = written.filter(
+    (one) => one.stage === 'verified' && one.state.rollout?.result === 'done',
+  ).length;
   if (open.length < Math.max(1, verified * GROWTH)) return null;
   return waitsFor(`until ${namesOf(open)} ${open.length === 1 ? 'is' : 'are'} verified`);
 }
@@ -169,7 +172,7 @@ function stageOf(
     return isBlocked || !isHealable(found) ? 'blocked' : 'waiting';
   }
   if (rollout.result === 'begun') return 'open';
-  if (rollout.result === 'failed' || (found !== 'in-sync' && found !== 'unknown')) return 'failed';
+  if (found !== 'in-sync' && found !== 'unknown') return 'failed';
   const at = Date.parse(rollout.at);
   // The clock was set back: it was written some time ago.
   if (now < at) return 'verified';

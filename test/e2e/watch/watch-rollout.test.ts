@@ -124,6 +124,29 @@ describe('an edit of many environments', () => {
     await watch.stop();
   });
 
+  it('goes on once what failed is as declared, one at a time', async () => {
+    const all = await scene(Array.from({ length: 6 }, () => null));
+    const watch = startWatching({ folder: all.folder });
+    await watch.pass(20 * SECOND);
+    for (const { store } of all.members)
+      store.intercept = (request, response) => {
+        if (request.method !== 'POST') return false;
+        response.statusCode = 422;
+        response.end('{"detail":"no such model"}');
+        return true;
+      };
+    all.edit('de');
+    await watch.pass(5 * MINUTE);
+    const failed = all.members.find(({ store }) => store.posts() > 0);
+    for (const { store } of all.members) store.intercept = null;
+    if (failed !== undefined) failed.store.stored = { language: 'de' };
+    await watch.pass(40 * SECOND);
+    expect(reached(all)).toHaveLength(2);
+    await watch.pass(3 * MINUTE);
+    expect(reached(all)).toHaveLength(6);
+    await watch.stop();
+  });
+
   it('goes on after a restart where it was, and begins again with a second edit', async () => {
     const all = await scene(['0', '1', '1', '2']);
     const watch = startWatching({ folder: all.folder });
