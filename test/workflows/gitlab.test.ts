@@ -68,7 +68,7 @@ describe.runIf(process.platform === 'linux')('the pipeline on GitLab (on Linux)'
   it('sets where keys may travel, and which version runs', () => {
     expect(pipeline.variables).toMatchObject({
       SETPOINT_VERSION: PACKAGE.version,
-      SETPOINT_ALLOWED_ORIGINS: 'https://agents.example.com',
+      SETPOINT_ALLOWED_ORIGINS: 'https://agents.example.com,https://mcp.example.com',
       SETPOINT_ALLOWED_VARIABLES: 'SETPOINT_API_KEY,LLM_API_KEY,MCP_API_KEY',
     });
     expect(text).toContain('cd /tmp/setpoint\n      npm pack --silent --ignore-scripts');

@@ -9,12 +9,12 @@ import {
   SKILLS_FORM,
 } from '../model/collection-forms.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
-import { formatPath } from '../model/path.ts';
+import { formatPath, samePath } from '../model/path.ts';
 import type { Warning } from '../model/error.ts';
 import { isShowable } from '../model/secret-words.ts';
 import { suggest } from '../model/wording.ts';
 import type { BlockName, Blocks } from './blocks.ts';
-import { moveFindings } from './blocks/moved.ts';
+import { moveFindings, movesIn } from './blocks/moved.ts';
 import { declaredBeside, incompleteNamed, NAMED_SETTINGS } from './named-settings.ts';
 import {
   isNull,
@@ -161,17 +161,42 @@ function unknownName({ kind, node, path }: Mention, blocks: Blocks): PlacedFindi
   if (isRemoved === false) return [];
   const near = suggest(name, [...declared.keys()].filter(isShowable));
   const what = isShowable(name) ? `the ${kind} ${name}` : `a ${kind}`;
-  const finding = {
-    severity: 'warning',
-    code: 'unknown-name',
-    message:
-      isRemoved === true
-        ? `This names ${what}, which the file removes.`
-        : `This names ${what}, which the file does not declare.`,
-    hint: near === null ? LEFT_SO : `Did you mean ${near}? ${LEFT_SO}`,
-    path,
-  } as const;
+  const gone = goneBy(BLOCKS_OF[kind], name, blocks);
+  const finding =
+    gone === null
+      ? ({
+          severity: 'warning',
+          code: 'unknown-name',
+          message: `This names ${what}, which the file does not declare.`,
+          hint: near === null ? LEFT_SO : `Did you mean ${near}? ${LEFT_SO}`,
+          path,
+        } as const)
+      : ({
+          code: 'unknown-name',
+          message: `This names ${what}, which the file ${gone}.`,
+          hint: 'Name an item that is there once the file is applied, or keep this one.',
+          path,
+        } as const);
   return [{ file: node.file, at: node.at, finding }];
+}
+
+/** What the file does to an item, and where, after which the item has not this name any more; null if it does nothing. */
+function goneBy(block: string, name: string, blocks: Blocks): string | null {
+  const own = blocks[block as BlockName];
+  const item = own === undefined ? undefined : memberOf(own, name);
+  const at = (node: { readonly file: Node['file']; readonly at: number }): string => {
+    const { file, line } = locate(node.file, node.at);
+    return `${file}:${line}`;
+  };
+  if (item !== undefined)
+    return isNull(item.node) ? `removes (${at({ file: item.keyFile, at: item.keyAt })})` : null;
+  const move = movesIn(blocks.moved).find(({ from }) => samePath(from.path ?? [], [block, name]));
+  if (move === undefined) return null;
+  return `renames to ${formatPath(move.to.path ?? [])} (${at(move.from.node)})`;
+}
+
+function memberOf(node: Node, name: string): Member | undefined {
+  return node.kind === 'map' ? node.members.get(name) : undefined;
 }
 
 const LEFT_SO = 'If the server has it from elsewhere, leave it so.';

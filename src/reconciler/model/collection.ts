@@ -1,9 +1,10 @@
-import { factsAt } from './path-facts.ts';
+import { eachFacts, factsAt, memberFacts } from './path-facts.ts';
 import { samePath, type Path, type Source } from './path.ts';
 import { Secret } from './secret.ts';
 import { declaredItems, type DeclaredItem, type DesiredState } from './state.ts';
 import type { Value, ValueRecord } from './value.ts';
-import { isRecord, sameValue } from './value.ts';
+import type { MemberFacts } from './type-facts.ts';
+import { isList, isRecord, sameValue } from './value.ts';
 
 /** What a collection is called, and what is known of the members of its items, whichever service has it. */
 export interface CollectionForm<Block extends string = string> {
@@ -121,6 +122,36 @@ export function itemNamed(
   name: string,
 ): DesiredItem | undefined {
   return itemsDeclared(desired, form).find((one) => one.name === name);
+}
+
+/** The names of items of a block that the declared items of all blocks have in their members. */
+export function namedByItems(
+  { items }: Pick<DesiredState, 'items'>,
+  block: string,
+): ReadonlySet<string> {
+  const named = [...items].flatMap(([own, declared]) =>
+    (declared as readonly DesiredItem[]).flatMap(({ name, members }) => {
+      // What is active of a kind names a profile of that kind.
+      const facts = own === 'active' ? { profile: { item: `${name}s` } } : null;
+      return Object.entries(members ?? {}).flatMap(([key, value]) =>
+        namesIn(value, facts?.[key as 'profile'] ?? memberFacts(typeOf(own), key), block),
+      );
+    }),
+  );
+  return new Set(named);
+}
+
+function typeOf(block: string): string | undefined {
+  return memberFacts('File', block).type;
+}
+
+function namesIn(value: Value, facts: MemberFacts, block: string): readonly string[] {
+  if (isList(value)) return value.flatMap((one) => namesIn(one, eachFacts(facts), block));
+  if (isRecord(value))
+    return Object.entries(value).flatMap(([key, inner]) =>
+      namesIn(inner, memberFacts(facts.type, key), block),
+    );
+  return facts.item === block && typeof value === 'string' ? [value] : [];
 }
 
 /** The declared item that one of a service is, or becomes once it is renamed. */

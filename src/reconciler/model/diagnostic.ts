@@ -53,7 +53,7 @@ export const DIAGNOSTICS = {
   'unknown-command': 'A secret command that SETPOINT_SECRET_COMMANDS does not name here.',
   'unknown-key': 'A key that the schema does not have.',
   'unknown-name':
-    'The name of something that the file does not declare, although it declares others of the kind.',
+    'The name of something that the file does not declare, although it declares others of the kind; an error if it removes or renames it.',
   'unknown-path': 'A path that leads nowhere.',
   'several-documents': 'More than one YAML document in the file.',
   'wrong-type': 'A value of a type that its field does not allow.',

@@ -84,6 +84,28 @@ function secretNames(dialect: DialectName): Promise<string[]> {
 
 const OTHERS = 'secrets: { JIRA: "${env:JIRA}" }\ncollections: { secrets: { others: remove } }';
 
+describe('what a declared item names', () => {
+  it.each([
+    ['active', 'active: { llm_profile: theirs }'],
+    ['the pointer of the settings', 'settings: { active_profile: theirs }'],
+    ['an agent profile', 'agent_profiles: { a: { llm_profile: theirs } }'],
+    [
+      'a class of a meta profile',
+      'meta_profiles: { m: { classifier: main, classes: [{ description: all, model: theirs }] } }',
+    ],
+  ])('is no other one that goes: %s', async (_, naming) => {
+    await service('agent-server');
+    for (const name of ['theirs', 'spare'])
+      await stored('POST', `/api/profiles/${name}`, { llm: { model: 'openai/gpt-5' } });
+    const first = await planned(
+      `llm_profiles: { main: { model: openai/gpt-5 } }\ncollections: { llm_profiles: { others: remove } }\n${naming}`,
+    );
+    expect(first?.error ?? null).toBeNull();
+    const removed = (first?.changes ?? []).filter(({ action }) => action === 'remove');
+    expect(removed.map(({ path }) => path.join('.'))).toEqual(['llm_profiles.spare']);
+  });
+});
+
 describeEach(
   ['settings-v0', 'app-server', 'agent-server'] as const,
   (dialect) => dialect === 'agent-server',

@@ -29,7 +29,8 @@ interface End {
   readonly path: Path | null;
 }
 
-function movesIn(list: Node | undefined): readonly Move[] {
+/** The entries of `moved`. */
+export function movesIn(list: Node | undefined): readonly Move[] {
   const others: Move[] = [];
   for (const [index, item] of list?.kind === 'list' ? list.items.entries() : []) {
     const [from, to] = [endOf(item, 'from'), endOf(item, 'to')];

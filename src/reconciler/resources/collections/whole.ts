@@ -1,6 +1,7 @@
 import {
   type ListedItem,
   sameMembers,
+  namedByItems,
   ownNames,
   type CollectionForm,
   type DesiredItem,
@@ -128,7 +129,7 @@ function isOther({ action, reason }: Partial<Pick<Change, 'action' | 'reason'>>)
   return action === 'remove' && reason === UNDECLARED;
 }
 
-/** What is declared, and the removal of what a service has besides: all but what is its own. `source` says that others go; undefined: they stay. */
+/** What is declared, and the removal of what a service has besides: all but what is its own, and what a declared item names. `source` says that others go; undefined: they stay. */
 export function withOthers(
   { block, ofService = [] }: CollectionForm,
   judged: Judged,
@@ -138,7 +139,7 @@ export function withOthers(
   const { items, listing, desired } = judged;
   if (source === undefined) return items;
   const left = leftNames(desired, block);
-  const own = ownNames(items, listing);
+  const own = new Set([...ownNames(items, listing), ...namedByItems(desired, block)]);
   const others = listing.items
     .filter(({ name }) => !own.has(name) && !left.has(name) && !ofService.includes(name))
     .filter((item) => wire?.keeps?.(item, judged) !== true);

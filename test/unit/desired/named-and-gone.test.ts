@@ -1,0 +1,50 @@
+/** A file that names an item which the same file takes away is an error before anything is sent, with both places. */
+import { expect, it } from 'vitest';
+import { readTargets } from '../../../src/reconciler/desired/target.ts';
+
+function errorsOf(blocks: string): readonly string[] {
+  const text = `version: 1\nserver: { url: "https://agents.example.com" }\n${blocks}\n`;
+  const { diagnostics } = readTargets(
+    { path: 'settings.yaml', text, base: null },
+    { serverGiven: true, several: false },
+  );
+  return diagnostics
+    .filter(({ severity }) => severity === 'error')
+    .map(({ line, message }) => `${line}: ${message}`);
+}
+
+const MAIN = 'llm_profiles: { main: { model: openai/gpt-5 }, old: null }';
+
+it.each([
+  [
+    'active',
+    `${MAIN}\nactive: { llm_profile: old }`,
+    ['4: This names the LLM profile old, which the file removes (settings.yaml:3).'],
+  ],
+  [
+    'an agent profile',
+    `${MAIN}\nagent_profiles: { a: { llm_profile: old } }`,
+    ['4: This names the LLM profile old, which the file removes (settings.yaml:3).'],
+  ],
+  [
+    'a connection',
+    'provider_connections: { team: null }\nllm_profiles: { main: { model: m/x, connection: team } }',
+    ['4: This names the connection team, which the file removes (settings.yaml:3).'],
+  ],
+  [
+    'an mcp server',
+    'mcp_servers: { files: null }\nagent_profiles: { a: { agent_kind: acp, mcp_servers: [files] } }',
+    ['4: This names the mcp server files, which the file removes (settings.yaml:3).'],
+  ],
+  [
+    'the former name of one that is renamed',
+    'llm_profiles: { next: { model: m/x } }\nmoved: [{ from: llm_profiles.old, to: llm_profiles.next }]\nactive: { llm_profile: old }',
+    [
+      '5: This names the LLM profile old, which the file renames to llm_profiles.next (settings.yaml:4).',
+    ],
+  ],
+  ['what stays', `${MAIN}\nactive: { llm_profile: main }`, []],
+  ['what the server may have', `${MAIN}\nactive: { llm_profile: elsewhere }`, []],
+])('%s', (_, blocks, errors) => {
+  expect(errorsOf(blocks)).toEqual(errors);
+});
