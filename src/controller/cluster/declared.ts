@@ -4,8 +4,9 @@ import type { Approvals, Limits } from '../../reconciler/model/limits.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
-import { exceedsScalars } from '../../reconciler/kubernetes/size.ts';
+import { excessIn } from '../../reconciler/kubernetes/size.ts';
 import { InvalidSettings } from '../../reconciler/operations/load.ts';
+import { isList, isRecord } from '../../reconciler/model/value.ts';
 import { formatBytes, OBJECT_LIMITS, STORE_LIMITS } from './limits.ts';
 import type { Outside } from './outside.ts';
 import type { Allowance } from './policies.ts';
@@ -68,6 +69,11 @@ export function refusedProblem(refused: Refusal, namespace: string): SetpointErr
         `The spec has ${refused.size} commas, colons and brackets. The limit is ${specTokens}.`,
         split,
       );
+    case 'depth':
+      return new InvalidSize(
+        `The spec has ${refused.size} levels of maps and lists in each other. The limit is ${OBJECT_LIMITS.depth}.`,
+        'Correct what made it: no setting is nested like this.',
+      );
     case 'namespace':
       return new OverLimit(
         'cluster-failed',
@@ -83,12 +89,26 @@ export function refusedProblem(refused: Refusal, namespace: string): SetpointErr
   }
 }
 
+/** Why an object is not read that names too many Secrets; null if it may be. */
+export function secretsProblem({ spec }: Pick<TargetResource, 'spec'>): SetpointError | null {
+  const { apiKeySecretRef, headers } = spec.server;
+  const entries = [spec['valuesFrom'], headers].flatMap((list) => (isList(list) ? list : []));
+  const refs = [apiKeySecretRef, ...entries.map((one) => isRecord(one) && one['secretKeyRef'])];
+  const names = new Set(refs.flatMap((ref) => (isRecord(ref) ? [ref['name']] : [])));
+  return names.size > OBJECT_LIMITS.secrets
+    ? new InvalidSize(
+        `The object names ${names.size} Secrets. The limit is ${OBJECT_LIMITS.secrets}.`,
+        'Put several values into one Secret.',
+      )
+    : null;
+}
+
 /** Why the text of a ConfigMap is not parsed; null if it may be. */
 export function textProblem(
   { settings }: Outside,
   { metadata: { namespace = '' } }: TargetResource,
 ): SetpointError | null {
-  const { textBytes, textScalars } = OBJECT_LIMITS;
+  const { textBytes, textScalars: scalars, textMarks: marks, textBlanks: blanks } = OBJECT_LIMITS;
   const divide = 'Divide it into several ConfigMaps.';
   if (settings?.kind === 'large')
     return new InvalidSize(
@@ -101,15 +121,24 @@ export function textProblem(
       `The ConfigMaps that the SettingsTargets of the namespace ${namespace} name are at their limit of ${formatBytes(STORE_LIMITS.namespaceTexts)}. This one is not read.`,
       { hint: 'Let several objects name the same ConfigMap, or declare less in them.' },
     );
-  if (settings?.kind === 'text' && exceedsScalars(settings.text, textScalars))
-    return new InvalidSize(
-      `The text of the ConfigMap has more than ${textScalars} keys and values.`,
-      divide,
-    );
-  return null;
+  const limits = { scalars, marks, blanks };
+  const excess = settings?.kind === 'text' ? excessIn(settings.text, limits) : null;
+  return excess === null
+    ? null
+    : new InvalidSize(
+        `The text of the ConfigMap has more than ${limits[excess]} ${COUNTED[excess]}.`,
+        divide,
+      );
 }
 
-class InvalidSize extends SetpointError {
+const COUNTED = {
+  scalars: 'keys and values',
+  marks: 'brackets, commas, dashes and other marks of YAML',
+  blanks: 'line breaks, indentations and comments',
+} as const;
+
+/** An object, or what it names, is too large. */
+export class InvalidSize extends SetpointError {
   constructor(message: string, hint: string) {
     super('settings-invalid', message, { hint });
   }

@@ -7,12 +7,20 @@ export const OBJECT_LIMITS = {
   specBytes: 256 * KIB,
   /** Commas, colons and brackets of a spec: two for each value that has a name. 1,000 entries of valuesFrom have 11,000. */
   specTokens: 12_000,
+  /** Levels of maps and lists in each other, of a spec and of a status. */
+  depth: 100,
   /** Bytes of the text that settingsFrom names. */
   textBytes: 256 * KIB,
   /** Keys and values of that text, as YAML counts them. */
   textScalars: 5_000,
+  /** Brackets, commas, dashes, aliases and other marks of that text: an empty entry of a list has one, and no value. */
+  textMarks: 10_000,
+  /** Its line breaks, indentations and comments. */
+  textBlanks: 50_000,
   /** Bytes of metadata: the rest of what a server of etcd takes is not a name. */
   metadataBytes: 2 * MIB,
+  /** Secrets that an object names: each read of its server is as many requests. */
+  secrets: 50,
   /** Bytes of a status. The controller writes at most about 52 KiB: 20, and 32 of fingerprints. */
   statusBytes: 64 * KIB,
   /** Bytes of an annotation that asks for a read. */
@@ -42,6 +50,16 @@ export const OUTSIDE_LIMITS = {
   namespace: 2,
   /** Requests of all namespaces at a time. */
   cluster: 6,
+} as const;
+
+/** Limits of the values of Secrets. */
+export const VALUE_LIMITS = {
+  /** Bytes of one. */
+  bytes: 64 * KIB,
+  /** Bytes of all that an object names, in one run. */
+  ofRun: 256 * KIB,
+  /** Characters of those that are masked, twice as many at the most: the oldest are not, until they are read again. */
+  masked: 2 * MIB,
 } as const;
 
 /** Limits of events, for each object, as client-go counts them. */

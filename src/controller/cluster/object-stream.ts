@@ -4,6 +4,8 @@ export interface RawMember {
   readonly bytes: number;
   /** Commas, colons and brackets outside of texts. */
   readonly tokens: number;
+  /** Levels of brackets in brackets. */
+  readonly depth: number;
 }
 
 /** An object of the API server whose members are not parsed yet. */
@@ -69,6 +71,7 @@ export class ObjectStream {
           this.#beginObject();
         }
         this.#depth += 1;
+        this.#sink.depth = Math.max(this.#sink.depth, this.#depth - this.#options.depth - 1);
       } else if (byte === CLOSE_MAP || byte === CLOSE_LIST) {
         this.#depth -= 1;
         if (this.#depth < 0) throw new SyntaxError('Unexpected bracket.');
@@ -101,8 +104,8 @@ export class ObjectStream {
   }
 
   #endMember(): void {
-    const { text, bytes, tokens } = this.#sink;
-    if (this.#key !== null) this.#object?.set(this.#key, { text, bytes, tokens });
+    const { text, bytes, tokens, depth } = this.#sink;
+    if (this.#key !== null) this.#object?.set(this.#key, { text, bytes, tokens, depth });
     this.#key = null;
     this.#sink = new Sink(LONGEST_KEY);
   }
@@ -130,6 +133,7 @@ class Sink {
   #parts: Buffer[] = [];
   bytes = 0;
   tokens = 0;
+  depth = 0;
 
   constructor(most: number) {
     this.#most = most;

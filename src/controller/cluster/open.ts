@@ -24,7 +24,6 @@ import { ClusterSecrets } from './secrets.ts';
 import { ClusterSource } from './source.ts';
 import {
   isDeleted,
-  originOf,
   rivalsOf,
   targetPath,
   versionNow,
@@ -138,9 +137,7 @@ export class ClusterController {
       problem: (message) => this.controller.conditions.set('cluster', message, 'approvals'),
     });
     this.#applied = new WriteHistory(this.#approvals);
-    const secrets = new ClusterSecrets(this.#api, (key) =>
-      originOf(this.#objects.objects.get(key)),
-    );
+    const secrets = new ClusterSecrets(this.#api);
     const outside = new OutsideReader({
       api: this.#api,
       secretKeys: (...named) => secrets.keysOf(...named),

@@ -1,11 +1,9 @@
 import type { Clock } from '../../reconciler/model/ports.ts';
+import { ASKING } from './stored-object.ts';
 import type { TargetResource } from './target-resource.ts';
 
 /** How often an object is read again that is asked for and not watched, in milliseconds: what it names outside of itself may be right by now. */
 const ASKED_AGAIN = 5_000;
-
-/** The annotations that ask for a read: a new value is answered in `status.lastHandledReconcileAt`. */
-const ASKING = ['reconcile.fluxcd.io/requestedAt', 'setpoint.dev/requestedAt'] as const;
 
 interface ReadRequestOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;

@@ -179,12 +179,12 @@ export class Reflector<T extends KubeResource> {
   #keep(store: Store<T>, raw: RawObject): Stored {
     const { objects, shares, counts, unknown } = store;
     const known = (key: string): T | undefined => objects.get(key) ?? this.#store.objects.get(key);
-    const read = readObject(raw, known);
+    const isShared = this.#options.pathIn !== undefined;
+    const read = readObject(raw, known, isShared);
     if (read === null) return { keys: [], isOther: false };
     const { object, size } = read;
     const { namespace = '', creationTimestamp: created = '' } = object.metadata;
     const key = objectKey(object);
-    const isShared = this.#options.pathIn !== undefined;
     if (isShared && !objects.has(key)) {
       const count = counts.get(namespace) ?? 0;
       if (count >= STORE_LIMITS.objects) {

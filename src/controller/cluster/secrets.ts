@@ -3,6 +3,7 @@ import type { RequestedValue, SecretRequest } from '../../reconciler/model/ports
 import { withoutStop } from '../../reconciler/model/wording.ts';
 import type { RequestedSecrets } from '../../reconciler/host/reference-source.ts';
 import { secretLabel } from '../../reconciler/kubernetes/secret-keys.ts';
+import { formatBytes, VALUE_LIMITS } from './limits.ts';
 import { KubeForbidden, kubePath, type KubeApi } from './kube-api.ts';
 import type { KubeResource } from './stored-object.ts';
 
@@ -23,27 +24,30 @@ interface KubeSecret extends KubeResource {
 
 /**
  * The values of Secrets for the runs of a controller. A Secret is read by its name when a run asks for it, and nothing of it is kept after the run. A Secret that
- * names origins gives its values to objects of those alone. If the API server does not answer, the run fails. `originOf` is the origin of an object by namespace and name; null if it is not known.
+ * names origins gives its values to objects of those alone. If the API server does not answer, the run fails.
  */
 export class ClusterSecrets {
   readonly #api: Pick<KubeApi, 'ask'>;
-  readonly #originOf: (object: string) => string | null;
 
-  constructor(api: Pick<KubeApi, 'ask'>, originOf: (object: string) => string | null) {
+  constructor(api: Pick<KubeApi, 'ask'>) {
     this.#api = api;
-    this.#originOf = originOf;
   }
 
   forRun(): RequestedSecrets {
     const found = new Map<string, RequestedValue>();
     return {
       request: async (requests) => {
-        const read = new Map<string, Promise<KubeSecret | { readonly problem: string }>>();
-        for (const [text, request] of requests) {
-          const name = `${request.namespace}/${request.name}`;
-          const reading = read.get(name) ?? this.#read(request);
-          read.set(name, reading);
-          found.set(text, { ref: secretLabel(request), ...this.#valueIn(await reading, request) });
+        let room = VALUE_LIMITS.ofRun;
+        // One Secret after the other: no more than one is in memory.
+        for (const ofSecret of grouped(requests)) {
+          const [[, first]] = ofSecret;
+          const secret = await this.#read(first);
+          for (const [text, request] of ofSecret) {
+            const value = this.#valueIn(secret, request);
+            room -= 'text' in value ? value.text.length : 0;
+            const held = room < 0 ? { problem: TOO_MUCH } : value;
+            found.set(text, { ref: secretLabel(request), ...held });
+          }
         }
       },
       valueFor: (text) => found.get(text) ?? null,
@@ -86,13 +90,16 @@ export class ClusterSecrets {
   #valueIn(read: KubeSecret | { readonly problem: string }, key: SecretRequest): SecretText {
     if ('problem' in read) return read;
     const pinned = read.metadata.annotations?.[PINNED];
-    const origin = this.#originOf(`${key.namespace}/${key.object}`);
-    if (pinned !== undefined && !origins(pinned).includes(origin ?? ''))
+    if (pinned !== undefined && !origins(pinned).includes(key.origin.toLowerCase()))
       return {
         problem: `the annotation ${PINNED} of the Secret ${key.name} does not list the origin`,
       };
     const packed = read.data?.[key.key];
     if (packed === undefined) return { problem: `the Secret ${key.name} has no key ${key.key}` };
+    if (Buffer.byteLength(packed, 'base64') > VALUE_LIMITS.bytes)
+      return {
+        problem: `${key.key} of the Secret ${key.name} has more than ${formatBytes(VALUE_LIMITS.bytes)}`,
+      };
     const bytes = Buffer.from(packed, 'base64');
     const text = bytes.toString('utf8');
     if (!Buffer.from(text).equals(bytes))
@@ -100,6 +107,24 @@ export class ClusterSecrets {
     return { text: text.replace(/\r?\n$/, '') };
   }
 }
+
+type Requests = [[string, SecretRequest], ...[string, SecretRequest][]];
+
+/** Requests by the Secret that they name. */
+function grouped(
+  requests: Iterable<readonly [text: string, request: SecretRequest]>,
+): Iterable<Requests> {
+  const groups = new Map<string, Requests>();
+  for (const [text, request] of requests) {
+    const name = `${request.namespace}/${request.name}`;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [[text, request]]);
+    else group.push([text, request]);
+  }
+  return groups.values();
+}
+
+const TOO_MUCH = `the values that the object names have more than ${formatBytes(VALUE_LIMITS.ofRun)} in all`;
 
 /** Not a reference without a value: the API server may answer at any moment. */
 function unreadable(name: string, { code, message, hint }: SetpointError): SetpointError {

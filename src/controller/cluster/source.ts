@@ -12,10 +12,12 @@ import { watchSettings } from '../watch/schedule.ts';
 import type { SettingsSource } from '../watch/source.ts';
 import {
   isOfVersion,
+  InvalidSize,
   modeProblem,
   readingOf,
   OverLimit,
   refusedProblem,
+  secretsProblem,
   targetOf,
   textProblem,
   versionOfObject,
@@ -23,7 +25,7 @@ import {
   type Waiting,
 } from './declared.ts';
 import { LaterTargets } from './later-targets.ts';
-import { WORK_LIMITS } from './limits.ts';
+import { VALUE_LIMITS, WORK_LIMITS } from './limits.ts';
 import { isSameOutside, outsideNames, type Outside, type OutsideReader } from './outside.ts';
 import type { SettingsApprovals } from './approvals.ts';
 import { whyTooMany, type Allowance, type SettingsPolicies } from './policies.ts';
@@ -44,8 +46,6 @@ import { stalledReason } from './unwatched.ts';
 
 /** What a ConfigMap or an optional key says is read again each interval of its object, and so often at most, in milliseconds. */
 const READ_AGAIN = 60_000;
-/** Values with which the masks are begun anew: those that Secrets have now count then. */
-const MOST_VALUES = 100_000;
 
 interface SourceTools {
   readonly outside: Pick<OutsideReader, 'find' | 'readNow' | 'refresh' | 'retain' | 'revision'>;
@@ -87,7 +87,7 @@ export class ClusterSource implements SettingsSource {
   >;
   readonly #tools: SourceTools;
   #declared: ReadonlyMap<string, Declared> = new Map();
-  #values = new SharedValues();
+  readonly #values = new SharedValues(VALUE_LIMITS.masked);
   readonly #targets = new LaterTargets();
   /** When what is outside of an object is read again, on the monotonic clock. */
   readonly #dueOutside = new Map<string, number>();
@@ -239,7 +239,6 @@ export class ClusterSource implements SettingsSource {
     this.#loadedOutside = outside.revision;
     const awaiting = this.#awaitLoad;
     this.#awaitLoad = [];
-    if (this.#values.size > MOST_VALUES) this.#values = new SharedValues();
     const objects = new Map(this.#objects.objects);
     const next = new Map<string, Declared>();
     const unread: Unread[] = [];
@@ -305,12 +304,13 @@ export class ClusterSource implements SettingsSource {
       return { ...none, problem: refusedProblem(object.refused, namespaceOf(object)) };
     }
     // Texts are judged before anything that the object names is asked for.
-    const hasBadTexts =
-      isSame && before.outside === null && before.problem instanceof InvalidSettings;
-    if (hasBadTexts) return before;
-    const texts = isSame ? [] : findTextProblems(object);
-    if (texts.length > 0) return { ...none, problem: new InvalidSettings(texts) };
+    const isBad = [InvalidSettings, InvalidSize].some((kind) => before?.problem instanceof kind);
+    if (isSame && isBad && before.outside === null) return before;
     try {
+      const texts = isSame ? [] : findTextProblems(object);
+      if (texts.length > 0) return { ...none, problem: new InvalidSettings(texts) };
+      const many = isSame ? null : secretsProblem(object);
+      if (many !== null) return { ...none, problem: many };
       const allowance = policies.in(namespaceOf(object));
       const excess = whyTooMany(namespaceOf(object), allowance, counted);
       if (excess !== null) return { ...none, allowance, problem: excess };

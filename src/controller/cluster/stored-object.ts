@@ -2,9 +2,12 @@ import { isRecord } from '../../reconciler/model/value.ts';
 import { OBJECT_LIMITS, storedSize } from './limits.ts';
 import type { RawObject } from './object-stream.ts';
 
-/** Why nothing is stored of the spec of an object: it is too large itself (`size` is its bytes or tokens), or all of its namespace or of the cluster are. */
+/** The annotations that ask for a read: a new value is answered in `status.lastHandledReconcileAt`. */
+export const ASKING = ['reconcile.fluxcd.io/requestedAt', 'setpoint.dev/requestedAt'] as const;
+
+/** Why nothing is stored of the spec of an object: it is too large itself (`size` is its bytes, tokens or levels), or all of its namespace or of the cluster are. */
 export interface Refusal {
-  readonly by: 'bytes' | 'cluster' | 'namespace' | 'tokens';
+  readonly by: 'bytes' | 'cluster' | 'depth' | 'namespace' | 'tokens';
   readonly size: number;
 }
 
@@ -44,12 +47,13 @@ export function largestMember(name: string): number {
   return MEMBERS[name] ?? 0;
 }
 
-/** An object with what is stored of it, and its size in memory. Null if its metadata is too large: then it has no name. `before` is the same object as it was. */
+/** An object with what is stored of it, and its size in memory. Null if its metadata is too large: then it has no name. `isShared`: it belongs to people who share the controller. */
 export function readObject(
   raw: RawObject,
   find: (key: string) => KubeResource | undefined,
+  isShared = false,
 ): { readonly object: KubeResource; readonly size: number } | null {
-  const metadata = metadataOf(raw);
+  const metadata = metadataOf(raw, isShared);
   if (metadata === null) return null;
   const [spec, status] = [raw.get('spec'), raw.get('status')];
   const named = { metadata };
@@ -78,19 +82,22 @@ export function withoutSpec(object: KubeResource, refused: Refusal): KubeResourc
 }
 
 function parsed(name: 'spec' | 'status', member: ReturnType<RawObject['get']>) {
-  const text = member?.text;
-  return typeof text === 'string' ? { [name]: JSON.parse(text) as unknown } : {};
+  const { text = null, depth = 0 } = member ?? {};
+  return text !== null && depth <= OBJECT_LIMITS.depth
+    ? { [name]: JSON.parse(text) as unknown }
+    : {};
 }
 
 function refusalOf(spec: ReturnType<RawObject['get']>): Refusal | null {
   if (spec === undefined) return null;
   if (spec.text === null) return { by: 'bytes', size: spec.bytes };
-  const { tokens } = spec;
+  const { tokens, depth } = spec;
+  if (depth > OBJECT_LIMITS.depth) return { by: 'depth', size: depth };
   return tokens > OBJECT_LIMITS.specTokens ? { by: 'tokens', size: tokens } : null;
 }
 
-/** Not who wrote which of its fields, and of its annotations those that are read: there are thousands of objects. */
-function metadataOf(raw: RawObject): KubeMetadata | null {
+/** Not who wrote which of its fields, of its annotations those that are read, and labels of namespaces alone: people may write more than a MiB of them. */
+function metadataOf(raw: RawObject, isShared: boolean): KubeMetadata | null {
   const text = raw.get('metadata')?.text;
   if (typeof text !== 'string') return null;
   const all = JSON.parse(text) as KubeMetadata;
@@ -98,7 +105,8 @@ function metadataOf(raw: RawObject): KubeMetadata | null {
   const { creationTimestamp, deletionTimestamp } = all;
   if (typeof name !== 'string') return null;
   const stored = { namespace, uid, generation, resourceVersion, creationTimestamp };
-  const given = Object.entries({ ...stored, deletionTimestamp, labels }).filter(
+  const named = isShared ? {} : { labels };
+  const given = Object.entries({ ...stored, deletionTimestamp, ...named }).filter(
     ([, value]) => value !== undefined,
   );
   const annotations = isRecord(all.annotations) ? readAnnotations(all.annotations) : [];
@@ -109,11 +117,10 @@ function metadataOf(raw: RawObject): KubeMetadata | null {
   };
 }
 
-const READ = /^(?:[a-z.]+\.)?setpoint\.dev\/|^reconcile\.fluxcd\.io\//;
-
 function readAnnotations(all: Readonly<Record<string, string>>): readonly [string, string][] {
   return Object.entries(all).filter(
-    ([name, value]) => READ.test(name) && value.length <= OBJECT_LIMITS.annotationBytes,
+    ([name, value]) =>
+      ASKING.some((one) => one === name) && value.length <= OBJECT_LIMITS.annotationBytes,
   );
 }
 

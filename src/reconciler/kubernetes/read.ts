@@ -41,7 +41,7 @@ export function readSettingsTarget(object: SettingsTarget, given: Given = {}): R
     ({ secret, optional }) => !optional || given.hasKey?.(secret) !== false,
   );
   const requests = new Map<string, SecretRequest>();
-  const reference = requestingFor(object.metadata, requests);
+  const reference = requestingFor(object, requests);
   const filled = withValues(declaredBlocks(spec), spec, values, reference);
   problems.push(...filled.unknown.map((path) => problem(leadsNowhere(path))));
   if (problems.length > 0) return { target: null, diagnostics: problems, secrets: [] };
@@ -144,12 +144,14 @@ type ReferenceTo = (secret: SecretKey) => string;
  * checks, which no text of the object contains.
  */
 function requestingFor(
-  { namespace = 'default', name: object }: SettingsTarget['metadata'],
+  { metadata: { namespace = 'default' }, spec }: SettingsTarget,
   requests: Map<string, SecretRequest>,
 ): ReferenceTo {
+  // A text that is no address is refused before.
+  const origin = new URL(String(spec.server['url'])).origin;
   return ({ name, key }) => {
     const text = `\${secret:${REQUESTED}/${name}/${key}}`;
-    requests.set(text, { namespace, object, name, key });
+    requests.set(text, { namespace, origin, name, key });
     return text;
   };
 }

@@ -1,15 +1,27 @@
 import { Lexer } from 'yaml';
 
+/** What a YAML text has: keys and values; marks, such as brackets, dashes and aliases; and what is between them. */
+type Count = 'blanks' | 'marks' | 'scalars';
+
 /** Begins a lexeme of a plain or a block scalar, which follows as one of its own. */
 const SCALAR = '\x1f';
 
-/** Whether a YAML text has more scalars than that: keys and values. It is read no further than needed to know, and not parsed. */
-export function exceedsScalars(text: string, most: number): boolean {
-  let count = 0;
-  // Only quoted scalars begin with a quote.
+/** Which of its limits a YAML text exceeds; null if none. It is read no further than needed to know, and not parsed: a mark alone makes a value, too. */
+export function excessIn(text: string, limits: Readonly<Record<Count, number>>): Count | null {
+  const counts = { scalars: 0, marks: 0, blanks: 0 };
+  let isScalar = false;
   for (const lexeme of new Lexer().lex(text)) {
-    if (lexeme === SCALAR || lexeme.startsWith('"') || lexeme.startsWith("'")) count += 1;
-    if (count > most) return true;
+    const count = isScalar ? 'scalars' : kindOf(lexeme);
+    isScalar = lexeme === SCALAR;
+    if (isScalar) continue;
+    counts[count] += 1;
+    if (counts[count] > limits[count]) return count;
   }
-  return false;
+  return null;
+}
+
+function kindOf(lexeme: string): Count {
+  // Only quoted scalars begin with a quote.
+  if (/^["']/.test(lexeme)) return 'scalars';
+  return /^(?:[ \t\r\n\uFEFF]|#|$)/.test(lexeme) ? 'blanks' : 'marks';
 }

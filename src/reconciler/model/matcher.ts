@@ -59,7 +59,7 @@ export class Matcher {
   }
 }
 
-type Span = readonly [number, number];
+export type Span = readonly [number, number];
 
 /** Patterns that begin alike. */
 interface Group {
@@ -175,7 +175,8 @@ class Automaton {
   }
 }
 
-function united(spans: readonly Span[]): Span[] {
+/** What overlaps or touches as one; they ascend by their starts. */
+export function united(spans: readonly Span[]): Span[] {
   const all: [number, number][] = [];
   for (const [start, end] of spans) unite(all, start, end);
   return all;

@@ -86,8 +86,8 @@ export interface ReferenceSource {
 /** A key of a Secret that an object of a cluster requests for itself: of its own namespace, whatever its texts contain. */
 export interface SecretRequest {
   readonly namespace: string;
-  /** The name of the object. */
-  readonly object: string;
+  /** Where the run sends it: the origin of the server that the object names. */
+  readonly origin: string;
   /** The name of the Secret. */
   readonly name: string;
   readonly key: string;

@@ -1,38 +1,63 @@
-import { Matcher } from './matcher.ts';
+import { Matcher, united, type Span } from './matcher.ts';
 import { MASK, type Secret } from './secret.ts';
 import { withoutUrlSecrets, addressParts } from './address.ts';
 import { inspect } from 'node:util';
 
-/** The values that redactors have in common: from six characters on, each of them masks the values of all. */
+/**
+ * The values that redactors have in common: from six characters on, each of them masks the values of all. Above a number of characters the oldest are
+ * forgotten that were not added again meanwhile.
+ */
 export class SharedValues {
-  readonly #known = new Set<string>();
-  readonly #numbers = new Set<number>();
-  readonly #inside = new Matcher();
+  readonly #most: number;
+  #young = new Values();
+  #old = new Values();
+
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most;
+  }
 
   /** How many values there are. */
   get size(): number {
-    return this.#known.size;
+    return this.#old.known.size + this.#young.known.size;
   }
 
   all(): readonly string[] {
-    return [...this.#known];
+    return [...new Set([...this.#old.known, ...this.#young.known])];
   }
 
   add(value: string): void {
-    if (isShort(value) || this.#known.has(value)) return;
-    this.#known.add(value);
-    for (const form of formsOf(value).inside) if (!MASKED.includes(form)) this.#inside.add(form);
-    const number = Number(value);
-    if (!Number.isNaN(number)) this.#numbers.add(number);
+    if (isShort(value) || this.#young.known.has(value)) return;
+    if (this.#young.characters + value.length > this.#most) {
+      this.#old = this.#young;
+      this.#young = new Values();
+    }
+    this.#young.add(value);
   }
 
   /** Where values are in a text in one case. */
-  spans(low: string): readonly (readonly [number, number])[] {
-    return this.#inside.spans(low);
+  spans(low: string): readonly Span[] {
+    const [young, old] = [this.#young.inside.spans(low), this.#old.inside.spans(low)];
+    if (old.length === 0 || young.length === 0) return old.length === 0 ? young : old;
+    return united([...young, ...old].toSorted(([a], [b]) => a - b));
   }
 
   hasNumber(number: number): boolean {
-    return this.#numbers.has(number);
+    return this.#young.numbers.has(number) || this.#old.numbers.has(number);
+  }
+}
+
+class Values {
+  readonly known = new Set<string>();
+  readonly numbers = new Set<number>();
+  readonly inside = new Matcher();
+  characters = 0;
+
+  add(value: string): void {
+    this.known.add(value);
+    this.characters += value.length;
+    for (const form of formsOf(value).inside) if (!MASKED.includes(form)) this.inside.add(form);
+    const number = Number(value);
+    if (!Number.isNaN(number)) this.numbers.add(number);
   }
 }
 
