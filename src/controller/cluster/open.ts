@@ -42,9 +42,6 @@ const KEY_AGAIN = 60_000;
 /** How long the start waits for the first list, in milliseconds. */
 const FIRST = 10_000;
 
-/** Milliseconds between two times that locks of objects that are gone are looked for. */
-const LOCKS_EVERY = 600_000;
-
 const RULE =
   'Bind a Role to it with apiGroups: [setpoint.dev], resources: [settingstargets], verbs: [get, list, watch], and settingstargets/status with patch.';
 
@@ -77,8 +74,6 @@ export class ClusterController {
   readonly #signal: AbortSignal | undefined;
   readonly #variables: Record<string, string | undefined>;
   readonly #stateSecret: { readonly namespace: string; readonly name: string } | null;
-  readonly #locks: ClusterRequest['locks'];
-  readonly #namespace: string | null;
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
   readonly #requests: ReadRequests;
@@ -102,8 +97,6 @@ export class ClusterController {
       timeout,
     } = request;
     this.#clock = clock;
-    this.#locks = request.locks;
-    this.#namespace = namespace;
     this.#report = request.report ?? (() => {});
     this.#signal = signal;
     this.#variables = serviceVariables(env);
@@ -150,6 +143,7 @@ export class ClusterController {
       approvals: this.#approvals,
       clock,
       policy: request.policy,
+      isGone: (key) => isUnder(namespace, key) && this.#objects.isGone(key),
       judged: (key, problem) => this.#judged(key, problem),
       loaded: () => this.#showLimits(),
       interval,
@@ -211,7 +205,6 @@ export class ClusterController {
       this.#policies.run(signal),
       this.#approvals.run(signal),
       this.#writer.run(signal),
-      this.#removeLocks(signal),
     ]);
     const until = this.#clock.monotonic() + FIRST;
     const isOver = (): boolean =>
@@ -255,34 +248,6 @@ export class ClusterController {
       await this.#events.end();
       await this.#api.close();
     }
-  }
-
-  /** Removes the locks of objects that are gone, also since before this process. */
-  async #removeLocks(signal: AbortSignal): Promise<void> {
-    let [problem, wait] = ['', FIRST];
-    while (!signal.aborted) {
-      await this.#clock.sleep(wait, signal);
-      if (signal.aborted || !this.#objects.isListed) continue;
-      wait = LOCKS_EVERY;
-      try {
-        await this.#locks?.removeGone?.((name) => this.#isGone(name));
-        problem = '';
-      } catch (thrown) {
-        const { message, hint } = asSetpointError(thrown);
-        const text = `Locks of SettingsTargets that are gone cannot be removed. ${message} ${hint ?? ''}`;
-        if (text !== problem) this.#report({ severity: 'warning', message: text.trim() });
-        problem = text;
-      }
-    }
-  }
-
-  /** Whether a lock is of an object of this controller that is not there any more. */
-  #isGone(lock: string): boolean {
-    const [namespace = '', name, ...more] = lock.split('/');
-    const isOwn = this.#namespace === null || this.#namespace === namespace;
-    const isKnown = this.#objects.problem === null && !this.#objects.unknown.has(namespace);
-    if (!isOwn || !isKnown || name === undefined || more.length > 0) return false;
-    return !this.#objects.objects.has(lock);
   }
 
   /** How many statuses were written since the start. */
@@ -395,6 +360,12 @@ export class ClusterController {
       rivals: isRivalled(state) ? rivalsOf(object, this.#objects.objects) : [],
     };
   }
+}
+
+/** Whether a name is one of an object that a controller of a namespace lists; null is all of them. */
+function isUnder(watched: string | null, name: string): boolean {
+  const [namespace, ...rest] = name.split('/');
+  return rest.length === 1 && (watched === null || watched === namespace);
 }
 
 /** Whether another client writes what is healed. */

@@ -98,6 +98,13 @@ export class Reflector<T extends KubeResource> {
     return this.#store.unknown;
   }
 
+  /** Whether an object does not exist, as far as the last list and what followed it show. */
+  isGone(key: string): boolean {
+    const namespace = key.slice(0, key.indexOf('/'));
+    if (!this.isListed || this.problem !== null || this.unknown.has(namespace)) return false;
+    return !this.objects.has(key);
+  }
+
   /** Keeps the objects as the API server has them until the signal aborts. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#reflect(signal), this.#refill(signal)]);

@@ -57,6 +57,8 @@ interface SourceTools {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   /** A file with a JSON Schema that what an object declares must fit. */
   readonly policy?: string | undefined;
+  /** Whether an object of those that this controller lists does not exist. */
+  readonly isGone: (key: string) => boolean;
   /** Called for an object that became valid (null), or invalid by another reason. */
   readonly judged: (key: string, problem: SetpointError | null) => void;
   /** Called after each load. */
@@ -64,6 +66,8 @@ interface SourceTools {
   /** Of an object that names none, in milliseconds. */
   readonly interval: number;
 }
+
+type Objects = Pick<Reflector<TargetResource>, 'isListed' | 'objects' | 'problem' | 'revision'>;
 
 /** An object that is to be read, and what is known for that. */
 interface Unread {
@@ -81,10 +85,7 @@ interface Unread {
 export class ClusterSource implements SettingsSource {
   readonly kind = 'cluster';
   readonly commits = null;
-  readonly #objects: Pick<
-    Reflector<TargetResource>,
-    'isListed' | 'objects' | 'problem' | 'revision'
-  >;
+  readonly #objects: Objects;
   readonly #tools: SourceTools;
   #declared: ReadonlyMap<string, Declared> = new Map();
   readonly #values = new SharedValues(VALUE_LIMITS.masked);
@@ -104,10 +105,7 @@ export class ClusterSource implements SettingsSource {
   #loadedOutside = 0;
   #awaitLoad: (() => void)[] = [];
 
-  constructor(
-    objects: Pick<Reflector<TargetResource>, 'isListed' | 'objects' | 'problem' | 'revision'>,
-    tools: SourceTools,
-  ) {
+  constructor(objects: Objects, tools: SourceTools) {
     this.#objects = objects;
     this.#tools = tools;
   }
@@ -179,6 +177,10 @@ export class ClusterSource implements SettingsSource {
 
   originOf(key: string): string | null {
     return originOf(this.#objects.objects.get(key));
+  }
+
+  isGone(key: string): boolean {
+    return this.#tools.isGone(key);
   }
 
   /** The namespace of an object. */

@@ -106,6 +106,20 @@ export class Fleet {
     return this.#withRemembered(notReadState(name, this.#tools.moment().at));
   }
 
+  /** Those of which the journal has anything, watched or not. */
+  get remembered(): readonly string[] {
+    return [...this.#remembered.keys()];
+  }
+
+  isWatched(name: string): boolean {
+    return this.#watched.has(name);
+  }
+
+  /** Removes the state of environments that are gone. */
+  forget(names: readonly string[]): void {
+    for (const name of names) this.#remembered.delete(name);
+  }
+
   /** Throws a usage error if there is none. */
   named(name: string): Watched {
     const watched = this.find(name);

@@ -120,6 +120,15 @@ export class Recorder {
     });
   }
 
+  /** Removes what the journal has of environments that are gone. Throws output-failed if that cannot be written. */
+  async forget(names: readonly string[]): Promise<void> {
+    await this.#kept(async () => {
+      if (this.#notBegun !== null) throw this.#notBegun;
+      await this.#journal.forget(names);
+    });
+    for (const name of names) this.told.forget(name);
+  }
+
   /** Writes an event of the controller itself; a journal that cannot be written is ignored here. */
   async note(event: JournalEvent): Promise<void> {
     await this.append(event).catch(() => {});

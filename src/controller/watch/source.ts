@@ -64,6 +64,8 @@ export interface SettingsSource {
   originOf?(name: string): string | null;
   /** The group that an environment shares its places with first. Default: its file. */
   groupOf?(name: string): string;
+  /** Whether an environment of this source is gone for good, and belongs to no other controller. Default: that cannot be distinguished. */
+  isGone?(name: string): boolean;
   /** How many it has that are not watched, by reason. */
   readonly unwatched?: ReadonlyMap<string, number>;
   /** Told of the settings files in force: what is beside them stays, also of a file that is broken since. */

@@ -4,12 +4,16 @@ import { NONE_YET, type Conditions } from './conditions.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Recorder } from './recorder.ts';
 import type { Fleet } from './fleet.ts';
+import { GoneEnvironments } from './gone.ts';
 import type { WatchOptions } from './watching.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Suspensions } from './suspensions.ts';
 
 /** How long the start waits for anything, in milliseconds. */
 const FIRST = 10_000;
+
+/** Milliseconds between two looks for environments that are gone. */
+const GONE_EVERY = 60_000;
 
 const LATE_FILES = {
   files: 'Their disk does not answer.',
@@ -35,7 +39,7 @@ export class Upkeep {
 
   /** `every` is how often it looks, in milliseconds. */
   constructor(
-    options: Pick<WatchOptions, 'files' | 'clock' | 'journal'>,
+    options: Pick<WatchOptions, 'files' | 'clock' | 'journal' | 'locks' | 'source'>,
     every: number,
     tools: {
       readonly recorder: Recorder;
@@ -47,6 +51,7 @@ export class Upkeep {
     const { clock, journal } = options;
     const { recorder, fleet, suspensions, conditions } = tools;
     this.#options = options;
+    const gone = new GoneEnvironments({ ...options, fleet, recorder });
     this.#journal = journal;
     this.#recorder = recorder;
     this.#fleet = fleet;
@@ -79,6 +84,7 @@ export class Upkeep {
       this.#whoIsSuspended,
       this.#journalKept,
       chore('locks', 'The place of the locks does not answer.', () => fleet.lookAtLocks()),
+      new Chore({ clock, every: GONE_EVERY, work: () => gone.remove(), late: () => {} }),
     ];
   }
 

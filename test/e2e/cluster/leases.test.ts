@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   clusterWorld,
   SERVERS,
@@ -8,14 +11,61 @@ import {
   type Admin,
 } from '../../fixture/cluster-world.ts';
 import { until } from '../../fixture/watch-command.ts';
+import { rememberedStates } from '../../../src/controller/watch/data-folder.ts';
+import { Journal } from '../../../src/controller/watch/journal/journal.ts';
+import type { JournalEvent } from '../../../src/reconciler/model/watch.ts';
 
 const SPEC = { settings: { language: 'en' } };
 const LEASES = (namespace: string): string =>
   `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
 
+function found(environment: string): JournalEvent {
+  return {
+    kind: 'state',
+    environment,
+    status: 'in-sync',
+    before: 'not-read',
+    digest: '',
+    after: null,
+    commit: null,
+    plan: null,
+  };
+}
+
 interface LeaseObject {
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
 }
+
+describe.each(SERVERS)(
+  'the state of objects in the data folder, on an API server %s',
+  (_, open) => {
+    it.skipIf(open === null)(
+      'is removed when they are deleted, also while no controller runs, and none of another namespace',
+      async () => {
+        const world = await clusterWorld(await (open as () => Promise<Admin>)(), 300);
+        await store(world.service.url, { language: 'en' });
+        const data = mkdtempSync(join(tmpdir(), 'setpoint-gone-'));
+        onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+        const remembered = async () => {
+          const states = await rememberedStates(data, Date.now());
+          return states.map(({ name }) => name.replace(`${world.namespace}/`, '')).toSorted();
+        };
+        for (const name of ['one', 'three', 'two']) await world.target(name, SPEC);
+        await world.start({}, { data });
+        await until(async () => (await remembered()).length === 3);
+        await world.admin.remove(world.pathOf('three'));
+        await until(async () => (await remembered()).length === 2);
+        await world.stop();
+
+        await world.admin.remove(world.pathOf('one'));
+        await new Journal(data, Date.now).append(found('elsewhere/production'));
+        await world.successor().start({}, { data });
+        await until(async () => !(await remembered()).includes('one'));
+        expect(await remembered()).toEqual(['elsewhere/production', 'two']);
+      },
+    );
+  },
+);
 
 describe.each(SERVERS)('Leases, on an API server %s', (_, open) => {
   const test = it.skipIf(open === null);

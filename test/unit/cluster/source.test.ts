@@ -40,6 +40,7 @@ function sourceOf(
       },
       approvals: { approvalsOf: () => null },
       clock,
+      isGone: (key) => !objects.has(key),
       judged: () => {},
       loaded: () => {},
       interval: 60_000,

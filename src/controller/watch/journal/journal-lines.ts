@@ -117,7 +117,17 @@ export interface AgreedLine {
   readonly address?: string | null;
 }
 
-export type JournalLine = JournalRecord | AgreedLine | Checkpoint;
+/** Environments that are gone, and whose state is removed; people are not shown it. */
+interface ForgottenLine {
+  readonly v: 1;
+  readonly at: string;
+  readonly kind: 'forgotten';
+  readonly environments: readonly string[];
+}
+
+export type JournalLine = JournalRecord | AgreedLine | ForgottenLine | Checkpoint;
+
+const INTERNAL: ReadonlySet<JournalLine['kind']> = new Set(['checkpoint', 'agreed', 'forgotten']);
 
 /** Whether a record is about an environment. */
 export function isAbout(name: string): (record: JournalRecord) => boolean {
@@ -125,7 +135,7 @@ export function isAbout(name: string): (record: JournalRecord) => boolean {
 }
 
 export function isRecordLine(line: JournalLine): line is JournalRecord {
-  return line.kind !== 'checkpoint' && line.kind !== 'agreed';
+  return !INTERNAL.has(line.kind);
 }
 
 /** A line as it is written. */
@@ -228,6 +238,7 @@ const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
     upTo: orAbsent(there),
   }),
   agreed: about({ agreement, address: orAbsent(orNull(text)) }),
+  forgotten: members({ environments: list(text) }),
   started: members({ version: text }),
   stopped: members({ version: text }),
   files: members({ commit, environments: count, problem: orNull(text) }),

@@ -322,6 +322,9 @@ export class Memory {
       case 'agreed':
         this.#fold({ ...line, agreement: this.#agreements.of(line.agreement) });
         return;
+      case 'forgotten':
+        for (const name of line.environments) this.#forget(name);
+        return;
       case 'notice':
         this.told.take(line);
         return;
@@ -338,6 +341,12 @@ export class Memory {
       default:
     }
     if ('environment' in line) this.#fold(line);
+  }
+
+  #forget(name: string): void {
+    this.environments.delete(name);
+    this.#inFlight.delete(name);
+    this.told.forget(name);
   }
 
   #fold(line: Extract<JournalLine, { readonly environment: string }>): void {

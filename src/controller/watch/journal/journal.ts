@@ -87,6 +87,12 @@ export class Journal {
     await this.#add(lineOf(line));
   }
 
+  /** Appends that the state of environments is removed; as durable as an event. Throws output-failed if it cannot be. */
+  async forget(environments: readonly string[]): Promise<void> {
+    const at = new Date(this.#now()).toISOString();
+    await this.#add(lineOf({ v: 1, at, kind: 'forgotten', environments }));
+  }
+
   #add(line: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const done = (error: SetpointError | null): void => {

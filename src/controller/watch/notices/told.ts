@@ -90,10 +90,7 @@ export class ToldStates {
   openOf(receiver: string): readonly string[] {
     return [...this.#told].flatMap(([environment, ofReceivers]) => {
       const known = ofReceivers.get(receiver);
-      if (known === undefined) return [];
-      const { told, begun } = known;
-      const isOpen = told.difference !== null || told.failing !== null || begun.difference !== null;
-      return isOpen ? [environment] : [];
+      return known !== undefined && isOpen(known) ? [environment] : [];
     });
   }
 
@@ -107,6 +104,12 @@ export class ToldStates {
     const known = others.#told.get(environment);
     if (known === undefined) this.#told.delete(environment);
     else this.#told.set(environment, known);
+  }
+
+  /** Removes what was told of an environment, unless a receiver is still to be told its end. */
+  forget(environment: string): void {
+    const receivers = this.#told.get(environment)?.values() ?? [];
+    if (![...receivers].some(isOpen)) this.#told.delete(environment);
   }
 
   /** Takes a record of the journal, in its order. Others than notices change nothing. */
@@ -141,6 +144,11 @@ export class ToldStates {
       }),
     );
   }
+}
+
+/** Whether a receiver was told something that has not ended, as far as it knows. */
+function isOpen({ told, begun }: Kept): boolean {
+  return told.difference !== null || told.failing !== null || begun.difference !== null;
 }
 
 function after({ told, begun }: Kept, record: NoticeRecord): Kept {
