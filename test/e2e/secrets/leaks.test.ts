@@ -102,11 +102,12 @@ describe('M23: a secret in none of seventeen encodings', () => {
 });
 
 it('M19: no flag takes a secret but the key of the embedded service, which guards a toy', () => {
-  // A file, and the name of an object of Kubernetes.
+  // A file, and names of objects of Kubernetes.
   const harmless = new Set([
     'watch --tls-key',
     'controller --tls-key',
     'pull --secret',
+    'controller --state-secret',
     'render --secret',
   ]);
   const flags = Object.entries(COMMANDS).flatMap(([name, { flags: of }]) =>
