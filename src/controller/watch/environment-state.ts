@@ -38,7 +38,7 @@ export type Fact =
     }
   /** What others decide, as it is now. */
   | ({ readonly kind: 'set' } & Partial<
-      Pick<WatchState, 'labels' | 'settings' | 'suspended' | 'heldBy' | 'waits'>
+      Pick<WatchState, 'labels' | 'settings' | 'suspended' | 'heldBy' | 'waits' | 'declaredAt'>
     >);
 
 /** Reads whose findings are kept. */
@@ -89,6 +89,7 @@ export function notReadState(
     healFailed: null,
     heldBy: null,
     edit: null,
+    declaredAt: null,
     rollout: null,
     waits: null,
     agreed: null,
@@ -303,7 +304,8 @@ function editOf(
 /** A state as the journal tells it now: what only this process knows stays, and times of heals are told by the clock of now. */
 export function restored(state: WatchState, known: WatchState, now: Moment): WatchState {
   const { labels, settings, suspended, heldBy, nextRead, failures, reads, waits } = state;
-  const own = { labels, settings, suspended, heldBy, nextRead, failures, reads, waits };
+  const { declaredAt } = state;
+  const own = { labels, settings, suspended, heldBy, nextRead, failures, reads, waits, declaredAt };
   const service = {
     origin: known.origin ?? state.origin,
     dialect: known.dialect ?? state.dialect,

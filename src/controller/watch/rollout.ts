@@ -146,8 +146,11 @@ function namesOf(all: readonly Reached[]): string {
   );
 }
 
-function isOf({ edit, rollout, settings }: WatchState, one: string): boolean {
-  return settings.mode === 'heal' && (edit === one || rollout?.edit === one);
+/** Whether an edit is of an environment. Of one that cannot be read, what is declared may have changed with it. */
+function isOf({ edit, rollout, settings, found, declaredAt }: WatchState, one: string): boolean {
+  if (settings.mode !== 'heal') return false;
+  if (edit === one || rollout?.edit === one) return true;
+  return found === 'error' && declaredAt !== null && declaredAt >= one;
 }
 
 /** What was approved by its digest was looked at by itself. */

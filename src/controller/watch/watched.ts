@@ -146,6 +146,7 @@ export class Watched {
     this.records.know({
       kind: 'set',
       settings,
+      declaredAt: this.#declaredAs.at,
       labels: Object.fromEntries(labelsOf(target.labels)),
     });
     return isOther;

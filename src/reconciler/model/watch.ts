@@ -177,6 +177,8 @@ export interface WatchState {
   readonly heldBy: string | null;
   /** When the files were changed to what is not applied to it yet; the same for all that one edit changes. Null if nothing of that kind differs. */
   readonly edit: string | null;
+  /** When the files were changed last in what they declare of it, as far as this process knows. */
+  readonly declaredAt: string | null;
   /** The last edit that was written to it; null if none was. */
   readonly rollout: Rollout | null;
   /** Why an edit of the files is not written to it yet; null if it does not wait for other environments. */

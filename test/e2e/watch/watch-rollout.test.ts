@@ -184,6 +184,38 @@ describe('an edit of many environments', () => {
     expect(reached(all)).toHaveLength(2);
     await watch.stop();
   });
+
+  it.each(['before the edit', 'at the edit', 'and after a restart'])(
+    'waits for a ring that cannot be reached: %s',
+    async (when) => {
+      const all = await scene(['0', '1', null]);
+      let watch = startWatching({ folder: all.folder });
+      await watch.pass(20 * SECOND);
+      const [first] = all.members;
+      if (first === undefined) throw new Error('There is no member.');
+      first.store.intercept = (request) => {
+        request.socket.destroy();
+        return true;
+      };
+      if (when === 'before the edit') await watch.pass(MINUTE);
+      all.edit('de');
+      await watch.pass(MINUTE);
+      if (when === 'and after a restart') {
+        await watch.stop();
+        watch = startWatching({ folder: all.folder, clock: watch.clock });
+      }
+      await watch.pass(4 * MINUTE);
+      expect([reached(all), why(watch, 'e1'), why(watch, 'e2')]).toEqual([
+        [],
+        'waits for ring 0, where e0 cannot be written',
+        'waits for ring 0, where e0 cannot be written',
+      ]);
+      first.store.intercept = null;
+      await watch.pass(15 * MINUTE);
+      expect(reached(all)).toHaveLength(3);
+      await watch.stop();
+    },
+  );
 });
 
 describe('drift of many environments', () => {
