@@ -38,7 +38,11 @@ it('finds no cluster where there is none, or without a token', async () => {
 
 it.each<[LeaseFault, RegExp, RegExp]>([
   [401, /refuses the token of this service account \(401\)/, /mounts its token/],
-  [403, /create leases in the namespace agents \(403\)/, /verbs: \[get, create, update, delete\]/],
+  [
+    403,
+    /create leases in the namespace agents \(403\)/,
+    /verbs: \[get, list, create, update, delete\]/,
+  ],
   [404, /no namespace agents.*\(404\)/, /coordination\.k8s\.io\/v1/],
   [422, /cannot keep the locks \(422\)/, /nothing is written/],
   [410, /cannot keep the locks \(410\)/, /nothing is written/],

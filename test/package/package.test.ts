@@ -51,8 +51,8 @@ describe('what is packed', () => {
     expect(files.map(({ path }) => path).filter((path) => ours.test(path))).toEqual([]);
   });
 
-  it('takes at most 2.9 MB', () => {
-    expect(unpackedSize).toBeLessThanOrEqual(2_900_000);
+  it('takes at most 3.1 MB', () => {
+    expect(unpackedSize).toBeLessThanOrEqual(3_100_000);
   });
 
   it('holds every file that package.json names', () => {

@@ -46,7 +46,7 @@ posix('a file gets the text as a whole, behind what is there', async () => {
     const path = join(folder.path, 'out.txt');
     const fd = openSync(path, 'a');
     await new Promise((resolve) =>
-      spawn(process.execPath, [COMMAND, 'version'], { stdio: ['ignore', fd, 'ignore'] }).on(
+      spawn(process.execPath, [COMMAND, '--version'], { stdio: ['ignore', fd, 'ignore'] }).on(
         'close',
         resolve,
       ),

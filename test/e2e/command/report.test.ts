@@ -79,9 +79,9 @@ describe('the plans of shards', () => {
   it('are one text, with the summary at its end', async () => {
     const { stdout } = await report('shard-2.json', 'shard-1.json', 'shard-0.json');
     expect(stdout.split('\n').slice(-5)).toEqual([
-      '4 environments: 2 in sync, 1 differs, 1 unreachable.',
-      '  ✗ c  unreachable  The service at https://c.example.com refuses connections.',
-      '  ~ a  differs      1 to change',
+      '4 environments: 2 in sync, 1 differs, 1 failed.',
+      '  ✗ c  failed   The service at https://c.example.com refuses connections.',
+      '  ~ a  differs  1 to change',
       'All 3 shards are in it.',
       '',
     ]);
