@@ -148,6 +148,27 @@ describe.each(SERVERS)('a SettingsPolicy, on an API server %s', (_, open) => {
     expect(state?.settings.interval).toBe(12 * 3_600_000);
   });
 
+  test('says how often a server is read for whoever asks for a look; edits are read, some of them', async () => {
+    const one = await world();
+    await policyOf(one, { minInterval: '12h' });
+    await one.target('production', { settings: { language: 'en' } });
+    const { controller } = await one.start();
+    await one.until('production', (now) => reasonOf(now, 'Ready') === 'Observed');
+    const reads = (): number => {
+      const state = controller.state(`${one.namespace}/production`);
+      return [...(state?.reads ?? [])].length;
+    };
+    for (let asked = 0; asked < 10; asked += 1)
+      await one.admin.patch(one.pathOf('production'), {
+        metadata: { annotations: { 'setpoint.dev/requestedAt': `ask ${asked}` } },
+      });
+    await one.admin.patch(one.pathOf('production'), { spec: { settings: { language: 'fr' } } });
+    const now = await one.until('production', ({ plan }) => plan?.items[0]?.after === 'fr');
+    expect(now.observedGeneration).toBe(2);
+    expect(reads()).toBe(2);
+    expect(controller.untilReadable(`${one.namespace}/production`)).toBeGreaterThan(11 * 3_600_000);
+  });
+
   test('holds while it selects the namespace, by its labels', async () => {
     const one = await world();
     const namespaceSelector = {
