@@ -19,6 +19,7 @@ import { KubeApi, type Cluster } from './kube-api.ts';
 import { SettingsPolicies } from './policies.ts';
 import { Reflector } from './reflector.ts';
 import { OutsideReader } from './outside.ts';
+import type { Waiting } from './declared.ts';
 import { ReadRequests } from './read-requests.ts';
 import { ClusterSecrets } from './secrets.ts';
 import { ClusterSource } from './source.ts';
@@ -151,6 +152,8 @@ export class ClusterController {
     const fingerprints = new ClusterFingerprints(this.#api, this.#objects);
     this.controller = openController({
       ...request,
+      // Its status says why.
+      late: (key) => this.#writer.look(key),
       source: this.#source,
       request: {
         env: this.#variables,
@@ -307,6 +310,12 @@ export class ClusterController {
     if ((state?.heldBy ?? null) === null) this.#approvals.report(key, state ?? null);
   }
 
+  /** Why an object is not read that is due. */
+  #waitingInQueue(key: string): Waiting | null {
+    const message = this.controller.whyWaiting(key);
+    return message === null ? null : { reason: 'WaitsForTurn', message };
+  }
+
   /** Lets one be healed again in which healing had stopped. */
   #resume({ name, stopped, heldBy }: WatchState): void {
     if (stopped === null || heldBy !== null) return;
@@ -353,7 +362,7 @@ export class ClusterController {
       isRead: this.#read.has(key),
       invalid:
         problem === null ? null : { reason: stalledReason(problem), message: whyInvalid(problem) },
-      waiting: this.#source.waiting(key),
+      waiting: this.#source.waiting(key) ?? this.#waitingInQueue(key),
       handled: this.#requests.handled(key),
       applied: this.#applied.of(key),
       notHealed,

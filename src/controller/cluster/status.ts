@@ -3,12 +3,12 @@ import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { HealFailed, WatchState } from '../../reconciler/model/watch.ts';
 import { counted, namesListed } from '../../reconciler/model/wording.ts';
-import type { Json } from '../../reconciler/model/value.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
 import { isPassing } from '../watch/schedule.ts';
 import { generationOf, versionNow, type TargetResource } from './target-resource.ts';
 import type { Waiting } from './declared.ts';
+import { given, shortened, statusPlan, type StatusPlan } from './status-plan.ts';
 import { stalledReason } from './unwatched.ts';
 
 /** What the controller writes into `status` of a SettingsTarget. */
@@ -73,28 +73,9 @@ interface StatusTime {
   readonly digest?: string;
 }
 
-interface StatusPlan {
-  readonly digest: string;
-  readonly changes: number;
-  readonly summary: string;
-  readonly items: readonly PlanItem[];
-}
-
-interface PlanItem {
-  readonly path: string;
-  readonly action: string;
-  readonly before?: string;
-  readonly after?: string;
-  readonly sensitive?: true;
-}
-
 /** The reason of an object that will be read soon. */
 const PROGRESSING = 'Progressing';
 
-/** Changes that a status lists, and characters that they take together. */
-const MOST_ITEMS = 50;
-const MOST_CHARACTERS = 16 * 1024;
-const LONGEST_VALUE = 200;
 const LONGEST_MESSAGE = 1_000;
 
 /** What is known of an object: `state` is that of the environment; null if it is not watched. Everything in it is masked. */
@@ -190,49 +171,9 @@ function historyAfter(
   return history.length === 0 ? {} : { history: history.slice(0, MOST_APPLIED) };
 }
 
-function given<T extends object>(
-  members: T,
-): Partial<{ [K in keyof T]: Exclude<T[K], undefined> }> {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, member]) => member !== undefined),
-  ) as Partial<{ [K in keyof T]: Exclude<T[K], undefined> }>;
-}
-
 /** Times of the API have seconds. */
 export function withoutFraction(time: string): string {
   return time.replace(/\.\d+Z$/, 'Z');
-}
-
-function statusPlan({ changes }: EnvironmentPlan, digest: string): StatusPlan {
-  const items: PlanItem[] = [];
-  let room = MOST_CHARACTERS;
-  for (const { path, action, before, after, sensitive } of changes) {
-    const values = sensitive
-      ? { sensitive: true as const }
-      : given({ before: shown(before), after: shown(after) });
-    const item = { path: visible(formatPath(path)), action, ...values };
-    room -= JSON.stringify(item).length;
-    if (items.length === MOST_ITEMS || room < 0) break;
-    items.push(item);
-  }
-  return {
-    digest: approvalDigest({ digest }),
-    changes: changes.length,
-    summary: counted(changes.length, 'change'),
-    items,
-  };
-}
-
-function shown(value: Json): string | undefined {
-  if (value === null) return undefined;
-  const text = visible(typeof value === 'string' ? value : JSON.stringify(value));
-  return shortened(text, LONGEST_VALUE);
-}
-
-/** Half a character at the end would come back as another one, and the status would be written again and again. */
-function shortened(text: string, longest: number): string {
-  if (text.length <= longest) return text;
-  return `${text.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 function syncOf(said: readonly Said[]): TargetStatus['sync'] {
@@ -283,7 +224,8 @@ function conditionsOf(known: TargetKnown): readonly Said[] {
     ];
   }
   const { plan } = state;
-  if (plan?.error !== null && plan?.error !== undefined) return unread(plan.error);
+  if (plan?.error !== null && plan?.error !== undefined)
+    return unread(plan.error, known.waiting === null ? '' : ` ${known.waiting.message}`);
   return [...compared(known, state), ...verified(plan)];
 }
 
@@ -355,7 +297,11 @@ function waitingIn({ conditions = [] }: Partial<TargetStatus>): readonly StatusC
   );
 }
 
-function unread({ code, message }: { readonly code: string; readonly message: string }) {
+function unread(
+  { code, message: problem }: { readonly code: string; readonly message: string },
+  waits: string,
+) {
+  const message = `${problem}${waits}`;
   if (!isPassing(code)) return stalledBy({ reason: stalledReason({ code }), message });
   return [
     condition('Ready', 'False', 'Unreachable', message),

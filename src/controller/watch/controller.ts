@@ -146,7 +146,10 @@ export class Controller implements Watching {
       clock,
       conditions: this.conditions,
       lateness: () =>
-        this.#queue.lateness(({ state }) => mayWait(state.settings.interval ?? interval)),
+        this.#queue.lateness(
+          ({ state }) => mayWait(state.settings.interval ?? interval),
+          ({ name }) => options.late?.(name),
+        ),
       groupName: options.source.kind === 'cluster' ? 'namespace' : null,
     });
     this.#fleet = new Fleet(tools, this.#queue);
@@ -373,7 +376,10 @@ export class Controller implements Watching {
  * `report` receives what is wrong with the controller itself.
  */
 export interface ControllerRequest extends Partial<
-  Pick<WatchOptions, 'interval' | 'parallel' | 'approved' | 'abandon' | 'report' | 'locks' | 'soak'>
+  Pick<
+    WatchOptions,
+    'interval' | 'late' | 'parallel' | 'approved' | 'abandon' | 'report' | 'locks' | 'soak'
+  >
 > {
   /** What is watched: files, names of environments, variables. Its signal ends `run`, when what is being written is finished. */
   readonly request: SessionRequest;

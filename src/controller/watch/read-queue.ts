@@ -199,8 +199,8 @@ export class ReadQueue<T extends Readable> {
     return { reason: 'places', waits };
   }
 
-  /** Counts those that have waited longer than `mayWait` allows each, in milliseconds. */
-  lateness(mayWait: (one: T) => number): Lateness {
+  /** Counts those that have waited longer than `mayWait` allows each, in milliseconds, and tells of each. */
+  lateness(mayWait: (one: T) => number, isLate: (one: T) => void = () => {}): Lateness {
     const now = this.#options.clock.monotonic();
     this.#takeDue(now);
     this.#move(now);
@@ -214,6 +214,7 @@ export class ReadQueue<T extends Readable> {
       const late = found[Math.min(SLOWLY, speedOf(line))];
       if (late === undefined || waits <= mayWait(one) || one.busy) continue;
       const { name } = line.group;
+      isLate(one);
       late.count += 1;
       late.longest = Math.max(late.longest, waits);
       late.groups.set(name, (late.groups.get(name) ?? 0) + 1);

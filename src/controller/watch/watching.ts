@@ -117,6 +117,8 @@ export interface WatchOptions {
   readonly approved?: PlanDocument | undefined;
   /** Gives up what is being written; the signal of the request lets it finish. */
   readonly abandon: AbortSignal;
+  /** Told again and again of an environment that waits too long for its turn. */
+  readonly late?: ((name: string) => void) | undefined;
   /** What is wrong with the controller itself, and what is right again. */
   readonly report: (line: ControllerNote) => void;
 }

@@ -349,6 +349,16 @@ describe('the patch of a status', () => {
   });
 });
 
+it('an object that cannot be reached and waits for its turn says both', () => {
+  const waiting = { reason: 'WaitsForTurn', message: 'It waits for its turn.' };
+  const { conditions } = statusOf(
+    knownWith({ state: stateWith(failed('unreachable')), waiting }),
+    NOW,
+  );
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  expect(ready?.message).toMatch(/ It waits for its turn\.$/);
+});
+
 describe('a status is left as it is', () => {
   const object = { ...objectWith({}), status: { observedGeneration: 3 } };
   const older = { ...objectWith({}), status: { observedGeneration: 2 } };
