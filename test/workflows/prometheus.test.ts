@@ -8,8 +8,10 @@ import {
   WATCH_METRICS,
   type Metric,
 } from '../../src/reconciler/model/metrics.ts';
+import { metricsOf } from '../../src/controller/watch/telemetry/metrics.ts';
 import { folderWith } from '../fixture/command.ts';
 import { hasProgram } from '../fixture/program.ts';
+import { MadeUpWatching, watchState } from '../fixture/watching.ts';
 import { readText } from './read-text.ts';
 
 const FOLDER = join(import.meta.dirname, '../../examples/prometheus');
@@ -111,6 +113,23 @@ describe.runIf(hasProgram('promtool'))('promtool (skipped if it is not installed
   it('accepts the rules and the configuration', () => {
     expect(promtool('check', 'config', 'prometheus.yml')).toBe('');
     expect(promtool('check', 'rules', 'rules.yml')).toBe('');
+  });
+
+  it('finds nothing wrong with the metrics of a controller, in the older text format', async () => {
+    const watching = new MadeUpWatching(watchState());
+    const metrics = metricsOf(watching, { perEnvironment: true });
+    onTestFinished(() => metrics.close());
+    watching.put(watchState(), { kind: 'read', seconds: 0.2, result: 'done' });
+    const { type, text } = await metrics.text(false);
+    expect(type).toContain('version=0.0.4');
+    expect(text).toMatch(
+      /^# HELP setpoint_reconcile_total .+\n# TYPE setpoint_reconcile_total counter\nsetpoint_reconcile_total\{/m,
+    );
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+      input: text,
+      encoding: 'utf8',
+    });
+    expect([status, `${stdout}${stderr}`]).toEqual([0, '']);
   });
 
   it('can read every expression of the dashboard', () => {

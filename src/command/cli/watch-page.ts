@@ -44,7 +44,7 @@ export async function pageFor(
     failed: ({ message }: SetpointError) =>
       note({ severity: 'warning', message: `The page: ${message}` }),
   };
-  const text = () => metrics.text();
+  const text: typeof metrics.text = (inOpenMetrics) => metrics.text(inOpenMetrics);
   const doors: { close(): Promise<void> }[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(doors.map((door) => door.close()));

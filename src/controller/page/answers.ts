@@ -18,7 +18,9 @@ export interface Served {
   readonly streams: Streams;
   /** Of this start: a version of another one means nothing. */
   readonly boot: string;
-  readonly metrics: (() => Promise<{ readonly type: string; readonly text: string }>) | null;
+  readonly metrics:
+    | ((inOpenMetrics: boolean) => Promise<{ readonly type: string; readonly text: string }>)
+    | null;
   /** Told of every defect that a request has met; the reader sees only that there was one. */
   readonly failed: (error: SetpointError) => void;
 }

@@ -136,8 +136,9 @@ function namedHereAlone(app: Hono<Binding>, access: Served['access']): void {
 function metricsRoute(app: Hono<Binding>, { metrics }: Pick<Served, 'metrics'>): void {
   app.get('/metrics', async (call) => {
     if (metrics === null) return call.notFound();
-    const { type, text } = await metrics();
-    return call.body(text, 200, { 'Content-Type': type });
+    const accept = call.req.header('accept') ?? '';
+    const { type, text } = await metrics(accept.includes('application/openmetrics-text'));
+    return call.body(text, 200, { 'Content-Type': type, Vary: 'Accept' });
   });
 }
 

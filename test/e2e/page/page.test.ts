@@ -305,13 +305,20 @@ describe('for programs', () => {
     expect(text).toContain('aria-label="canary: drift"');
   });
 
-  it('metrics are those that are handed in', async () => {
-    const metrics = async () => ({ type: 'application/openmetrics-text', text: 'up 1\n# EOF\n' });
+  it.each([
+    ['application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.2', 'open'],
+    ['*/*', 'older'],
+  ])('metrics are those that are handed in, in a format for %s', async (accept, format) => {
+    const metrics = async (inOpenMetrics?: boolean) => {
+      const used = inOpenMetrics === true ? 'open' : 'older';
+      return { type: `text/${used}`, text: 'up 1\n' };
+    };
     const { ask } = await startPage([], { metrics });
-    const { headers, text } = await ask('/metrics');
-    expect([headers['content-type'], text]).toEqual([
-      'application/openmetrics-text',
-      'up 1\n# EOF\n',
+    const { headers, text } = await ask('/metrics', { headers: { accept } });
+    expect([headers['content-type'], headers['vary'], text]).toEqual([
+      `text/${format}`,
+      'Accept',
+      'up 1\n',
     ]);
   });
 });

@@ -30,8 +30,10 @@ export interface MetricsOptions {
 }
 
 export interface Metrics {
-  /** All of them as they are now, in OpenMetrics, with the content type. */
-  readonly text: () => Promise<{ readonly type: string; readonly text: string }>;
+  /** All of them as they are now, with the content type: in OpenMetrics, or in the older text format of Prometheus. */
+  readonly text: (
+    inOpenMetrics?: boolean,
+  ) => Promise<{ readonly type: string; readonly text: string }>;
   /** Stops counting. */
   readonly close: () => void;
 }
@@ -50,13 +52,27 @@ export function metricsOf(
   registry.registerMetric(noticesOf(notices ?? null));
   const end = count(watching, registry, perEnvironment);
   return {
-    text: async () => {
+    text: async (inOpenMetrics = true) => {
       const targets = perEnvironment ? await targetTexts(watching) : [];
-      const text = [...targets, await registry.metrics()].join('');
-      return { type: registry.contentType, text };
+      const others = await registry.metrics();
+      if (inOpenMetrics) return { type: registry.contentType, text: [...targets, others].join('') };
+      const text = [...targets, olderText(others)].join('');
+      return { type: Registry.PROMETHEUS_CONTENT_TYPE, text };
     },
     close: end,
   };
+}
+
+/** OpenMetrics without exemplars in the older format, which describes a counter by its whole name and has no mark at its end. */
+function olderText(openMetrics: string): string {
+  const counters = new Set(
+    [...openMetrics.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name]) => name),
+  );
+  return openMetrics
+    .replaceAll(/^(# (?:HELP|TYPE) (\S+))/gm, (line, _, name: string) =>
+      counters.has(name) ? `${line}_total` : line,
+    )
+    .replace(/^# EOF\n$/m, '');
 }
 
 /** Environments after which others have their turn. */
