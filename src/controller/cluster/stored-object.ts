@@ -1,4 +1,5 @@
-import { isRecord } from '../../reconciler/model/value.ts';
+import { hasTypes, statusSchema } from '../../reconciler/kubernetes/crd.ts';
+import { isRecord, type Value, type ValueRecord } from '../../reconciler/model/value.ts';
 import { OBJECT_LIMITS, storedSize } from './limits.ts';
 import type { RawObject } from './object-stream.ts';
 
@@ -58,7 +59,7 @@ export function readObject(
   const [spec, status] = [raw.get('spec'), raw.get('status')];
   const named = { metadata };
   const before = find(objectKey(named));
-  const shown = parsed('status', status);
+  const shown = isShared ? statusOf(status) : parsed('status', status);
   const refused = refusalOf(spec);
   const size = storedSize(spec?.bytes ?? 0, spec?.tokens ?? 0);
   if (refused !== null)
@@ -86,6 +87,17 @@ function parsed(name: 'spec' | 'status', member: ReturnType<RawObject['get']>) {
   return text !== null && depth <= OBJECT_LIMITS.depth
     ? { [name]: JSON.parse(text) as unknown }
     : {};
+}
+
+/** Members of another form count as none: somebody else may have written them, under an older definition. */
+function statusOf(member: ReturnType<RawObject['get']>) {
+  const { status } = parsed('status', member);
+  if (!isRecord(status as Value)) return {};
+  const { properties = {} } = statusSchema();
+  const fitting = Object.entries(status as ValueRecord).filter(([name, value]) =>
+    hasTypes(properties[name] ?? {}, value),
+  );
+  return { status: Object.fromEntries(fitting) };
 }
 
 function refusalOf(spec: ReturnType<RawObject['get']>): Refusal | null {

@@ -9,6 +9,7 @@ export interface Structural {
   readonly items?: Structural;
   readonly enum?: readonly string[];
   readonly pattern?: string;
+  readonly required?: readonly string[];
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
@@ -36,7 +37,9 @@ interface Definition extends KubeObject {
 interface VersionOfDefinition {
   readonly [member: string]: Json;
   readonly schema: Json & {
-    readonly openAPIV3Schema: Json & { readonly properties: { readonly spec: Json } };
+    readonly openAPIV3Schema: Json & {
+      readonly properties: { readonly spec: Json; readonly status: Json };
+    };
   };
 }
 
@@ -55,6 +58,33 @@ export function specSchema(): Structural {
   const [settingsTarget] = definitions();
   const [only] = settingsTarget.spec.versions;
   return (only?.schema.openAPIV3Schema.properties.spec ?? {}) as Structural;
+}
+
+/** What the status of a SettingsTarget may hold. */
+export function statusSchema(): Structural {
+  const [settingsTarget] = definitions();
+  const [only] = settingsTarget.spec.versions;
+  return (only?.schema.openAPIV3Schema.properties.status ?? {}) as Structural;
+}
+
+/** Whether a value has the types that a schema says, members included. */
+export function hasTypes(schema: Structural, value: unknown): boolean {
+  const { type, properties = {}, additionalProperties, items, required = [] } = schema;
+  if (type === 'array')
+    return (
+      Array.isArray(value) && value.every((one) => items === undefined || hasTypes(items, one))
+    );
+  if (type !== 'object')
+    return type === undefined || typeof value === (type === 'integer' ? 'number' : type);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return (
+    required.every((name) => Object.hasOwn(value, name)) &&
+    members.every(([name, member]) => {
+      const own = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+      return own === undefined || hasTypes(own, member);
+    })
+  );
 }
 
 /** The schema of a member; null if the API server would drop it. `open`: it takes any value. */

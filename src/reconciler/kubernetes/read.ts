@@ -72,17 +72,27 @@ export function findTextProblems({ metadata, spec }: SettingsTarget): readonly D
   const file = sourceFile(`SettingsTarget ${metadata.name}`, '');
   const found = findReferences(spec, []).map((path) => ({ ...NO_REFERENCES, path }));
   const { url = '' } = spec.server;
-  const schema = specSchema().properties?.['server']?.properties?.['url'] ?? 'open';
-  const isAddress = typeof url === 'string' && fitsSchema(schema, url);
-  return [...found, ...(isAddress || found.length > 0 ? [] : [NO_ADDRESS])].map((finding) =>
-    diagnostic(file, 0, finding),
-  );
+  const members = specSchema().properties?.['server']?.properties ?? {};
+  const isAddress = typeof url === 'string' && fitsSchema(members['url'] ?? 'open', url);
+  // An API server drops what its definition does not have, and the definition may be an older one.
+  const others = Object.keys(spec.server).filter((name) => !Object.hasOwn(members, name));
+  return [
+    ...found,
+    ...(isAddress || found.length > 0 ? [] : [NO_ADDRESS]),
+    ...others.map((name) => ({ ...NO_MEMBER, path: ['server', name] })),
+  ].map((finding) => diagnostic(file, 0, finding));
 }
 
 const NO_REFERENCES = {
   code: 'malformed-reference',
   message: 'References are not resolved in a SettingsTarget.',
   hint: 'Name the key of a Secret under valuesFrom, with this path; write $${ for a literal ${.',
+} as const;
+const NO_MEMBER = {
+  code: 'unknown-key',
+  message:
+    'The server of a SettingsTarget has no such member: it names no file, and no key but one of a Secret.',
+  hint: 'Remove it.',
 } as const;
 const NO_ADDRESS = {
   code: 'bad-value',

@@ -55,6 +55,23 @@ it('labels and annotations that nothing reads take no memory; those of a namespa
   expect(stored(object, false)?.metadata.labels).toEqual(many);
 });
 
+it.each([
+  { conditions: 'x' },
+  { conditions: [null] },
+  { conditions: [{ type: 'Ready' }] },
+  { secretFingerprints: null },
+  { secretFingerprints: { keyId: 1, address: 'a', entries: [] } },
+  { secretFingerprints: { keyId: 'k', address: 'a', entries: [{ path: 'x', hmac: 'y' }] } },
+  { plan: 7 },
+  { history: 'x' },
+])('a member of a status that has other types than the definition counts as none: %o', (status) => {
+  const object = { metadata: { name: 'a' }, spec: {}, status };
+  expect(stored(JSON.stringify(object))).toHaveProperty('status', {});
+  const whole = { lastHandledReconcileAt: '1', sync: 'Synced' };
+  const both = stored(JSON.stringify({ ...object, status: { ...status, ...whole } }));
+  expect(both).toHaveProperty('status', whole);
+});
+
 const BOMBS = {
   'empty entries': ['settings:\n', '-\n'],
   'lists in a list': ['settings: [', '[],'],

@@ -44,6 +44,14 @@ const from = (name: string, key: string) => ({
 });
 
 describe('a SettingsTarget', () => {
+  it.each(['caFile', 'ca_file', 'apiKey', 'api_key', 'toString'])(
+    'has no %s of a server, whatever definition an API server has',
+    (name) => {
+      const found = problems(`server: { url: https://a.example, ${name}: /etc/passwd }`);
+      expect(found).toEqual([expect.stringMatching(`^unknown-key server.${name}: `)]);
+    },
+  );
+
   it('declares what settings.yaml would', () => {
     expect(
       declared(`
