@@ -203,8 +203,10 @@ export class DelayQueue<T extends Dated> {
   }
 }
 
-/** Origins that are checked at a time. If more are down, it is likely the network of the controller: reads as usual are enough. */
+/** Origins that are checked at a time. If more are down, it is likely the network of the controller: when one of them answers, others are read. */
 const MOST_CHECKED = 32;
+/** Origins that are not checked and are read when another one answers: when a network is back, each that answers has more of them read. */
+const READ_FOR_EACH = 4;
 
 /** When a service is back, its environments are read within this time, in milliseconds. */
 const BACK_WITHIN = 10_000;
@@ -215,34 +217,52 @@ const BACK_WITHIN = 10_000;
  */
 export class Outages<T> {
   readonly #down = new Map<string, Set<T>>();
+  /** Of these, those that are checked. */
+  readonly #checked = new Set<string>();
   readonly #placeOf = new Map<T, string>();
 
-  /** Takes what a read of one found; returns those that have waited for its origin, if that has answered. */
+  /** Takes what a read of one found; returns those that are to be read, if an origin has answered that was down. */
   after(one: T, { origin, error }: Pick<EnvironmentPlan, 'origin' | 'error'>): readonly T[] {
     const place = origin !== null && URL.canParse(origin) ? new URL(origin).origin : '';
     if (this.#placeOf.get(one) !== place) this.leave(one);
     if (place === '') return [];
-    const waiting = this.#down.get(place) ?? new Set<T>();
+    const waiting = this.#down.get(place);
     if (error !== null && isOutage(error.code)) {
-      this.#down.set(place, waiting.add(one));
+      if (waiting === undefined) this.#down.set(place, new Set([one]));
+      else waiting.add(one);
       this.#placeOf.set(one, place);
+      if (this.#isFirst(one, place) && this.#checked.size < MOST_CHECKED) this.#checked.add(place);
       return [];
     }
+    if (waiting === undefined) return [];
     for (const other of waiting) this.#placeOf.delete(other);
-    this.#down.delete(place);
+    this.#remove(place);
     waiting.delete(one);
-    return [...waiting];
+    return [...waiting, ...this.#takeUnchecked()];
+  }
+
+  /** Takes the first of some origins that are not checked, and moves these to the end: the next answer takes others. */
+  #takeUnchecked(): readonly T[] {
+    const places: [string, Set<T>][] = [];
+    for (const found of this.#down) {
+      if (places.length === READ_FOR_EACH) break;
+      if (!this.#checked.has(found[0])) places.push(found);
+    }
+    for (const [place, waiting] of places) {
+      this.#down.delete(place);
+      this.#down.set(place, waiting);
+    }
+    return places.flatMap(([, waiting]) => [...waiting].slice(0, 1));
   }
 
   /** Whether one is to check again and again whether its origin is back. */
   checks(one: T): boolean {
-    let rank = 0;
-    for (const [first] of this.#down.values()) {
-      if (rank === MOST_CHECKED) return false;
-      if (first === one) return true;
-      rank += 1;
-    }
-    return false;
+    const place = this.#placeOf.get(one);
+    return place !== undefined && this.#checked.has(place) && this.#isFirst(one, place);
+  }
+
+  #isFirst(one: T, place: string): boolean {
+    return this.#down.get(place)?.values().next().value === one;
   }
 
   /** Forgets one that is watched no more, or elsewhere. */
@@ -251,7 +271,12 @@ export class Outages<T> {
     const waiting = this.#down.get(place);
     this.#placeOf.delete(one);
     waiting?.delete(one);
-    if (waiting?.size === 0) this.#down.delete(place);
+    if (waiting?.size === 0) this.#remove(place);
+  }
+
+  #remove(place: string): void {
+    this.#down.delete(place);
+    this.#checked.delete(place);
   }
 }
 

@@ -68,6 +68,32 @@ describe('an origin that is down', () => {
       outages.after(one, found(`https://${index}.example.com`, 'unreachable'));
     expect(all.filter((one) => outages.checks(one))).toEqual(all.slice(0, 32));
   });
+
+  it('that answers has the first of four that are not checked read, and then of others', () => {
+    const { outages, all } = made(100);
+    const at = (index: number) => `https://${index}.example.com`;
+    for (const [index, one] of all.entries()) outages.after(one, found(at(index), 'unreachable'));
+    const answers = (index: number) =>
+      outages.after(all[index] ?? { due: 0 }, found(at(index))).map((one) => all.indexOf(one));
+    expect(answers(0)).toEqual([32, 33, 34, 35]);
+    expect(answers(1)).toEqual([36, 37, 38, 39]);
+    expect(answers(1)).toEqual([]);
+  });
+
+  it('with a network of two hundred is over soon after the first answer', () => {
+    const { outages, all } = made(200);
+    const at = (index: number) => `https://${index}.example.com`;
+    for (const [index, one] of all.entries()) outages.after(one, found(at(index), 'unreachable'));
+    let reads = all.filter((one) => outages.checks(one));
+    let rounds = 0;
+    const back = new Set<One>();
+    for (; reads.length > 0; rounds += 1) {
+      for (const one of reads) back.add(one);
+      const read = reads;
+      reads = read.flatMap((one) => outages.after(one, found(at(all.indexOf(one)))));
+    }
+    expect([back.size, rounds]).toEqual([200, 4]);
+  });
 });
 
 it('checks come after seconds, and less and less often until a minute; the read stays when it was', () => {
