@@ -60,6 +60,15 @@ export function keepYoungSpace(): void {
   process.getBuiltinModule('node:v8').setFlagsFromString(`--${YOUNG_GROWTH}=1`);
 }
 
+/**
+ * Has Node use more than four threads for what the system cannot do beside it: look up names, read and write files. A name server that does not
+ * answer holds a thread for each name, longer than a read waits: with four of them no other service would be read. Takes effect only before the
+ * first such call of this process, and not if the variable is set.
+ */
+export function growThreadPool(env: NodeJS.ProcessEnv): void {
+  env['UV_THREADPOOL_SIZE'] ??= '32';
+}
+
 const YOUNG_GROWTH = 'semi-space-growth-factor';
 
 /** What sets V8 back to how it starts. It takes a compiled form only under the flags under which that was made. */

@@ -1,5 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -333,5 +341,15 @@ environments:
     await until(() => said.includes('ended'));
     expect(said.trim()).toBe('ended 0');
     shell.stdin.end();
+  },
+);
+
+it.skipIf(process.platform !== 'linux')(
+  'a controller has threads for more slow name servers than four',
+  async () => {
+    const store = await aStore('en');
+    const { child, ask } = await watch(aFolder({ 'settings.yaml': settings(store.url) }));
+    await until(async () => (await ask('/healthz')).status === 200);
+    expect(readdirSync(`/proc/${child.pid}/task`).length).toBeGreaterThan(32);
   },
 );

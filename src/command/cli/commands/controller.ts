@@ -1,6 +1,10 @@
 import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
 import { DiskAnswers } from '../../../reconciler/host/disk-answers.ts';
-import { keepYoungSpace, SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
+import {
+  growThreadPool,
+  keepYoungSpace,
+  SYSTEM_CLOCK,
+} from '../../../reconciler/host/this-process.ts';
 import { KIND } from '../../../reconciler/kubernetes/crd.ts';
 import { clusterHere, type Cluster } from '../../../controller/cluster/kube-api.ts';
 import { ClusterController } from '../../../controller/cluster/open.ts';
@@ -15,6 +19,7 @@ import { watchLog, watchOver } from './watch.ts';
 /** `setpoint controller`: watches the SettingsTargets of the cluster that it runs in until a signal stops it. */
 export async function controllerCommand(flags: Flags<'controller'>, io: Io): Promise<number> {
   keepYoungSpace();
+  growThreadPool(process.env);
   try {
     const { env, signal } = io;
     const cluster = clusterHere(env);

@@ -14,7 +14,11 @@ import type { Options } from '../../../reconciler/operations/options.ts';
 import { FollowedCommits } from '../../../controller/watch/followed-commits.ts';
 import { branchSource } from '../../../controller/watch/branch-source.ts';
 import type { SettingsSource } from '../../../controller/watch/source.ts';
-import { keepYoungSpace, SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
+import {
+  growThreadPool,
+  keepYoungSpace,
+  SYSTEM_CLOCK,
+} from '../../../reconciler/host/this-process.ts';
 import { SharedSecrets } from '../../../reconciler/host/shared-secrets.ts';
 import { fileLocks } from '../../../controller/watch/locks/file-locks.ts';
 import { clusterHere } from '../../../controller/cluster/kube-api.ts';
@@ -42,6 +46,7 @@ import { pageFor } from '../watch-page.ts';
 /** `setpoint watch`: reads every environment again and again until a signal stops it. */
 export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<number> {
   keepYoungSpace();
+  growThreadPool(process.env);
   try {
     const data = flags.data ?? DEFAULT_DATA;
     const named = optionsFrom(flags, io, 'writes');
