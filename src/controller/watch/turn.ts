@@ -93,15 +93,23 @@ export async function readEnvironment(
   return { ...loaded, plan: withoutRoot(loaded.plan, rootOf(target)) };
 }
 
-/** A plan that names files as they are below a folder. */
+/** A plan that names files as they are below a folder, in its messages also. */
 function withoutRoot(plan: EnvironmentPlan, root: string): EnvironmentPlan {
   if (root === '') return plan;
+  const shorten = (text: string): string => text.replaceAll(root, '');
   const changes = plan.changes.map((change) =>
     change.source?.file.startsWith(root) === true
       ? { ...change, source: { ...change.source, file: change.source.file.slice(root.length) } }
       : change,
   );
-  return { ...plan, changes };
+  const warnings = plan.warnings.map((one) => ({ ...one, message: shorten(one.message) }));
+  const { error } = plan;
+  const shortened = error && {
+    ...error,
+    message: shorten(error.message),
+    hint: shorten(error.hint),
+  };
+  return { ...plan, changes, warnings, error: shortened };
 }
 
 /** A digest of what the references of an environment's server come to now; null if they cannot change. */

@@ -160,6 +160,18 @@ it('as long as there are no files, nobody is told that an environment has left t
   expect(await after.ended).toBe(0);
 });
 
+it('an error of a followed file names its path in the repository, not that of the copy', async () => {
+  const store = await aStore('en');
+  const branch = await repositoryOf(store.url);
+  const elsewhere = 'llm_base_url: "https://models.example.com", llm_api_key: "${env:KEY}"';
+  branch.commit(settings(store.url).replace('language: en', elsewhere));
+  const { ask, log } = await watch(aFolder({}), ['--git', branch.address]);
+  const document = async () => (await ask('/api/environments')).text;
+  await until(async () => (await document()).includes('models.example.com'));
+  expect(await document()).toContain('(settings.yaml:3)');
+  expect((await document()) + log.text).not.toContain('data/git/');
+});
+
 it('a file of this machine that is wrong at the start ends the command', async () => {
   const folder = aFolder({ 'settings.yaml': 'version: 1\nsettings: { language: [\n' });
   writeFileSync(join(folder, '.keep'), '');
