@@ -129,6 +129,10 @@ const GROUPS = [
         'NODE_DISABLE_COMPILE_CACHE',
         'Not empty: nothing that V8 has compiled is kept, or read from there.',
       ],
+      [
+        'UV_THREADPOOL_SIZE',
+        'Threads of Node for files and names. A controller takes 32 if it is not set; Node takes four.',
+      ],
       ['RUNNER_TEMP', 'Where the Action puts its own files.'],
       ['GITHUB_ACTIONS', 'true: the run is named by the next three, otherwise by those of GitLab.'],
       ['GITHUB_ACTOR', 'Who ran it, for documents.'],

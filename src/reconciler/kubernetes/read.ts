@@ -158,7 +158,8 @@ function requestingFor(
   requests: Map<string, SecretRequest>,
 ): ReferenceTo {
   // A text that is no address is refused before.
-  const origin = new URL(String(spec.server['url'])).origin;
+  const { url } = spec.server;
+  const { origin } = new URL(typeof url === 'string' ? url : '');
   return ({ name, key }) => {
     const text = `\${secret:${REQUESTED}/${name}/${key}}`;
     requests.set(text, { namespace, origin, name, key });

@@ -84,7 +84,7 @@ async function watching(healthy: number, kinds: readonly string[], { parallel = 
   await controller.begin();
   const ran = controller.run();
   ends.push(
-    () => Promise.all(services.map(({ close }) => close())),
+    () => Promise.all(services.map((service) => service.close())),
     async () => {
       stop.abort();
       await ran;
