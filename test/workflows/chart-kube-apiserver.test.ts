@@ -207,6 +207,7 @@ describe.skipIf(server === null || !hasProgram(HELM))(
           {
             env: {
               ...env,
+              SETPOINT_ALLOWED_ORIGINS: 'http://127.0.0.1:1',
               KUBERNETES_SERVICE_HOST: real.url.hostname,
               KUBERNETES_SERVICE_PORT: real.url.port,
               SETPOINT_SERVICE_ACCOUNT: account,

@@ -59,7 +59,7 @@ it(
     const watching = new ClusterController({
       cluster: kube.cluster,
       namespace: null,
-      env: {},
+      env: { SETPOINT_ALLOWED_ORIGINS: 'http://127.0.0.1:*' },
       data,
       clock,
       random: () => 0,

@@ -335,7 +335,7 @@ describe.skipIf(server === null)(
     it('is the definition of the examples', async () => {
       const file = readFileSync(join(ROOT, 'examples/kubernetes/crd.yml'), 'utf8');
       const documents = parseAllDocuments(file).map((one) => one.toJS() as KubeObject);
-      expect(documents.length).toBe(2);
+      expect(documents.length).toBe(3);
       for (const document of documents) {
         const { name } = document['metadata'] as { readonly name: string };
         const { status } = await administer(

@@ -34,7 +34,7 @@ describe.skipIf(server === null)('a real kube-apiserver (SETPOINT_KUBE_APISERVER
     await expect(locks.take('prod')).rejects.toMatchObject({
       code: 'lock-failed',
       message: expect.stringMatching(/does not let this service account create leases .*\(403\)/),
-      hint: expect.stringContaining('verbs: [get, create, update, delete]'),
+      hint: expect.stringContaining('verbs: [get, list, create, update, delete]'),
     });
     await locks.close();
   });
