@@ -28,7 +28,9 @@ describe('the image', () => {
     `);
     const files = stdout.trim().split('\n');
     const tops = new Set(files.map((path) => path.split('/')[0]));
-    expect(tops).toEqual(new Set(['dist', 'node_modules', 'package.json', 'schemas']));
+    expect(tops).toEqual(
+      new Set(['dist', 'installed-by', 'node_modules', 'package.json', 'schemas']),
+    );
     const foreign = files.filter((path) => /^node_modules\/.*\.\w+$/.test(path));
     expect(new Set(foreign)).toEqual(
       new Set([

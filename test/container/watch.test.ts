@@ -22,7 +22,7 @@ settings: { language: en }
     ])
     .withLogConsumer((stream) => stream.on('data', (line) => said.push(String(line))))
     .withCommand(['watch', '--data', '/data', '--interval', '10s', '--listen', '127.0.0.1:8080'])
-    .withWaitStrategy(Wait.forLogMessage(/default: error/))
+    .withWaitStrategy(Wait.forLogMessage(/default: failed/))
     .start()
     .catch((thrown: unknown) => {
       throw new Error(said.join(''), { cause: thrown });
