@@ -105,7 +105,9 @@ export class Watched {
   }
 
   set due(due: number) {
-    if (due < this.due) this.#readAt(Math.min(this.due, this.limit.early(this.least, due)));
+    // While it is busy, its due time is that of the turn under way: what is asked for now comes after it.
+    if (this.busy) this.#readAt(this.limit.early(this.least, due));
+    else if (due < this.due) this.#readAt(Math.min(this.due, this.limit.early(this.least, due)));
   }
 
   /** Milliseconds between two of its reads at the least; 0 without a limit. */
