@@ -29,6 +29,7 @@ import {
   serversIn,
 } from '../model/state.ts';
 import {
+  holdsNothing,
   isList,
   isRecord,
   placed,
@@ -41,11 +42,17 @@ import {
   callNames,
   entryOf,
   entryPaths,
+  isMcpList,
+  isUnmanagedEntry,
+  MCP_LISTS,
   memberIn,
   memberPathIn,
   pathedEntries,
+  UNNAMED,
+  unreadableItems,
 } from '../model/mcp.ts';
-import { managesEntry } from './declared.ts';
+import { OTHERS } from '../model/mcp-map.ts';
+import { managedLists, managesEntry, managesField, movedEntries } from './declared.ts';
 
 /**
  * A field as the services of an observation have it: from the table of their dialect, or, if the specification does not name it, from
@@ -294,13 +301,45 @@ function nameOf(item: Value): Value {
   return isRecord(item) ? (item['name'] ?? null) : item;
 }
 
-/** The mcp servers that a block of servers by name does not speak of, as that block would name them. */
-export function leftServers(desired: DesiredState, { values }: ObservedState): Path[] {
+/**
+ * The mcp servers of a service that the file does not manage although it declares some, in whichever spelling: entries of lists that it
+ * leaves out, servers that a block by name does not name, and what cannot be read as an entry. Paths are those of plans.
+ */
+export function unmanagedServers(
+  desired: DesiredState,
+  { values, dialect }: ObservedState,
+): Path[] {
   const declared = serversIn(desired);
-  if (declared?.block === undefined) return [];
-  return pathedEntries(values['mcp_config'], entryPaths(declared)).flatMap(
-    ({ list, entry, path }) => (managesEntry(desired, list, entry) ? [] : [path]),
+  const config = values['mcp_config'];
+  const isDeclared = declared !== undefined && managesField(desired, 'mcp_config');
+  if (!isDeclared || !isRecord(config)) return [];
+  const own = isRecord(declared.value) ? declared.value : recordOf([]);
+  const isMoved = movedEntries(own, desired.unmanaged, dialect);
+  const entries = pathedEntries(config, entryPaths(declared)).flatMap(({ list, entry, path }) =>
+    managesEntry(desired, list, entry) ||
+    isMoved(list, entry) ||
+    isUnmanagedEntry(desired.unmanaged, list, entry)
+      ? []
+      : [path],
   );
+  const paths = [...entries, ...unreadableServers(desired, config)];
+  return paths.filter((path) => !isUnmanaged(desired.unmanaged, path));
+}
+
+/** What a config has besides entries: items of lists that the file leaves out, and servers that no list can have. */
+function unreadableServers(desired: DesiredState, config: ValueRecord): Path[] {
+  const declared = managedLists(desired);
+  const named = serversIn(desired)?.block;
+  const items = MCP_LISTS.filter(
+    (list) => !declared.includes(list) && unreadableItems(config, list).length > 0,
+  ).map((list) => ['mcp_config', list, UNNAMED]);
+  const others = Object.entries(config).flatMap(([name, value]): Path[] => {
+    if (isMcpList(name) || holdsNothing(value)) return [];
+    if (name !== OTHERS || !isRecord(value)) return [['mcp_config', name]];
+    const above = named === undefined ? ['mcp_config', OTHERS] : [named.name];
+    return Object.keys(value).map((server) => [...above, server]);
+  });
+  return [...items, ...others];
 }
 
 /** The secrets of mcp servers that are gone from a service, as the file calls the servers. */

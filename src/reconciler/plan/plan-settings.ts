@@ -28,7 +28,7 @@ import {
 } from './profiles.ts';
 import { followingChanges, startOf } from './changed-along.ts';
 import { hidingIn } from './mcp-entry.ts';
-import { withImpliedKinds, leftServers, namedHere } from './field-here.ts';
+import { withImpliedKinds, unmanagedServers, namedHere } from './field-here.ts';
 import { isNullOfOthers } from './fit-schema.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
 import { planValue } from './plan-value.ts';
@@ -245,7 +245,9 @@ function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
   );
   return [
     ...shown.values(),
-    ...leftServers(desired, observed).map(shownPath),
+    ...unmanagedServers(desired, observed)
+      .filter((path) => !isLeft(desired, path))
+      .map(shownPath),
     ...desired.unmanaged.filter((path) => !isLeft(desired, path)),
   ];
 }

@@ -9,10 +9,10 @@ import {
   NATIVE_PARTS,
   NATIVE_SERVERS,
 } from '../model/field.ts';
-import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { entriesOf, isMcpList, MCP_LISTS, type McpList, unreadableItems } from '../model/mcp.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
-import type { LeftAlone, PulledAction } from '../model/documents.gen.ts';
+import type { PulledAction } from '../model/documents.gen.ts';
 import { Secret } from '../model/secret.ts';
 import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
 import { isRecord, type Value } from '../model/value.ts';
@@ -135,8 +135,10 @@ export function adopted(path: Path, observed: ObservedState, rules: PullRules): 
   if (field === undefined) return leave(REASONS.unknown);
   if (rules.excluded.has(formatPath(path))) return leave(REASONS.unlike);
   if (name === 'secrets_store') return leave(REASONS.unreadable);
-  if (name === 'mcp_config')
-    return adoptedLists(value, isMcpList(list) ? [list] : MCP_LISTS, rules);
+  if (name === 'mcp_config') {
+    if (list === undefined) return adoptedLists(value, MCP_LISTS, rules);
+    return isMcpList(list) ? adoptedLists(value, [list], rules) : leave(REASONS.inexpressible);
+  }
   if (field.secret || value instanceof Secret || isHidden(value, rules.hidden)) {
     if (field.type !== 'string') return leave(REASONS.tainted);
     const placeholder = fieldPlaceholder(name, value);
@@ -148,26 +150,25 @@ export function adopted(path: Path, observed: ObservedState, rules: PullRules): 
   return write({ value: written.written, placeholders: [] });
 }
 
-/** A declared list is exhaustive: one that cannot be adopted whole is not adopted. */
+/**
+ * A declared list is exhaustive: one that cannot be adopted whole is not adopted. All three together are, so that a file that declares one
+ * declares the empty ones too, and a plan shows what is added to them.
+ */
 function adoptedLists(config: Value, lists: readonly McpList[], rules: PullRules): Adopted {
-  const edits: PullEdit[] = [];
-  const left: LeftAlone[] = [];
-  for (const list of lists) {
+  const pulls = lists.map((list) => {
     const entries = isRecord(config) ? entriesOf(config[list]) : [];
-    const pull = pulledList(list, [], [], entries, rules);
-    left.push(...pull.left);
-    if (entries.length === 0 || pull.value.length < entries.length) continue;
-    const { value, placeholders } = pull;
-    edits.push({ path: ['settings', 'mcp_config', list], value, placeholders });
-  }
-  return { edits, left };
-}
-
-/** The mcp lists in which the service has entries and of which a file that declares others declares nothing. */
-export function undeclaredLists(declared: Value | undefined, observed: ObservedState): Path[] {
-  const config = observed.values['mcp_config'];
-  if (!isRecord(declared) || !isRecord(config)) return [];
-  return MCP_LISTS.filter(
-    (list) => !Object.hasOwn(declared, list) && entriesOf(config[list]).length > 0,
-  ).map((list) => ['mcp_config', list]);
+    const isReadable = unreadableItems(config, list).length === 0;
+    const { value, placeholders, left } = pulledList(list, [], [], entries, rules);
+    const isWhole = isReadable && value.length === entries.length;
+    const path = ['mcp_config', list];
+    const unread = isReadable ? [] : [{ path, reason: REASONS.inexpressible, ref: null }];
+    const edit: PullEdit = { path: ['settings', ...path], value, placeholders };
+    return { edit, isWhole, isEmpty: entries.length === 0, left: [...left, ...unread] };
+  });
+  const whole = pulls.filter(({ isWhole }) => isWhole);
+  const isAny = whole.some(({ isEmpty }) => !isEmpty);
+  return {
+    edits: isAny ? whole.map(({ edit }) => edit) : [],
+    left: pulls.flatMap(({ left }) => left),
+  };
 }

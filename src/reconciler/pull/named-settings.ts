@@ -1,7 +1,14 @@
 import { type Node, member } from '../desired/node.ts';
 import { noneOf } from '../desired/named-settings.ts';
 import type { Target } from '../desired/target.ts';
-import { entriesOf, entryPaths, isOfServers, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
+import {
+  entriesOf,
+  entryPaths,
+  isOfServers,
+  MCP_LISTS,
+  pathedEntries,
+  segmentsIn,
+} from '../model/mcp.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
@@ -14,7 +21,7 @@ import {
   sameValue,
   type ValueRecord,
 } from '../model/value.ts';
-import { nodesHere, shownHere, leftServers, pathsOfField } from '../plan/field-here.ts';
+import { nodesHere, shownHere, unmanagedServers, pathsOfField } from '../plan/field-here.ts';
 import { refersIn } from './written-item.ts';
 import { leaving, NOTHING_PULLED, type Adopted, type Pulled, type PullRules } from './mcp.ts';
 import { joined, newServer, pulledServers } from './servers.ts';
@@ -78,7 +85,7 @@ function pulledSkills(change: Change, node: Node, actual: Value, rules: PullRule
   return { edits: [{ path, ...written }], made: [['change', change]], left: [] };
 }
 
-/** The servers that a block of servers by name does not speak of, and that it is to name. */
+/** The servers that a block of servers by name does not name, and that it is to name. */
 export function adoptedServers(
   target: Target,
   desired: DesiredState,
@@ -89,24 +96,25 @@ export function adoptedServers(
   const node = target.mcp_servers;
   const config = observed.values['mcp_config'];
   if (node === undefined || !isRecord(config)) return [];
-  const pathOf = entryPaths(serversIn(desired));
-  const wanted = leftServers(desired, observed).filter(
+  const wanted = unmanagedServers(desired, observed).filter(
     (path) => adopt === 'all' || adopt.some((one) => samePath(one, path)),
   );
-  return MCP_LISTS.flatMap((list) => {
-    const entries = entriesOf(config[list]);
-    const segments = segmentsIn(list, entries);
-    return entries.flatMap((entry, index) => {
-      const segment = segments[index] ?? '';
-      const path = pathOf(list, segment, entry);
-      if (!wanted.some((one) => samePath(one, path))) return [];
+  const entries = MCP_LISTS.flatMap((list) => {
+    const all = entriesOf(config[list]);
+    const paths = pathedEntries(config, entryPaths(serversIn(desired)), [list]);
+    return segmentsIn(list, all).flatMap((segment, index) => {
+      const { entry = recordOf([]), path = [] } = paths[index] ?? {};
       const members = entryMembers?.[list] ?? null;
-      const observedEntry = { list, index, segment, entry, members, hidden };
-      const written = newServer(observedEntry, { place: ['mcp_servers'], node });
-      return written === null
-        ? [{ path, edits: [], left: [{ path, reason: REASONS.inexpressible, ref: null }] }]
-        : [{ path, edits: [written.edit], left: written.left }];
+      return [{ path, observed: { list, index, segment, entry, members, hidden } }];
     });
+  });
+  return wanted.map((path) => {
+    const entry = entries.find((one) => samePath(one.path, path));
+    const written =
+      entry === undefined ? null : newServer(entry.observed, { place: ['mcp_servers'], node });
+    return written === null
+      ? { path, edits: [], left: [{ path, reason: REASONS.inexpressible, ref: null }] }
+      : { path, edits: [written.edit], left: written.left };
   });
 }
 

@@ -4,7 +4,7 @@ import { shownHere } from '../plan/field-here.ts';
 import { member, type Node, textOf } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
-import { pathedEntries } from '../model/mcp.ts';
+import { isMcpList, pathedEntries } from '../model/mcp.ts';
 import { isWithin, parsePath, pathKey, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
@@ -12,13 +12,12 @@ import type { LeftAlone } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ObservedState, ServerSettings } from '../model/state.ts';
-import { serversIn } from '../model/state.ts';
 import { isRecord, secretsIn, type Value } from '../model/value.ts';
 import { compareEntry, defaultsIn, PLAIN_ANSWER } from '../plan/mcp-entry.ts';
 import { planValue } from '../plan/plan-value.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { comparableState, declaredValues, type ComparableState } from './comparison.ts';
-import { adopted, pulledFields, undeclaredLists } from './fields.ts';
+import { adopted, pulledFields } from './fields.ts';
 import { copiedBy } from '../desired/profiles.ts';
 import { pulledItems, type PulledItems } from './items.ts';
 import type { CompareEntry, Pulled, PullRules } from './mcp.ts';
@@ -60,7 +59,7 @@ export function planOf(desired: DesiredState, observed: ObservedState): Settings
   return planSettings(desired, observed, NOTHING_KNOWN);
 }
 
-/** What `adopt` may name: what the plan lists as unmanaged, mcp lists that the file does not declare, and whole blocks of items. */
+/** What `adopt` may name: what the plan lists as unmanaged, the mcp lists that such entries are in, and whole blocks of items. */
 export function adoptable(
   target: Target,
   { observed, collections }: ObservedService,
@@ -80,8 +79,11 @@ function adoptableSettings(
   source: ReferenceSource,
 ): Path[] {
   const { desired, unknown } = comparableState(target, source);
-  const declared = serversIn(desired)?.value;
-  const paths = [...planOf(desired, observed).unmanaged, ...undeclaredLists(declared, observed)];
+  const { unmanaged } = planOf(desired, observed);
+  const listed = new Set(desired.unmanaged.map(pathKey));
+  const entries = unmanaged.filter((path) => isOfList(path) && !listed.has(pathKey(path)));
+  const lists = uniquePaths(entries.map((path) => path.slice(0, 2)));
+  const paths = [...unmanaged, ...lists];
   // What cannot be compared is declared all the same.
   return unknown.length === 0 ? paths : paths.filter(([name]) => name !== 'mcp_config');
 }
@@ -265,12 +267,25 @@ function toAdopt(
   const undeclared = adoptableSettings(target, observed, source).filter(
     (path) => !unmanaged.has(pathKey(path)),
   );
-  if (adopt === 'all') return undeclared;
-  return undeclared.filter((path) =>
-    adopt.some(
-      (named) => path.every((segment, index) => segment === named[index]) || isWithin(path, named),
-    ),
-  );
+  const named =
+    adopt === 'all'
+      ? undeclared
+      : undeclared.filter((path) =>
+          adopt.some(
+            (one) => path.every((segment, index) => segment === one[index]) || isWithin(path, one),
+          ),
+        );
+  // A declared list names all its entries: one of them is adopted with the others.
+  return uniquePaths(named.map((path) => (isOfList(path) ? path.slice(0, 2) : path)));
+}
+
+/** Whether a path is that of an entry of an mcp list. */
+function isOfList([name, list, entry]: Path): boolean {
+  return name === 'mcp_config' && isMcpList(list) && entry !== undefined;
+}
+
+function uniquePaths(paths: readonly Path[]): Path[] {
+  return [...new Map(paths.map((path) => [pathKey(path), path])).values()];
 }
 
 /** The service's value of a field, an mcp list or a server by its name; null for an entry of a list. */

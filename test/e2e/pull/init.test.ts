@@ -203,6 +203,7 @@ settings:
           LOG_LEVEL: info
           FILES_TOKEN: \${env:FILES_TOKEN_2}
           DATABASE: \${env:FILES_DATABASE}
+    shttp_servers: []
   # The key for the search provider.
   search_api_key: \${env:SEARCH_API_KEY}
   # How much one task may cost at most, in US dollars.
