@@ -71,24 +71,6 @@ const GROUPS = [
     ],
   ],
   [
-    'Shards in Kubernetes',
-    'For plan, drift and apply without --shard. [Split a fleet](../guides/shards.md) shows the manifests.',
-    [
-      [
-        'SETPOINT_SHARDS',
-        'How many pods share the environments. The number of this pod is the first of the next four that is set.',
-      ],
-      ['JOB_COMPLETION_INDEX', 'The number of a pod of an Indexed Job, which Kubernetes sets.'],
-      [
-        'POD_INDEX',
-        'The number of a pod of a StatefulSet, from its label apps.kubernetes.io/pod-index.',
-      ],
-      ['POD_NAME', 'The name of a pod, which ends in its number if it is one of a StatefulSet.'],
-      ['HOSTNAME', 'The same; Kubernetes sets it.'],
-      ['JOB_COMPLETIONS', 'In an Indexed Job, in place of SETPOINT_SHARDS: its completions.'],
-    ],
-  ],
-  [
     'Locks in Kubernetes',
     'For watch with --lock lease. [Run the controller](../guides/controller.md) shows the manifests.',
     [

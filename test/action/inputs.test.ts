@@ -91,7 +91,7 @@ it('takes a selector, in which a comma means and', async () => {
   expect(unchosen.log).toContain('choose by label with the input selector');
 });
 
-it('takes a shard, which the log names; that of a pod counts for the command only', async () => {
+it('takes a shard, which the log names; SETPOINT_SHARD counts for the command only', async () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   on.commit(
     Object.fromEntries(
@@ -102,7 +102,7 @@ it('takes a shard, which the log names; that of a pod counts for the command onl
     ),
   );
   const inputs = { command: 'plan', files: '*.yaml' };
-  const env = { JOB_COMPLETION_INDEX: '0', JOB_COMPLETIONS: '2' };
+  const env = { SETPOINT_SHARD: '0/2' };
   const shards = [];
   for (const shard of ['0/2', '1/2', ''])
     shards.push(await on.step({ inputs: { ...inputs, shard }, env }));

@@ -156,17 +156,17 @@ it.runIf(process.platform === 'linux')(
   },
 );
 
-/** How many shards the manifest tells the command that there are. */
+/** How many shards the manifest divides the environments among. */
 function shardsTold(spec: JobSpec | undefined): number {
-  const env = spec?.template.spec?.containers[0]?.env ?? [];
-  return Number(env.find(({ name }) => name === 'JOB_COMPLETIONS')?.value);
+  const args = spec?.template.spec?.containers[0]?.args ?? [];
+  const [, count] = /^--shard=\$\(JOB_COMPLETION_INDEX\)\/(\d+)$/m.exec(args.join('\n')) ?? [];
+  return Number(count);
 }
 
 /** Starts a pod's container as Kubernetes does: its variables, that of its index, and $(NAME) in its arguments; for another number of shards. */
 function startShard(index: number, shards: number, spec = driftSpec): ReturnType<typeof start> {
   const container = spec?.template.spec?.containers[0];
   const given = (container?.env ?? []).map(({ name, value, valueFrom }) => {
-    if (name === 'JOB_COMPLETIONS') return [name, String(shards)];
     const isName =
       valueFrom?.fieldRef?.fieldPath === "metadata.labels['batch.kubernetes.io/job-name']";
     return [name, isName ? RUN : value];
@@ -182,7 +182,9 @@ function startShard(index: number, shards: number, spec = driftSpec): ReturnType
   const reports = join(folder.path, 'reports', expanded(mounts[0]?.subPathExpr ?? ''));
   mkdirSync(reports, { recursive: true });
   const args = (container?.args ?? []).map((arg) =>
-    expanded(arg).replace('/etc/setpoint', folder.path).replace('/reports', reports),
+    expanded(arg.replace(/^(--shard=.*\/)\d+$/, `$1${shards}`))
+      .replace('/etc/setpoint', folder.path)
+      .replace('/reports', reports),
   );
   return start(args, { cwd: folder.path, env });
 }

@@ -72,13 +72,18 @@ describe('the pods', () => {
   });
 
   it('are as many as there are shards', () => {
-    const shards = container?.env?.find(({ name }) => name === 'SETPOINT_SHARDS')?.value;
-    expect(shards).toBe(String(set.spec?.replicas));
+    expect(container?.args).toContain(`--shard=$(POD_INDEX)/${set.spec?.replicas}`);
+    const index = container?.env?.find(({ name }) => name === 'POD_INDEX')?.valueFrom;
+    expect(index).toEqual({
+      fieldRef: { fieldPath: "metadata.labels['apps.kubernetes.io/pod-index']" },
+    });
   });
 
   it('do not let a settings file read the token of their service account, nor the one of the page', () => {
     const variables = container?.env?.find(({ name }) => name === 'SETPOINT_ALLOWED_VARIABLES');
-    const held = (container?.env ?? []).filter(({ valueFrom }) => valueFrom !== undefined);
+    const held = (container?.env ?? []).filter(
+      ({ name, valueFrom }) => valueFrom !== undefined && name !== 'POD_INDEX',
+    );
     expect(held).toEqual([]);
     expect(variables?.value).toBe('SETPOINT_API_KEY');
     const folders = container?.env?.find(({ name }) => name === 'SETPOINT_ALLOWED_FILES')?.value;

@@ -209,62 +209,21 @@ describe('apply', () => {
   });
 });
 
-describe('the shard of a pod', () => {
+describe('the shard of a variable', () => {
   const whole = { shard: null, stderr: '' };
   const of = (index: number, from: string) => ({
     shard: { index, count: 4 },
     stderr: expect.stringContaining(`Shard ${index}/4 (from ${from}): `),
   });
 
-  it.each<[string, Record<string, string>, object]>([
-    [
-      'an Indexed Job',
-      { JOB_COMPLETION_INDEX: '3', JOB_COMPLETIONS: '4' },
-      of(3, 'JOB_COMPLETION_INDEX and JOB_COMPLETIONS'),
-    ],
-    [
-      'an Indexed Job, by our own name',
-      { JOB_COMPLETION_INDEX: '3', SETPOINT_SHARDS: '4', HOSTNAME: 'job-3-1' },
-      of(3, 'JOB_COMPLETION_INDEX and SETPOINT_SHARDS'),
-    ],
-    [
-      'a Job with both',
-      { JOB_COMPLETION_INDEX: '0', JOB_COMPLETIONS: '4', SETPOINT_SHARDS: '4' },
-      of(0, 'JOB_COMPLETION_INDEX and SETPOINT_SHARDS'),
-    ],
-    [
-      'a StatefulSet',
-      { HOSTNAME: 'setpoint-2', SETPOINT_SHARDS: '4' },
-      of(2, 'HOSTNAME and SETPOINT_SHARDS'),
-    ],
-    [
-      'a StatefulSet, by its name',
-      { POD_NAME: 'setpoint-1', HOSTNAME: 'node-3', SETPOINT_SHARDS: '4' },
-      of(1, 'POD_NAME and SETPOINT_SHARDS'),
-    ],
-    [
-      'a StatefulSet, by its label',
-      { POD_INDEX: '0', POD_NAME: 'setpoint-1', SETPOINT_SHARDS: '4' },
-      of(0, 'POD_INDEX and SETPOINT_SHARDS'),
-    ],
-    [
-      'SETPOINT_SHARD',
-      { SETPOINT_SHARD: '1/4', JOB_COMPLETION_INDEX: '3', JOB_COMPLETIONS: '9' },
-      of(1, 'SETPOINT_SHARD'),
-    ],
-    // A machine whose name ends in a number chooses nothing, and neither do variables that are empty.
-    ['a machine', { HOSTNAME: 'worker-2', POD_NAME: 'setpoint-2', POD_INDEX: '2' }, whole],
-    [
-      'empty variables',
-      { SETPOINT_SHARD: '', SETPOINT_SHARDS: '', JOB_COMPLETIONS: '', JOB_COMPLETION_INDEX: '' },
-      whole,
-    ],
-  ])('%s', async (_, env, expected) => {
-    expect(await planned([], env)).toMatchObject({ code: 0, ...expected });
+  it('is SETPOINT_SHARD, and nothing if that is empty', async () => {
+    const chosen = await planned([], { SETPOINT_SHARD: '1/4' });
+    expect(chosen).toMatchObject({ code: 0, ...of(1, 'SETPOINT_SHARD') });
+    expect(await planned([], { SETPOINT_SHARD: '' })).toMatchObject({ code: 0, ...whole });
   });
 
   it('a flag wins, and -q says nothing on stderr', async () => {
-    const env = { JOB_COMPLETION_INDEX: '3', JOB_COMPLETIONS: '4' };
+    const env = { SETPOINT_SHARD: '3/4' };
     expect(await planned(['--shard', '0/2'], env)).toMatchObject({ shard: { index: 0, count: 2 } });
     expect(await planned(['-q'], env)).toMatchObject({ shard: { index: 3, count: 4 }, stderr: '' });
   });
@@ -292,55 +251,12 @@ describe('a shard that cannot be', () => {
       ],
     ),
     [[], { SETPOINT_SHARD: '4' }, 'SETPOINT_SHARD: a shard is its number'],
-    [
-      [],
-      { SETPOINT_SHARDS: '4' },
-      'SETPOINT_SHARDS is set, and nothing says which of the shards this is.',
-    ],
-    [[], { SETPOINT_SHARDS: '4', HOSTNAME: 'setpoint-7d9f-x2x4z' }, 'SETPOINT_SHARDS is set'],
-    [
-      [],
-      { SETPOINT_SHARDS: '4', POD_NAME: 'setpoint-a', HOSTNAME: 'node-1' },
-      'SETPOINT_SHARDS is set',
-    ],
-    [
-      [],
-      { SETPOINT_SHARDS: '4', HOSTNAME: 'setpoint-4' },
-      'HOSTNAME and SETPOINT_SHARDS: there is no shard 4 of 4.',
-    ],
-    [
-      [],
-      { SETPOINT_SHARDS: 'four', HOSTNAME: 'setpoint-1' },
-      'HOSTNAME and SETPOINT_SHARDS: a shard is',
-    ],
-    [
-      [],
-      { JOB_COMPLETIONS: '4', HOSTNAME: 'setpoint-1' },
-      'JOB_COMPLETIONS is set, and nothing says',
-    ],
-    [[], { JOB_COMPLETIONS: '4', JOB_COMPLETION_INDEX: '4' }, 'there is no shard 4 of 4.'],
-    [
-      [],
-      { JOB_COMPLETIONS: '4', SETPOINT_SHARDS: '8', JOB_COMPLETION_INDEX: '1' },
-      'SETPOINT_SHARDS is 8, and JOB_COMPLETIONS is 4.',
-    ],
-    [[], { JOB_COMPLETION_INDEX: '1' }, 'every pod would take all 20 environments.'],
   ])('%j %j is a usage error, and nothing is sent', async (args, env, message) => {
     for (const command of [['plan'], ['apply', '--all', '--yes']]) {
       const { code, stderr } = await run([...command, ...args], env);
       expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining(message) });
     }
     expect(store.requests).toEqual([]);
-  });
-
-  it('the index of a job alone is no error if one environment is chosen, or all of them by --shard 0/1', async () => {
-    const env = { JOB_COMPLETION_INDEX: '1' };
-    expect(await planned(['-e', 'customer-1'], env)).toMatchObject({
-      code: 0,
-      shard: null,
-      names: ['customer-1'],
-    });
-    expect((await planned(['--shard', '0/1'], env)).names).toEqual(NAMES);
   });
 
   it('of the library, too', async () => {
