@@ -25,31 +25,6 @@ export interface ServedMcp {
   readonly accepts: string;
 }
 
-/** An organisation whose members' settings an app server keeps. */
-export interface ServedOrganization {
-  readonly name: string;
-  /**
-   * How the service knows its users: with `keycloak` a member's own key for a model becomes every member's, with `native` it stays the
-   * member's. Default: keycloak.
-   */
-  readonly auth?: 'keycloak' | 'native';
-  readonly members: readonly ServedMember[];
-}
-
-export interface ServedMember {
-  /** What it sends as `Authorization: Bearer`. */
-  readonly key: string;
-  readonly role: MemberRole;
-  /** Whether the key is of this organisation for good. Default: true. */
-  readonly bound?: boolean;
-  /** Whether the key is of a workspace of its owner alone. Default: false. */
-  readonly personal?: boolean;
-}
-
-/** The roles of members, the weakest first. */
-export const memberRoles = ['member', 'admin', 'owner'] as const;
-export type MemberRole = (typeof memberRoles)[number];
-
 export interface EmulatorOptions {
   /** How it speaks of its settings, and so as which kind of server it behaves. Default: settings-v0. */
   readonly dialect?: EmulatorDialect;
@@ -61,11 +36,6 @@ export interface EmulatorOptions {
   readonly data?: string;
   /** What the X-Session-API-Key header must be. Default: none, the header is ignored; an empty key counts as none. */
   readonly apiKey?: string;
-  /**
-   * The members of an organisation, each with a key, a role and settings of its own, kept in memory; an app server alone can have one. It is
-   * made up from what was read of such a server: none was run. Default: none, the settings are those of one user.
-   */
-  readonly organization?: ServedOrganization;
   /** mcp entries that the server owns and puts first in every load. Default: none. */
   readonly serverMcp?: ServerMcp;
   /** Names, without port, that a Host header may hold besides those of loopback. Default: none. */

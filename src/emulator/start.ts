@@ -15,7 +15,6 @@ import {
   type EmulatorOptions,
   isEmulatorDialect,
   readKnobs,
-  type ServedOrganization,
 } from './options.ts';
 import { readServerMcp } from './settings/mcp-config.ts';
 import { settingsRoutes } from './settings/routes.ts';
@@ -53,8 +52,7 @@ export interface Emulator {
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', data, apiKey, serverMcp, allowHosts = [] } = options;
-  const { organization } = options;
-  if (!isLoopback(host) && !apiKey && organization === undefined) {
+  if (!isLoopback(host) && !apiKey) {
     throw new Error(
       `The embedded service will not listen on ${host}, which is off loopback, without an API key.`,
     );
@@ -62,14 +60,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const { dialect = 'settings-v0' } = options;
   if (!isEmulatorDialect(dialect))
     throw new Error(`The embedded service's dialect is not one of ${emulatorDialects.join(', ')}.`);
-  if (organization !== undefined && (dialect !== 'app-server' || data !== undefined))
-    throw new Error(
-      "The embedded service's organization is that of an app-server, and kept in memory: leave data out.",
-    );
   const knobs = readKnobs(options);
   const now = () => Math.floor((options.now ?? Date.now)());
   const secret = randomBytes(32);
-  const routes = await routesOf(dialect, apiKey, organization);
+  const routes = await routesOf(dialect, apiKey);
   const service: Service = {
     store: await openStore(data),
     serverMcp: serverMcp && readServerMcp(serverMcp),
@@ -87,22 +81,14 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 }
 
 /** Loads the paths of a dialect. `apiKey` is the service's key, with which it keeps secrets out of its store. */
-async function routesOf(
-  dialect: EmulatorDialect,
-  apiKey: string | undefined,
-  organization: ServedOrganization | undefined,
-): Promise<Routes> {
+async function routesOf(dialect: EmulatorDialect, apiKey: string | undefined): Promise<Routes> {
   if (dialect === 'agent-server') {
     const { agentServerRoutes } = await import('./agent-server/routes.ts');
     return agentServerRoutes(apiKey);
   }
   if (dialect === 'app-server') {
     const { appServerKind, appServerRoutes } = await import('./app-server/routes.ts');
-    const kind = appServerKind(apiKey);
-    const routes = [...appServerRoutes(kind), ...v1Routes, ...appServerDeletion];
-    if (organization === undefined) return routes;
-    const { organizationRoutes } = await import('./app-server/organization.ts');
-    return organizationRoutes(kind, routes, organization);
+    return [...appServerRoutes(appServerKind(apiKey)), ...v1Routes, ...appServerDeletion];
   }
   const vault = openVault(apiKey);
   const collections = [...settingsV0Secrets(vault), ...settingsV0GitProviders(vault)];

@@ -51,8 +51,7 @@ export const CONNECTION = ['--server', '--timeout', '--max-file-size', '--dotenv
 export const ENVIRONMENTS = [...SELECTION, '--all', ...CONNECTION, '--parallel'] as const;
 export const STARTED = [...ENVIRONMENTS, '--wait-ready'] as const;
 export const LIMITED = [...STARTED, '--shard', '--max-failures'] as const;
-export const EXIT_CODE = ['--exit-code', '--detailed-exitcode'] as const;
-export const VERDICT = [...EXIT_CODE, '--strict'] as const;
+export const VERDICT = ['--exit-code', '--strict'] as const;
 export const PLANNING = [
   '--check',
   '--base',
@@ -63,30 +62,8 @@ export const PLANNING = [
 ] as const;
 export const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbose'] as const;
 
-/** How the embedded service behaves. */
 export const ABOUT_SMOKE = {
   ...NOT_VERBOSE,
   '--parallel': null,
   '--wait': 'how long to wait for the conversation to start (default: 300s)',
 } as const;
-
-export const ABOUT_DOCTOR = {
-  ...NOT_VERBOSE,
-  '--force': 'with --record: replace a file that is there',
-} as const;
-
-export const BEHAVIOUR = [
-  '--organization',
-  '--member',
-  '--start-ms',
-  '--becomes',
-  '--max-running',
-  '--empty-lists',
-  '--page-size',
-  '--require-ids',
-  '--run-ms',
-  '--spec',
-  '--git-provider',
-  '--model',
-  '--mcp-server',
-] as const;

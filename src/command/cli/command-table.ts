@@ -1,15 +1,12 @@
 import { OBSERVABLE, PROFILES } from '../../reconciler/model/observed.ts';
 import {
-  ABOUT_DOCTOR,
   ABOUT_SMOKE,
   ALL_FORMATS,
   APPLYING,
   BASIC_FORMATS,
-  BEHAVIOUR,
   CONNECTED,
   CONNECTION,
   ENVIRONMENTS,
-  EXIT_CODE,
   IN_FULL,
   LIMITED,
   LOCAL,
@@ -42,7 +39,7 @@ export const COMMANDS = {
       'Show what an apply would change; sends only GET, unless --check is given; with a saved plan, show that',
     example: 'setpoint plan -e staging --exit-code',
     flags: [...LIMITED, '--snapshot', '--max-age', ...PLANNING, ...VERDICT, ...REPORTING],
-    about: { '--verbose': IN_FULL, '--detailed-exitcode': null },
+    about: { '--verbose': IN_FULL },
     formats: [...ALL_FORMATS, 'prometheus'],
     exits: {
       ...CONNECTED,
@@ -62,7 +59,6 @@ export const COMMANDS = {
       '--yes',
       '--dry-run',
       '--if-empty',
-      '--keep-going',
       '--wait',
       '--no-wait',
       '--journal',
@@ -156,8 +152,8 @@ export const COMMANDS = {
     summary:
       'Check this machine, the files and, per environment, reach, key, dialect and clock; sends only GET, unless --live is given',
     example: 'setpoint doctor -e production',
-    flags: [...ENVIRONMENTS, '--live', '--record', '--force', ...REPORTING],
-    about: ABOUT_DOCTOR,
+    flags: [...ENVIRONMENTS, '--live', ...REPORTING],
+    about: NOT_VERBOSE,
     formats: BASIC_FORMATS,
     exits: { ...CONNECTED, 0: 'no check failed' },
   },
@@ -175,8 +171,8 @@ export const COMMANDS = {
     summary:
       'Merge the saved plans or outcomes of shards into one report; missing shards are named',
     example: 'setpoint report shard-*.json --drift -o html=drift.html',
-    flags: ['--drift', ...EXIT_CODE, ...REPORTING],
-    about: { '--verbose': IN_FULL, '--detailed-exitcode': null },
+    flags: ['--drift', '--exit-code', ...REPORTING],
+    about: { '--verbose': IN_FULL },
     formats: ALL_FORMATS,
     exits: {
       ...CONNECTED,
@@ -205,16 +201,7 @@ export const COMMANDS = {
   serve: {
     summary: 'Run the embedded service, for a laptop or a test; it runs no agents',
     example: 'setpoint serve --port 3000 --data dev-store.json --dialect app-server',
-    flags: [
-      '--port',
-      '--host',
-      '--data',
-      '--api-key',
-      '--server-mcp',
-      '--allow-host',
-      '--dialect',
-      ...BEHAVIOUR,
-    ],
+    flags: ['--port', '--host', '--data', '--api-key', '--server-mcp', '--allow-host', '--dialect'],
     exits: { 0: 'stopped by a signal', 3: 'usage not valid, or the service could not start' },
   },
   schema: {

@@ -17,7 +17,6 @@ export type Completion =
   | 'secrets'
   | 'fields'
   | 'paths'
-  | 'served states'
   | 'dialects';
 
 export interface FlagSpec {
@@ -115,7 +114,6 @@ export const FLAGS = {
     about:
       'start no more environments after more failures than this, a number or a share (default: no limit; for apply 0)',
   },
-  '--keep-going': { about: 'the same as --max-failures 100%' },
   '--wait': { value: 'time', about: 'how long to wait for sandboxes to run (default: 300s)' },
   '--wait-ready': {
     value: 'time',
@@ -125,7 +123,6 @@ export const FLAGS = {
   '--exit-code': {
     about: 'exit 2 if there are differences, 5 if a guard would refuse them',
   },
-  '--detailed-exitcode': { about: 'the same as --exit-code, as OpenTofu spells it' },
   '--fail-on': {
     value: 'what',
     about: 'exit 2 for drift, pending or any difference (default: any)',
@@ -146,11 +143,6 @@ export const FLAGS = {
   '--live': {
     about:
       'have each service try the models, mcp servers and agent profiles that the file declares, as stored: it calls the models and starts the programs; refused on pull requests',
-  },
-  '--record': {
-    value: 'file',
-    about: 'write what the service answers about organisations to FILE, masked, to be sent to us',
-    completion: 'files',
   },
   '--from': {
     value: 'file',

@@ -265,9 +265,9 @@ const FLAG_GROUPS: Groups<FlagName> = [
   ],
 ];
 const LAST_FLAGS: Groups<FlagName> = [
-  ['Result:', ['--exit-code', '--detailed-exitcode', '--fail-on', '--strict', '--output', '--out']],
+  ['Result:', ['--exit-code', '--fail-on', '--strict', '--output', '--out']],
   ['Text:', ['--no-color', '--quiet', '--verbose']],
-  ['Limits:', ['--max-failures', '--keep-going', '--parallel', '--max-file-size']],
+  ['Limits:', ['--max-failures', '--parallel', '--max-file-size']],
 ];
 
 type Groups<Name> = readonly (readonly [heading: string, names: readonly Name[]])[];

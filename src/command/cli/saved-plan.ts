@@ -9,7 +9,7 @@ import type { FlagName } from './flag-table.ts';
 import { environmentsNamed } from './flags.ts';
 
 /** What plan, drift and `apply --dry-run` have in common; each takes only some of it. */
-export type PlanFlags = Omit<Flags<'plan'>, 'exitCode' | 'detailedExitcode'>;
+export type PlanFlags = Omit<Flags<'plan'>, 'exitCode'>;
 
 /** Flags of a new plan, which a saved one was made with. */
 const OF_A_NEW_PLAN = {

@@ -1,4 +1,4 @@
-import { BASIC_FORMATS, EXIT_CODE, REPORTING, SELECTION } from './command-entry.ts';
+import { BASIC_FORMATS, REPORTING, SELECTION } from './command-entry.ts';
 
 const FOLDER = { '--data': 'folder' } as const;
 
@@ -109,7 +109,7 @@ export const WATCH_COMMANDS = {
       '--data',
       '--server',
       '--timeout',
-      ...EXIT_CODE,
+      '--exit-code',
       ...REPORTING,
     ],
     takes: FOLDER,
@@ -117,7 +117,6 @@ export const WATCH_COMMANDS = {
       '--data': 'folder of the controller, which need not run (default: .setpoint/watch)',
       '--server': 'the address of the page of a running controller, in place of --data',
       '--exit-code': 'exit 2 if somebody should look at an environment of the list',
-      '--detailed-exitcode': null,
       '--verbose': 'long lines in full, and environments in sync, too',
     },
     formats: BASIC_FORMATS,

@@ -48,6 +48,8 @@ const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
   '--config': '--file',
   '--url': '--server',
   '--detailed-exit-code': '--exit-code',
+  '--detailed-exitcode': '--exit-code',
+  '--keep-going': '--max-failures 100%',
 };
 
 /** Node reads `--env-file` anywhere on its command line, before setpoint does: it loads the file, NODE_OPTIONS included. */
@@ -71,7 +73,7 @@ export function flagMeant(flag: string, flags: readonly FlagName[]): string | nu
   // Terraform writes long flags with one dash.
   if (/^-[a-z]{2}/.test(flag)) return flagMeant(`-${flag}`, flags);
   const elsewhere = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? (FLAGS_ELSEWHERE[flag] ?? '') : '';
-  const name = elsewhere.replace(/^-o .*/, '--output');
+  const name = elsewhere.replace(/ .*/, '').replace(/^-o$/, '--output');
   return flags.some((one) => one === name)
     ? `Did you mean ${elsewhere}?`
     : didYouMean(flag, flags) || null;

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync, lstatSync, realpathSync } from 'node:fs';
+import { accessSync, constants, statSync, lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SetpointError, systemCode } from '../model/error.ts';
 import { isUnder } from './read-text.ts';
@@ -248,11 +248,6 @@ export function checkWritable(path: string): void {
       },
     );
   }
-}
-
-/** Whether a write to a path would replace something. */
-export function isThere(path: string): boolean {
-  return existsSync(path);
 }
 
 export function canWrite(path: string): boolean {

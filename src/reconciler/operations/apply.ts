@@ -1,5 +1,5 @@
 import { startedAs, FORMAT_VERSION, changesOf } from '../model/plan.ts';
-import { usageError, asSetpointError, errorReport, type SetpointError } from '../model/error.ts';
+import { asSetpointError, errorReport, type SetpointError } from '../model/error.ts';
 import type {
   EnvironmentOutcome,
   OutcomeDocument,
@@ -71,7 +71,7 @@ async function applyAll(
     request.approved === undefined
       ? NONE
       : await approvedParts(request.approved, preparedOf(judged), request.resolved);
-  const limit = new FailureLimit(maxFailuresOf(request), targets.length);
+  const limit = new FailureLimit(request.maxFailures ?? 0, targets.length);
   const parallel = parallelWrites(request, request.confirm !== undefined);
   const applyOne = (target: Target): Promise<EnvironmentOutcome> => {
     const prepared = judged.prepare(target);
@@ -95,15 +95,6 @@ async function applyAll(
 }
 
 const NONE: ReadonlyMap<string, Approved> = new Map();
-
-function maxFailuresOf({ maxFailures, keepGoing }: ApplyRequest): number | string {
-  if (keepGoing !== true) return maxFailures ?? 0;
-  if (maxFailures === undefined) return '100%';
-  throw usageError(
-    '--keep-going and --max-failures exclude each other.',
-    '--keep-going is the same as --max-failures 100%.',
-  );
-}
 
 /**
  * Reconciles one target, and gives its part of an outcome: a result for every change, on every end. `approved` is what nothing may go beyond;

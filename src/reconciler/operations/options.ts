@@ -132,8 +132,6 @@ export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>,
   readonly approved?: PlanDocument | undefined;
   /** Write only to services on which nothing is stored yet. */
   readonly ifEmpty?: boolean | undefined;
-  /** Go on with the next environment, however many did not end well. Not with `maxFailures`. */
-  readonly keepGoing?: boolean | undefined;
   /** Receives each plan that has changes, before guards and questions. */
   readonly onPlan?: ((plan: EnvironmentPlan) => Promise<void>) | undefined;
   /** Approves each write, by the environment's name; asked one at a time. Absent: every plan is approved. */

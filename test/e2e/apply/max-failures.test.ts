@@ -88,7 +88,6 @@ describe('apply --max-failures', () => {
     [['--max-failures', '15%'], 2],
     [['--max-failures', '6'], 7],
     [['--max-failures', '100%'], 7],
-    [['--keep-going'], 7],
   ])('%j starts as many of seven that all fail as it allows, and one', async (flags, started) => {
     const { run } = fleet(7, [0, 1, 2, 3, 4, 5, 6]);
     const ended = await run('apply', '--yes', '--all', ...flags, '-o', 'json');
@@ -129,14 +128,6 @@ describe('apply --max-failures', () => {
     // Each that was begun is as declared: written once, and verified.
     expect(found.slice(1, started).every((code) => code === 'fine')).toBe(true);
     expect(found.slice(started).every((code) => code === 'skipped')).toBe(true);
-  });
-
-  it('is for one of the two: --keep-going has no limit', async () => {
-    const { run } = fleet(2, []);
-    const ended = await run('apply', '--yes', '--all', '--keep-going', '--max-failures', '1');
-    expect(ended.code).toBe(3);
-    expect(ended.stderr).toContain('--keep-going and --max-failures exclude each other.');
-    expect(store.requests).toEqual([]);
   });
 
   it.each(['x', '-1', '1.5', '101%', ''])(

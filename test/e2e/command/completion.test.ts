@@ -162,7 +162,7 @@ for (const shell of SHELLS) {
       expect(offered(shell, 'setpoint plan --output js')).toEqual(['json']);
       expect(offered(shell, 'setpoint apply --allow max')).toEqual(['max-changes']);
       expect(offered(shell, 'setpoint drift --fail-on ')).toEqual(FAIL_ON.toSorted());
-      expect(offered(shell, 'setpoint serve --becomes fl')).toEqual(['flapping']);
+      expect(offered(shell, 'setpoint serve --dialect ag')).toEqual(['agent-server']);
       expect(offered(shell, 'setpoint get s')).toEqual([
         'sandboxes',
         'secrets',

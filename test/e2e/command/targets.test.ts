@@ -93,7 +93,7 @@ describe('several targets', () => {
     expect(`${none.stdout}${none.stderr}`).toContain('No file matches envs/*.yml.');
   });
 
-  it('apply stops at the first that does not end well; --keep-going goes on; the exit code is the worst', async () => {
+  it('apply stops at the first that does not end well; --max-failures 100% goes on; the exit code is the worst', async () => {
     use({ 'settings.yaml': environments() });
     if (one !== undefined) {
       one.intercept = (_, response) => {
@@ -107,7 +107,7 @@ describe('several targets', () => {
       environments: [{ error: { code: 'unauthorized' } }, { error: { code: 'skipped' } }],
     });
     expect(two?.requests).toEqual([]);
-    const went = await run(['apply', '--yes', '--all', '--keep-going', '-o', 'json']);
+    const went = await run(['apply', '--yes', '--all', '--max-failures', '100%', '-o', 'json']);
     expect(went.code).toBe(4);
     expect(two?.stored).toMatchObject({ language: 'fr' });
   });

@@ -64,7 +64,6 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       approved,
       all: flags.all,
       allow: flags.allow,
-      keepGoing: flags.keepGoing,
       maxFailures: flags.maxFailures,
       ifEmpty: flags.ifEmpty,
       rotate: flags.rotate,

@@ -7,7 +7,7 @@ import { ERRORS, exitCodeOf, worstExitCode } from '../../../reconciler/model/err
 import type { Flags } from '../command-table.ts';
 import { optionsFrom } from '../flags.ts';
 import { checksView } from '../progress-view.ts';
-import { hintForCommand, type Io, write } from '../io.ts';
+import { hintForCommand, type Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
 /** `setpoint doctor`: exit 0 if no check failed, else the exit code of the first one that did. */
@@ -27,7 +27,6 @@ export async function doctorCommand(flags: Flags<'doctor'>, io: Io): Promise<num
         checks: environment.checks.map((check) => ({ ...check, remedy: remedyOf(check, io) })),
       })),
     };
-    if (flags.record !== undefined) await record(flags.record, flags, io);
     const written = await reporter.data(document, (style) => doctorText(document, style));
     const all = [document, ...document.environments].flatMap(
       ({ checks }): readonly Check[] => checks,
@@ -44,21 +43,6 @@ export async function doctorCommand(flags: Flags<'doctor'>, io: Io): Promise<num
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
-}
-
-/** Writes what the service answers; the code for that is seldom needed. */
-async function record(file: string, flags: Flags<'doctor'>, io: Io): Promise<void> {
-  const { recordService } = await import('../../../reconciler/operations/record.ts');
-  const { answers } = await recordService({
-    ...optionsFrom(flags, io, 'reads'),
-    record: file,
-    replace: flags.force === true,
-  });
-  if (flags.quiet === true) return;
-  await write(
-    io.stderr,
-    `Recorded ${answers} answers in ${file}, masked. Read it before you send it.\n`,
-  );
 }
 
 function remedyOf({ code, remedy }: Check, io: Io): string | null {

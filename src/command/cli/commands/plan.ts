@@ -26,13 +26,12 @@ import { handOn, reportFailure, reporterFor } from '../reporter.ts';
  * instead of a new one if it is given one.
  */
 export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string): Promise<number> {
-  const exitsWithResult = flags.exitCode === true || flags.detailedExitcode === true;
   return runPlan(flags, io, {
     voice: 'plan',
     strict: flags.strict === true,
     mode: 'reads',
     saved,
-    codeOf: checkedExit(planExit(exitsWithResult)),
+    codeOf: checkedExit(planExit(flags.exitCode === true)),
   });
 }
 

@@ -35,10 +35,10 @@ export async function reportCommand(
       merged.kind === 'plan' && voice === 'drift'
         ? recounted({ ...merged, environments: merged.environments.map(differencesOf) })
         : merged;
-    if (document.kind === 'outcome' && (flags.drift === true || exitsWithResult(flags)))
+    if (document.kind === 'outcome' && (flags.drift === true || flags.exitCode === true))
       throw usageError('These are outcomes; --drift and --exit-code are for plans.');
     const strict = document.kind === 'plan' && document.strict === true;
-    const planned = planExit(exitsWithResult(flags));
+    const planned = planExit(flags.exitCode === true);
     const code = await printed(document, reporter, voice, (one) =>
       flags.drift !== true ? planned(one, strict) : differs(one, strict) ? 2 : 0,
     );
@@ -81,8 +81,4 @@ function printed(
 
 function isPlanned(one: EnvironmentPlan | EnvironmentOutcome): one is EnvironmentPlan {
   return 'digests' in one;
-}
-
-function exitsWithResult({ exitCode, detailedExitcode }: Flags<'report'>): boolean {
-  return exitCode === true || detailedExitcode === true;
 }

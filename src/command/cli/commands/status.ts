@@ -45,8 +45,9 @@ export async function statusCommand(flags: Flags<'status'>, io: Io): Promise<num
     const written = await reporter.data(document, (style) =>
       statusText(document, chosen.isNarrowed, style),
     );
-    const asks = flags.exitCode === true || flags.detailedExitcode === true;
-    return written === 0 && asks && environments.map(filtered).some(isToLookAt) ? 2 : written;
+    return written === 0 && flags.exitCode === true && environments.map(filtered).some(isToLookAt)
+      ? 2
+      : written;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

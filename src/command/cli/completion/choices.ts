@@ -1,5 +1,4 @@
 import { plainPaths } from '../../../reconciler/desired/field-path.ts';
-import { servedStates } from '../../../emulator/options.ts';
 import { EMBEDDED_DIALECTS } from '../../../reconciler/model/address.ts';
 import type { Target } from '../../../reconciler/desired/target.ts';
 import { fields } from '../../../reconciler/model/field.ts';
@@ -24,8 +23,6 @@ export function choices(what: Computed, files: readonly string[], io: Io): reado
       return ['all', ...fieldNames(() => true)];
     case 'paths':
       return plainPaths();
-    case 'served states':
-      return servedStates;
     case 'dialects':
       return EMBEDDED_DIALECTS;
   }
