@@ -11,6 +11,7 @@ export const SECRETS_FORM = {
   main: 'value',
   isWhole: false,
   isRenamed: true,
+  isRevealed: true,
   ofService: ['OPENHANDS_API_KEY'],
 } as const satisfies CollectionForm;
 
@@ -67,6 +68,7 @@ export const LLM_PROFILES_FORM = {
   releases: 'An app-server has them from 1.7.0, an Agent Server from 1.22.1.',
   isWhole: true,
   isRenamed: true,
+  isRevealed: true,
 } as const satisfies CollectionForm;
 
 /** Which model answers which kind of task. */

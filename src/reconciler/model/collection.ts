@@ -24,6 +24,8 @@ export interface CollectionForm<Block extends string = string> {
   readonly isWhole: boolean;
   /** Whether there are servers that give an item another name: with all that it has, and what they themselves know it by. */
   readonly isRenamed?: true;
+  /** Whether an Agent Server shows its secrets to a request that asks for them, so that `server.compare_secrets` compares them. */
+  readonly isRevealed?: true;
   /** Names that only the service itself gives: they are never removed because the file does not name them. */
   readonly ofService?: readonly string[];
 }

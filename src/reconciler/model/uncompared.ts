@@ -1,5 +1,5 @@
 import { isLoopback } from './address.ts';
-import { isCollectionBlock } from './collection-forms.ts';
+import { COLLECTION_FORMS, isCollectionBlock } from './collection-forms.ts';
 import type { OutcomeChange } from './outcome.ts';
 import { formatPath, isWithin, type Path } from './path.ts';
 import type { EnvironmentPlan, Unknown } from './plan.ts';
@@ -49,8 +49,10 @@ export function waysOf(found: Uncompared): Ways {
   const { unknown, observed_at: at = null, inputs = false, error } = found;
   if (unknown.length === 0 || at !== null || error?.code === 'declined') return NO_WAYS;
   const stored = unchangedOf(found).filter(({ kind }) => kind === 'stored');
-  const isCompared = ({ path: [block = ''] }: Unknown): boolean =>
-    showsSecrets(found) && !isCollectionBlock(block);
+  const isCompared = ({ path: [block = ''] }: Unknown): boolean => {
+    const form = COLLECTION_FORMS.find((one) => one.block === block);
+    return showsSecrets(found) && (form === undefined || form.isRevealed === true);
+  };
   return {
     stored: few(stored.map(({ path }) => formatPath(path))),
     compares: stored.some(isCompared),
@@ -72,7 +74,7 @@ export function unchangedOf({
   return unknown.filter(({ path }) => !changes.some((change) => isWithin(path, change.path)));
 }
 
-/** Whether a service shows the secrets of its settings to a request that asks: an Agent Server, over https or on this machine. */
+/** Whether a service shows its secrets to a request that asks: an Agent Server, over https or on this machine. */
 export function showsSecrets({ dialect, origin }: Pick<Uncompared, 'dialect' | 'origin'>): boolean {
   if (dialect !== 'agent-server') return false;
   const url = origin !== null && URL.canParse(origin) ? new URL(origin) : null;
@@ -115,7 +117,7 @@ function storedSentences({ stored, compares, remembers, inputs }: Ways): string[
   if (!remembers) return [`${rotate}; ${compared}.`];
   return [
     `${rotate}; SETPOINT_STATE_KEY remembers what was written.`,
-    'On an Agent Server, server.compare_secrets compares those of its settings.',
+    'On an Agent Server, server.compare_secrets compares those that the server shows.',
   ];
 }
 

@@ -27,6 +27,8 @@ export interface OpenTarget {
   readonly settings: Observer;
   /** What reads another resource. */
   readonly reader: <R>(of: ReaderOf<R>) => R;
+  /** The same for a plan, with the secrets that the file wants to be compared. */
+  readonly comparingReader: OpenTarget['reader'];
   /** Reads the settings for a plan, with the secrets that the file wants to be compared. */
   readonly comparing: Observer;
   /** How long all requests for the settings may take, in milliseconds of the clock's monotonic. */
@@ -146,6 +148,8 @@ async function openTarget(
     }),
     settings,
     reader: ({ open }) => open({ connection, limits, read }),
+    comparingReader: ({ open }) =>
+      open({ connection, limits, read, reveals: server.compareSecrets }),
     close: async () => {
       await connection.close();
       await embedded?.close();

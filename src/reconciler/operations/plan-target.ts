@@ -119,7 +119,7 @@ function earlierTargets(options: Options): ReadonlyMap<string, Target> | null {
 /** What an environment is planned with while its service is open. */
 export async function planInput(
   prepared: Prepared,
-  { reader, comparing }: OpenTarget,
+  { reader, comparing, comparingReader }: OpenTarget,
   request: Running<PlanRequest>,
   { rotation, allowed, baseOf }: Planning,
 ): Promise<PlanInput & { readonly fingerprints: FingerprintStore }> {
@@ -130,7 +130,7 @@ export async function planInput(
     rotation,
     allowed,
     settings: comparing,
-    reader,
+    reader: comparingReader,
     resources: RESOURCES,
     fingerprints: await fingerprintsOf(prepared, request),
     clock: request.clock ?? SYSTEM_CLOCK,

@@ -1,5 +1,6 @@
 import { SECRETS_FORM } from '../model/collection-forms.ts';
 import { secondName, waitingFor, type DesiredItem, type ListedItem } from '../model/collection.ts';
+import { isMasked } from '../model/secret-words.ts';
 import {
   isList,
   isRecord,
@@ -10,9 +11,11 @@ import {
 } from '../model/value.ts';
 import { collection } from './collections/collection.ts';
 import {
+  ABSENT,
   pagedList,
   removalBy,
   renameBy,
+  type Asking,
   type Call,
   type ItemPage,
   type ItemRequest,
@@ -27,6 +30,11 @@ const AGENT = '/api/settings/secrets';
 
 /** Releases of an app-server that refuse to store a name that is there. */
 const CREATES_ONLY = /^1\.[78](\D|$)/;
+
+const AGENT_LIST = pagedList(
+  () => AGENT,
+  (json) => pageOf(json, 'secrets'),
+);
 
 /** The custom secrets of each kind of server. Source: behaviour 4. */
 const WIRES: Wires = {
@@ -55,15 +63,29 @@ const WIRES: Wires = {
     rename: (item, to) => renaming(item, to, { path: V1, storing: 'POST' }),
   },
   'agent-server': {
-    list: pagedList(
-      () => AGENT,
-      (json) => pageOf(json, 'secrets'),
-    ),
+    list: async (asking) => withValues(asking, await AGENT_LIST(asking)),
     replaces: () => 'in-place',
     describes: false,
     requests: (work) => requestsFor(work, { path: AGENT, storing: 'PUT' }),
   },
 };
+
+/** The items with the values of those that the file declares, where values are asked for. One that the server cannot read has none. */
+async function withValues(
+  { reveals, names, getSecret }: Asking,
+  items: readonly ListedItem[] | null,
+): Promise<readonly ListedItem[] | null> {
+  if (items === null || !reveals || names === 'all') return items;
+  const told: ListedItem[] = [];
+  for (const item of items) {
+    const isAsked = names.includes(item.name);
+    const value = isAsked ? await getSecret(`${AGENT}/${encodeURIComponent(item.name)}`) : ABSENT;
+    const isKnown = typeof value !== 'symbol' && !isMasked(value);
+    const members = Object.entries(item.members);
+    told.push(isKnown ? { ...item, members: recordOf([...members, ['value', value]]) } : item);
+  }
+  return told;
+}
 
 /** The values that a service hands to the agents that it runs, by name. */
 export const SECRETS = collection(SECRETS_FORM, WIRES);

@@ -9,6 +9,8 @@ export interface Reading {
   readonly connection: Connection;
   /** Until when all that is read for the settings may take. */
   readonly limits: TimeLimits;
+  /** Whether secrets that the service shows on request are asked for, to be compared. */
+  readonly reveals?: boolean;
   /** What every read goes through. `what` it reads, in a word or two; `aside` if its time does not count towards the limits. */
   readonly read: <T>(what: string, work: () => Promise<T>, time?: 'aside') => Promise<T>;
 }

@@ -14,6 +14,8 @@ const STORED = {
   head: 'canary-head-7d1e93',
   variable: 'canary-env-55aa10',
   critic: 'canary-critic-c0ffee',
+  custom: 'canary-custom-9b31ee',
+  profile: 'canary-profile-d41d8c',
 };
 
 const FORMATS = ['text', 'json', 'markdown', 'html', 'github'];
@@ -24,7 +26,7 @@ const COMMANDS = [
   ['plan', '--rotate', 'all', '-o', 'json=rotated.json'],
   ['explain', 'llm_api_key'],
   ['explain', 'mcp_config'],
-  ['get', 'settings', '-o', 'json=snapshot.json'],
+  ['get', 'settings,secrets,profiles', '-o', 'json=snapshot.json'],
   ['plan', '--snapshot', 'snapshot.json'],
   ['pull', '--check'],
   ['doctor'],
@@ -47,6 +49,12 @@ it('no document of any command holds a secret that the server has shown, in any 
     },
   });
   onTestFinished(() => server.close());
+  const profile = {
+    llm: { model: 'openai/gpt-5', api_key: STORED.profile },
+    include_secrets: true,
+  };
+  await server.ask('POST', '/api/profiles/main', profile);
+  await server.ask('PUT', '/api/settings/secrets', { name: 'JIRA', value: STORED.custom });
   const folder = folderWith({
     'settings.yaml': dedent`
       version: 1
@@ -58,6 +66,8 @@ it('no document of any command holds a secret that the server has shown, in any 
         mcp_config:
           stdio_servers: [{ name: fs, command: npx, env: { PLAIN: other } }]
           shttp_servers: [{ url: "https://x.example.com/mcp", api_key: "\${env:LLM}", timeout: 9 }]
+      secrets: { JIRA: "\${env:LLM}" }
+      llm_profiles: { main: { model: openai/gpt-5, api_key: "\${env:LLM}" } }
     `,
   });
   onTestFinished(() => folder.remove());
@@ -101,3 +111,85 @@ it.each(['settings-v0', 'app-server'] as const)(
     );
   },
 );
+
+/** Each secret that an Agent Server shows of what it keeps by name: how a file declares it, and how another client replaces it. */
+const NAMED = [
+  [
+    'secrets.JIRA',
+    'secrets: { JIRA: "${env:V}" }',
+    'PUT',
+    '/api/settings/secrets',
+    (value: string) => ({ name: 'JIRA', value }),
+  ],
+  ...['api_key', 'aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'].map(
+    (member) =>
+      [
+        `llm_profiles.main.${member}`,
+        `llm_profiles: { main: { model: openai/gpt-5, ${member}: "\${env:V}" } }`,
+        'POST',
+        '/api/profiles/main',
+        (value: string) => ({
+          llm: { model: 'openai/gpt-5', [member]: value },
+          include_secrets: true,
+        }),
+      ] as const,
+  ),
+] as const;
+
+it.each(NAMED)(
+  '%s is compared, also after another client has replaced it, and written again',
+  async (path, block, method, place, body) => {
+    const server = await startAgentServer();
+    onTestFinished(() => server.close());
+    const folder = folderWith({
+      'settings.yaml': `version: 1\nserver: { url: "${server.url}", api_key: "\${env:KEY}", compare_secrets: true }\nsettings: { language: en }\n${block}\n`,
+    });
+    onTestFinished(() => folder.remove());
+    const run = (...args: string[]) =>
+      setpoint(args, { cwd: folder.path, env: { KEY: 'contract-key', V: 'declared-value' } });
+    expect((await run('apply', '--yes')).code).toBe(0);
+    expect(await run('plan', '--strict', '--exit-code')).toMatchObject({ code: 0 });
+    expect((await server.ask(method, place, body('replaced-value'))).status).toBeLessThan(300);
+    const differs = await run('plan', '--strict', '--exit-code');
+    expect(differs.code).toBe(2);
+    expect(differs.stdout).toContain(`~ ${path}: differs`);
+    const drift = await run('drift');
+    expect(drift.code).toBe(2);
+    expect(drift.stdout).toContain('another value');
+    expect((await run('plan', '--rotate', path)).stdout).toContain('1 to change');
+    expect((await run('apply', '--yes')).code).toBe(0);
+    expect(await run('plan', '--strict', '--exit-code')).toMatchObject({ code: 0 });
+    expect((await run('plan', '--rotate', path)).stdout).toContain('1 to rotate');
+  },
+);
+
+it('an answer that keeps values back although they were asked for is not compared, and nothing is written', async () => {
+  const server = await startAgentServer();
+  onTestFinished(() => server.close());
+  const folder = folderWith({
+    'settings.yaml': `version: 1\nserver: { url: "${server.url}", api_key: "\${env:KEY}", compare_secrets: true }\nsettings: { language: en }\nsecrets: { JIRA: "\${env:V}" }\nllm_profiles: { main: { model: openai/gpt-5, api_key: "\${env:V}" } }\n`,
+  });
+  onTestFinished(() => folder.remove());
+  const run = (...args: string[]) =>
+    setpoint(args, { cwd: folder.path, env: { KEY: 'contract-key', V: 'declared-value' } });
+  expect((await run('apply', '--yes')).code).toBe(0);
+  server.changed = ({ path }, reply) => {
+    if (path === '/api/settings/secrets/JIRA')
+      return { status: 404, body: { detail: 'Secret not found' } };
+    const text = JSON.stringify(reply.body).replaceAll('"declared-value"', '"**********"');
+    return { ...reply, body: JSON.parse(text) as unknown };
+  };
+  const before = server.writes().length;
+  const planned = await run('plan', '--exit-code', '-o', 'json');
+  expect(planned.code).toBe(0);
+  expect(JSON.parse(planned.stdout)).toMatchObject({
+    environments: [
+      {
+        changes: [],
+        unknown: [{ path: ['secrets', 'JIRA'] }, { path: ['llm_profiles', 'main', 'api_key'] }],
+      },
+    ],
+  });
+  expect((await run('apply', '--yes')).code).toBe(0);
+  expect(server.writes()).toHaveLength(before);
+});

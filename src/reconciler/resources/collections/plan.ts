@@ -158,7 +158,11 @@ function planSecret(
     };
   if (held === null) return change('set', null, 'not set');
   if (held instanceof Secret && !(held instanceof UnseenSecret))
-    return held.sameAs(value) ? {} : change('change', held, 'differs');
+    return !held.sameAs(value)
+      ? change('change', held, 'differs')
+      : isRotated(rotation, path)
+        ? change('rotate', held, 'set, will be rotated')
+        : {};
   const last = lastOf(planning, member, value);
   const isRenewed = alters && !listing.describes && last === 'none';
   const why = interrupted

@@ -9,13 +9,14 @@ import { asSetpointError, SetpointError } from '../../model/error.ts';
 import { memberFacts } from '../../model/path-facts.ts';
 import type { Path } from '../../model/path.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
-import { MASK, UnseenSecret } from '../../model/secret.ts';
+import { MASK, Secret, UnseenSecret } from '../../model/secret.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { AskedItems } from '../../reconcile/contract.ts';
 import { askFor, jsonOf, sendOnce, retrying } from '../../service/request.ts';
 import { isMissingPath } from '../../service/dialects.ts';
-import type { Reply } from '../../service/exchange.ts';
+import { headerOf, type Reply } from '../../service/exchange.ts';
+import { faultError } from '../../service/fault-error.ts';
 import { concealRecord } from '../../service/conceal.ts';
 import { encode } from '../../service/json.ts';
 import { notInSnapshot, type ReaderOf, type Reading, type WriterOf } from '../../service/port.ts';
@@ -82,6 +83,7 @@ export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListRea
         const wire = wires[dialect.name];
         if (wire === undefined) return null;
         const get = getting(reading, signal);
+        const getSecret = gettingSecrets(reading, signal);
         const names = all === true || isExhaustive ? 'all' : namesOf(declared);
         const items = await reading.read(block, () =>
           wire.list({
@@ -91,6 +93,8 @@ export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListRea
             isExhaustive,
             answer,
             get,
+            reveals: reading.reveals === true,
+            getSecret,
             unlike: unlikeFor(reading),
           }),
         );
@@ -174,9 +178,38 @@ export function listingOf(
 
 /** GETs paths of a service, each again if that may help. */
 export function getting(
-  { connection, limits }: Pick<Reading, 'connection' | 'limits'>,
+  reading: Pick<Reading, 'connection' | 'limits'>,
   signal?: AbortSignal,
 ): Get {
+  return asking(reading, signal, (place, reply) => {
+    const read = jsonOf(place, reply);
+    if ('error' in read) throw read.error;
+    return read.json;
+  });
+}
+
+/** GETs secrets of a service that it answers as bare text, each again if that may help. Throws if an answer cannot be read. */
+function gettingSecrets(
+  reading: Pick<Reading, 'connection' | 'limits'>,
+  signal?: AbortSignal,
+): Asking['getSecret'] {
+  const get = asking(reading, signal, (place, { body, headers }) => {
+    if (!(body instanceof Uint8Array)) throw faultError(place, body);
+    if (!/^text\/plain\b/i.test(headerOf(headers, 'content-type') ?? ''))
+      throw new ServiceError('bad-response', `${place} was not answered with plain text.`);
+    return new Secret(new TextDecoder('utf-8', { ignoreBOM: true }).decode(body));
+  });
+  return (path) => get(path);
+}
+
+function asking<T>(
+  { connection, limits }: Pick<Reading, 'connection' | 'limits'>,
+  signal: AbortSignal | undefined,
+  read: (place: string, reply: Reply) => T,
+): (
+  path: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<T | typeof ABSENT | typeof LACKING> {
   const { clock, random } = connection;
   const ask = askFor(connection, limits, signal);
   return (path, headers) => {
@@ -187,9 +220,7 @@ export function getting(
       if (isMissingPath(place, reply)) return LACKING;
       if (reply.status === 404) return ABSENT;
       if (reply.status !== 200) throw statusError(connection, place, reply);
-      const read = jsonOf(place, reply);
-      if ('error' in read) throw read.error;
-      return read.json;
+      return read(place, reply);
     };
     return retrying(once, { clock, place, random }, limits)(signal);
   };

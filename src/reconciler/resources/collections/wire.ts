@@ -4,6 +4,7 @@ import type { Change, Plan } from '../../model/plan.ts';
 import type { Warning } from '../../model/error.ts';
 import type { Fingerprints, WrittenSecret } from '../../model/ports.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
+import type { Secret } from '../../model/secret.ts';
 import { recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { ServiceError } from '../../service/service-error.ts';
 
@@ -76,6 +77,10 @@ export interface Asking {
   /** What the service answered for its settings. */
   readonly answer: ValueRecord;
   readonly get: Get;
+  /** Whether secrets that the service shows on request are asked for. */
+  readonly reveals: boolean;
+  /** GETs a secret that a path answers as bare text. */
+  readonly getSecret: (path: string) => Promise<Secret | typeof ABSENT | typeof LACKING>;
   /** The error of a list that cannot be believed. */
   readonly unlike: (path: string) => ServiceError;
 }

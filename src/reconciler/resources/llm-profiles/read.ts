@@ -20,7 +20,7 @@ import {
 } from '../../model/value.ts';
 import { lacksRoom } from '../collections/room.ts';
 import { itemsListed } from '../collections/whole.ts';
-import { ABSENT, LACKING, type Asking } from '../collections/wire.ts';
+import { ABSENT, LACKING, type Asking, type Get } from '../collections/wire.ts';
 import { AGENT_DEFAULT, AGENTS_PATH, withHolders } from '../holders.ts';
 import { CONNECTION_ID, connectionsBy } from '../provider-connections.ts';
 
@@ -36,9 +36,11 @@ export async function listedProfiles(
   const active = isRecord(list) ? list['active_profile'] : null;
   const more = alsoRead !== undefined && typeof active === 'string' ? [active] : [];
   const names = asking.names === 'all' ? asking.names : [...asking.names, ...more];
-  const items = await itemsListed({ ...asking, names }, path, { list, key: 'profiles' }, (found) =>
+  const get: Get = asking.reveals ? (one) => asking.get(one, IN_CLEAR) : asking.get;
+  const shown = { ...asking, get, names };
+  const items = await itemsListed(shown, path, { list, key: 'profiles' }, (found) =>
     isRecord(found) && isRecord(found['config'])
-      ? membersOf(found['config'], hasOwnKey(found['config'], found['api_key_set']))
+      ? membersOf(found['config'], keyIn(found['config'], found['api_key_set'], asking))
       : null,
   );
   const named = await withConnectionNames(asking, items);
@@ -69,20 +71,29 @@ export async function listedWithHolder(
   return items.map((item) => (item.name === named ? { ...item, heldBy: [OF_DEFAULT] } : item));
 }
 
-/** That of a connection is none of the profile: without the connection it has no key. */
-function hasOwnKey(config: ValueRecord, isKeySet: Value | undefined): boolean {
-  return isKeySet === true && isEmpty(config[CONNECTION_ID]);
+const IN_CLEAR = { 'X-Expose-Secrets': 'plaintext' };
+
+/** The key of a profile; null if it has none. That of a connection is none of the profile: without the connection it has no key. */
+function keyIn(
+  config: ValueRecord,
+  isKeySet: Value | undefined,
+  { reveals }: Pick<Asking, 'reveals'>,
+): Secret | null {
+  const { api_key: key, [CONNECTION_ID]: connection } = config;
+  if (isKeySet !== true || !isEmpty(connection)) return null;
+  const shown = reveals && typeof key === 'string' && key !== '' ? new Secret(key) : null;
+  return shown === null || isMasked(shown) ? new UnseenSecret() : shown;
 }
 
 /** A profile as it is compared: what is a secret is told as stored or not, unless the service shows it. */
-function membersOf(config: ValueRecord, isKeySet: boolean): ValueRecord {
+function membersOf(config: ValueRecord, key: Secret | null): ValueRecord {
   const shown = mapRecord(config, (value, name) => {
     if (!isSecretMember(name)) return value;
     return isRecord(value) ? mapRecord(value, hidden) : hidden(value);
   });
   return recordOf([
     ...Object.entries(shown).filter(([name]) => name !== 'api_key'),
-    ['api_key', isKeySet ? new UnseenSecret() : null],
+    ['api_key', key],
   ]);
 }
 

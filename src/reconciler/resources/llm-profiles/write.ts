@@ -1,7 +1,7 @@
 import { CONNECTIONS_FORM } from '../../model/collection-forms.ts';
 import type { ListedItem } from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
-import { Secret } from '../../model/secret.ts';
+import { Secret, UnseenSecret } from '../../model/secret.ts';
 import {
   isEmpty,
   isRecord,
@@ -160,7 +160,8 @@ function isLike(
 ): boolean {
   return Object.entries(declared).every(([name, value]) => {
     const held = actual[name] ?? null;
-    if (isSecretMember(name)) return isEmpty(held) === isEmpty(value);
+    const isKnown = held instanceof Secret && !(held instanceof UnseenSecret);
+    if (isSecretMember(name) && !isKnown) return isEmpty(held) === isEmpty(value);
     return sameValue(whole(name, held), whole(name, value));
   });
 }
