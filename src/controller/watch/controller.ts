@@ -23,7 +23,7 @@ import { Departed, Fleet } from './fleet.ts';
 import { Suspensions } from './suspensions.ts';
 import { Pause, Upkeep } from './upkeep.ts';
 import { Recorder } from './recorder.ts';
-import { Rollouts, SOAK } from './rollout.ts';
+import { MAX_FAILURES, Rollouts, SOAK } from './rollout.ts';
 import { type EnvironmentRecords } from './environment-records.ts';
 import { SharedReading, type JournalReading } from './journal/journal-reader.ts';
 import { lockProblems } from './locks/locks.ts';
@@ -95,6 +95,16 @@ export class Controller implements Watching {
     this.#turned = clock.monotonic();
     this.#recall = new SharedReading(options.journal);
     this.#pause = new Pause(clock);
+    const rollouts = new Rollouts({
+      clock,
+      states: () => this.states(),
+      isWatched: (name) => this.#fleet.isWatched(name),
+      soak: options.soak ?? SOAK,
+      maxFailures: options.maxFailures ?? MAX_FAILURES,
+      wake: (name) => {
+        this.#fleet.find(name)?.readAt(Number.NEGATIVE_INFINITY, 'changed');
+      },
+    });
     const tools: WatchTools = {
       request,
       networks: this.#networks,
@@ -113,15 +123,8 @@ export class Controller implements Watching {
       tell: (state, record) => this.#recorder.tell(state, record),
       keepAgreement: (name, agreed) => this.#recorder.keepAgreement(name, agreed),
       joins: options.source.kind === 'cluster' ? JOINS_OF_OBJECTS : JOINS_OF_FILES,
-      rollouts: new Rollouts({
-        clock,
-        states: () => this.states(),
-        soak: options.soak ?? SOAK,
-        wake: (name) => {
-          const watched = this.#fleet.find(name);
-          if (watched !== undefined) watched.due = Number.NEGATIVE_INFINITY;
-        },
-      }),
+      rollouts,
+      changed: (state) => rollouts.update(state),
       agreements: new Agreements(SHARED_AGREEMENTS),
       outages: new Outages(),
       recall: (name) => this.#recorder.recall(name, this.#recall),
@@ -272,7 +275,7 @@ export class Controller implements Watching {
   }
 
   async readNow(name: string): Promise<number> {
-    const wait = this.#fleet.named(name).askRead();
+    const wait = this.#fleet.named(name).readAt(Number.NEGATIVE_INFINITY, 'asked');
     this.#pause.end();
     return wait;
   }
@@ -378,7 +381,15 @@ export class Controller implements Watching {
 export interface ControllerRequest extends Partial<
   Pick<
     WatchOptions,
-    'interval' | 'late' | 'parallel' | 'approved' | 'abandon' | 'report' | 'locks' | 'soak'
+    | 'interval'
+    | 'late'
+    | 'parallel'
+    | 'approved'
+    | 'abandon'
+    | 'report'
+    | 'locks'
+    | 'soak'
+    | 'maxFailures'
   >
 > {
   /** What is watched: files, names of environments, variables. Its signal ends `run`, when what is being written is finished. */

@@ -12,6 +12,8 @@ export interface RecordTools {
   readonly append: (event: JournalEvent, at: number) => Promise<JournalRecord>;
   /** Passes a record on that is on the disk. */
   readonly tell: (state: WatchState, record: JournalRecord) => void;
+  /** Receives each state that is another one than before, except for the time of the next read. */
+  readonly changed: (state: WatchState) => void;
 }
 
 interface Waiting {
@@ -61,13 +63,19 @@ export class EnvironmentRecords {
 
   /** Takes something that is not kept in the journal, or that is in it already. */
   know(fact: Fact): void {
-    this.#state = fold(this.#state, fact);
+    this.#set(fold(this.#state, fact));
   }
 
   /** Takes what the journal says by now. States that wait are dropped: what was found is compared with that instead. */
   restore(known: WatchState, now: Moment): void {
-    this.#state = restored(this.#state, known, now);
+    this.#set(restored(this.#state, known, now));
     this.#waiting = this.#waiting.filter(({ event }) => event.kind !== 'state');
+  }
+
+  #set(state: WatchState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#tools.changed(state);
   }
 
   /** Whether everything is on the disk. */

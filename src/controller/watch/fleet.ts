@@ -65,20 +65,24 @@ export class Fleet {
       const watched =
         known ??
         this.#newWatched(target, now + untilFirstRead(every, count, placeOfName(target.name)));
-      const isOther = watched.declare(target, { at, isAdded: isAdded && known === undefined });
-      if (known !== undefined && isOther)
-        watched.due = Math.min(watched.due, now + random() * SOON);
       next.set(target.name, watched);
     }
     for (const [name, at] of this.#appeared)
       if (!next.has(name) || now - at > NEW) this.#appeared.delete(name);
     this.#watched = next;
+    for (const target of targets) {
+      const isKnown = before.has(target.name);
+      const watched = this.named(target.name);
+      const isOther = watched.declare(target, { at, isAdded: isAdded && !isKnown });
+      if (isKnown && isOther) watched.readAt(now + random() * SOON, 'changed');
+    }
     this.#queue.reset(next.values());
     const gone = [...before.values()].filter(({ name }) => !next.has(name));
     for (const [name, { limit, least }] of this.#limits)
       if (next.has(name) || limit.isOver(least)) this.#limits.delete(name);
     // They may come back.
     for (const { name, state, limit, least } of gone) {
+      this.#tools.rollouts.remove(name);
       this.#remembered.set(name, state);
       if (least > 0) this.#limits.set(name, { limit, least });
     }

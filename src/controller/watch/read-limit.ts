@@ -5,7 +5,13 @@ const ASKED_APART = 1_000;
 /** Reads before their time that a limit allows, such as after edits; one more after each of its intervals. */
 const MOST_EARLY = 4;
 
-/** Holds the reads of one environment before their time to the interval that it is limited to. `least` is that, in milliseconds; 0 without a limit. */
+/**
+ * Why an environment is read before its time: a client `asked` for it, something of it `changed` (the files, a key, its service is back, its edit may be
+ * written), or it was `written`.
+ */
+export type ReadReason = 'asked' | 'changed' | 'written';
+
+/** Limits the reads of one environment before their time. `least` is the interval that it is limited to, in milliseconds; 0 without a limit. */
 export class ReadLimit {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #began = Number.NEGATIVE_INFINITY;
@@ -16,9 +22,31 @@ export class ReadLimit {
     this.#clock = clock;
   }
 
-  /** Takes that a read begins. */
-  begin(): void {
-    this.#began = this.#clock.monotonic();
+  /** Takes that a read begins, which counts as early before its time. */
+  begin(least: number): void {
+    const now = this.#clock.monotonic();
+    if (now < this.#began + least) {
+      this.#early = Math.max(0, this.#earlyNow(least) - 1);
+      if (now - this.#earlyAt >= least) this.#earlyAt = now;
+    }
+    this.#began = now;
+  }
+
+  /** Returns when a read may begin that is wanted at a time. */
+  allow(reason: ReadReason, least: number, at: number): number {
+    const next = this.#allowed(reason, least);
+    return next <= this.#clock.monotonic() ? at : Math.max(at, next);
+  }
+
+  #allowed(reason: ReadReason, least: number): number {
+    switch (reason) {
+      case 'asked':
+        return this.asked(least);
+      case 'changed':
+        return this.mayBeEarly(least) ? Number.NEGATIVE_INFINITY : this.#began + least;
+      case 'written':
+        return Number.NEGATIVE_INFINITY;
+    }
   }
 
   /** When a read may begin that is asked for now. */
@@ -26,27 +54,19 @@ export class ReadLimit {
     return this.#began + Math.max(least, ASKED_APART);
   }
 
-  /** Whether a read may be made before its time without being asked for, such as after an edit; it counts as made. */
+  /** Whether a read may begin now because something has changed. */
   mayBeEarly(least: number): boolean {
-    const now = this.#clock.monotonic();
-    if (least === 0 || now >= this.#began + least) return true;
-    const more = Math.floor((now - this.#earlyAt) / least);
-    if (more > 0) {
-      this.#early = Math.min(MOST_EARLY, this.#early + more);
-      this.#earlyAt = now;
-    }
-    if (this.#early === 0) return false;
-    this.#early -= 1;
-    return true;
-  }
-
-  /** The same as a time: `at`, or when the limit allows the next read. */
-  early(least: number, at: number): number {
-    return this.mayBeEarly(least) ? at : Math.max(at, this.#began + least);
+    const isInTime = least === 0 || this.#clock.monotonic() >= this.#began + least;
+    return isInTime || this.#earlyNow(least) > 0;
   }
 
   /** Whether it would let a read through now as if there had been none. */
   isOver(least: number): boolean {
     return this.#clock.monotonic() >= this.asked(least);
+  }
+
+  #earlyNow(least: number): number {
+    const more = Math.floor((this.#clock.monotonic() - this.#earlyAt) / least);
+    return Math.min(MOST_EARLY, this.#early + more);
   }
 }

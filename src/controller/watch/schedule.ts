@@ -4,6 +4,7 @@ import { watchOf } from '../../reconciler/desired/blocks/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
+import type { ReadReason } from './read-limit.ts';
 
 /** How long after the first read that finds a difference the second one is made, in milliseconds. */
 export const CONFIRM = 15_000;
@@ -280,16 +281,21 @@ export class Outages<T> {
   }
 }
 
+/** One that is read before its time; see Watched. */
+interface Awakened {
+  readonly readAt: (at: number, reason: ReadReason) => void;
+}
+
 /** What the turns of all environments share. `random` is from 0 to 1. */
 export interface OutageTools {
-  readonly outages: Outages<{ due: number }>;
+  readonly outages: Outages<Awakened>;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
 /** When one environment has its next turn: it is read, or before that it is checked whether its service is back. Times are of the monotonic clock. */
 export class NextTurn {
-  readonly #of: { due: number };
+  readonly #of: Awakened;
   readonly #tools: OutageTools;
   #due: number;
   #readDue: number;
@@ -298,7 +304,7 @@ export class NextTurn {
   /** Milliseconds from one look at its key to the next, while the key may be the reason why it cannot be read; null otherwise. */
   keyEvery: number | null = null;
 
-  constructor(of: { due: number }, due: number, tools: OutageTools) {
+  constructor(of: Awakened, due: number, tools: OutageTools) {
     this.#of = of;
     this.#tools = tools;
     this.#due = due;
@@ -326,7 +332,7 @@ export class NextTurn {
   found(plan: Pick<EnvironmentPlan, 'origin' | 'error'>): void {
     const { clock, outages, random } = this.#tools;
     for (const other of outages.after(this.#of, plan))
-      other.due = Math.min(other.due, clock.monotonic() + random() * BACK_WITHIN);
+      other.readAt(clock.monotonic() + random() * BACK_WITHIN, 'changed');
     if (!outages.checks(this.#of)) this.#checks = 0;
   }
 

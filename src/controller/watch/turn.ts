@@ -174,7 +174,7 @@ export async function heal(
     // Before anything was planned: a reference has no value, or an approved plan does not fit.
     return notWritten(errorReport(asSetpointError(thrown)), tools);
   } finally {
-    tools.rollouts.end(state.name);
+    tools.rollouts.end(records.state);
   }
 }
 

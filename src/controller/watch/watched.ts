@@ -24,7 +24,7 @@ import {
   type TurnTools,
 } from './turn.ts';
 import type { ReadEnd } from './watching.ts';
-import { ReadLimit } from './read-limit.ts';
+import { ReadLimit, type ReadReason } from './read-limit.ts';
 
 /** What the turns of all environments share. */
 export interface WatchTools extends TurnTools, AgreementTools, LockTools, RecordTools, OutageTools {
@@ -80,7 +80,7 @@ export class Watched {
     this.name = state.name;
     this.records = new EnvironmentRecords(state, tools);
     this.limit = limit;
-    this.#next = new NextTurn(this, limit.early(limitedTo(target), due), tools);
+    this.#next = new NextTurn(this, limit.allow('changed', limitedTo(target), due), tools);
     this.#waits = waits;
     this.#target = target;
     this.#tools = tools;
@@ -99,15 +99,9 @@ export class Watched {
     return this.records.state;
   }
 
-  /** When it has its next turn, on the monotonic clock. Set from outside, that is a read before its time, as far as its limit allows. */
+  /** When it has its next turn, on the monotonic clock. */
   get due(): number {
     return this.#next.due;
-  }
-
-  set due(due: number) {
-    // While it is busy, its due time is that of the turn under way: what is asked for now comes after it.
-    if (this.busy) this.#readAt(this.limit.early(this.least, due));
-    else if (due < this.due) this.#readAt(Math.min(this.due, this.limit.early(this.least, due)));
   }
 
   /** Milliseconds between two of its reads at the least; 0 without a limit. */
@@ -115,14 +109,17 @@ export class Watched {
     return limitedTo(this.#target);
   }
 
-  /** Has it read as soon as its limit allows; in how many milliseconds that is. */
-  askRead(): number {
+  /** Has it read at a time of the monotonic clock, or as soon after it as its limit allows for this reason; in how many milliseconds that is. */
+  readAt(at: number, reason: ReadReason): number {
     const { clock } = this.#tools;
-    const wait = this.untilReadable;
-    if (wait === 0) this.#readAt(Number.NEGATIVE_INFINITY);
-    else if (this.busy || clock.monotonic() + wait < this.due) {
-      this.#readAt(clock.monotonic() + wait);
+    const due = this.limit.allow(reason, this.least, at);
+    const wait = Math.max(0, due - clock.monotonic());
+    // While it is busy, its due time is that of the turn under way: what is asked for now comes after it.
+    if (this.busy) this.#asked = Math.min(this.#asked, due);
+    else if (due < this.due) {
+      this.#next.due = due;
       this.records.readNext(wait, clock);
+      this.#waits(this);
     }
     return wait;
   }
@@ -130,12 +127,6 @@ export class Watched {
   /** In how many milliseconds its limit allows a read that is asked for. */
   get untilReadable(): number {
     return Math.max(0, this.limit.asked(this.least) - this.#tools.clock.monotonic());
-  }
-
-  #readAt(due: number): void {
-    if (this.busy) this.#asked = Math.min(this.#asked, due);
-    this.#next.due = due;
-    this.#waits(this);
   }
 
   /** Takes what is declared now; whether it was read anew since it was declared last. */
@@ -164,7 +155,7 @@ export class Watched {
     this.isNew = false;
     this.#keepAsked();
     const { clock } = tools;
-    this.records.readNext(this.due - clock.monotonic(), clock);
+    this.records.readNext(Math.max(0, this.due - clock.monotonic()), clock);
     await this.#end();
   }
 
@@ -178,7 +169,7 @@ export class Watched {
       case 'key':
         if (await this.#key.isSame()) return true;
         if (this.limit.mayBeEarly(this.least)) return false;
-        this.askRead();
+        this.readAt(Number.NEGATIVE_INFINITY, 'asked');
         return true;
     }
   }
@@ -187,7 +178,7 @@ export class Watched {
   async #turn(): Promise<number> {
     const { interval, random, signal } = this.#tools;
     let soon = false;
-    this.limit.begin();
+    this.limit.begin(this.least);
     try {
       const [lock, problem] = await this.#lockNow();
       const confirmed = await this.#read();
@@ -223,7 +214,7 @@ export class Watched {
       const wait = Math.ceil((this.limit.asked(this.least) - this.#tools.clock.monotonic()) / 1000);
       throw usageError(`${this.name} is read too often for its policy.`, `Try again in ${wait} s.`);
     }
-    this.limit.begin();
+    this.limit.begin(this.least);
     return (await readEnvironment(this.#declared(), this.#tools)).plan;
   }
 
@@ -254,7 +245,7 @@ export class Watched {
       });
       return outcome.error?.message ?? `${name}: ${outcome.status}.`;
     } finally {
-      this.#readAt(Number.NEGATIVE_INFINITY);
+      this.readAt(Number.NEGATIVE_INFINITY, 'written');
       await this.#end();
     }
   }
@@ -288,8 +279,7 @@ export class Watched {
   }
 
   #keepAsked(): void {
-    const asked = Math.max(this.#asked, this.#tools.clock.monotonic());
-    if (asked < this.due) this.#next.due = asked;
+    if (this.#asked < this.due) this.#next.due = this.#asked;
     this.#asked = Number.POSITIVE_INFINITY;
   }
 

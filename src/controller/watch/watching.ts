@@ -114,6 +114,8 @@ export interface WatchOptions {
   readonly parallel: number;
   /** How long an environment must stay as declared after an edit before the next ones follow, in milliseconds; 0 lets it reach all at once. Default: a minute. */
   readonly soak?: number | undefined;
+  /** How many of the environments reached by an edit may fail before it reaches no more: a number, or a share. Default: 10%. */
+  readonly maxFailures?: number | string | undefined;
   readonly approved?: PlanDocument | undefined;
   /** Gives up what is being written; the signal of the request lets it finish. */
   readonly abandon: AbortSignal;

@@ -107,6 +107,7 @@ itHolds(
           const tools = {
             append: (event: JournalEvent, at: number) => journal.append(event, at),
             tell: () => {},
+            changed: () => {},
           };
           const live = new Map(
             NAMES.map((name) => [name, new EnvironmentRecords(notReadState(name), tools)]),

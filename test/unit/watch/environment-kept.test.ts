@@ -143,6 +143,7 @@ it('the next read moves from the clock on that is set by ten seconds, forth or b
   const one = new EnvironmentRecords(notReadState('production'), {
     append: () => Promise.reject(new Error('nothing is written')),
     tell: () => {},
+    changed: () => {},
   });
   one.readNext(MINUTE, { now: () => T0 + set, monotonic: () => MINUTE });
   const moved = [CLOCK_SET - 1, CLOCK_SET, 1 - CLOCK_SET, -CLOCK_SET].map((by) => {

@@ -90,6 +90,7 @@ it('the time of the next read moves with a clock that is set, and not with one t
   const one = new EnvironmentRecords(notReadState('production'), {
     append: () => Promise.reject(new Error('nothing is written')),
     tell: () => {},
+    changed: () => {},
   });
   let [passed, set] = [0, 0];
   const clock = { now: () => T0 + passed + set, monotonic: () => passed };

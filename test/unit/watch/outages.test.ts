@@ -99,8 +99,8 @@ describe('an origin that is down', () => {
 it('checks come after seconds, and less and less often until a minute; the read stays when it was', () => {
   let now = 0;
   const clock = { now: () => now, monotonic: () => now, sleep: async () => {} };
-  const outages = new Outages<One>();
-  const of = { due: 0 };
+  const of = { readAt: () => {} };
+  const outages = new Outages<typeof of>();
   const next = new NextTurn(of, 0, { outages, clock, random: () => 0.5 });
   const turns: string[] = [];
   for (; now <= 600_000; now = next.due) {
