@@ -4,6 +4,7 @@ import { parseDuration, isInterval } from '../../reconciler/desired/blocks/watch
 import { isAddress } from '../../reconciler/model/address.ts';
 import { withDotenv } from '../../reconciler/host/reference-source.ts';
 import type { Options } from '../../reconciler/operations/options.ts';
+import { mostOf } from '../../reconciler/operations/parallel.ts';
 import type { FlagValues } from './flag-table.ts';
 import type { Io } from './io.ts';
 import { FORMATS, type Format } from './words.ts';
@@ -169,6 +170,21 @@ export function intervalOf(interval: string | undefined): number {
     throw usageError('--interval takes a time such as 30s, 5m or 1h, from 10s to 24h.');
   return every;
 }
+
+/** How an edit reaches the environments of a controller. */
+export function rolloutOf({ soak, maxFailures }: FlagValues<'--soak' | '--max-failures'>): {
+  readonly soak: number | undefined;
+  readonly maxFailures: string | undefined;
+} {
+  const time = soak === undefined ? undefined : parseDuration(soak, soak === '0' ? 's' : undefined);
+  if (time === null || (time !== undefined && time > LONGEST_SOAK))
+    throw usageError('--soak takes a time such as 30s, 5m or 1h, up to 24h, or 0.');
+  // Throws if it is neither a number nor a share.
+  if (maxFailures !== undefined) mostOf(maxFailures, 1);
+  return { soak: time, maxFailures };
+}
+
+const LONGEST_SOAK = 86_400_000;
 
 /** The last moment with a year of four digits. */
 const LATEST = Date.UTC(10_000, 0) - 1;

@@ -15,6 +15,9 @@ const TOLD = [
   '--notify',
 ] as const;
 
+const MAX_FAILURES =
+  'an edit reaches no more environments once more than this failed, a number or a share of those that it reached (default: 10%)';
+
 /** The commands of a controller and its journal, as rows of the table of commands. */
 export const WATCH_COMMANDS = {
   watch: {
@@ -30,6 +33,8 @@ export const WATCH_COMMANDS = {
       '--parallel',
       '--shard',
       '--interval',
+      '--soak',
+      '--max-failures',
       '--strict',
       '--git',
       '--ref',
@@ -50,6 +55,7 @@ export const WATCH_COMMANDS = {
     about: {
       '--all': null,
       '--data': 'folder of the journal, the locks and the suspensions (default: .setpoint/watch)',
+      '--max-failures': MAX_FAILURES,
       '--parallel': 'environments in parallel (default: 8)',
       '--quiet': 'only warnings',
       '--strict': 'count what cannot be compared: such an environment is unknown, not in sync',
@@ -72,6 +78,8 @@ export const WATCH_COMMANDS = {
       '--timeout',
       '--parallel',
       '--interval',
+      '--soak',
+      '--max-failures',
       '--strict',
       '--data',
       '--state-secret',
@@ -87,6 +95,7 @@ export const WATCH_COMMANDS = {
       '--data': 'folder of the journal and the suspensions (default: .setpoint/watch)',
       '--interval':
         'time between two reads of an object that does not say, from 10s to 24h (default: 5m)',
+      '--max-failures': MAX_FAILURES,
       '--parallel': 'objects in parallel (default: 8)',
       '--quiet': 'only warnings',
       '--strict': 'count what cannot be compared: such an object is unknown, not in sync',

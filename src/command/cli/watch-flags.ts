@@ -6,6 +6,11 @@ export const WATCH_FLAGS = {
     value: 'time',
     about: 'time between two reads of an environment, from 10s to 24h (default: 5m)',
   },
+  '--soak': {
+    value: 'time',
+    about:
+      'how long an environment must stay as declared after an edit before the next ring gets it (default: 1m; 0 writes an edit to all at once)',
+  },
   '--approved': {
     value: 'plan.json',
     about: 'a saved plan that healing must not go beyond',

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ControllerRequest } from '../../../src/controller/watch/controller.ts';
 import { whyNotHealed } from '../../../src/controller/watch/healing.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import {
@@ -25,10 +26,14 @@ interface Scene {
   readonly folder: string;
   readonly members: readonly Member[];
   readonly edit: (language: string) => void;
+  readonly watch: World;
 }
 
-/** Environments e0, e1 and so on, in these rings. */
-async function scene(rings: readonly (string | null)[]): Promise<Scene> {
+/** Environments e0, e1 and so on, in these rings, healed by a controller that has read all of them. */
+async function begin(
+  rings: readonly (string | null)[],
+  options: Pick<ControllerRequest, 'soak' | 'maxFailures'> = {},
+): Promise<Scene> {
   const folder = watchFolder();
   const members: Member[] = [];
   for (const ring of rings) members.push({ store: await startStore({}, { language: 'en' }), ring });
@@ -44,7 +49,22 @@ async function scene(rings: readonly (string | null)[]): Promise<Scene> {
     );
   };
   edit('en');
-  return { folder, members, edit };
+  const watch = startWatching({ folder, ...options });
+  await watch.pass(20 * SECOND);
+  return { folder, members, edit, watch };
+}
+
+/** Every write is refused, or changes nothing, until `intercept` is null again. */
+function refuseWrites({ store }: Member, how: 'changed back' | 'refused' = 'refused'): void {
+  store.intercept = (request, response) => {
+    if (request.method !== 'POST') return false;
+    response.statusCode = how === 'refused' ? 422 : 200;
+    response.setHeader('content-type', 'application/json');
+    response.end(
+      how === 'refused' ? '{"detail":"no such model"}' : '{"message":"Settings stored"}',
+    );
+    return true;
+  };
 }
 
 function reached({ members }: Scene, language = 'de'): string[] {
@@ -59,9 +79,8 @@ function why(watch: World, name: string): string | null {
 
 describe('an edit of many environments', () => {
   it('reaches one, then ten, then the others, each once those before are verified', async () => {
-    const all = await scene(Array.from({ length: 24 }, () => null));
-    const watch = startWatching({ folder: all.folder });
-    await watch.pass(20 * SECOND);
+    const all = await begin(Array.from({ length: 24 }, () => null));
+    const { watch } = all;
     all.edit('de');
     await watch.pass(45 * SECOND);
     const [first = ''] = reached(all);
@@ -78,9 +97,8 @@ describe('an edit of many environments', () => {
   });
 
   it('reaches ring after ring', async () => {
-    const all = await scene(['1', '0', '1', null, '0', null]);
-    const watch = startWatching({ folder: all.folder });
-    await watch.pass(20 * SECOND);
+    const all = await begin(['1', '0', '1', null, '0', null]);
+    const { watch } = all;
     all.edit('de');
     await watch.pass(40 * SECOND);
     expect(reached(all)).toEqual(['e1', 'e4']);
@@ -93,48 +111,34 @@ describe('an edit of many environments', () => {
     await watch.stop();
   });
 
-  it.each(['refused', 'changed back'])('stops once more than a tenth are %s', async (how) => {
-    const all = await scene(Array.from({ length: 6 }, () => null));
-    const watch = startWatching({ folder: all.folder });
-    await watch.pass(20 * SECOND);
-    for (const { store } of all.members)
-      store.intercept = (request, response) => {
-        if (request.method !== 'POST') return false;
-        response.statusCode = how === 'refused' ? 422 : 200;
-        response.setHeader('content-type', 'application/json');
-        response.end(
-          how === 'refused' ? '{"detail":"no such model"}' : '{"message":"Settings stored"}',
-        );
-        return true;
-      };
-    all.edit('de');
-    await watch.pass(30 * MINUTE);
-    const written = all.members.filter(({ store }) => store.posts() > 0);
-    expect(written).toHaveLength(1);
-    const waiting = watch.controller.states().find(({ waits }) => waits !== null);
-    expect(waiting?.waits).toMatchObject({
-      words: expect.stringMatching(/^the edit stopped: 1 of 1 failed or differ again \(e\d\)$/),
-      isStopped: true,
-    });
-    // The next edit begins again.
-    for (const { store } of all.members) store.intercept = null;
-    all.edit('it');
-    await watch.pass(4 * MINUTE);
-    expect(reached(all, 'it')).toHaveLength(6);
-    await watch.stop();
-  });
+  it.each(['refused', 'changed back'] as const)(
+    'stops once more than a tenth are %s',
+    async (how) => {
+      const all = await begin(Array.from({ length: 6 }, () => null));
+      const { watch } = all;
+      for (const member of all.members) refuseWrites(member, how);
+      all.edit('de');
+      await watch.pass(30 * MINUTE);
+      const written = all.members.filter(({ store }) => store.posts() > 0);
+      expect(written).toHaveLength(1);
+      const waiting = watch.controller.states().find(({ waits }) => waits !== null);
+      expect(waiting?.waits).toMatchObject({
+        words: expect.stringMatching(/^the edit stopped: 1 of 1 failed or differ again \(e\d\)$/),
+        isStopped: true,
+      });
+      // The next edit begins again.
+      for (const { store } of all.members) store.intercept = null;
+      all.edit('it');
+      await watch.pass(4 * MINUTE);
+      expect(reached(all, 'it')).toHaveLength(6);
+      await watch.stop();
+    },
+  );
 
   it('goes on once what failed is as declared, one at a time', async () => {
-    const all = await scene(Array.from({ length: 6 }, () => null));
-    const watch = startWatching({ folder: all.folder });
-    await watch.pass(20 * SECOND);
-    for (const { store } of all.members)
-      store.intercept = (request, response) => {
-        if (request.method !== 'POST') return false;
-        response.statusCode = 422;
-        response.end('{"detail":"no such model"}');
-        return true;
-      };
+    const all = await begin(Array.from({ length: 6 }, () => null));
+    const { watch } = all;
+    for (const member of all.members) refuseWrites(member);
     all.edit('de');
     await watch.pass(5 * MINUTE);
     const failed = all.members.find(({ store }) => store.posts() > 0);
@@ -148,9 +152,8 @@ describe('an edit of many environments', () => {
   });
 
   it('goes on after a restart where it was, and begins again with a second edit', async () => {
-    const all = await scene(['0', '1', '1', '2']);
-    const watch = startWatching({ folder: all.folder });
-    await watch.pass(20 * SECOND);
+    const all = await begin(['0', '1', '1', '2']);
+    const { watch } = all;
     all.edit('de');
     await watch.pass(40 * SECOND);
     expect(reached(all)).toEqual(['e0']);
@@ -168,10 +171,33 @@ describe('an edit of many environments', () => {
     await next.stop();
   });
 
+  it('waits as long as it is set to, and allows as many failures', async () => {
+    const all = await begin(['0', '0', '1'], { soak: 5 * MINUTE, maxFailures: '1' });
+    const { watch } = all;
+    const [first] = all.members;
+    if (first === undefined) throw new Error('There is no member.');
+    refuseWrites(first);
+    all.edit('de');
+    await watch.pass(4 * MINUTE);
+    expect([reached(all), why(watch, 'e2')]).toEqual([['e1'], 'waits for ring 0']);
+    first.store.intercept = null;
+    first.store.stored = { language: 'de' };
+    await watch.pass(8 * MINUTE);
+    expect(reached(all)).toHaveLength(3);
+    await watch.stop();
+  });
+
+  it('reaches all at once if it is set to wait for none', async () => {
+    const all = await begin(['0', '1', null], { soak: 0 });
+    all.edit('de');
+    await all.watch.pass(40 * SECOND);
+    expect(reached(all)).toHaveLength(3);
+    await all.watch.stop();
+  });
+
   it('says which ring cannot be written, and goes on once it can', async () => {
-    const all = await scene(['0', '1']);
-    const watch = startWatching({ folder: all.folder });
-    await watch.pass(20 * SECOND);
+    const all = await begin(['0', '1']);
+    const { watch } = all;
     await watch.controller.suspend(['e0'], { reason: 'an incident', until: null });
     all.edit('de');
     await watch.pass(HOUR);
@@ -188,9 +214,8 @@ describe('an edit of many environments', () => {
   it.each(['before the edit', 'at the edit', 'and after a restart'])(
     'waits for a ring that cannot be reached: %s',
     async (when) => {
-      const all = await scene(['0', '1', null]);
-      let watch = startWatching({ folder: all.folder });
-      await watch.pass(20 * SECOND);
+      const all = await begin(['0', '1', null]);
+      let { watch } = all;
       const [first] = all.members;
       if (first === undefined) throw new Error('There is no member.');
       first.store.intercept = (request) => {
@@ -220,9 +245,8 @@ describe('an edit of many environments', () => {
 
 describe('drift of many environments', () => {
   it('is put back everywhere at once, also during an edit that waits', async () => {
-    const all = await scene(Array.from({ length: 12 }, () => null));
-    const watch = startWatching({ folder: all.folder });
-    await watch.pass(20 * SECOND);
+    const all = await begin(Array.from({ length: 12 }, () => null));
+    const { watch } = all;
     for (const { store } of all.members) store.stored = { language: 'xx' };
     await watch.pass(40 * SECOND);
     expect(reached(all, 'en')).toHaveLength(12);

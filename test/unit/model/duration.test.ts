@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { intervalOf, untilOf } from '../../../src/command/cli/flags.ts';
+import { intervalOf, rolloutOf, untilOf } from '../../../src/command/cli/flags.ts';
 import { parseDuration } from '../../../src/reconciler/desired/blocks/watch.ts';
 import { parseAge } from '../../../src/reconciler/operations/flag-values.ts';
 
@@ -41,6 +41,14 @@ it('flags take the same times, each in its own limits', () => {
   ]);
   for (const text of ['9999ms', '25h', '30'])
     expect(() => intervalOf(text)).toThrow('--interval takes a time');
+  expect(['0', '0s', '90s', '24h'].map((soak) => rolloutOf({ soak }).soak)).toEqual([
+    0, 0, 90_000, 86_400_000,
+  ]);
+  for (const soak of ['25h', '30', '-1s', ''])
+    expect(() => rolloutOf({ soak })).toThrow('--soak takes a time');
+  for (const maxFailures of ['0', '5', '20%']) expect(rolloutOf({ maxFailures })).toBeDefined();
+  for (const maxFailures of ['101%', 'x', ''])
+    expect(() => rolloutOf({ maxFailures })).toThrow('--max-failures takes a number');
   expect([parseAge('--max-age', '90m'), parseAge('--max-age', '1.5h')]).toEqual([
     5_400_000, 5_400_000,
   ]);

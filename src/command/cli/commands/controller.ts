@@ -11,7 +11,7 @@ import { ClusterController } from '../../../controller/cluster/open.ts';
 import { leaseLocks } from '../../../controller/watch/locks/lease-locks.ts';
 import { scopedLocks, type Locks } from '../../../controller/watch/locks/locks.ts';
 import type { Flags } from '../command-table.ts';
-import { countOf, DEFAULT_DATA, intervalOf, timeoutOf } from '../flags.ts';
+import { countOf, DEFAULT_DATA, intervalOf, rolloutOf, timeoutOf } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import { watchLog, watchOver } from './watch.ts';
@@ -33,6 +33,7 @@ export async function controllerCommand(flags: Flags<'controller'>, io: Io): Pro
       env,
       data,
       interval: intervalOf(flags.interval),
+      ...rolloutOf(flags),
       parallel: flags.parallel === undefined ? 8 : countOf('--parallel', flags.parallel),
       policy: flags.policy,
       stateSecret: flags.stateSecret,

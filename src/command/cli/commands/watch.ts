@@ -25,7 +25,14 @@ import { clusterHere } from '../../../controller/cluster/kube-api.ts';
 import { leaseLocks } from '../../../controller/watch/locks/lease-locks.ts';
 import { scopedLocks, type Locks } from '../../../controller/watch/locks/locks.ts';
 import type { Flags } from '../command-table.ts';
-import { countOf, intervalOf, optionsFrom, DEFAULT_DATA, shardOptions } from '../flags.ts';
+import {
+  countOf,
+  intervalOf,
+  optionsFrom,
+  rolloutOf,
+  DEFAULT_DATA,
+  shardOptions,
+} from '../flags.ts';
 import { type Io, write } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import type { JournalRecord, WatchState } from '../../../reconciler/model/watch.ts';
@@ -71,6 +78,7 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       source,
       data,
       interval,
+      ...rolloutOf(flags),
       parallel: flags.parallel === undefined ? 8 : countOf('--parallel', flags.parallel),
       approved,
       abandon: io.abandon,
