@@ -21,13 +21,15 @@ import { envPairs, isUnfinished } from './lines.ts';
 import { isForbiddenVariable, readableName } from './pipeline-variables.ts';
 import { isSecretPlace, lockedNodes } from '../model/native-schema.ts';
 import {
-  foreignReference,
   isMalformed,
   mayHoldReference,
   parseTemplate,
   wholeReference,
   type Malformed,
 } from './references.ts';
+import { correctReference } from './indirections.ts';
+import { type Flaw, findTemplateFlaw } from './text-use.ts';
+import { factsAt } from '../model/path-facts.ts';
 import { expectationAt, takesText } from './schema-lookup.ts';
 
 /**
@@ -234,9 +236,42 @@ function findingOf(node: ScalarNode, path: readonly string[]): Finding | null {
   if (typeof node.value !== 'string') return null;
   if (kind === 'pairs') return pairsFinding(node.value);
   if (kind === 'words' && isUnfinished(node.value)) return UNFINISHED;
-  if (!mayHoldReference(node.value)) return null;
-  if (kind === 'plain' && inBlock(path)[0] !== 'unmanaged') return MISPLACED;
-  return textFinding(node.value);
+  const isReferring = mayHoldReference(node.value);
+  if (isReferring && kind === 'plain' && inBlock(path)[0] !== 'unmanaged') return MISPLACED;
+  return (isReferring ? textFinding(node.value) : null) ?? useFinding(node.value, path);
+}
+
+/** A text that cannot work where the service uses it: an address without a scheme, a model with a line break. */
+function useFinding(text: string, path: readonly string[]): Finding | null {
+  const [block = '', ...inner] = inBlock(path);
+  if (block === 'server' || inner.length === 0) return null;
+  const at = block === 'settings' ? inner : [block, ...inner];
+  const { use } = factsAt(isAddressEntry(at) ? [...at, 'url'] : at);
+  if (use === 'free') return null;
+  // What is written `$${` is meant as it is.
+  const parts = mayHoldReference(text) ? parseTemplate(text.replaceAll('$${', 'x')) : [text];
+  const flaw = isMalformed(parts) ? null : findTemplateFlaw(parts, use);
+  return flaw === null ? null : findingOfFlaw(flaw, text);
+}
+
+/** An entry of a list of remote mcp servers that is text is its address. */
+function isAddressEntry(at: readonly string[]): boolean {
+  return at[0] === 'mcp_config' && at.length === 3 && at[1] !== 'stdio_servers';
+}
+
+const CODES = {
+  form: 'bad-value',
+  indirection: 'malformed-reference',
+  userinfo: 'literal-secret',
+} as const satisfies Readonly<Record<Flaw['kind'], Finding['code']>>;
+
+function findingOfFlaw({ kind, what, hint }: Flaw, text: string): Finding {
+  const form = kind === 'indirection' ? correctReference(text) : null;
+  return {
+    code: CODES[kind],
+    message: `This ${what}.`,
+    hint: form === null ? hint : `Write ${form}.`,
+  };
 }
 
 /** No encoding carries it: servers store another text in its place, or cannot answer what they have stored. */
@@ -296,7 +331,9 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
     };
   }
   if (reference !== null) return textFinding(text);
-  const foreign = foreignReference(text);
+  const parsed = mayHoldReference(text) ? parseTemplate(text) : null;
+  if (parsed !== null && isMalformed(parsed)) return malformed(parsed, false);
+  const foreign = correctReference(text);
   if (foreign !== null) {
     return {
       code: 'malformed-reference',
@@ -304,8 +341,6 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
       hint: `Write ${foreign}.`,
     };
   }
-  const parsed = mayHoldReference(text) ? parseTemplate(text) : null;
-  if (parsed !== null && isMalformed(parsed)) return malformed(parsed, false);
   return literal(path);
 }
 

@@ -147,18 +147,6 @@ export function isData(text: string): boolean {
 /** The first part of the texts that stand for requests of objects of a cluster, where a settings file has the name of a secret command. */
 export const REQUESTED = 'Secret';
 
-/** How to write a reference that has another tool's form and is the whole value of a secret; null if it has none of these. */
-export function foreignReference(text: string): string | null {
-  const whole = text.trim();
-  const name =
-    /^(?:\$\((?:env:)?\s*([A-Za-z_]\w*)\s*\)|\$env:([A-Za-z_]\w*)|env\(\s*([A-Za-z_]\w*)\s*\)|!env\s+([A-Za-z_]\w*)|\$([A-Za-z_]\w*))$/
-      .exec(whole)
-      ?.slice(1)
-      .find((group) => group !== undefined);
-  if (isVariableName(name)) return `\${env:${readableName(name)}}`;
-  return /^\$\(.*\)$|^env\(.*\)$|^!env\b/s.test(whole) ? '${env:NAME}' : null;
-}
-
 /** Whether a word is written as variables are, so that a hint may repeat it. A pasted secret is not. */
 function isVariableName(name: string | undefined): name is string {
   return name !== undefined && /^[A-Z][A-Z0-9_]{0,63}$/.test(name) && isShowable(name);

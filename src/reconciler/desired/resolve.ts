@@ -32,6 +32,7 @@ import {
 import { mayHoldReference } from './references.ts';
 import { unknownNames } from './cross-check.ts';
 import { missingReferences, readStrictly, resolveText, lookUp } from './lookup.ts';
+import { withUsable } from './text-use.ts';
 import { withActive } from './profiles.ts';
 import type { Target } from './target.ts';
 
@@ -51,7 +52,7 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
     const same = isShared
       ? once(FIELDS, node, () => (holdsReference(node) ? null : resolve()))
       : null;
-    const found = same ?? resolve();
+    const found = same ?? usableField(resolve());
     if (isUnmanaged(unmanaged, found.field.path)) return;
     resolved.push(found);
     if (same !== null) return;
@@ -98,6 +99,12 @@ function onlyOn(items: DesiredState['items']): readonly OnlyOn[] {
   );
 }
 
+/** A field whose references can work; one that cannot is as one without a value. */
+function usableField(found: DesiredField): DesiredField {
+  const value = withUsable(found.value, found.field.path);
+  return value === found.value ? found : { ...found, value };
+}
+
 interface NodeAt {
   /** Under `settings`. */
   readonly path: Path;
@@ -113,7 +120,7 @@ const GUARDS = new WeakMap<Node, GuardSettings>();
 /** What a target declares item by item in each block that has items. */
 function itemsOfBlocks(target: Target, source: ReferenceSource): DesiredState['items'] {
   const all = new Map<string, readonly DeclaredItem[]>();
-  const resolve = (text: string): Value => resolveText(text, source);
+  const resolve = (text: string, path: Path): Value => withUsable(resolveText(text, source), path);
   for (const { name, items } of BLOCKS as readonly Block<BlockName>[]) {
     const node = target[name];
     if (node === undefined || items === undefined) continue;

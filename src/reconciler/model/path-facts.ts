@@ -23,9 +23,17 @@ export interface Facts {
   readonly names: 'shown' | 'judged';
   /** The block whose items a value there names; null if it names none. */
   readonly item: string | null;
+  /** How the service uses a text there: which texts work follows from it. */
+  readonly use: TextUse;
   /** Whether the server alone writes what is there: it is not compared, and a write neither sends nor loses it. */
   readonly served: boolean;
 }
+
+/**
+ * `url`: an address of a model provider and the like. `endpoint`: the address of an mcp server, which may have a query or userinfo. `host`: a host, with a scheme
+ * or without. `header`: the value of a header. `key`: one that is sent in a header. `name`: one line. `free`: any text.
+ */
+export type TextUse = 'url' | 'endpoint' | 'host' | 'header' | 'key' | 'name' | 'free';
 
 export interface Address {
   /** `url`: the value is the address. `model`: the service knows the address of its provider. */
@@ -87,8 +95,22 @@ export function factsAt(path: Path): Facts {
     address: addressAt(own, start, place),
     names: own.names === true ? 'shown' : 'judged',
     item: own.item ?? null,
+    use: useOf(chain),
     served: chain.some(({ served }) => served === true),
   };
+}
+
+/** Forms of text that have one line. */
+const ONE_LINE: ReadonlySet<string> = new Set(['name', 'id', 'source']);
+
+function useOf(chain: readonly MemberFacts[]): TextUse {
+  const { address, shows = '' } = chain.at(-1) ?? FREE;
+  const declared = chain.findLast(({ text }) => text !== undefined)?.text;
+  if (declared === 'header' || declared === 'host') return declared;
+  if (declared !== undefined) return 'free';
+  if (address?.by === 'url') return shows === 'address' ? 'endpoint' : 'url';
+  if (chain.some(({ secret }) => secret === true)) return 'key';
+  return ONE_LINE.has(shows) ? 'name' : 'free';
 }
 
 function addressAt({ address }: MemberFacts, start: string, place: Path): Address | null {

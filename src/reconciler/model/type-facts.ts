@@ -38,6 +38,8 @@ export interface MemberFacts {
    * without the form of a secret; `address`, `command` and `source` have forms of their own. Without any it is free form, and masked.
    */
   readonly shows?: string;
+  /** How a text is used, if its secrecy and how it is shown do not say so: `lines`, `header` or `host`. */
+  readonly text?: string;
   readonly names?: boolean;
   readonly served?: boolean;
   readonly item?: string;

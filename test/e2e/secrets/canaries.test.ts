@@ -35,7 +35,7 @@ settings:
   language: \${env:SHORT}
   agent: literal
   llm_model: \${env:MODEL}
-  llm_api_key: \${env:SECRET}
+  llm_api_key: \${env:KEY}
   git_user_name: bot of \${env:LEVEL}
   sandbox_api_key: null
   mcp_config:

@@ -37,8 +37,7 @@ beforeEach(async () => {
       settings:
         language: fr
         sandbox_api_key: null
-        llm_api_key: \${env:SECRET}
-        git_user_name: \${env:SECRET}
+        llm_api_key: \${env:KEY}
         mcp_config:
           stdio_servers: [{ name: x, command: c, args: ["\${env:SECRET}", y], env: { TOKEN: "\${env:SECRET}" } }]
     `,

@@ -56,7 +56,9 @@ function commands(store: object = {}): Record<string, string> {
 
 function calls(): readonly string[] {
   const path = join(folder.path, 'calls');
-  return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').toSorted() : [];
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  return lines.map((line) => line.trim()).toSorted();
 }
 
 async function ran(args: readonly string[], env: Record<string, string>) {

@@ -34,7 +34,7 @@ const FILE = dedent`
     headers: { X-Tenant: "\${env:HEADER}" }
   settings:
     llm_model: \${env:MODEL}
-    llm_api_key: \${env:SECRET}
+    llm_api_key: \${env:KEY}
     agent: \${env:GITHUB_SHA}
     sandbox_api_key: null
     email: \${env:ID}

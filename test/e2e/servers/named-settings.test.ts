@@ -462,7 +462,7 @@ environments:
       ['missing-key', ['marketplaces', 'team']],
     ]);
     const wrong = await validate(
-      asked('mcp_servers: { a: { url: x, urll: y, auth: { value: z } } }'),
+      asked('mcp_servers: { a: { url: https://x, urll: y, auth: { value: z } } }'),
     );
     expect(wrong.diagnostics.map(({ code, path }) => [code, path])).toEqual([
       ['unknown-key', ['mcp_servers', 'a', 'urll']],

@@ -93,14 +93,14 @@ guards:                            # base.yaml:5
 
   it('writes out what a terminal would not show, and steers none', () => {
     const odd = 'a\u001B[31m\u202Eb\u200B\u{E0041}\u0085';
-    const text = `version: 1\n${SERVER}\nsettings: { agent: ${JSON.stringify(odd).replaceAll(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)} }\n`;
+    const text = `version: 1\n${SERVER}\nsettings: { agent_settings: { persona: ${JSON.stringify(odd).replaceAll(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)} } }\n`;
     const effective = textOf(target(text));
     expect(effective).not.toMatch(/[^\n -~]/);
     expect(declared(target(effective))).toEqual(declared(target(text)));
   });
 
   it('as JSON, literals and references are as the file has them, and a secret by its name or flag is masked', () => {
-    const text = `version: 1\n${SERVER}\nsettings:\n  llm_base_url: https://u:canary@x/\n  git_user_name: a-\${env:B}\n  llm_api_key: \${env:A}\n  mcp_config:\n    sse_servers: ["https://x/?k=canary"]\n    stdio_servers:\n      - { name: n, command: c, args: "-y --token canary", env: { LEVEL: info, OTHER: sk-canary, B: "\${env:B}" } }
+    const text = `version: 1\n${SERVER}\nsettings:\n  llm_base_url: https://x/?k=canary\n  git_user_name: a-\${env:B}\n  llm_api_key: \${env:A}\n  mcp_config:\n    sse_servers: ["https://x/?k=canary"]\n    stdio_servers:\n      - { name: n, command: c, args: "-y --token canary", env: { LEVEL: info, OTHER: sk-canary, B: "\${env:B}" } }
       - { name: m, command: c, args: [-y, "--api-key=canary", --password, canary, "\${env:B}", "--auth=\${env:B}"] }\n`;
     const values = effectiveValues(target(text));
     expect(JSON.stringify(values)).not.toContain('canary');

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { correctReference } from '../../../src/reconciler/desired/indirections.ts';
 import { lookUp } from '../../../src/reconciler/desired/lookup.ts';
-import {
-  foreignReference,
-  parseTemplate,
-  wholeReference,
-} from '../../../src/reconciler/desired/references.ts';
+import { parseTemplate, wholeReference } from '../../../src/reconciler/desired/references.ts';
 import { growth, LINEAR } from '../../fixture/growth.ts';
 import { problems, settings, source, target, withSettings } from './reading.ts';
 
@@ -129,7 +126,7 @@ describe("other tools' references", () => {
     ['secret', null],
     ['$(', null],
   ])('%s', (text, form) => {
-    expect(foreignReference(text)).toBe(form);
+    expect(correctReference(text)).toBe(form);
   });
 });
 

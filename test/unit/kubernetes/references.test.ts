@@ -124,7 +124,7 @@ it('an escape is text', () => {
     ['$${env:HOME}', '${env:HOME}'],
     ['$$${env:HOME}', '$${env:HOME}'],
     ['$', '$'],
-    ['{env:HOME}', '{env:HOME}'],
+    ['{HOME}', '{HOME}'],
   ]) {
     const { target } = readSettingsTarget(objectWith(['settings', 'git_user_name'], text ?? ''));
     expect([text, target === null, stored]).toEqual([text, false, stored]);

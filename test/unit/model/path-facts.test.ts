@@ -61,6 +61,7 @@ describe('a place shares what is known of the place around it', () => {
       address: null,
       names: 'judged',
       item: null,
+      use: 'free',
       served: false,
     });
     expect(factsAt(at('llm_base_url.x'))).toMatchObject({ address: null });

@@ -1,5 +1,6 @@
 import type { MapNode, Node, overlay, PlacedFinding } from '../node.ts';
 import type { DeclaredItem, OnlyOn } from '../../model/state.ts';
+import type { Path } from '../../model/path.ts';
 import type { Value } from '../../model/value.ts';
 import { isShowable } from '../../model/secret-words.ts';
 
@@ -42,8 +43,8 @@ export interface Block<Name extends string = string> {
   readonly data?: (node: Node) => Value;
 }
 
-/** The value of a text, its references looked up. */
-export type Resolve = (text: string) => Value;
+/** The value of a text at a path of the file, its references looked up. */
+export type Resolve = (text: string, path: Path) => Value;
 
 /** The path without the environment that holds it, so that every block has the same paths. */
 export function inBlock(path: FilePath): FilePath {

@@ -290,7 +290,8 @@ function namedItem(
   { key: name, node, keyFile, keyAt }: Member,
   resolve: Resolve,
 ): DesiredItem {
-  const members = membersIn(form, node, resolve);
+  const at = (text: string, member: Path): Value => resolve(text, [form.block, name, ...member]);
+  const members = membersIn(form, node, at);
   const values: readonly Own[] =
     members === null ? [{ member: [], value: null }] : ownLeaves(form, members);
   return {
@@ -349,6 +350,6 @@ function valueOf(form: CollectionForm, member: Path, node: Node, resolve: Resolv
       ]),
     );
   if (typeof node.value !== 'string') return node.value;
-  const value = resolve(node.value);
+  const value = resolve(node.value, member);
   return typeof value === 'string' && isSecretIn(form, member) ? new Secret(value) : value;
 }

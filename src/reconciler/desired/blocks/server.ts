@@ -41,28 +41,20 @@ export const server: Block<'server'> = {
   overlay: overlayServer,
 };
 
+/** A url that has the form of one, but a host or port that no url can have. */
 function impossibleUrl(holder: MapNode, path: FilePath): PlacedFinding[] {
   const url = member(member(holder, 'server'), 'url');
-  if (url === undefined || !isImpossibleUrl(url, /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i))
-    return [];
+  const text = textOf(url)?.trim() ?? '';
+  const isOfForm = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(text);
+  if (url === undefined || !isOfForm || mayHoldReference(text) || URL.canParse(text)) return [];
   return [
-    findingAt(url, impossibleUrlFinding([...path, 'server', 'url'], 'https://agents.example.com')),
+    findingAt(url, {
+      code: 'bad-value',
+      message: 'This address has an invalid host or port.',
+      hint: 'Write it like https://agents.example.com.',
+      path: [...path, 'server', 'url'],
+    }),
   ];
-}
-
-/** Whether a url has the form of one, but a host or port that no url can have. */
-export function isImpossibleUrl(node: Node, form: RegExp): boolean {
-  const text = textOf(node)?.trim() ?? '';
-  return form.test(text) && !mayHoldReference(text) && !URL.canParse(text);
-}
-
-export function impossibleUrlFinding(path: FilePath, example: string): PlacedFinding['finding'] {
-  return {
-    code: 'bad-value',
-    message: 'This address has an invalid host or port.',
-    hint: `Write it like ${example}.`,
-    path,
-  };
 }
 
 function reservedHeaders(holder: MapNode, path: FilePath): PlacedFinding[] {

@@ -29,17 +29,12 @@ import {
   isPlainAddress,
   isPlainWord,
 } from './block.ts';
-import { impossibleUrlFinding, isImpossibleUrl } from './server.ts';
 
 export const settings: Block<'settings'> = {
   name: 'settings',
   pulled: true,
   textKind,
-  check: (holder, path) => [
-    ...notSettable(holder, path),
-    ...impossibleEntryUrls(holder, path),
-    ...duplicateEntries(holder, path),
-  ],
+  check: (holder, path) => [...notSettable(holder, path), ...duplicateEntries(holder, path)],
   isQuotable,
   textForm,
   data,
@@ -131,16 +126,6 @@ function notSettable(holder: MapNode, path: FilePath): PlacedFinding[] {
       path: [...path, 'settings', 'user_consents_to_analytics'],
     }),
   ];
-}
-
-function impossibleEntryUrls(holder: MapNode, path: FilePath): PlacedFinding[] {
-  return entriesIn(holder, path).flatMap(({ list, entry, path: entryPath }) => {
-    if (list === 'stdio_servers') return [];
-    const url = member(entry, 'url') ?? entry;
-    if (!isImpossibleUrl(url, /^(https?|wss?):\/\/[^\s/?#]+\S*$/i)) return [];
-    const urlPath = url === entry ? entryPath : [...entryPath, 'url'];
-    return [findingAt(url, impossibleUrlFinding(urlPath, 'https://mcp.example.com/mcp'))];
-  });
 }
 
 function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {

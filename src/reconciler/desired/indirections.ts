@@ -1,0 +1,94 @@
+import { isShowable } from '../model/secret-words.ts';
+import { readableName } from './pipeline-variables.ts';
+
+/** A text that another program replaces before use: as a value it never works. */
+export interface Indirection {
+  /** What it is, without a word of the text. */
+  readonly what: string;
+  /** The variable that it names; null if it names none, or does more than that. */
+  readonly variable: string | null;
+  /** Whether it is the whole text. */
+  readonly isWhole: boolean;
+  /** Whether no password looks like it: `$ecret` may be one. */
+  readonly isCertain: boolean;
+}
+
+const NAME = '[A-Za-z_]\\w*';
+const QUOTED = `'[^'\\n]*'|"[^"\\n]*"`;
+
+/** Each form, first match first. The group `name` is the variable, if the form is no more than a variable. */
+const FORMS: readonly (readonly [what: string, pattern: RegExp])[] = [
+  [
+    'an expression of a pipeline, ${{ … }}',
+    new RegExp(
+      `\\$\\{\\{\\s*(?:(?:secrets|vars|env)\\.(?<name>${NAME})\\s*(?:\\|\\|\\s*(?:${QUOTED})\\s*)?\\}\\}|[^]*?(?:\\}\\}|$))`,
+    ),
+  ],
+  [
+    'a placeholder of a template, {{ … }}',
+    /\{\{[^]*?\}\}|\{%[^]*?%\}|\[\[\s*[\w.]+\s*\]\]|<%[^]*?%>/,
+  ],
+  [
+    'a variable of another program, ${…}',
+    new RegExp(`\\$\\{(?:(?:env:)?(?<name>${NAME})\\}|[^}]*(?:\\}+|$))`),
+  ],
+  [
+    'a reference of another program, {env:…} or {file:…}',
+    new RegExp(`\\{(?:env:(?<name>${NAME})|file:[^{}]+)\\}`),
+  ],
+  [
+    'a variable or command of another program, $(…)',
+    new RegExp(`\\$\\((?:env:)?\\s*(?:(?<name>${NAME})\\s*\\)|[^)]*\\))`),
+  ],
+  ['a variable of PowerShell, $env:…', new RegExp(`\\$env:(?<name>${NAME})`, 'i')],
+  [
+    'a variable of a shell, $…',
+    /(?<![\w$])\$(?<name>[A-Z_][A-Z0-9_]+)(?!\w)|^\$(?<only>[A-Za-z_]\w*)$/,
+  ],
+  ['a variable of Windows, %…%', /%(?<name>[A-Z_][A-Z0-9_]+)%(?![0-9A-Fa-f]{2})/],
+  [
+    'a reference of another program, env(…)',
+    new RegExp(`^\\s*(?:env\\(\\s*(?<name>${NAME})\\s*\\)|!env\\s+(?<only>${NAME}))\\s*$`),
+  ],
+  ['a reference of another program, env(…)', /^\s*(?:env\(.*\)|!env\b.*)\s*$/s],
+  [
+    'a reference to a secret store',
+    /^\s*(?:op|vault|awssm|awsps|gcpsm|azkv|doppler|infisical|bws|keychain|keyring|ref\+\w+):\/\/\S+\s*$|^\s*@Microsoft\.KeyVault\(.*\)\s*$/,
+  ],
+  ['a placeholder for a value of your own, <…>', /<[A-Za-z][\w .:/'-]{0,80}>/],
+  [
+    'a placeholder for a value of your own',
+    /^\s*(?:your[-_ ][\w .-]{1,60}|[\w-]{0,20}[-_]your[-_][\w-]{1,60}|(?:change|replace)[-_ ]?(?:me|this)|insert[-_ ][\w .-]{1,60}|(?:sk|pk|ghp|xox[bp])-?_?(?:\.{3,}|…))\s*$/i,
+  ],
+];
+
+/** Characters that are looked at: no form has more. */
+const LONGEST = 2048;
+
+/** The first indirection in a text that refers to nothing: its references are already taken out of it. Null if there is none. */
+export function findIndirection(whole: string): Indirection | null {
+  const text = whole.slice(0, LONGEST);
+  if (!/[${}%<[@:!(]|your|change|replace|insert|\.{3}|…/i.test(text)) return null;
+  for (const [what, pattern] of FORMS) {
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    const { name, only } = match.groups ?? {};
+    return {
+      what,
+      variable: name ?? only ?? null,
+      isWhole: match[0].trim() === whole.trim(),
+      isCertain: !/^\s*\$\w*[a-z]\w*\s*$/.test(whole),
+    };
+  }
+  return null;
+}
+
+/** How to write a text that is another program's reference as a whole; null if it is none. A pasted secret is not repeated. */
+export function correctReference(text: string): string | null {
+  const found = findIndirection(text);
+  if (found?.isWhole !== true || !found.isCertain) return null;
+  const { variable } = found;
+  return variable !== null && /^[A-Z][A-Z0-9_]{0,63}$/.test(variable) && isShowable(variable)
+    ? `\${env:${readableName(variable)}}`
+    : '${env:NAME}';
+}

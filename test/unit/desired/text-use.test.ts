@@ -1,0 +1,150 @@
+/** A text that cannot work where the service uses it is refused, at every place that the types have, written out or from a reference. */
+import { describe, expect, it } from 'vitest';
+import { findFlaw, withUsable } from '../../../src/reconciler/desired/text-use.ts';
+import { factsAt, type TextUse } from '../../../src/reconciler/model/path-facts.ts';
+import { formatPath, type Path } from '../../../src/reconciler/model/path.ts';
+import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
+import type { MemberFacts } from '../../../src/reconciler/model/type-facts.ts';
+import { TYPES } from '../../../src/reconciler/model/types.gen.ts';
+import { read } from './reading.ts';
+
+/** Every place that a type hangs at, one key in each map. */
+function placesIn(type: string, above: Path, seen: readonly string[] = []): readonly Path[] {
+  if (seen.includes(type)) return [];
+  return Object.entries(TYPES[type] ?? {}).flatMap(([name, member]: [string, MemberFacts]) => {
+    const path = [...above, name, ...(member.many === true ? ['any'] : [])];
+    const inner = member.type === undefined ? [] : placesIn(member.type, path, [...seen, type]);
+    return member.served === true ? [] : [path, ...inner];
+  });
+}
+
+const PLACES = [...placesIn('Settings', []), ...placesIn('File', [])];
+const USES = new Set(PLACES.map((path) => factsAt(path).use));
+
+const OF_TEXTS = ['a\n', 'a\nb', ' a', 'a ', ' ', '\u00A0a', 'a\u200B', 'a\u0007b', '\uFEFFa'];
+const PLACEHOLDERS = [
+  '${{ secrets.X }}',
+  "${{ vars.LLM_MODEL || 'openai/gpt-5' }}",
+  '{{ .Values.model }}',
+  '{{ llm_model }}',
+  '%LLM_MODEL%',
+  '$LLM_MODEL',
+  '$env:LLM_MODEL',
+  '${LLM_MODEL}',
+  '${A:-${B}}',
+  '$(LLM_MODEL)',
+  '{env:LLM_MODEL}',
+  '{file:~/.key}',
+  'env(LLM_MODEL)',
+  '!env LLM_MODEL',
+  '<your-model>',
+  'your-api-key',
+  'changeme',
+  'op://vault/item/field',
+];
+const ADDRESSES = [
+  'localhost:11434',
+  'llm.example.com/v1',
+  'http//x',
+  'ftp://x',
+  'https://',
+  '//x',
+  'https://a b/',
+  'https://x:99999999',
+];
+
+const WRONG: Readonly<Record<TextUse, readonly string[]>> = {
+  name: [...OF_TEXTS, ...PLACEHOLDERS],
+  key: [...OF_TEXTS, ...PLACEHOLDERS],
+  header: [...OF_TEXTS, ...PLACEHOLDERS, 'snow\u2603'],
+  url: [
+    ...OF_TEXTS,
+    ...PLACEHOLDERS,
+    ...ADDRESSES,
+    'https://me:pw@x/v1',
+    'https://<host>/v1',
+    'wss://x',
+  ],
+  endpoint: [...PLACEHOLDERS, ...ADDRESSES, 'https://$HOST/mcp', ' '],
+  host: [...OF_TEXTS, ...PLACEHOLDERS, 'me:pw@x', 'a b'],
+  free: [],
+};
+const RIGHT: Readonly<Record<TextUse, readonly string[]>> = {
+  name: [
+    'openai/gpt-5',
+    'A name of words',
+    'R2-D2 \u{1F469}\u200D\u{1F4BB}',
+    'a$b',
+    '100%',
+    'x <me@example.com>',
+    '',
+  ],
+  key: ['sk-1', 'p@ss"w\\ö', '$ecret', 'a {{b}} c', 'correct horse', ''],
+  header: ['Bearer x.y', 'a=1; b=2', ''],
+  url: ['https://llm.example.com/v1?api-version=1', 'http://[::1]:11434', 'HTTP://x', ''],
+  endpoint: ['https://me:pw@x/mcp?k=1', 'wss://x', ' https://x ', ''],
+  host: ['gitlab.example.com', 'gitlab.example.com:8443', 'https://gitlab.example.com', ''],
+  free: ['a\n', ' ', '<your-model>', '${A}'],
+};
+
+describe('each use of a text', () => {
+  for (const [use, texts] of Object.entries(WRONG) as [TextUse, readonly string[]][]) {
+    it.each(texts.map((text) => [JSON.stringify(text), text]))(
+      `${use}: %s cannot work`,
+      (_, text) => {
+        expect(findFlaw(text, use)?.what).toEqual(expect.any(String));
+      },
+    );
+    it.each(RIGHT[use].map((text) => [JSON.stringify(text), text]))(`${use}: %s can`, (_, text) => {
+      expect(findFlaw(text, use)).toBe(null);
+    });
+  }
+
+  it('has places', () => {
+    expect(USES).toEqual(new Set(Object.keys(WRONG)));
+    const at = (path: string): TextUse => factsAt(path.split('.')).use;
+    expect(at('llm_api_key')).toBe('key');
+    expect(at('llm_profiles.x.base_url')).toBe('url');
+    expect(at('mcp_servers.x.env.TOKEN')).toBe('free');
+    expect(at('secrets.x.value')).toBe('free');
+  });
+});
+
+describe('at each place of each type', () => {
+  const used = PLACES.filter((path) => factsAt(path).use !== 'free');
+  it.each(used.map((path) => [formatPath(path), path]))('%s: from a reference', (_, path) => {
+    const { use } = factsAt(path);
+    const values = (texts: readonly string[]) =>
+      texts.map((text) => withUsable(new Secret(text, '${env:A}'), path));
+    for (const value of values(WRONG[use])) {
+      expect(value).toBeInstanceOf(UnseenSecret);
+      expect((value as UnseenSecret).unseen.reason).toMatch(/^the variable A (?:is|has) /);
+    }
+    for (const value of values(RIGHT[use])) expect(value).not.toBeInstanceOf(UnseenSecret);
+  });
+
+  it.each(used.map((path) => [formatPath(path), path]))('%s: written out', (_, path) => {
+    const { use } = factsAt(path);
+    const isOfSettings = Object.hasOwn(TYPES['Settings'] ?? {}, path[0] ?? '');
+    const at = isOfSettings ? ['settings', ...path] : path;
+    const found = (text: string) => {
+      const value = at.reduceRight<unknown>((inner, key) => ({ [key]: inner }), text);
+      const { diagnostics } = read(
+        JSON.stringify({ version: 1, ...(value as object) }),
+        undefined,
+        {
+          serverGiven: true,
+        },
+      );
+      return diagnostics.filter(
+        ({ code, path: own }) =>
+          formatPath(own ?? []) === formatPath(at) ||
+          // A list or a place of a server alone.
+          ['unknown-key', 'wrong-type'].includes(code),
+      ).length;
+    };
+    if (use === 'key' || use === 'header') return;
+    for (const text of WRONG[use].filter((one) => !one.includes('${')))
+      expect([text, found(text)]).not.toEqual([text, 0]);
+  });
+});
