@@ -1,9 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parse } from 'yaml';
 import { credentialSource } from '../../../src/command/cli/watch-page.ts';
 import { servePage } from '../../../src/controller/page/serve.ts';
 import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
@@ -14,7 +12,13 @@ import { setpoint } from '../../fixture/command-here.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { hasProgram } from '../../fixture/program.ts';
 import { receiver } from '../../fixture/receivers.ts';
-import { seriesOf, type Scrape, type Series } from '../../fixture/scraped-series.ts';
+import {
+  ALERTS,
+  expectAlerts,
+  seriesOf,
+  type Scrape,
+  type Series,
+} from '../../fixture/scraped-series.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../../fixture/store-server.ts';
 import {
   HandClock,
@@ -26,13 +30,6 @@ import {
   type World,
   type WorldOptions,
 } from '../../fixture/watch-world.ts';
-
-const RULES = join(import.meta.dirname, '../../../examples/prometheus/rules.yml');
-const ALERTS = (
-  parse(readFileSync(RULES, 'utf8')) as {
-    groups: { rules: { alert?: string }[] }[];
-  }
-).groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? []));
 
 const HOUR = 60;
 const DECLARED = { language: 'en', llm_model: 'gpt-4o' };
@@ -129,23 +126,6 @@ async function minutesOfCron(url: string, minutes: number): Promise<readonly Ser
     Array.from({ length: minutes }, () => [{ instance: 'a', text }]),
     start,
   );
-}
-
-/** Asserts which alerts fire at any time, by the rules that are shipped. */
-function expectAlerts(series: readonly Series[], expected: readonly string[]): void {
-  const minutes = Math.max(...series.map(({ values }) => values.split(' ').length - 1));
-  const firing = ALERTS.map((name) => ({
-    expr: `group(max_over_time(ALERTS{alertname="${name}",alertstate="firing"}[${minutes}m]))`,
-    eval_time: `${minutes}m`,
-    exp_samples: expected.includes(name) ? [{ labels: '{}', value: 1 }] : [],
-  }));
-  const tests = [{ interval: '1m', input_series: series, promql_expr_test: firing }];
-  const file = join(watchFolder(), 'test.json');
-  writeFileSync(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: '1m', tests }));
-  const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], {
-    encoding: 'utf8',
-  });
-  expect(status === 0 ? '' : `${stdout}${stderr}`).toBe('');
 }
 
 interface State {
@@ -364,11 +344,8 @@ const STATES: Readonly<Record<string, State>> = {
   },
 };
 
-/** Rules whose state is not made here, and why. */
-const NOT_MADE: Readonly<Record<string, string>> = {
-  SetpointNotWatched:
-    'Only objects of a cluster are not watched: test/e2e/cluster counts them on a real API server, and rules_test.yml fires the rule.',
-};
+/** Rules about objects of a cluster: test/e2e/cluster/alerts.test.ts makes their states. */
+const OF_CLUSTER: ReadonlySet<string> = new Set(['SetpointNotWatched']);
 
 /** Refuses so many writes. */
 function refuseWrites(store: StoreServer, count: number): void {
@@ -428,14 +405,10 @@ describe.runIf(hasProgram('promtool'))(
       expectAlerts(await minutesOfCron((await aStore()).url, HOUR), []);
     });
 
-    it.each(ALERTS.filter((name) => !Object.hasOwn(NOT_MADE, name)))('%s', async (name) => {
+    it.each(ALERTS.filter((name) => !OF_CLUSTER.has(name)))('%s', async (name) => {
       const state = STATES[name];
       if (state === undefined) throw new Error(`No state is made for ${name}: add it to STATES.`);
       expectAlerts(await state.make(), [name, ...(state.also ?? [])]);
-    });
-
-    it.each(Object.entries(NOT_MADE))('%s is not made: %s', (name) => {
-      expect(ALERTS).toContain(name);
     });
   },
 );
