@@ -3,12 +3,8 @@ import type { Clock, Variables } from '../../reconciler/model/ports.ts';
 import { counted, namesListed } from '../../reconciler/model/wording.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
-import {
-  INTERVAL,
-  openController,
-  type Controller,
-  type ControllerRequest,
-} from '../watch/controller.ts';
+import type { Controller } from '../watch/controller.ts';
+import { INTERVAL, openController, type ControllerRequest } from '../watch/open-controller.ts';
 import { approvalDigest, whyNotHealed } from '../watch/healing.ts';
 import { STATE_KEY } from '../watch/conditions.ts';
 import type { Listener } from '../watch/watching.ts';

@@ -5,16 +5,16 @@ import type { ErrorReport } from '../../reconciler/model/error.ts';
 import type {
   JournalRecord,
   Moment,
-  ReadMark,
   StateEvent,
   WatchSettings,
   WatchState,
   WriteEvent,
-  Beginning,
 } from '../../reconciler/model/watch.ts';
-import { WATCH_STATUSES, watchStatusOf, type WatchStatus } from '../../reconciler/model/verdict.ts';
+import { watchStatusOf, type WatchStatus } from '../../reconciler/model/verdict.ts';
 import { healsAfter, moved, recent, retold } from './heal-limits.ts';
+import { beginningsAfter, firstOf } from './beginnings.ts';
 import { flipsAfter } from './flapping.ts';
+import { ReadMarks } from './read-marks.ts';
 import { failedAfter, putBackAfter } from './healing.ts';
 import type { AgreedLine } from './journal/journal-lines.ts';
 
@@ -40,9 +40,6 @@ export type Fact =
   | ({ readonly kind: 'set' } & Partial<
       Pick<WatchState, 'labels' | 'settings' | 'suspended' | 'heldBy' | 'waits' | 'declaredAt'>
     >);
-
-/** Reads whose findings are kept. */
-const MOST_READS = 100;
 
 /** How an environment is watched that the files do not declare. */
 const UNWATCHED: WatchSettings = {
@@ -91,6 +88,7 @@ export function notReadState(
     edit: null,
     declaredAt: null,
     rollout: null,
+    verified: [],
     waits: null,
     agreed: null,
   };
@@ -123,6 +121,7 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
         ...first,
         ...labels,
         ...(fact.flip === true ? { flips: flipsAfter(state.flips, at) } : {}),
+        ...(fact.verified === undefined ? {} : { verified: verifiedAfter(state, fact.verified) }),
         edit: fact.edited ?? (found === 'error' ? state.edit : null),
         ...(isOver(state.stopped, found, digest) ? { stopped: null } : {}),
       };
@@ -240,7 +239,7 @@ export function newlyFound(
   state: WatchState,
   plan: EnvironmentPlan,
   commit: string | null,
-  declared: Declared = { at: null, isAdded: false },
+  declared: Declared = { at: null, isAdded: false, settled: null, digest: () => null },
 ): StateEvent | null {
   const { name, labels, found: before, digest: known, lastRead: after } = state;
   const { strict } = state.settings;
@@ -250,7 +249,10 @@ export function newlyFound(
   const shown = shownOf(plan, status);
   const labelled = Object.keys(labels).length === 0 ? {} : { labels };
   const edit = editOf(state, plan, declared);
-  const edited = edit === null ? {} : { edited: edit };
+  const waits = edit !== null && !isVerified(state, declared.digest());
+  const edited = waits ? { edited: edit } : {};
+  const isSettled = edit !== null && declared.settled !== null;
+  const verified = isSettled ? { verified: declared.settled } : {};
   const about = {
     environment: name,
     status,
@@ -260,6 +262,7 @@ export function newlyFound(
     commit,
     ...(isFlip(state, status, commit, edit) ? { flip: true as const } : {}),
     ...edited,
+    ...verified,
     ...labelled,
   };
   return { kind: 'state', ...about, plan: shown };
@@ -282,6 +285,22 @@ function isFlip(
 export interface Declared {
   readonly at: string | null;
   readonly isAdded: boolean;
+  /** The digest of what was declared before, if the service was as declared for some time. */
+  readonly settled: string | null;
+  /** The digest of what is declared now; null if that is not known. */
+  readonly digest: () => string | null;
+}
+
+/** Declarations that are remembered of an environment. */
+const MOST_VERIFIED = 5;
+
+/** A revert needs to wait for nobody: the environment has been as declared before. */
+function isVerified({ verified }: WatchState, digest: string | null): boolean {
+  return digest !== null && verified.includes(digest);
+}
+
+function verifiedAfter({ verified }: WatchState, digest: string): readonly string[] {
+  return [...verified.filter((one) => one !== digest), digest].slice(-MOST_VERIFIED);
 }
 
 /** When the files were changed to what is not applied yet: what has waited before, waits since then. */
@@ -345,90 +364,4 @@ export function digestOf(plan: EnvironmentPlan, strict = false): string {
 /** A plan as a state keeps it: null if all that a file declares was compared, and is the same. */
 function shownOf(plan: EnvironmentPlan, found: WatchStatus): EnvironmentPlan | null {
   return found === 'in-sync' && plan.unknown.length === 0 ? null : plan;
-}
-
-/** Reads, each packed into one number: thousands of environments have a hundred each. */
-class ReadMarks implements Iterable<ReadMark> {
-  readonly #packed: readonly number[];
-
-  private constructor(packed: readonly number[]) {
-    this.#packed = packed;
-  }
-
-  /** The last reads after one more, which ended at that time. */
-  static after(before: Iterable<ReadMark>, at: number, status: WatchStatus): ReadMarks {
-    const packed =
-      before instanceof ReadMarks
-        ? before.#packed
-        : Array.from(before, (mark) => packedMark(Date.parse(mark.at), mark.status));
-    return new ReadMarks([...packed.slice(1 - MOST_READS), packedMark(at, status)]);
-  }
-
-  *[Symbol.iterator](): Generator<ReadMark> {
-    for (const mark of this.#packed) {
-      const status = WATCH_STATUSES[mark % MOST_STATUSES] ?? 'not-read';
-      yield { at: new Date(Math.floor(mark / MOST_STATUSES)).toISOString(), status };
-    }
-  }
-}
-
-/** More than there are. */
-const MOST_STATUSES = 16;
-
-function packedMark(at: number, status: WatchStatus): number {
-  return Math.trunc(at) * MOST_STATUSES + WATCH_STATUSES.indexOf(status);
-}
-
-type FoundChanges = Pick<EnvironmentPlan, 'changes' | 'unknown'>;
-
-/**
- * When what a read found began, from what was known before it. What differed keeps its beginning while the service cannot be read: nobody has seen it
- * equal since. `at` is the time of the read, `after` that of the read before.
- */
-export function beginningsAfter(
-  known: readonly Beginning[],
-  found: WatchStatus,
-  plan: FoundChanges | null,
-  at: string,
-  after: string | null,
-): readonly Beginning[] {
-  const names = foundNames(found, plan).map(({ name }) => name);
-  const before = new Map(known.map((one) => [one.of, one]));
-  const now = names.map((of) => before.get(of) ?? { of, since: at, after });
-  return found === 'error' ? [...known.filter((one) => one.of !== 'error'), ...now] : now;
-}
-
-/** When the first of what makes up a state began: edits of the file that are not applied yet count only if nothing else differs. */
-export function firstOf(
-  began: readonly Beginning[],
-  found: WatchStatus,
-  plan: FoundChanges | null,
-): Omit<Beginning, 'of'> | null {
-  const all = foundNames(found, plan);
-  const others = all.filter(({ isPending }) => !isPending);
-  const names = new Set((others.length > 0 ? others : all).map(({ name }) => name));
-  const [first] = began
-    .filter(({ of }) => names.has(of))
-    .toSorted((one, other) => Date.parse(one.since) - Date.parse(other.since));
-  return first === undefined ? null : { since: first.since, after: first.after };
-}
-
-function foundNames(
-  found: WatchStatus,
-  plan: FoundChanges | null,
-): readonly { readonly name: string; readonly isPending: boolean }[] {
-  const changes = (plan?.changes ?? []).map((change) => ({
-    name: `${change.resource} ${formatPath(change.path)}`,
-    isPending: change.class === 'pending',
-  }));
-  const named = [
-    ...changes,
-    ...(changes.length > 0 ? [] : (plan?.unknown ?? [])).map(({ path }) => ({
-      name: `unknown ${formatPath(path)}`,
-      isPending: false,
-    })),
-  ];
-  // What is in sync stays so if only something else cannot be compared now.
-  const isOne = found === 'error' || found === 'in-sync' || named.length === 0;
-  return isOne ? [{ name: found, isPending: false }] : named;
 }

@@ -32,6 +32,11 @@ export class Rollouts {
     this.#tools = tools;
   }
 
+  /** How long an environment must stay as declared until an edit is verified, in milliseconds. */
+  get soak(): number {
+    return this.#tools.soak;
+  }
+
   /** Returns why an edit must not be written to an environment yet; null if it may be, which counts as being written until `end`. */
   begin(state: WatchState): Waits | null {
     this.#writing.delete(state.name);

@@ -24,6 +24,7 @@ import {
   type TurnTools,
 } from './turn.ts';
 import type { ReadEnd } from './watching.ts';
+import { SettledDeclaration } from './settled.ts';
 import { ReadLimit, type ReadReason } from './read-limit.ts';
 
 /** What the turns of all environments share. */
@@ -64,7 +65,8 @@ export class Watched {
   #warned: string | null = null;
   readonly #next: NextTurn;
   readonly #key: KeyCheck;
-  #declaredAs: Declared = { at: null, isAdded: false };
+  #declaredAs: Pick<Declared, 'at' | 'isAdded'> = { at: null, isAdded: false };
+  readonly #settled = new SettledDeclaration();
   readonly limit: ReadLimit;
   #planning: Promise<EnvironmentPlan> | null = null;
 
@@ -130,7 +132,7 @@ export class Watched {
   }
 
   /** Takes what is declared now; whether it was read anew since it was declared last. */
-  declare(target: Target, declared: Declared): boolean {
+  declare(target: Target, declared: Pick<Declared, 'at' | 'isAdded'>): boolean {
     const isOther = this.#target !== target;
     if (isOther || this.#declaredAs.at === null)
       this.#declaredAs = { at: declared.at, isAdded: this.#declaredAs.isAdded || declared.isAdded };
@@ -316,13 +318,18 @@ export class Watched {
     const { clock, signal, ended } = this.#tools;
     const declared = this.#declared();
     const began = clock.monotonic();
-    const { plan, agreed } = await readEnvironment(declared, this.#tools);
+    const { plan, agreed, declared: digest } = await readEnvironment(declared, this.#tools);
     // A read that a stop interrupted says nothing about the service.
     if (signal.aborted && plan.status === 'error') return 'no';
     const [now, passing] = [clock.now(), clock.monotonic()];
     const { commit, target } = declared;
-    const event = newlyFound(this.state, plan, commit, this.#declaredAs);
+    const event = newlyFound(this.state, plan, commit, {
+      ...this.#declaredAs,
+      settled: this.#settled.after(this.#tools.rollouts.soak),
+      digest: () => digest?.() ?? null,
+    });
     records.know({ kind: 'read', at: now, plan, commit });
+    if (this.state.found === 'in-sync') this.#settled.inSync(target, digest, passing);
     if (!this.#gone) this.#next.found(plan);
     if (event !== null) records.add(event, now);
     const other = this.#agreement.after(this.state, agreed, target, event !== null);

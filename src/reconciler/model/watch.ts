@@ -181,6 +181,8 @@ export interface WatchState {
   readonly declaredAt: string | null;
   /** The last edit that was written to it; null if none was. */
   readonly rollout: Rollout | null;
+  /** Digests of what the files declared of it before, and it was as declared for some time; at most five, the latest last. */
+  readonly verified: readonly string[];
   /** Why an edit of the files is not written to it yet; null if it does not wait for other environments. */
   readonly waits: Waits | null;
   /** Where file and service were the same when they last were; null if nothing is known. Nobody is shown it. */
@@ -251,8 +253,10 @@ export interface StateEvent extends Named {
   readonly commit: string | null;
   /** That another client changed it, neither an edit of the file nor a write of ours; earlier versions did not write it. */
   readonly flip?: true | undefined;
-  /** When the files were changed to what is not applied yet, if something of it is. */
+  /** When the files were changed to what is not applied yet, if something of it is, and not all of that was verified before. */
   readonly edited?: string | undefined;
+  /** The digest of what the files declared before an edit, if it was as declared for some time. */
+  readonly verified?: string | undefined;
   /** Its labels, if it has any. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly plan: EnvironmentPlan | null;

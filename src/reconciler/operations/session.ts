@@ -6,7 +6,7 @@ import { declaredOrigin } from '../desired/blocks/server.ts';
 import type { Target } from '../desired/target.ts';
 import type { Digests, SecretPath } from '../model/ports.ts';
 import type { AgreementWith } from '../model/agreement.ts';
-import { agreementAfter, sinceAgreement } from '../plan/agreement.ts';
+import { agreementAfter, declaredDigest, sinceAgreement } from '../plan/agreement.ts';
 import { failedEnvironment } from '../plan/plan-environment.ts';
 import { Networks, type OnExchange } from '../service/network.ts';
 import { applyTarget } from './apply.ts';
@@ -81,6 +81,8 @@ export interface SessionSharing extends Sharing {
 export interface LoadedPlan {
   readonly plan: EnvironmentPlan;
   readonly agreed: (() => AgreementWith) | null;
+  /** A digest of all that the file declares; null if nothing was observed. */
+  readonly declared: (() => string) | null;
 }
 
 /** Plans one environment that was loaded and judged before. What fails before anything is planned is in the plan, too, such as a secret store that does not answer. */
@@ -94,7 +96,7 @@ export async function planLoaded(
   } catch (thrown) {
     const about = { name: target.name, origin: declaredOrigin(target), observed_at: null };
     const error = errorReport(asSetpointError(thrown));
-    return { plan: failedEnvironment(about, error, []), agreed: null };
+    return { plan: failedEnvironment(about, error, []), agreed: null, declared: null };
   }
 }
 
@@ -107,14 +109,16 @@ async function planned(
   const { name } = one.target;
   const address = await addressDigest(one, digests);
   let agreed: LoadedPlan['agreed'] = null;
+  let declared: LoadedPlan['declared'] = null;
   const looking = { ...run, differences: true };
   const plan = await run.tracer.environment('plan', name, () =>
     planTarget(one, looking, planningAfter(sharing, run), null, (found) => {
       const compared = { ...found, desired: one.desired, address };
       agreed = () => ({ address, agreement: agreementAfter(compared, agreement, digests) });
+      declared = () => declaredDigest(compared, digests);
     }),
   );
-  return { plan: redacted(plan, run.resolved.of(name)), agreed };
+  return { plan: redacted(plan, run.resolved.of(name)), agreed, declared };
 }
 
 /** Applies one environment that was loaded and judged before, within a saved plan if there is one. */

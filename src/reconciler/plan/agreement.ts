@@ -73,6 +73,19 @@ export function agreementAfter(
   };
 }
 
+/** A digest of all that a file declares of a service: the same for two files that declare the same. */
+export function declaredDigest(
+  { desired: declared, observed, plan }: Omit<Compared, 'address'>,
+  { quick }: Pick<Digests, 'quick'>,
+): string {
+  const desired = namedHere(declared, observed);
+  const places = placesOf(desired, []).map(({ path, value }) => [path, formOf(value, quick)]);
+  const items = plan.flatMap(({ resource }) =>
+    resource.items === null ? [] : [[resource.name, [...resource.items.declared(desired, quick)]]],
+  );
+  return short(quick)([places, desired.unmanaged, items]);
+}
+
 /** What of a read has differed since the first one of the service; all of it if this is the first. */
 function firstAfter(
   changes: readonly Change[],

@@ -6,7 +6,7 @@ import { SYSTEM_CLOCK } from '../../../src/reconciler/host/this-process.ts';
 import { fileLocks } from '../../../src/controller/watch/locks/file-locks.ts';
 import { Notices } from '../../../src/controller/watch/notices/notices.ts';
 import { httpSender } from '../../../src/controller/watch/notices/send.ts';
-import { lockFolder, openController } from '../../../src/controller/watch/controller.ts';
+import { lockFolder, openController } from '../../../src/controller/watch/open-controller.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { dedent } from '../../fixture/dedent.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';

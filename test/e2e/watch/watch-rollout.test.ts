@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ControllerRequest } from '../../../src/controller/watch/controller.ts';
+import type { ControllerRequest } from '../../../src/controller/watch/open-controller.ts';
 import { whyNotHealed } from '../../../src/controller/watch/healing.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import {
@@ -193,6 +193,44 @@ describe('an edit of many environments', () => {
     await all.watch.pass(40 * SECOND);
     expect(reached(all)).toHaveLength(3);
     await all.watch.stop();
+  });
+
+  it.each(['', ', also after a restart'])('is reverted everywhere at once%s', async (when) => {
+    const all = await begin(['0', '1', null, null, null]);
+    let { watch } = all;
+    await watch.pass(2 * MINUTE);
+    all.edit('de');
+    await watch.pass(6 * MINUTE);
+    expect(reached(all)).toHaveLength(5);
+    if (when !== '') {
+      await watch.stop();
+      watch = startWatching({ folder: all.folder, clock: watch.clock });
+      await watch.pass(30 * SECOND);
+    }
+    all.edit('en');
+    await watch.pass(40 * SECOND);
+    expect(reached(all, 'en')).toHaveLength(5);
+    // What none of them had waits, as any edit.
+    all.edit('it');
+    await watch.pass(40 * SECOND);
+    expect(reached(all, 'it')).toEqual(['e0']);
+    await watch.stop();
+  });
+
+  it('is reverted where it failed, without a wait, and reaches no more', async () => {
+    const all = await begin(['0', '0', '1']);
+    const { watch } = all;
+    await watch.pass(2 * MINUTE);
+    const [first] = all.members;
+    if (first === undefined) throw new Error('There is no member.');
+    all.edit('de');
+    await watch.pass(40 * SECOND);
+    expect(reached(all)).toEqual(['e0', 'e1']);
+    refuseWrites(first);
+    all.edit('en');
+    await watch.pass(40 * SECOND);
+    expect(reached(all, 'en')).toEqual(['e1', 'e2']);
+    await watch.stop();
   });
 
   it('says which ring cannot be written, and goes on once it can', async () => {

@@ -123,6 +123,8 @@ itHolds(
                 const event = newlyFound(records.state, what.plan, 'c', {
                   at: new Date(now).toISOString(),
                   isAdded: false,
+                  settled: what.plan.status === 'differs' ? `${minutes}` : null,
+                  digest: () => null,
                 });
                 // The journal has no line of a read that finds the same.
                 if (event === null) continue;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beginningsAfter, firstOf } from '../../../src/controller/watch/environment-state.ts';
+import { beginningsAfter, firstOf } from '../../../src/controller/watch/beginnings.ts';
 import type { Beginning } from '../../../src/reconciler/model/watch.ts';
 import { change } from '../../fixture/documents.ts';
 

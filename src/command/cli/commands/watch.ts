@@ -2,11 +2,8 @@ import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
 import { readSaved } from '../../../reconciler/operations/saved-document.ts';
 import { join } from 'node:path';
 import { DiskAnswers } from '../../../reconciler/host/disk-answers.ts';
-import {
-  type Controller,
-  lockFolder,
-  openController,
-} from '../../../controller/watch/controller.ts';
+import type { Controller } from '../../../controller/watch/controller.ts';
+import { lockFolder, openController } from '../../../controller/watch/open-controller.ts';
 import { openBranch } from '../../../reconciler/host/git-branch.ts';
 import type { Notices } from '../../../controller/watch/notices/notices.ts';
 import { defaultFiles } from '../../../reconciler/operations/load.ts';

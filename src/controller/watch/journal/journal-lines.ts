@@ -66,6 +66,7 @@ export const IN_CHECKPOINT = [
   'edit',
   'rollout',
   'flips',
+  'verified',
 ] as const satisfies readonly (keyof WatchState)[];
 type InCheckpoint = Pick<WatchState, (typeof IN_CHECKPOINT)[number]>;
 
@@ -80,7 +81,8 @@ type Later =
   | 'labels'
   | 'edit'
   | 'rollout'
-  | 'flips';
+  | 'flips'
+  | 'verified';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
 export interface Checkpoint {
@@ -251,6 +253,7 @@ const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
     labels,
     edited: orAbsent(time),
     flip: orAbsent(flag),
+    verified: orAbsent(text),
     plan: orNull(plan),
   }),
   writing: about({
@@ -294,6 +297,7 @@ const KEPT = members({
   heals: list(members({ at: time, paths: list(text), drifted: orAbsent(list(text)) })),
   stopped: orNull(members({ at: time, ...stopped })),
   flips: orAbsent(list(time)),
+  verified: orAbsent(list(text)),
   edit: orAbsent(orNull(time)),
   rollout: orAbsent(
     orNull(members({ edit: time, at: time, result: oneOf(['begun', 'done', 'failed']) })),

@@ -24,7 +24,8 @@ import {
 import { lstat } from 'node:fs/promises';
 import type { Agreement } from '../../../reconciler/model/agreement.ts';
 import { Agreements } from '../agreements.ts';
-import { beginningsAfter, fold, notReadState } from '../environment-state.ts';
+import { fold, notReadState } from '../environment-state.ts';
+import { beginningsAfter } from '../beginnings.ts';
 import { ToldStates } from '../notices/told.ts';
 
 /** What a journal says of each environment. */
