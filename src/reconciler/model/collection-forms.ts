@@ -1,4 +1,4 @@
-import { itemNamed, type CollectionForm } from './collection.ts';
+import { itemNamed, type CollectionForm, type Holder } from './collection.ts';
 import type { DesiredState } from './state.ts';
 
 /* The collections that a settings file declares by name, whichever service has them. */
@@ -120,6 +120,12 @@ export const COLLECTION_FORMS: readonly CollectionForm[] = [
   AGENT_PROFILES_FORM,
   ACTIVE_FORM,
 ];
+
+/** What messages call an item: `the LLM profile main`. */
+export function itemWords({ block, name }: Holder): string {
+  const form = COLLECTION_FORMS.find((one) => one.block === block);
+  return `the ${form?.resource ?? block} ${name}`;
+}
 
 /** Whether a block of a file declares one of them. */
 export function isCollectionBlock(block: string): boolean {

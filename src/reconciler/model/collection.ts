@@ -102,12 +102,18 @@ export interface ListedItem {
   readonly members: ValueRecord;
   /** What the service itself calls it, if not by its name. */
   readonly id?: string;
-  /** What else of the service names it, in words, as far as that was looked up: it cannot be removed as long as anything does. */
-  readonly heldBy?: readonly string[];
+  /** The items of other collections of the service that name it, as far as they were looked up. */
+  readonly heldBy?: readonly Holder[];
   /** Whether the service works with this one, where one of its items is active, or named by the settings. */
   readonly isActive?: true;
   /** Why it has to be written again although it is listed as declared, in words. */
   readonly outdated?: string;
+}
+
+/** An item that names another one. */
+export interface Holder {
+  readonly block: string;
+  readonly name: string;
 }
 
 /** What a file declares of a collection, as its block made it. */
@@ -126,34 +132,57 @@ export function itemNamed(
   return itemsDeclared(desired, form).find((one) => one.name === name);
 }
 
+/** A place of a declared item that names an item of a block: its path in plans, and the place of the item that has it. */
+export interface ItemReference {
+  readonly block: string;
+  readonly name: string;
+  readonly path: Path;
+  readonly source: Source;
+}
+
+/** Every name that declared items have of items of blocks. */
+export function itemReferences({ items }: Pick<DesiredState, 'items'>): readonly ItemReference[] {
+  return [...items].flatMap(([own, declared]) =>
+    (declared as readonly DesiredItem[]).flatMap(({ name, members, source }) =>
+      Object.entries(members ?? {}).flatMap(([key, value]) => {
+        // What is active of a kind names a profile of that kind, and has the path of the item.
+        const isActive = own === 'active';
+        const facts = isActive ? { item: `${name}s` } : memberFacts(typeOf(own), key);
+        const path = isActive ? [own, name] : [own, name, key];
+        return referencesAt(value, facts, path).map((one) => ({ ...one, source }));
+      }),
+    ),
+  );
+}
+
 /** The names of items of a block that the declared items of all blocks have in their members. */
 export function namedByItems(
-  { items }: Pick<DesiredState, 'items'>,
+  desired: Pick<DesiredState, 'items'>,
   block: string,
 ): ReadonlySet<string> {
-  const named = [...items].flatMap(([own, declared]) =>
-    (declared as readonly DesiredItem[]).flatMap(({ name, members }) => {
-      // What is active of a kind names a profile of that kind.
-      const facts = own === 'active' ? { profile: { item: `${name}s` } } : null;
-      return Object.entries(members ?? {}).flatMap(([key, value]) =>
-        namesIn(value, facts?.[key as 'profile'] ?? memberFacts(typeOf(own), key), block),
-      );
-    }),
-  );
-  return new Set(named);
+  return new Set(itemReferences(desired).flatMap((one) => (one.block === block ? [one.name] : [])));
 }
 
 function typeOf(block: string): string | undefined {
   return memberFacts('File', block).type;
 }
 
-function namesIn(value: Value, facts: MemberFacts, block: string): readonly string[] {
-  if (isList(value)) return value.flatMap((one) => namesIn(one, eachFacts(facts), block));
+function referencesAt(
+  value: Value,
+  facts: MemberFacts,
+  path: Path,
+): readonly Omit<ItemReference, 'source'>[] {
+  if (isList(value))
+    return value.flatMap((one, index) =>
+      referencesAt(one, eachFacts(facts), [...path, String(index)]),
+    );
   if (isRecord(value))
     return Object.entries(value).flatMap(([key, inner]) =>
-      namesIn(inner, memberFacts(facts.type, key), block),
+      referencesAt(inner, memberFacts(facts.type, key), [...path, key]),
     );
-  return facts.item === block && typeof value === 'string' ? [value] : [];
+  return facts.item !== undefined && typeof value === 'string' && value !== ''
+    ? [{ block: facts.item, name: value, path }]
+    : [];
 }
 
 /** The declared item that one of a service is, or becomes once it is renamed. */

@@ -150,6 +150,8 @@ export interface AskedItems {
   /** What the file declares of other collections; absent if there is no file. */
   readonly desired?: Pick<DesiredState, 'items'>;
   readonly all?: true;
+  /** Whether only the names are asked for, because declared items of other collections have them; several of one name are no error. */
+  readonly isReferred?: true;
 }
 
 /** A list that `get` shows. */

@@ -10,6 +10,7 @@ import {
 } from '../plan/settings-part.ts';
 import type { PlanInput, Reading, ResourceEnd } from './contract.ts';
 import type { Result } from '../model/outcome.ts';
+import { resolveReferences } from './references.ts';
 
 /**
  * The one way to a plan: plan, drift, apply, a plan against a snapshot and explain all observe and plan here, and differ in
@@ -33,6 +34,7 @@ export async function observeAndPlan<O extends ObservedState | null>(
   }
   const lacked = lackingAll(lacking);
   if (lacked !== null) throw lacked;
+  await resolveReferences(input, observed);
   const parts: PartPlan[] = [];
   for (const plan of read) if (plan !== null) parts.push(plan(parts));
   return proven(input, planEnvironment(input, observed, parts));

@@ -11,6 +11,7 @@ import { SetpointError } from '../model/error.ts';
 import type { DesiredState } from '../model/state.ts';
 import {
   isEmpty,
+  isList,
   isRecord,
   recordOf,
   valueAt,
@@ -106,8 +107,8 @@ async function activeInPointers({
   const id = settings['active_agent_profile_id'];
   const wanted = declared.find(({ name }) => name === 'agent_profile')?.members?.[ACTIVE_FORM.main];
   const named =
-    typeof wanted === 'string' && typeof id === 'string'
-      ? await nameOfId(get, id, namesWanted(desired, wanted))
+    typeof wanted === 'string' && typeof id === 'string' && id !== ''
+      ? ((await nameOfId(get, id, namesWanted(desired, wanted))) ?? (await nameListed(get, id)))
       : null;
   const items = [
     ...activeItem('llm_profile', settings['active_profile']),
@@ -134,6 +135,15 @@ function namesWanted(desired: Asking['desired'], wanted: string): readonly strin
 async function nameOfId(get: Get, id: string, names: readonly string[]): Promise<string | null> {
   for (const name of names) if ((await idOf(get, name)) === id) return name;
   return null;
+}
+
+/** The name of an agent profile by its id; null if none has it. One is active, so that a look at the list writes nothing. */
+async function nameListed(get: Get, id: string): Promise<string | null> {
+  const json = await get(AGENTS_PATH);
+  const profiles = typeof json === 'symbol' ? undefined : valueAt(json, ['profiles']);
+  const found = isList(profiles) ? profiles.find((one) => valueAt(one, ['id']) === id) : undefined;
+  const name = found === undefined ? undefined : valueAt(found, ['name']);
+  return typeof name === 'string' ? name : null;
 }
 
 /** The id of an agent profile; null if there is none of the name. The list of all of them writes, and is not asked. */

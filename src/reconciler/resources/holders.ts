@@ -1,5 +1,16 @@
-import { AGENT_PROFILES_FORM } from '../model/collection-forms.ts';
-import { itemsDeclared, type ListedItem } from '../model/collection.ts';
+import {
+  activeDeclared,
+  AGENT_PROFILES_FORM,
+  META_PROFILES_FORM,
+} from '../model/collection-forms.ts';
+import {
+  itemListed,
+  itemReferences,
+  itemsDeclared,
+  type Holder,
+  type ListedItem,
+} from '../model/collection.ts';
+import type { DesiredState } from '../model/state.ts';
 import {
   isEmpty,
   isList,
@@ -10,7 +21,7 @@ import {
 } from '../model/value.ts';
 import type { Asking } from './collections/wire.ts';
 
-/* What on an Agent Server names LLM profiles and meta profiles. It is looked up only where a server has no room for what is new. */
+/* What on an Agent Server names LLM profiles and meta profiles. It is looked up only where something is to be removed. */
 
 export const AGENTS_PATH = '/api/agent-profiles';
 export const ACTIVE_AGENT = 'active_agent_profile_id';
@@ -39,19 +50,51 @@ export async function withHolders(
   const holders = [
     ...agents.map(([name, agent]) => {
       const ref = agent[isOfLlm ? 'llm_profile_ref' : 'meta_profile_ref'];
-      return { holder: `the agent profile ${name}`, names: [ref] };
+      return { block: AGENT_PROFILES_FORM.block, name, names: [ref] };
     }),
     ...metas.map(([name, { classifier_model: model, classes }]) => {
       const models = isList(classes) ? classes.map((one) => valueAt(one, ['model'])) : [];
-      return { holder: `the meta profile ${name}`, names: [model, ...models] };
+      return { block: META_PROFILES_FORM.block, name, names: [model, ...models] };
     }),
   ];
   return items.map((item) => {
-    const heldBy = holders.flatMap(({ holder, names }) =>
-      names.includes(item.name) ? holder : [],
+    const heldBy = holders.flatMap(({ block, name, names }) =>
+      names.includes(item.name) ? { block, name } : [],
     );
     return heldBy.length === 0 ? item : { ...item, heldBy };
   });
+}
+
+/** Whether a list is read for a plan that may remove some of it: then what names each is looked up. */
+export function removesSome(
+  { declared, isExhaustive }: Pick<Asking, 'declared' | 'isExhaustive'>,
+  items: readonly ListedItem[],
+): boolean {
+  const there = new Set(items.map(({ name }) => name));
+  return isExhaustive || declared.some(({ name, members }) => members === null && there.has(name));
+}
+
+/** What of a service names an item and still does once the file is applied. */
+export function holdersLeft(
+  { block, name, holders }: Holder & { readonly holders: readonly Holder[] },
+  desired: DesiredState,
+): readonly Holder[] {
+  return holders.filter((holder) => {
+    const declared = itemListed(itemsDeclared(desired, holder), holder.name);
+    if (declared === undefined) return !isRemovedAsOther(holder, desired);
+    if (declared.members === null) return false;
+    return itemReferences({ items: new Map([[holder.block, [declared]]]) }).some(
+      (one) => one.block === block && one.name === name,
+    );
+  });
+}
+
+/** The agent profile that the server makes stays, unless another one becomes active. */
+function isRemovedAsOther({ block, name }: Holder, desired: DesiredState): boolean {
+  if (desired.exhaustive?.has(block) !== true) return false;
+  if (block !== AGENT_PROFILES_FORM.block || name !== AGENT_DEFAULT) return true;
+  const next = activeDeclared(desired, 'agent_profile');
+  return next !== null && next !== AGENT_DEFAULT;
 }
 
 /** The list of agent profiles writes while none is active: then only those that the file names are known. */

@@ -2,10 +2,9 @@ import { META_PROFILES_FORM } from '../model/collection-forms.ts';
 import { sameMembers, type ListedItem } from '../model/collection.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { collection } from './collections/collection.ts';
-import { lacksRoom } from './collections/room.ts';
 import { itemsListed, wholeRequests } from './collections/whole.ts';
 import type { Asking, Wires } from './collections/wire.ts';
-import { withHolders } from './holders.ts';
+import { removesSome, withHolders } from './holders.ts';
 
 const PATH = '/api/meta-profiles';
 const LIMIT = 50;
@@ -70,7 +69,7 @@ async function listedProfiles(asking: Asking): Promise<readonly ListedItem[] | n
   const items = await itemsListed(asking, PATH, { list, key: 'meta_profiles' }, (found) =>
     isRecord(found) && isRecord(found['config']) ? membersOf(found['config']) : null,
   );
-  if (!lacksRoom(asking, items, LIMIT)) return items;
+  if (!removesSome(asking, items)) return items;
   const active = asking.answer['active_meta_profile'];
   const held = await withHolders(asking, items, 'meta profiles');
   return held.map((item) => (item.name === active ? { ...item, isActive: true } : item));

@@ -1,5 +1,11 @@
-import { activeDeclared, CONNECTIONS_FORM, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
-import { itemListed, itemsDeclared, type ListedItem } from '../model/collection.ts';
+import {
+  activeDeclared,
+  CONNECTIONS_FORM,
+  itemWords,
+  LLM_PROFILES_FORM,
+} from '../model/collection-forms.ts';
+import { holdersLeft } from './holders.ts';
+import { type ListedItem } from '../model/collection.ts';
 import { SetpointError } from '../model/error.ts';
 import { MODEL_PART } from '../model/field.ts';
 import { samePath } from '../model/path.ts';
@@ -59,13 +65,13 @@ async function listedConnections(asking: Asking): Promise<readonly ListedItem[] 
     ({ name }, index) =>
       (isExhaustive || (names !== 'all' && names.includes(name))) && isLater(items, name, index),
   );
-  if (twice !== undefined) throw ambiguous(twice.name);
+  if (twice !== undefined && !asking.isReferred) throw ambiguous(twice.name);
   if (!isExhaustive && declared.every(({ members }) => members !== null)) return items;
   const holders = await holdersOf(asking);
   const llm = valueAt(asking.answer, [...MODEL_PART, CONNECTION_ID]);
   return items.map((item) => ({
     ...item,
-    heldBy: holders.get(item.id) ?? [],
+    heldBy: (holders.get(item.id) ?? []).map((name) => ({ block: LLM_PROFILES_FORM.block, name })),
     ...(item.id === llm ? { isActive: true } : {}),
   }));
 }
@@ -235,9 +241,8 @@ function unfitConnections({ items, listing, desired, settings }: Judged): readon
       return there !== undefined || !isEmpty(item.members['api_key'] ?? null)
         ? []
         : [{ item, why: 'has no api_key, and no service makes one without.', hint: NO_KEY }];
-    const holders = (there?.heldBy ?? [])
-      .filter((profile) => !isFreed(profile, item.name, desired))
-      .map((profile) => `the LLM profile ${profile}`);
+    const named = { block: CONNECTIONS_FORM.block, name: item.name };
+    const holders = holdersLeft({ ...named, holders: there?.heldBy ?? [] }, desired).map(itemWords);
     const llm = valueAt(settings.answer, [...MODEL_PART, CONNECTION_ID]);
     const isNamed = there?.id !== undefined && sameValue(llm, there.id);
     if (isNamed && !isReplaced(item.name, desired)) holders.push('the llm of the settings');
@@ -251,18 +256,13 @@ const NO_KEY = 'Declare api_key as a reference, such as ${env:API_KEY}.';
 const STILL_NAMED =
   'Declare these profiles without it, or null to remove them; the llm of the settings names another one once another profile is made active.';
 
-/** Whether a profile does not name a connection any more once the file is applied. */
-function isFreed(profile: string, connection: string, desired: DesiredState): boolean {
-  const declared = itemListed(itemsDeclared(desired, LLM_PROFILES_FORM), profile);
-  if (declared === undefined) return desired.exhaustive?.has(LLM_PROFILES_FORM.block) === true;
-  return declared.members?.['connection'] !== connection;
-}
-
 /** Whether the file puts another llm in the place of that of the settings. */
 function isReplaced(connection: string, desired: DesiredState): boolean {
   const place = [...MODEL_PART, CONNECTION_ID];
   if (desired.fields.some(({ field, value }) => samePath(field.path, place) && value === null))
     return true;
   const named = activeDeclared(desired, 'llm_profile');
-  return named !== null && isFreed(named, connection, desired);
+  const holders = named === null ? [] : [{ block: LLM_PROFILES_FORM.block, name: named }];
+  const held = { block: CONNECTIONS_FORM.block, name: connection, holders };
+  return named !== null && holdersLeft(held, desired).length === 0;
 }

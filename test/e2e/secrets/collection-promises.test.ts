@@ -51,10 +51,13 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     at: ['llm_profiles.main.api_key', 'llm_profiles.main.aws_secret_access_key'],
     host: 'llm_profiles.main.base_url',
   },
-  meta_profiles: { on: ['agent-server'], text: 'meta_profiles: { router: { classifier: one } }' },
+  meta_profiles: {
+    on: ['agent-server'],
+    text: 'llm_profiles: { one: { model: openai/gpt-5 } }\nmeta_profiles: { router: { classifier: one } }',
+  },
   agent_profiles: {
     on: ['agent-server'],
-    text: 'agent_profiles: { reviewer: { llm_profile: one } }',
+    text: 'llm_profiles: { one: { model: openai/gpt-5 } }\nagent_profiles: { reviewer: { llm_profile: one } }',
   },
   active: {
     on: ['app-server', 'agent-server'],

@@ -100,8 +100,7 @@ llm_profiles:
   ${profile('unknown', 'GOOD', 'openai/none')}
   linked: { model: ${MODEL}, connection: team }
 agent_profiles:
-  reviewer: { llm_profile: main, mcp_servers: [files] }
-  lost: { llm_profile: nowhere }`);
+  reviewer: { llm_profile: main, mcp_servers: [files] }`);
     expect(told(environment?.proofs)).toEqual([
       ['agent_settings.llm', 'works', FAULTLESS],
       ['mcp_servers.files', 'works', 'it lists 1 tool'],
@@ -123,9 +122,8 @@ agent_profiles:
         'not-checked',
         'it names what is stored by the same apply: main, files',
       ],
-      ['agent_profiles.lost', 'fails', 'it names what the service does not have: nowhere'],
     ]);
-    expect(environment?.refusals.map(({ rule }) => rule)).toEqual(Array(5).fill('unproven'));
+    expect(environment?.refusals.map(({ rule }) => rule)).toEqual(Array(4).fill('unproven'));
     expect(stores()).toBe(0);
     // The key of team is that of linked: it is tried once.
     expect(tries().filter((path) => path.endsWith('/validate'))).toHaveLength(5);

@@ -118,6 +118,8 @@ async function begin(one: Case): Promise<void> {
   const { dialect } = one;
   folder = folderWith({});
   front = await startFronted({ dialect, apiKey: 'k', data: join(folder.path, 'store.json') });
+  if (one.block === 'agent_profiles')
+    await front.ask('POST', '/api/profiles/x', { llm: { model: 'openai/gpt-5' } });
   const [environment] = (
     await apply({ ...asked(declaring(one, one.item, 'one')), allow: ['empty-store'] })
   ).environments;

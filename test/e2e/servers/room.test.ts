@@ -100,8 +100,10 @@ it(
     await stored('/api/meta-profiles/m', { classifier_model: 't2', classes });
     await front.ask('GET', '/api/agent-profiles');
     front.seen.length = 0;
+    expect(await refused(`llm_profiles: { ${MINE}, t1: null }`)).toMatch(
+      /t1 .* cannot be removed: the agent profile a would still name it/,
+    );
     for (const [name, holder] of [
-      ['t1', 'the agent profile a'],
       ['t2', 'the meta profile m'],
       ['t3', 'the meta profile m'],
     ])

@@ -77,23 +77,25 @@ export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListRea
     open: (reading) => ({
       list: async (
         { dialect, release, answer },
-        { declared, desired = NOTHING, all, isExhaustive = false },
+        { declared, desired = NOTHING, all, isExhaustive = false, isReferred = false },
         signal,
       ) => {
         const wire = wires[dialect.name];
         if (wire === undefined) return null;
         const get = getting(reading, signal);
         const getSecret = gettingSecrets(reading, signal);
-        const names = all === true || isExhaustive ? 'all' : namesOf(declared);
+        const asked = isReferred ? [] : namesOf(declared);
+        const names = all === true || isExhaustive ? 'all' : asked;
         const items = await reading.read(block, () =>
           wire.list({
             names,
             declared,
             desired,
             isExhaustive,
+            isReferred,
             answer,
             get,
-            reveals: reading.reveals === true,
+            reveals: reading.reveals === true && !isReferred,
             getSecret,
             unlike: unlikeFor(reading),
           }),

@@ -6,14 +6,38 @@ import {
 } from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
 import { formatPath, type Path } from '../../model/path.ts';
-import type { Asking, Judged, Unfit, Wire } from './wire.ts';
+import { itemWords } from '../../model/collection-forms.ts';
+import { holdersLeft } from '../holders.ts';
+import type { Judged, Unfit, Wire } from './wire.ts';
 
 /* What a server would refuse of a plan, and what makes room on one that takes no more items. */
 
 /** Nothing is sent of a plan of which the server would refuse a part. */
 export function throwIfUnfit(form: CollectionForm, wire: Wire | undefined, judged: Judged): void {
-  const [one] = [...unkept(form, judged), ...(wire?.unfit?.(judged) ?? [])];
+  const [one] = [
+    ...unkept(form, judged),
+    ...(wire?.unfit?.(judged) ?? []),
+    ...heldBack(form, wire, judged),
+  ];
   if (one !== undefined) throw unfit(form, one.item, one.why, one.hint);
+}
+
+/** Removals that the server would refuse because something that stays names the item. */
+function heldBack(
+  { block }: CollectionForm,
+  wire: Wire | undefined,
+  { items, listing, desired }: Judged,
+): readonly Unfit[] {
+  const { refusesHeldBy = [] } = wire ?? {};
+  return items.flatMap((item): Unfit[] => {
+    const { name } = item;
+    const there = listing.items.find((one) => one.name === name);
+    const holders = (there?.heldBy ?? []).filter((one) => refusesHeldBy.includes(one.block));
+    const left = item.members === null ? holdersLeft({ block, name, holders }, desired) : [];
+    if (left.length === 0) return [];
+    const why = `cannot be removed: ${left.map(itemWords).join(', ')} would still name it.`;
+    return [{ item, why, hint: 'Declare what names it without it, or as null to remove it.' }];
+  });
 }
 
 /** What a run is to leave of an item, and a write would not keep. */
@@ -59,29 +83,13 @@ export function roomMade(
   throw unfit(form, first, why, hint);
 }
 
-/** Whether a server has no room for what is new, and something goes that could make room. */
-export function lacksRoom(
-  { declared, isExhaustive }: Pick<Asking, 'declared' | 'isExhaustive'>,
-  items: readonly ListedItem[],
-  limit: number,
-): boolean {
-  const there = new Set(items.map(({ name }) => name));
-  const created = declared.filter(({ name, members }) => members !== null && !there.has(name));
-  const isRemoved = ({ name, members }: DesiredItem): boolean =>
-    members === null && there.has(name);
-  return (
-    created.length > 0 &&
-    there.size + created.length > limit &&
-    (isExhaustive || declared.some(isRemoved))
-  );
-}
-
 function isFree(item: ListedItem | undefined): boolean {
   return item?.isActive !== true && (item?.heldBy ?? []).length === 0;
 }
 
 function holderOf(item: ListedItem | undefined): string {
-  return item?.heldBy?.[0] ?? 'what is active';
+  const [holder] = item?.heldBy ?? [];
+  return holder === undefined ? 'what is active' : itemWords(holder);
 }
 
 function unfit(

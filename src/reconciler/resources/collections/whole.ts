@@ -22,6 +22,8 @@ import { leftNames } from '../../model/uncompared.ts';
 import type { Source } from '../../model/path.ts';
 import { UNDECLARED, type Change, type PartPlan } from '../../model/plan.ts';
 import { type Warning } from '../../model/error.ts';
+import type { DesiredState } from '../../model/state.ts';
+import { holdersLeft } from '../holders.ts';
 import { itemOf } from './send.ts';
 
 /* Items that have a path each, by their names, and that one request stores whole: what it leaves out is the server's default. */
@@ -142,8 +144,13 @@ export function withOthers(
   const own = new Set([...ownNames(items, listing), ...namedByItems(desired, block)]);
   const others = listing.items
     .filter(({ name }) => !own.has(name) && !left.has(name) && !ofService.includes(name))
-    .filter((item) => wire?.keeps?.(item, judged) !== true);
+    .filter((item) => wire?.keeps?.(item, judged) !== true && isFreed(block, item, desired));
   return [...items, ...others.map(({ name }) => removalOf(name, source))];
+}
+
+/** Whether nothing that stays on the service names an item. */
+function isFreed(block: string, { name, heldBy = [] }: ListedItem, desired: DesiredState): boolean {
+  return holdersLeft({ block, name, holders: heldBy }, desired).length === 0;
 }
 
 /** What is declared, and the removals of others that are approved. What came after the approval stays. */

@@ -34,6 +34,8 @@ export interface Wire extends Pick<Listing, 'describes' | 'whole'> {
   readonly warned?: (changes: readonly Change[], judged: Judged) => readonly Warning[];
   /** Whether an item stays although the file does not name it, and names all that there may be. */
   readonly keeps?: (item: ListedItem, judged: Judged) => boolean;
+  /** The blocks whose items keep a server from removing an item that they name. */
+  readonly refusesHeldBy?: readonly string[];
   /** What a look at all that a server has changes on it, in a sentence; absent if nothing does. */
   readonly listWrites?: string;
   /** Why an item is written again although it is as declared, because of what the plan changes before; null if it is not. */
@@ -72,6 +74,8 @@ export interface Asking {
   /** Whether what is not declared is to be removed: then all must be known of it that stands against that. */
   readonly isExhaustive: boolean;
   readonly declared: readonly DesiredItem[];
+  /** Whether only the names are wanted: several of one name are then no error. */
+  readonly isReferred: boolean;
   /** What the file declares of other collections. */
   readonly desired: Pick<DesiredState, 'items'>;
   /** What the service answered for its settings. */

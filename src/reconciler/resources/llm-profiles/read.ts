@@ -18,10 +18,9 @@ import {
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import { lacksRoom } from '../collections/room.ts';
 import { itemsListed } from '../collections/whole.ts';
 import { ABSENT, LACKING, type Asking, type Get } from '../collections/wire.ts';
-import { AGENT_DEFAULT, AGENTS_PATH, withHolders } from '../holders.ts';
+import { removesSome, withHolders } from '../holders.ts';
 import { CONNECTION_ID, connectionsBy } from '../provider-connections.ts';
 
 /** Of those that the file does not declare only the names are told, but for the active one if that is asked for. */
@@ -50,25 +49,14 @@ export async function listedProfiles(
   });
 }
 
-/** What names the LLM profile of the server's own agent profile. */
-export const OF_DEFAULT = `the agent profile ${AGENT_DEFAULT}`;
-
-/**
- * The same. Where the file names all, it is told which one the server's own agent profile names; the list of these is not asked: it writes. Where a
- * server has no room for what is new, it is told of each what names it, as far as that can be read without a write.
- */
-export async function listedWithHolder(
+/** The same. Where some are to be removed, with what names each, as far as that can be read without a write. */
+export async function listedWithHolders(
   asking: Asking,
   path: string,
-  limit: number,
 ): Promise<readonly ListedItem[] | null> {
   const items = await listedProfiles(asking, path);
-  if (items !== null && lacksRoom(asking, items, limit))
-    return withHolders(asking, items, 'LLM profiles');
-  if (items === null || !asking.isExhaustive) return items;
-  const found = await asking.get(`${AGENTS_PATH}/${AGENT_DEFAULT}`);
-  const named = typeof found === 'symbol' ? null : valueAt(found, ['profile', 'llm_profile_ref']);
-  return items.map((item) => (item.name === named ? { ...item, heldBy: [OF_DEFAULT] } : item));
+  if (items === null || !removesSome(asking, items)) return items;
+  return withHolders(asking, items, 'LLM profiles');
 }
 
 const IN_CLEAR = { 'X-Expose-Secrets': 'plaintext' };

@@ -5,7 +5,7 @@ import {
   CONNECTIONS_FORM,
   LLM_PROFILES_FORM,
 } from '../../model/collection-forms.ts';
-import { itemNamed, type ListedItem, type Listing } from '../../model/collection.ts';
+import { itemNamed, type Listing } from '../../model/collection.ts';
 import type { DialectName } from '../../model/dialect.ts';
 import { MODEL_PART } from '../../model/field.ts';
 import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
@@ -25,8 +25,7 @@ import {
   type Wires,
 } from '../collections/wire.ts';
 import { itemOf } from '../collections/send.ts';
-import { AGENT_DEFAULT } from '../holders.ts';
-import { listedProfiles, listedWithHolder, OF_DEFAULT } from './read.ts';
+import { listedProfiles, listedWithHolders } from './read.ts';
 import { inFile, inSettings, requestsFor } from './write.ts';
 
 const V1 = '/api/v1/settings/profiles';
@@ -42,8 +41,8 @@ const WIRES: Wires = {
   },
   'agent-server': {
     ...wireOf('agent-server', AGENT, 50),
-    list: (asking) => listedWithHolder(asking, AGENT, 50),
-    keeps: isHeldByDefault,
+    list: (asking) => listedWithHolders(asking, AGENT),
+    refusesHeldBy: [AGENT_PROFILES_FORM.block],
     requests: (work) => requestsFor(work, AGENT, inFile),
     unfit: (judged) => unfitActive(judged, ACTIVE_IN_AGENT),
   },
@@ -110,15 +109,6 @@ function wireOf(dialect: DialectName, path: string, limit: number): Omit<Wire, '
 
 function defaultIn(dialect: DialectName, name: string): Value {
   return defaultOf(nativeNodes(dialect, [...MODEL_PART, name])) ?? null;
-}
-
-/** Whether the server's own agent profile goes on naming an LLM profile once the file is applied. */
-function isHeldByDefault({ name, heldBy = [] }: ListedItem, { desired }: Judged): boolean {
-  const declared = itemNamed(desired, AGENT_PROFILES_FORM, AGENT_DEFAULT);
-  return (
-    heldBy.includes(OF_DEFAULT) &&
-    (declared === undefined || declared.members?.['llm_profile'] === name)
-  );
 }
 
 /** The active profile is removed only where another one takes its place: else an agent goes on with a key that nobody has named. */

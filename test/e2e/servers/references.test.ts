@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startFronted, type Fronted } from '../../fixture/before-service.ts';
+import { setpoint } from '../../fixture/command-here.ts';
+import { folderWith } from '../../fixture/command.ts';
+
+const LLM = 'llm_profiles: { main: { model: openai/gpt-5 } }';
+
+/** Each place of a file that names an item of another block: a file that declares all but what it names, and how another client makes that. */
+const PLACES = {
+  'active.llm_profile': ['active: { llm_profile: it }', 'llm'],
+  'active.agent_profile': ['active: { agent_profile: it }', 'agent'],
+  'active.meta_profile': ['active: { meta_profile: it }', 'meta'],
+  'llm_profile.connection': [
+    'llm_profiles: { a: { model: openai/gpt-5, connection: it } }',
+    'connection',
+  ],
+  'meta_profile.classifier': [
+    `${LLM}\nmeta_profiles: { a: { classifier: it, classes: [{ model: main, description: x }] } }`,
+    'llm',
+  ],
+  'meta_profile.classes.model': [
+    `${LLM}\nmeta_profiles: { a: { classifier: main, classes: [{ model: it, description: x }] } }`,
+    'llm',
+  ],
+  'agent_profile.llm_profile': ['agent_profiles: { a: { llm_profile: it } }', 'llm'],
+  'agent_profile.mcp_servers': [
+    `${LLM}\nagent_profiles: { a: { llm_profile: main, mcp_servers: [it] } }`,
+    'server',
+  ],
+  'agent_profile.meta_profile': [
+    `${LLM}\nagent_profiles: { a: { llm_profile: main, meta_profile: it } }`,
+    'meta',
+  ],
+} as const;
+
+/** Names that a server looks up when an agent runs: a file may declare them before they are there. */
+const LATER = ['agent_profile.secrets'];
+
+const MADE: Readonly<
+  Record<(typeof PLACES)[keyof typeof PLACES][1], (server: Fronted) => Promise<void>>
+> = {
+  llm: (server) => post(server, '/api/profiles/it', { llm: { model: 'openai/gpt-5' } }),
+  agent: async (server) => {
+    await post(server, '/api/profiles/other', { llm: { model: 'openai/gpt-5' } });
+    await post(server, '/api/agent-profiles/it', { llm_profile_ref: 'other' });
+  },
+  meta: async (server) => {
+    await post(server, '/api/profiles/other', { llm: { model: 'openai/gpt-5' } });
+    await post(server, '/api/meta-profiles/it', {
+      classifier_model: 'other',
+      classes: [{ description: 'x', model: 'other' }],
+    });
+  },
+  connection: (server) =>
+    post(server, '/api/llm/provider-connections', {
+      display_name: 'it',
+      provider: 'openai',
+      api_key: 'k',
+    }),
+  server: (server) =>
+    post(
+      server,
+      '/api/settings',
+      { agent_settings_diff: { mcp_config: { it: { command: 'uvx' } } } },
+      'PATCH',
+    ),
+};
+
+async function post(server: Fronted, path: string, body: unknown, method = 'POST'): Promise<void> {
+  const { status } = await server.ask(method, path, body);
+  expect(status).toBeLessThan(300);
+}
+
+async function started() {
+  const server = await startFronted({ dialect: 'agent-server' });
+  onTestFinished(() => server.close());
+  const run = (text: string, ...args: string[]) => {
+    const folder = folderWith({
+      'settings.yaml': `version: 1\nserver: { url: "${server.url}" }\n${text}\n`,
+    });
+    onTestFinished(() => folder.remove());
+    return setpoint(args, { cwd: folder.path, env: {} });
+  };
+  return { server, run };
+}
+
+interface Node {
+  readonly item?: string;
+  readonly properties?: Readonly<
+    Record<string, Node & { readonly 'x-setpoint'?: { readonly item?: string } }>
+  >;
+}
+
+it('every member that names an item of another block has a case here', () => {
+  const read = (path: string) =>
+    JSON.parse(readFileSync(join(import.meta.dirname, '../../..', path), 'utf8')) as {
+      readonly $defs: Readonly<Record<string, Node>>;
+      readonly types: Readonly<
+        Record<string, { readonly members: Readonly<Record<string, Node>> }>
+      >;
+    };
+  const declared = Object.entries(read('schemas/settings.schema.json').$defs).flatMap(
+    ([name, { properties = {} }]) =>
+      name === 'settings'
+        ? []
+        : Object.entries(properties).flatMap(([key, one]) =>
+            one['x-setpoint']?.item === undefined ? [] : [`${name}.${key}`],
+          ),
+  );
+  const { types } = read('schemas/servers/facts.json');
+  expect(types['TaskClass']?.members['model']).toMatchObject({ item: 'llm_profiles' });
+  const own = Object.keys(PLACES).filter(
+    (one) => !one.startsWith('active.') && !one.includes('classes'),
+  );
+  expect(declared.toSorted()).toEqual([...own, ...LATER].toSorted());
+});
+
+it.each(Object.entries(PLACES))(
+  'a plan with %s of a name that nobody has is an error, and one that the service has is not',
+  async (_, [text, kind]) => {
+    const { server, run } = await started();
+    for (const command of ['plan', 'apply']) {
+      const missing = await run(text, command, ...(command === 'apply' ? ['--yes'] : []));
+      expect(missing.code).toBe(3);
+      expect(missing.stderr).toMatch(
+        /\(settings\.yaml:\d+\) names the .* it, which neither the file \(\w+\) nor the service has/,
+      );
+    }
+    expect(server.writes()).toEqual([]);
+    await MADE[kind](server);
+    const there = await run(text, 'plan', '--exit-code');
+    expect(there.stderr).toBe('');
+    expect(there.code).toBe(2);
+  },
+);
+
+it('of two connections of one name neither is taken, also where the file declares none', async () => {
+  const { server, run } = await started();
+  await MADE.connection(server);
+  await MADE.connection(server);
+  const [text] = PLACES['llm_profile.connection'];
+  const refused = await run(text, 'apply', '--yes');
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain(
+    'names the provider connection it, and the service has 2 of that name',
+  );
+  expect(server.seen.filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
+it('an LLM profile that an agent profile of the service names is not removed before that names another', async () => {
+  const { server, run } = await started();
+  await MADE.agent(server);
+  await MADE.llm(server);
+  await post(server, '/api/agent-profiles/default', { llm_profile_ref: 'it' });
+  expect((await server.ask('GET', '/api/agent-profiles')).status).toBe(200);
+  const refused = await run('llm_profiles: { other: null }', 'plan');
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain(
+    'llm_profiles.other (settings.yaml:3) cannot be removed: the agent profile it would still name it.',
+  );
+  const freed = 'llm_profiles: { other: null }\nagent_profiles: { it: { llm_profile: it } }';
+  expect((await run(freed, 'apply', '--yes')).code).toBe(0);
+  const kept =
+    'llm_profiles: { new: { model: openai/gpt-5 } }\ncollections: { llm_profiles: { others: remove } }';
+  expect((await run(kept, 'apply', '--yes')).code).toBe(0);
+  expect(await run(kept, 'plan', '--exit-code')).toMatchObject({ code: 0 });
+  expect((await server.ask('GET', '/api/profiles/it')).status).toBe(200);
+});
+
+it.each([
+  ['a', 'b'],
+  ['b', 'a'],
+])(
+  'plans show the active agent profile %s by its name, not by the id of the server',
+  async (from, to) => {
+    const { server, run } = await started();
+    await post(server, '/api/profiles/main', { llm: { model: 'openai/gpt-5' } });
+    await post(server, '/api/agent-profiles/a', { llm_profile_ref: 'main' });
+    await post(server, '/api/agent-profiles/b', { llm_profile_ref: 'main' });
+    const active = (name: string) => `active: { agent_profile: ${name} }`;
+    expect((await run(active(from), 'apply', '--yes')).code).toBe(0);
+    expect((await run(active(to), 'plan')).stdout).toContain(
+      `active.agent_profile: "${from}" → "${to}"`,
+    );
+    expect((await run(active(to), 'drift')).stdout).toContain(`- on the service  "${from}"`);
+  },
+);
