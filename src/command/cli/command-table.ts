@@ -52,7 +52,7 @@ export const COMMANDS = {
   apply: {
     argument: { form: '[plan.json]', completion: 'files' },
     summary:
-      'Make the service equal to the file, and verify that it is; with a saved plan, only what it approves',
+      'Write the file to the service, and verify the result; with a saved plan, only what it approves',
     example: 'setpoint apply -e production --yes',
     flags: [
       ...LIMITED,

@@ -48,7 +48,7 @@ export const WATCH_FLAGS = {
   },
   '--notify': {
     value: 'file',
-    about: 'whom to tell of drift and failures: a file from outside the branch',
+    about: 'notification settings: a file from outside the branch',
     completion: 'files',
   },
   '--no-environment-metrics': { about: 'metrics without series of each environment' },

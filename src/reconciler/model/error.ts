@@ -128,8 +128,8 @@ export const ERRORS = {
     exit: 1,
     hint: 'Nothing is written until the lock is held again; see which other controller watches this environment.',
   },
-  interrupted: { exit: 130, hint: 'Run again: it continues with what is left.' },
-  terminated: { exit: 143, hint: 'Run again: it continues with what is left.' },
+  interrupted: { exit: 130, hint: 'Run the command again.' },
+  terminated: { exit: 143, hint: 'Run the command again.' },
   'state-unknown': { exit: 1, hint: 'Run setpoint plan to see what the service has.' },
   'branch-rewritten': {
     exit: 1,

@@ -75,7 +75,7 @@ function blind(guarded: Guarded, allowed: readonly Rule[]): string[] {
   const drift =
     isOn('overwrite-drift') && !judged
       ? [
-          'Without --base, drift cannot be told from edits: this may overwrite drift. (overwrite-drift)',
+          'Without --base, setpoint cannot distinguish drift from edits: this may overwrite drift. (overwrite-drift)',
         ]
       : [];
   const unknown = unknownOf(plan).flatMap(({ path, ref }) => {

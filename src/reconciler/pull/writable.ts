@@ -32,7 +32,7 @@ export const REASONS = {
   filled: 'the service has filled it in by itself',
   empty: 'nothing is stored on the service yet',
   pending: 'edited in the file, and not applied yet',
-  unreadable: 'it cannot be read back; declare it by hand',
+  unreadable: 'the server does not show it; declare it by hand',
 } as const;
 
 /**

@@ -159,7 +159,10 @@ export function resultLabel(
     return { mark: '·', words: 'no longer needed', color: 'dim' };
   const { action, result } = change;
   if (hides && result === 'verified')
-    return { ...RESULTS.verified, words: 'verified; its secrets cannot be read back' };
+    return {
+      ...RESULTS.verified,
+      words: 'verified, except its secrets, which the server does not show',
+    };
   const label = RESULTS[result];
   const started = startedId(change);
   const id = started === null ? '' : `${started}, `;
@@ -174,7 +177,11 @@ export function resultLabel(
 const RESULTS: Readonly<Record<Result, Label>> = {
   verified: { mark: '✓', words: 'verified', color: 'green' },
   set: { mark: '✓', words: 'set', color: 'green' },
-  unverifiable: { mark: '?', words: 'sent, cannot be read back', color: 'cyan' },
+  unverifiable: {
+    mark: '?',
+    words: 'sent; the server does not show it, so it is not checked',
+    color: 'cyan',
+  },
   'not-sent': { mark: '✗', words: 'not written', color: 'red' },
   unknown: { mark: '✗', words: 'sent, not confirmed', color: 'red' },
 };

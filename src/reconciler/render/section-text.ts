@@ -144,7 +144,7 @@ function unmanagedText({ unmanaged, unlisted }: Section, style: Style): string[]
   const names = unmanaged.map((path) => visible(formatPath(path)));
   const shown =
     style.verbose || names.length <= 6 ? names : [...names.slice(0, 6), `${names.length - 6} more`];
-  const lines = [`  Unmanaged: ${shown.join(', ')}`];
+  const lines = [`  Not in the file, left alone: ${shown.join(', ')}`];
   if (style.verbose && unlisted !== null) lines.push(`    ${unlisted}`);
   return lines.map((line) => paint(style, 'dim', line));
 }

@@ -148,7 +148,7 @@ export function driftCounts(changes: number, pending: number): string {
 export function driftCaveat(changes: readonly Change<Json>[]): string {
   return changes.every((change) => change.class !== undefined)
     ? ''
-    : 'Without --base, drift cannot be told from edits of the file.';
+    : 'To distinguish drift from edits of the file, pass the file as last applied with --base.';
 }
 
 /** `as observed 2 h ago (TIME)`, by the age at the time of the plan. Null if the service itself was observed. */

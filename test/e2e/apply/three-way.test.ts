@@ -113,7 +113,7 @@ describe('with --base', () => {
     expect(store.posts()).toBe(0);
     const [blind] = (await plan({ text, env: {} })).environments;
     expect(blind?.warnings.at(-1)?.message).toContain(
-      'Without --base, drift cannot be told from edits',
+      'Without --base, setpoint cannot distinguish drift from edits',
     );
     const lifted = await apply({ text, base, env: {}, allow: ['overwrite-drift'] });
     expect(lifted.environments).toMatchObject([
@@ -146,11 +146,13 @@ describe('the command', () => {
     expect((await drift('--base', 'base.yaml')).code).toBe(Math.max(onDrift, onPending));
   });
 
-  it('without --base it warns that drift cannot be told from edits, and --fail-on drift needs one', async () => {
+  it('without --base it warns that drift and edits look the same, and --fail-on drift needs one', async () => {
     store.stored = { language: 'en', agent: 'A' };
     const { code, stdout } = await drift();
     expect(code).toBe(2);
-    expect(stdout).toContain('Without --base, drift cannot be told from edits of the file.');
+    expect(stdout).toContain(
+      'To distinguish drift from edits of the file, pass the file as last applied with --base.',
+    );
     const refused = await drift('--fail-on', 'drift');
     expect(refused.code).toBe(3);
     expect(refused.stderr).toContain('needs --base');

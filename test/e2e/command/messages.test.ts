@@ -225,7 +225,9 @@ it('a secret that was not there is set, not verified; one that no answer shows c
   expect(code).toBe(0);
   expect(stdout).toContain('✓ language: verified\n');
   expect(stdout).toContain('✓ llm_api_key: set\n');
-  expect(stdout).toContain('? sandbox_api_key: sent, cannot be read back\n');
+  expect(stdout).toContain(
+    '? sandbox_api_key: sent; the server does not show it, so it is not checked\n',
+  );
   const outcome = readFileSync(join(folder.path, 'outcome.json'), 'utf8');
   const { environments } = JSON.parse(outcome) as {
     environments: { changes: { result: string }[] }[];

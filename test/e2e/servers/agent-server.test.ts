@@ -326,7 +326,7 @@ describe('mcp servers are merged by name', () => {
     expect(environments[0]?.changes).toHaveLength(1);
     expect(environments[0]?.refusals).toEqual([]);
     expect(environments[0]?.warnings.map(({ message }) => message)).toEqual([
-      'Without --base, drift cannot be told from edits: this may overwrite drift. (overwrite-drift)',
+      'Without --base, setpoint cannot distinguish drift from edits: this may overwrite drift. (overwrite-drift)',
     ]);
   });
 

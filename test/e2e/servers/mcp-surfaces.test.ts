@@ -108,7 +108,9 @@ itEach(CASES, ({ dialect, spelling }) => (dialect === 'app-server') === (spellin
     const applied = await run('apply', '--yes');
     expect(applied.code, applied.stderr).toBe(0);
     expect(applied.stdout).toContain(
-      dialect === 'settings-v0' ? ': verified\n' : ': verified; its secrets cannot be read back\n',
+      dialect === 'settings-v0'
+        ? ': verified\n'
+        : ': verified, except its secrets, which the server does not show\n',
     );
     // What was written in this run is told by its change, and no way to write it is named.
     expect(applied.stdout).toMatch(/^Applied 1 change\.\n$/m);

@@ -70,7 +70,7 @@ it.each(CASES)(
       const [{ unmanaged = [] } = {}] = (JSON.parse(stdout) as Planned).environments;
       expect(unmanaged.filter(isIt)).toHaveLength(1);
       expect(unmanaged.filter(([first = '']) => first.startsWith('mcp'))).toHaveLength(1);
-      expect((await run(command)).stdout).toMatch(/Unmanaged: .*mcp_/);
+      expect((await run(command)).stdout).toMatch(/Not in the file, left alone: .*mcp_/);
     }
     const [{ unmanaged = [] } = {}] = (
       JSON.parse((await run('plan', '-o', 'json')).stdout) as Planned

@@ -98,7 +98,7 @@ describe('drift that cannot be told', () => {
 
   it('is a warning while the rule is on', () => {
     expect(warned(planOf([language]))).toEqual([
-      'Without --base, drift cannot be told from edits: this may overwrite drift. (overwrite-drift)',
+      'Without --base, setpoint cannot distinguish drift from edits: this may overwrite drift. (overwrite-drift)',
     ]);
     expect(warned(planOf([language]), [])).toEqual([]);
     expect(warned(planOf([language]), ['overwrite-drift'], ['overwrite-drift'])).toEqual([]);

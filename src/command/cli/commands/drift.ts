@@ -36,7 +36,7 @@ function failOnOf({ failOn, base }: Flags<'drift'>): FailOn {
   }
   if (known !== 'any' && base === undefined) {
     throw usageError(
-      `--fail-on ${known} needs --base: without it, drift cannot be told from edits.`,
+      `--fail-on ${known} needs --base: without it, setpoint cannot distinguish drift from edits.`,
       'Pass --base FILE, the settings file as it was last applied.',
     );
   }

@@ -130,7 +130,7 @@ function unmanagedHtml({
 }: Pick<Section, 'unmanaged' | 'unlisted'>): Markup | null {
   if (unmanaged.length === 0) return null;
   return markup`<details class="fold">
-<summary>Unmanaged: ${counted(unmanaged.length, 'value')}</summary>
+<summary>Not in the file, left alone: ${counted(unmanaged.length, 'value')}</summary>
 <ul>
 ${unmanaged.map((path) => markup`<li><code>${formatPath(path)}</code></li>\n`)}</ul>
 ${unlisted === null ? null : softHtml(unlisted)}</details>

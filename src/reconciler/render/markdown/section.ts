@@ -246,7 +246,7 @@ function unmanagedLine({ unmanaged: paths }: Section): string {
   if (paths.length === 0) return '';
   const more = paths.length - MOST_UNMANAGED;
   const names = paths.slice(0, MOST_UNMANAGED).map((path) => pathSpan(path, 100));
-  return `Unmanaged: ${[...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')}\n\n`;
+  return `Not in the file, left alone: ${[...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')}\n\n`;
 }
 
 /** How to go on; a command that a guard would refuse is no way. */
