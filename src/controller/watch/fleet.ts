@@ -144,6 +144,18 @@ export class Fleet {
     });
   }
 
+  /** Those that were given the server which another one had when it was read last, and has no more, in the same namespace if they have one. */
+  movedToServerOf(name: string): readonly string[] {
+    const left = this.#watched.get(name);
+    const declared = left?.declaredOrigin ?? null;
+    const origin = left?.state.origin ?? null;
+    if (declared === null || origin === null || declared === origin) return [];
+    return [...this.#watched.values()]
+      .filter((one) => one.state.origin !== origin && one.declaredOrigin === origin)
+      .map((one) => one.name)
+      .filter((one) => one !== name && namespaceOf(one) === namespaceOf(name));
+  }
+
   suspend(of: (name: string) => Suspension | null): void {
     for (const { name, records } of this.#watched.values())
       records.know({ kind: 'set', suspended: of(name) });

@@ -21,6 +21,8 @@ export class Suspensions {
   >();
   /** Environments whose suspension was reported to apply to nothing. */
   readonly #ended = new Set<string>();
+  /** Environments that were given the server of a suspended one: each is suspended for that once. */
+  readonly #given = new Set<string>();
   /** The suspensions that are known, in JSON; null before the first look. */
   #known: ReadonlyMap<string, string> | null = null;
 
@@ -84,7 +86,8 @@ export class Suspensions {
 
   /**
    * Takes what the files declare: an environment that is new at the server of a suspended one which is gone is that one by another name, and stays suspended.
-   * Where there are several, all of them do. A suspension that applies to nothing any more is reported.
+   * Where there are several, all of them do. One that is given the server of a suspended one, which has another server now, is suspended, too.
+   * A suspension that applies to nothing any more is reported.
    */
   async follow(declared: ReadonlySet<string>): Promise<void> {
     const { suspensions, clock } = this.#options;
@@ -112,10 +115,29 @@ export class Suspensions {
         heir,
       );
     }
+    this.#followServers(declared, now);
     this.mark();
     await this.#keepMoved().catch((thrown: unknown) => {
       this.#conditions.set('suspensions', asSetpointError(thrown).message);
     });
+  }
+
+  #followServers(declared: ReadonlySet<string>, now: number): void {
+    const { suspensions } = this.#options;
+    for (const name of suspensions.names) {
+      const suspension = suspensions.of(name, now);
+      if (suspension === null || !declared.has(name)) continue;
+      for (const heir of this.#fleet.movedToServerOf(name)) {
+        const key = JSON.stringify([name, heir, this.#fleet.find(heir)?.declaredOrigin]);
+        if (this.#given.has(key) || suspensions.of(heir, now) !== null) continue;
+        this.#given.add(key);
+        this.#moved.set(heir, { from: [], suspension });
+        this.#recorder.warn(
+          `It has the server of ${name} now, which is suspended and has another one: it is suspended, too. setpoint resume ends that.`,
+          heir,
+        );
+      }
+    }
   }
 
   /** Writes what renamed environments have taken over. Throws if it cannot be written; it stays in effect all the same. */
@@ -124,7 +146,7 @@ export class Suspensions {
     for (const [heir, { from, suspension }] of this.#moved) {
       const now = clock.now();
       await suspensions.change([heir], suspension, now);
-      await suspensions.change(from, null, now);
+      if (from.length > 0) await suspensions.change(from, null, now);
       this.#moved.delete(heir);
       this.#known = this.#inFile();
       const { at: _at, ...what } = suspension;

@@ -50,6 +50,44 @@ async function ending({ store, other }: Scene, watch: World): Promise<void> {
   await other.close();
 }
 
+describe('the server of a suspended environment', () => {
+  it.each(['while it is watched', 'while no controller runs'])(
+    'stays suspended if another environment is given it: %s',
+    async (when) => {
+      const scene = await suspended();
+      const { store, other, watch } = scene;
+      let now = watch;
+      if (when === 'while no controller runs') await watch.stop();
+      settingsFile(watch.folder, files({ prod: other.url, other: store.url }));
+      if (when === 'while no controller runs')
+        now = startWatching({ folder: watch.folder, clock: watch.clock });
+      await now.pass(10 * MINUTE);
+      expect(store.posts()).toBe(0);
+      expect(now.state('prod').suspended).toMatchObject({ reason: 'an incident' });
+      expect(now.state('other').suspended).toMatchObject({ reason: 'an incident', by: 'Ada' });
+      const notes = now.notes.filter(({ message }) => message.includes('it is suspended, too'));
+      expect(notes).toMatchObject([{ environment: 'other' }]);
+      await now.controller.resume(['other']);
+      // A later edit of the files does not suspend it again.
+      settingsFile(now.folder, `${files({ prod: other.url, other: store.url })}# edited\n`);
+      await now.pass(10 * MINUTE);
+      expect(store.stored).toMatchObject({ language: 'en' });
+      await ending(scene, now);
+    },
+  );
+
+  it('is not taken for that of one that shares it already', async () => {
+    const scene = await suspended();
+    const { store, other, watch } = scene;
+    settingsFile(watch.folder, files({ prod: store.url, other: other.url, third: store.url }));
+    await watch.pass(5 * MINUTE);
+    settingsFile(watch.folder, files({ prod: other.url, other: other.url, third: store.url }));
+    await watch.pass(5 * MINUTE);
+    expect(watch.state('third').suspended).toBeNull();
+    await ending(scene, watch);
+  });
+});
+
 describe('a suspended environment that is renamed', () => {
   it.each(['while it is watched', 'while no controller runs', 'first added, then removed'])(
     'stays suspended by its new name, and is resumed by it: %s',
