@@ -9,7 +9,7 @@ import {
   type SecretRequest,
 } from '../model/ports.ts';
 import { isUnder, readText } from './read-text.ts';
-import { parseEnv } from 'node:util';
+import { isDotenvProblem, parseDotenv } from '../model/dotenv.ts';
 import { SetpointError } from '../model/error.ts';
 import { runProgram, type ProgramAnswer } from './run-program.ts';
 import { secretCommands, type SecretCommand } from './secret-commands.ts';
@@ -156,19 +156,28 @@ function realPath(path: string): string | null {
 
 const LARGEST_DOTENV = 1024 * 1024;
 
-/** The variables of a file of KEY=VALUE lines, with quotes, comments and `export` as in a shell. No error quotes a value. */
-export function readDotenv(path: string): Record<string, string> {
+/**
+ * The variables of a file of lines NAME=value. What one names of another is looked up above it in the file, then in `env`. Throws a SetpointError with the line of what is
+ * not understood, and nothing of what it says.
+ */
+export function readDotenv(path: string, env: Variables = {}): Record<string, string> {
   const read = readText(path, LARGEST_DOTENV);
   if (!('text' in read)) {
     throw new SetpointError('file-unreadable', `${path} is not a text file of variables.`, {
       hint: 'Write lines NAME=value, in UTF-8, at most 1 MiB.',
     });
   }
-  const text = read.text.replace(/^\uFEFF/, '');
-  const variables = Object.entries(parseEnv(text)).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
-  return Object.fromEntries(variables);
+  const values = new Map<string, string>();
+  const lookUp = (name: string): string | undefined =>
+    (Object.hasOwn(env, name) ? env[name] : undefined) ?? values.get(name);
+  const variables = parseDotenv(read.text, lookUp, (name, value) => values.set(name, value));
+  if (isDotenvProblem(variables))
+    throw new SetpointError(
+      'file-unreadable',
+      `${path}:${variables.line} is ${variables.problem}.`,
+      { hint: variables.hint },
+    );
+  return Object.fromEntries(values);
 }
 
 /**
@@ -189,7 +198,7 @@ export function withDotenv(env: Variables, path: string | undefined): Variables 
       hint: 'Pass the variables as secrets of the pipeline.',
     });
   }
-  const read = readDotenv(path);
+  const read = readDotenv(path, env);
   const refused = Object.keys(read).find((name) => NOT_FROM_A_FILE.test(name));
   if (refused !== undefined) {
     throw new SetpointError('usage', `--dotenv: ${refused} cannot be set in a file.`, {

@@ -1,4 +1,4 @@
-import { parseEnv } from 'node:util';
+import { isDotenvProblem, parseDotenv } from '../model/dotenv.ts';
 import { parse as parseJson } from 'lossless-json';
 import { parseAllDocuments } from 'yaml';
 import { type Foreign, foreignRecord, Variable } from './foreign.ts';
@@ -44,7 +44,7 @@ export async function parseForeign(form: Form, text: string): Promise<Parsed> {
       case 'yaml':
         return { form, documents: yamlOf(plain).map((one) => foreign(one)) };
       case 'variables':
-        return { form, documents: [variablesOf(plain)] };
+        return variablesOf(plain);
     }
   } catch (thrown) {
     return problemOf(form, plain, thrown);
@@ -71,11 +71,12 @@ function yamlOf(text: string): unknown[] {
   });
 }
 
-function variablesOf(text: string): Foreign {
-  const entries = Object.entries(parseEnv(text)).map(
-    ([name, value = '']) => [name, new Variable(name, value)] as const,
-  );
-  return foreignRecord(entries);
+/** The variables with the references in them as they are written. */
+function variablesOf(text: string): Parsed {
+  const read = parseDotenv(text, null);
+  if (isDotenvProblem(read)) return { problem: read.problem, line: read.line, column: null };
+  const entries = read.map(({ name, value }) => [name, new Variable(name, value)] as const);
+  return { form: 'variables', documents: [foreignRecord(entries)] };
 }
 
 const MAX_DEPTH = 64;
