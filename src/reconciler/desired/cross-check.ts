@@ -9,12 +9,11 @@ import {
   SKILLS_FORM,
 } from '../model/collection-forms.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
-import { formatPath, samePath } from '../model/path.ts';
+import { formatPath } from '../model/path.ts';
 import type { Warning } from '../model/error.ts';
 import { isShowable } from '../model/secret-words.ts';
-import { suggest } from '../model/wording.ts';
 import type { BlockName, Blocks } from './blocks.ts';
-import { moveFindings, movesIn } from './blocks/moved.ts';
+import { moveFindings, movesByFormer, type Move } from './blocks/moved.ts';
 import { declaredBeside, incompleteNamed, NAMED_SETTINGS } from './named-settings.ts';
 import {
   isNull,
@@ -56,7 +55,7 @@ export function changesCrossings(own: Blocks, shared: Blocks): boolean {
 /** What of a target does not go together. A name that it does not declare, although it declares others of the kind, is a warning. */
 export function crossFindings(blocks: Blocks): PlacedFinding[] {
   return [
-    ...mentionsIn(blocks).flatMap((one) => unknownName(one, blocks)),
+    ...unknownMentions(blocks).map((one) => unknownName(one, blocks)),
     ...twoWriters(blocks),
     ...profileFindings(blocks.llm_profiles),
     ...incompleteItems(blocks),
@@ -68,13 +67,11 @@ export function crossFindings(blocks: Blocks): PlacedFinding[] {
 
 /** The names that a target does not declare, as a plan warns of them unless the service has them: each with the path that the item would have. */
 export function unknownNames(blocks: Blocks): readonly Warning[] {
-  return mentionsIn(blocks).flatMap((one): Warning[] => {
-    const [found] = unknownName(one, blocks);
-    const name = textOf(one.node);
-    if (found === undefined || name === undefined) return [];
-    const { file, line } = locate(found.file, found.at);
-    const message = `${formatPath(one.path)} (${file}:${line}): ${found.finding.message}`;
-    return [{ code: 'unknown-name', message, path: [BLOCKS_OF[one.kind], name] }];
+  return unknownMentions(blocks).map((one): Warning => {
+    const { node, kind, path, name } = one;
+    const { file, line } = locate(node.file, node.at);
+    const message = `${formatPath(path)} (${file}:${line}): ${whyUnknown(one, blocks).message}`;
+    return { code: 'unknown-name', message, path: [BLOCKS_OF[kind], name] };
   });
 }
 
@@ -152,36 +149,73 @@ function mentions(kind: Kind, { key, node }: Member, name: string): Mention[] {
 /** A server makes this agent profile by itself. */
 const OF_THE_SERVER: Readonly<Partial<Record<Kind, string>>> = { 'agent profile': 'default' };
 
-function unknownName({ kind, node, path }: Mention, blocks: Blocks): PlacedFinding[] {
-  const name = textOf(node);
-  const declared = declaredOf(kind, blocks);
-  if (node === undefined || name === undefined || declared === null) return [];
-  if (mayHoldReference(name) || name === OF_THE_SERVER[kind]) return [];
-  const isRemoved = declared.get(name);
-  if (isRemoved === false) return [];
-  const near = suggest(name, [...declared.keys()].filter(isShowable));
+/** A mention of an item that the target does not declare. */
+interface UnknownMention extends Mention {
+  readonly node: Node;
+  readonly name: string;
+  /** The names of the kind that may be meant. */
+  readonly declared: readonly string[];
+  readonly moves: ReadonlyMap<string, Move>;
+}
+
+function unknownMentions(blocks: Blocks): readonly UnknownMention[] {
+  const kinds = new Map<Kind, ReturnType<typeof declaredNames>>();
+  const moves = movesByFormer(blocks.moved);
+  return mentionsIn(blocks).flatMap((one): UnknownMention[] => {
+    const { kind, node } = one;
+    const name = textOf(node);
+    if (node === undefined || name === undefined) return [];
+    const names = kinds.get(kind) ?? declaredNames(kind, blocks);
+    kinds.set(kind, names);
+    const { isRemoved, shown } = names;
+    if (isRemoved === null || isRemoved.get(name) === false) return [];
+    const isElsewhere = mayHoldReference(name) || name === OF_THE_SERVER[kind];
+    return isElsewhere ? [] : [{ ...one, node, name, declared: shown, moves }];
+  });
+}
+
+function declaredNames(kind: Kind, blocks: Blocks) {
+  const isRemoved = declaredOf(kind, blocks);
+  return {
+    isRemoved,
+    shown: [...(isRemoved?.keys() ?? [])].filter(isShowable),
+  };
+}
+
+function unknownName(one: UnknownMention, blocks: Blocks): PlacedFinding {
+  const { node, path, name, declared } = one;
+  const { message, isGone } = whyUnknown(one, blocks);
+  const { file, at } = node;
+  const code = 'unknown-name';
+  if (isGone) {
+    const hint = 'Name an item that is there once the file is applied, or keep this one.';
+    return { file, at, finding: { code, message, hint, path } };
+  }
+  const meant = file.suggestions.didYouMean(name, declared);
+  const hint = meant === '' ? LEFT_SO : `${meant} ${LEFT_SO}`;
+  return {
+    file,
+    at,
+    finding: { severity: 'warning', code, message, hint, path },
+  };
+}
+
+function whyUnknown({ kind, name, moves }: UnknownMention, blocks: Blocks) {
   const what = isShowable(name) ? `the ${kind} ${name}` : `a ${kind}`;
-  const gone = goneBy(BLOCKS_OF[kind], name, blocks);
-  const finding =
-    gone === null
-      ? ({
-          severity: 'warning',
-          code: 'unknown-name',
-          message: `This names ${what}, which the file does not declare.`,
-          hint: near === null ? LEFT_SO : `Did you mean ${near}? ${LEFT_SO}`,
-          path,
-        } as const)
-      : ({
-          code: 'unknown-name',
-          message: `This names ${what}, which the file ${gone}.`,
-          hint: 'Name an item that is there once the file is applied, or keep this one.',
-          path,
-        } as const);
-  return [{ file: node.file, at: node.at, finding }];
+  const gone = goneBy(BLOCKS_OF[kind], name, blocks, moves);
+  return {
+    message: `This names ${what}, which the file ${gone ?? 'does not declare'}.`,
+    isGone: gone !== null,
+  };
 }
 
 /** What the file does to an item, and where, after which the item has not this name any more; null if it does nothing. */
-function goneBy(block: string, name: string, blocks: Blocks): string | null {
+function goneBy(
+  block: string,
+  name: string,
+  blocks: Blocks,
+  moves: UnknownMention['moves'],
+): string | null {
   const own = blocks[block as BlockName];
   const item = own === undefined ? undefined : memberOf(own, name);
   const at = (node: { readonly file: Node['file']; readonly at: number }): string => {
@@ -190,7 +224,7 @@ function goneBy(block: string, name: string, blocks: Blocks): string | null {
   };
   if (item !== undefined)
     return isNull(item.node) ? `removes (${at({ file: item.keyFile, at: item.keyAt })})` : null;
-  const move = movesIn(blocks.moved).find(({ from }) => samePath(from.path ?? [], [block, name]));
+  const move = moves.get(formatPath([block, name]));
   if (move === undefined) return null;
   return `renames to ${formatPath(move.to.path ?? [])} (${at(move.from.node)})`;
 }

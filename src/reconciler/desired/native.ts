@@ -14,7 +14,7 @@ import {
   lockedNodes,
   type SchemaLock,
 } from '../model/native-schema.ts';
-import type { Path } from '../model/path.ts';
+import { samePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField } from '../model/state.ts';
 import { isRecord, recordOf, type Value, isList } from '../model/value.ts';
@@ -149,7 +149,7 @@ export function checkNative(root: MapNode): PlacedFinding[] {
         )
       : [];
   return [[root, []] as const, ...inner].flatMap(([holder, path]) => {
-    const servers = namedServerFaults(holder).flatMap((fault) => findingsOf(root, path, fault));
+    const servers = findingsOf(root, path, namedServerFaults(holder));
     const settings = member(holder, 'settings');
     if (settings?.kind !== 'map') return servers;
     const { lock } = root.file;
@@ -158,7 +158,7 @@ export function checkNative(root: MapNode): PlacedFinding[] {
       lock === undefined ? { faults: found, values: [] } : judgedByLock(found, settings, lock);
     return [
       ...servers,
-      ...faults.flatMap((fault) => findingsOf(root, [...path, 'settings'], fault)),
+      ...findingsOf(root, [...path, 'settings'], faults),
       ...values.flatMap((fault) =>
         lockedFinding(root, [...path, 'settings', ...fault.path], fault),
       ),
@@ -219,17 +219,42 @@ function isOwn(list: string | undefined, key: string): boolean {
   );
 }
 
-function findingsOf(root: MapNode, holder: readonly string[], fault: Fault): PlacedFinding[] {
-  const path = [...holder, ...fault.path];
-  if (fault.kind === 'value') {
-    const node = nodeAt(root, path);
-    return node === undefined ? [] : [badValue({ root, path, node })];
+function findingsOf(
+  root: MapNode,
+  holder: readonly string[],
+  faults: readonly Fault[],
+): PlacedFinding[] {
+  return groupedByMap(faults).flatMap((group) => {
+    const [{ kind, path: first }] = group;
+    const path = [...holder, ...first];
+    if (kind === 'value') {
+      const node = nodeAt(root, path);
+      return node === undefined ? [] : [badValue({ root, path, node })];
+    }
+    const above = path.slice(0, -1);
+    const node = nodeAt(root, above);
+    if (node === undefined) return [];
+    const keys = new Set(group.map((fault) => fault.path.at(-1) ?? ''));
+    return (kind === 'unknown' ? unknownKeys : missingKeys)({ root, path: above, node }, keys);
+  });
+}
+
+type Faults = [Fault, ...Fault[]];
+
+/** Faults one after the other that are of keys of the same map and of the same kind; each value alone. */
+function groupedByMap(faults: readonly Fault[]): readonly Faults[] {
+  const groups: Faults[] = [];
+  for (const fault of faults) {
+    const group = groups.at(-1);
+    if (group !== undefined && isOfSameMap(group[0], fault)) group.push(fault);
+    else groups.push([fault]);
   }
-  const above = path.slice(0, -1);
-  const node = nodeAt(root, above);
-  if (node === undefined) return [];
-  const keys = new Set([path.at(-1) ?? '']);
-  return (fault.kind === 'unknown' ? unknownKeys : missingKeys)({ root, path: above, node }, keys);
+  return groups;
+}
+
+function isOfSameMap(one: Fault, other: Fault): boolean {
+  if (one.kind !== other.kind || one.kind === 'value') return false;
+  return samePath(one.path.slice(0, -1), other.path.slice(0, -1));
 }
 
 /**

@@ -3,6 +3,7 @@ import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { LineCounter } from 'yaml';
 import type { Source } from '../model/path.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
+import { Suggestions } from '../model/wording.ts';
 
 /**
  * A value of the file with its place. Overlays share the nodes of the blocks below them. The nodes of an environment of a long file
@@ -119,6 +120,7 @@ export interface SourceFile {
   readonly path: string;
   readonly text: string;
   readonly lines: LineCounter;
+  readonly suggestions: Suggestions;
   /** What its servers have besides what is known here; absent if no lock says so. */
   readonly lock?: SchemaLock;
 }
@@ -128,7 +130,14 @@ export function sourceFile(path: string, text: string, lock?: SchemaLock): Sourc
   lines.addNewLine(0);
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
     lines.addNewLine(at + 1);
-  return { path, text, lines, ...(lock === undefined ? {} : { lock }) };
+  const suggestions = new Suggestions();
+  return {
+    path,
+    text,
+    lines,
+    suggestions,
+    ...(lock === undefined ? {} : { lock }),
+  };
 }
 
 /** Line and column of an offset, both from 1, in UTF-16 units. */

@@ -6,7 +6,6 @@ import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import { isShowable } from '../model/secret-words.ts';
 import type { DeclaredItem, DesiredField } from '../model/state.ts';
 import { recordOf } from '../model/value.ts';
-import { didYouMean } from '../model/wording.ts';
 import type { Blocks } from './blocks.ts';
 import {
   isNull,
@@ -178,7 +177,8 @@ function memberFindings(profile: string, whole: MapNode, one: Member): PlacedFin
           hint:
             key === 'provider_connection_id'
               ? 'Write connection: and the name of the provider connection.'
-              : didYouMean(key, memberNames()) || 'Remove it, or check how it is spelled.',
+              : keyFile.suggestions.didYouMean(key, memberNames()) ||
+                'Remove it, or check how it is spelled.',
           path,
         },
       },

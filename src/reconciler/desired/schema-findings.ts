@@ -1,9 +1,16 @@
 import { isShowable } from '../model/secret-words.ts';
 import { formatPath } from '../model/path.ts';
-import { didYouMean, TYPE_NOUNS } from '../model/wording.ts';
+import { TYPE_NOUNS } from '../model/wording.ts';
 import { blockAt } from './blocks.ts';
 import { inBlock } from './blocks/block.ts';
-import { memberAt, type Node, type Finding, type PlacedFinding, locate } from './node.ts';
+import {
+  memberAt,
+  type Node,
+  type Finding,
+  type PlacedFinding,
+  type SourceFile,
+  locate,
+} from './node.ts';
 import { expectationAt, isMisspelt, type Expectation } from './schema-lookup.ts';
 
 /** A value that the schema refuses, and its path from the root of the file. */
@@ -18,32 +25,50 @@ export function unknownKeys(
   { root, path }: RefusedValue,
   keys: ReadonlySet<string>,
 ): PlacedFinding[] {
+  const { keys: known } = expectationAt(path);
   return [...keys].flatMap((key) => {
     const found = memberAt(root, [...path, key]);
     // The alias of a merge key has been reported.
     if (found === null || (key === '<<' && found.node.reported)) return [];
-    const finding = { ...unknownKey(path, key), path: [...path, key] };
+    const { hint, message } = unknownKey(root.file, path, key, known);
+    const finding = {
+      code: 'unknown-key',
+      message,
+      hint,
+      path: [...path, key],
+    } as const;
     return [{ file: found.keyFile, at: found.keyAt, finding }];
   });
 }
 
-function unknownKey(path: readonly string[], key: string): Finding {
-  const { keys } = expectationAt(path);
+function unknownKey(
+  { suggestions }: SourceFile,
+  path: readonly string[],
+  key: string,
+  keys: readonly string[],
+): Pick<Finding, 'hint' | 'message'> {
   const where = whereInWords(path);
-  const hint = misplaced(path, key) ?? (didYouMean(key, keys) || availableAt(path, keys));
+  const meant = misplaced(path, key) ?? suggestions.didYouMean(key, keys);
   const message = `Unknown key ${isShowable(key) ? `${key} ` : ''}${where}.`;
-  return { code: 'unknown-key', message, hint };
+  return { message, hint: meant || availableAt(path, keys) };
 }
 
 /** Where a key belongs that some other block has; null if none has it. */
 function misplaced(path: readonly string[], key: string): string | null {
   const [block] = inBlock(path);
   if (block !== undefined)
-    return expectationAt([]).keys.includes(key)
-      ? `Move it to the top of the file, beside ${block}.`
-      : null;
-  const under = ['settings', 'server'].find((one) => expectationAt([one]).keys.includes(key));
+    return namedIn('').has(key) ? `Move it to the top of the file, beside ${block}.` : null;
+  const under = ['settings', 'server'].find((one) => namedIn(one).has(key));
   return under === undefined ? null : `Move it under ${under}.`;
+}
+
+const named = new Map<string, ReadonlySet<string>>();
+
+/** The keys that a block has by name; of no block those at the top of a file. */
+function namedIn(block: string): ReadonlySet<string> {
+  const keys = named.get(block) ?? new Set(expectationAt(block === '' ? [] : [block]).keys);
+  named.set(block, keys);
+  return keys;
 }
 
 /** More names than that are listed by a command of their own. */

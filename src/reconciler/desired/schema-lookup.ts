@@ -1,4 +1,3 @@
-import { suggest } from '../model/wording.ts';
 import {
   isPart,
   lockedNodes,
@@ -9,7 +8,7 @@ import {
 import type { SchemaNode } from '../model/json-schema.ts';
 import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
-import type { Node } from './node.ts';
+import type { MapNode, Node } from './node.ts';
 import { schemaText } from './schema.gen.ts';
 
 /** The part of JSON Schema that settings.schema.json uses. */
@@ -69,11 +68,42 @@ export interface Expectation {
 
 /** What the schema allows at a path of the file, for messages only. */
 export function expectationAt(path: readonly string[], lock?: SchemaLock): Expectation {
-  let branches = open(root());
-  for (const segment of path)
-    branches = branches.flatMap((branch) => schemasUnder(branch, segment)).flatMap(open);
+  const branches = branchesAt(path);
   if (branches.length === 0 && lock !== undefined && path[0] === 'settings')
-    branches = lockedNodes(lock, path.slice(1)) as Schema[];
+    return expectationOf(lockedNodes(lock, path.slice(1)) as Schema[]);
+  const expected = expectations.get(branches) ?? expectationOf(branches);
+  expectations.set(branches, expected);
+  return expected;
+}
+
+/** Thousands of problems may be in the same map. */
+const expectations = new WeakMap<readonly Schema[], Expectation>();
+const branchesUnder = new WeakMap<readonly Schema[], Map<string, readonly Schema[]>>();
+let top: readonly Schema[] | undefined;
+
+function branchesAt(path: readonly string[]): readonly Schema[] {
+  top ??= open(root());
+  let branches = top;
+  for (const segment of path) {
+    const known = branchesUnder.get(branches) ?? new Map<string, readonly Schema[]>();
+    branchesUnder.set(branches, known);
+    const key = keyOf(branches, segment);
+    const inner =
+      known.get(key) ?? branches.flatMap((branch) => schemasUnder(branch, segment)).flatMap(open);
+    known.set(key, inner);
+    branches = inner;
+  }
+  return branches;
+}
+
+/** The same for all segments under which the schema has the same: those that it does not name. */
+function keyOf(branches: readonly Schema[], segment: string): string {
+  const isNamed = branches.some(({ properties = {} }) => Object.hasOwn(properties, segment));
+  if (isNamed) return segment;
+  return /^\d+$/.test(segment) ? '0' : '';
+}
+
+function expectationOf(branches: readonly Schema[]): Expectation {
   const references = branches.filter(
     (branch) => branch.title === 'Reference' || branch.title === 'Template',
   );
@@ -145,10 +175,18 @@ function schemasUnder(branch: Schema, segment: string): Schema[] {
 /** Whether a map holds an unknown key for which this one was suggested. */
 export function isMisspelt(node: Node | undefined, path: readonly string[], key: string): boolean {
   if (node?.kind !== 'map') return false;
+  const suggested = suggestedIn.get(node) ?? suggestKeys(node, path);
+  suggestedIn.set(node, suggested);
+  return suggested.has(key);
+}
+
+/** A root is looked at for each of its environments. */
+const suggestedIn = new WeakMap<MapNode, ReadonlySet<string | null>>();
+
+function suggestKeys({ file, members }: MapNode, path: readonly string[]) {
   const { keys } = expectationAt(path);
-  return [...node.members.keys()].some(
-    (other) => !keys.includes(other) && suggest(other, keys) === key,
-  );
+  const unknown = [...members.keys()].filter((key) => !keys.includes(key));
+  return new Set(unknown.map((key) => file.suggestions.suggest(key, keys)));
 }
 
 let known: Set<string> | null = null;

@@ -5,11 +5,13 @@ import { clashingNames } from './blocks/collections.ts';
 import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
 import { changesCrossings, crossFindings } from './cross-check.ts';
+import { nodesOfData } from './data-nodes.ts';
 import { declaredTwice } from './native.ts';
 import {
   itemsIn,
   member,
   overlay,
+  sourceFile,
   textOf,
   type MapNode,
   type Member,
@@ -19,7 +21,8 @@ import {
 import type { Limits } from '../model/limits.ts';
 import type { SecretRequest } from '../model/ports.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
-import { parseFile } from './parse.ts';
+import type { Value } from '../model/value.ts';
+import { parseFile, type ParsedFile } from './parse.ts';
 import { mayHoldReference, mayReadSecrets } from './references.ts';
 import { diagnostic, diagnosticOf } from './report.ts';
 
@@ -30,6 +33,8 @@ export interface LoadedFile {
   readonly base: { readonly path: string; readonly text: string } | null;
   /** The lock beside the file, for its base, too; absent if there is none, or nothing that it could be about. */
   readonly lock?: SchemaLock;
+  /** What `textOfData` made the text of; absent for a text of other origin. */
+  readonly data?: Value;
 }
 
 /** Settings files as they were read, and the targets in them; none if a diagnostic is an error. */
@@ -127,10 +132,15 @@ export interface ReadOptions {
 export function readTargets(
   loaded: LoadedFile,
   options: ReadOptions,
-): { readonly targets: readonly Target[]; readonly diagnostics: readonly Diagnostic[] } {
-  const top = readChecked(loaded.path, loaded.text, loaded.lock, options.between);
+): {
+  readonly targets: readonly Target[];
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const top = checked(parseLoaded(loaded, options.between));
   const base =
-    loaded.base === null ? null : readChecked(loaded.base.path, loaded.base.text, loaded.lock);
+    loaded.base === null
+      ? null
+      : checked(parseFile(loaded.base.path, loaded.base.text, loaded.lock));
   const ofBase = sortedDiagnostics([
     ...(base?.diagnostics ?? []),
     ...(base?.root
@@ -148,13 +158,21 @@ export function readTargets(
   return { targets, diagnostics: [...ofTop, ...ofBase] };
 }
 
-function readChecked(
-  path: string,
-  text: string,
-  lock: SchemaLock | undefined,
-  between?: () => void,
-): { readonly root: MapNode | null; readonly diagnostics: readonly Diagnostic[] } {
-  const { root, diagnostics } = parseFile(path, text, lock, between);
+function parseLoaded(
+  { path, text, lock, data }: LoadedFile,
+  between: (() => void) | undefined,
+): ParsedFile {
+  const file = data === undefined ? null : sourceFile(path, text, lock);
+  const root = file === null ? null : nodesOfData(file, data ?? null);
+  return file === null || root === null
+    ? parseFile(path, text, lock, between)
+    : { file, root, diagnostics: [] };
+}
+
+function checked({ root, diagnostics }: ParsedFile): {
+  readonly root: MapNode | null;
+  readonly diagnostics: readonly Diagnostic[];
+} {
   if (root?.kind !== 'map') return { root: null, diagnostics };
   return { root, diagnostics: [...diagnostics, ...checkFile(root)] };
 }

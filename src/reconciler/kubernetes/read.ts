@@ -1,3 +1,4 @@
+import { textOfData } from '../desired/data-nodes.ts';
 import { readTargets, type Target } from '../desired/target.ts';
 import { sourceFile, type Finding } from '../desired/node.ts';
 import { diagnostic } from '../desired/report.ts';
@@ -46,13 +47,13 @@ export function readSettingsTarget(object: SettingsTarget, given: Given = {}): R
   problems.push(...filled.unknown.map((path) => problem(leadsNowhere(path))));
   if (problems.length > 0) return { target: null, diagnostics: problems, secrets: [] };
   const { metadata } = object;
-  const data = {
+  const data: ValueRecord = {
     version: 1,
     name: metadata.name,
     ...declaredServer(object.spec, reference),
     ...filled.blocks,
   };
-  const loaded = { path: file.path, text: JSON.stringify(data, null, 1), base: null };
+  const loaded = { path: file.path, text: textOfData(data), data, base: null };
   const lock = given.lock === undefined ? {} : { lock: given.lock };
   const { targets, diagnostics } = readTargets(
     { ...loaded, ...lock },

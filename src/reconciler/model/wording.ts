@@ -15,11 +15,13 @@ export function grouped(count: number): string {
 
 /** The candidate that a person most likely meant: at most a third of the letters differ, or it goes on after them. Null if there is none. */
 export function suggest(word: string, candidates: Iterable<string>): string | null {
+  if (word.length > LONGEST_WORD) return null;
   let best: string | null = null;
   let begun: string | null = null;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
   const folded = fold(word);
   for (const candidate of candidates) {
+    if (candidate.length > LONGEST_WORD) continue;
     const other = fold(candidate);
     const distance = editDistance(folded, other, least);
     if (distance < least) [best, least] = [candidate, distance];
@@ -28,12 +30,38 @@ export function suggest(word: string, candidates: Iterable<string>): string | nu
   return best ?? begun;
 }
 
+/** Letters of a word for which one is suggested. Comparing two words takes as long as the product of their lengths. */
+const LONGEST_WORD = 100;
+
+/** Suggests words for those of one file. After hundreds of words that are none of the candidates the file has another problem than its spelling. */
+export class Suggestions {
+  #letters = MOST_LETTERS;
+
+  /** As the function `suggest`; null also after too many words. */
+  suggest(word: string, candidates: readonly string[]): string | null {
+    if (this.#letters < 0) return null;
+    this.#letters -= (word.length + 1) * candidates.length;
+    return suggest(word, candidates);
+  }
+
+  /** `Did you mean language?`, or nothing. */
+  didYouMean(word: string, candidates: readonly string[]): string {
+    return meant(this.suggest(word, candidates));
+  }
+}
+
+/** Letters of words, for each candidate that they are compared with. */
+const MOST_LETTERS = 100_000;
+
 /** Letters that say what a word begins with. */
 const SHORTEST_BEGINNING = 3;
 
 /** `Did you mean language?`, or nothing. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
-  const candidate = suggest(word, candidates);
+  return meant(suggest(word, candidates));
+}
+
+function meant(candidate: string | null): string {
   return candidate === null ? '' : `Did you mean ${candidate}?`;
 }
 

@@ -1,5 +1,12 @@
 import { KEY_FORM, VALUE_FORM } from '../../model/selector.ts';
-import { textOf, type Node, member, type MapNode, type PlacedFinding } from '../node.ts';
+import {
+  textOf,
+  type Node,
+  member,
+  type MapNode,
+  type PlacedFinding,
+  type SourceFile,
+} from '../node.ts';
 import {
   type Block,
   isNumberOrWord,
@@ -22,7 +29,6 @@ import { bareUrl } from '../../model/address.ts';
 import { identityMember, isMcpList, MCP_LISTS } from '../../model/mcp.ts';
 import { formatPath, isWithin, parsePath, type Path } from '../../model/path.ts';
 import type { SchemaLock } from '../../model/native-schema.ts';
-import { didYouMean, suggest } from '../../model/wording.ts';
 import { mayHoldReference } from '../references.ts';
 import { settingsNodes } from '../schema-lookup.ts';
 
@@ -129,7 +135,7 @@ function unmanagedPaths(holder: MapNode, path: FilePath): PlacedFinding[] {
   if (list?.kind !== 'list') return [];
   return list.items.flatMap((item, index) => {
     const text = textOf(item);
-    const hint = text === undefined ? null : problemOfPath(text, item.file.lock);
+    const hint = text === undefined ? null : problemOfPath(text, item.file);
     if (hint === null) return [];
     return [
       findingAt(item, {
@@ -144,21 +150,21 @@ function unmanagedPaths(holder: MapNode, path: FilePath): PlacedFinding[] {
 
 const EXAMPLE = 'Write a field (language) or an mcp entry (mcp_config.sse_servers[https://x/sse]).';
 
-function problemOfPath(text: string, lock: SchemaLock | undefined): string | null {
+function problemOfPath(text: string, { lock, suggestions }: SourceFile): string | null {
   const segments = parsePath(text);
   if (segments === null) return EXAMPLE;
   const [name = '', list, identity, ...rest] = segments;
   if (name === 'mcp_servers' && identity === undefined) return null;
   if (name === 'marketplaces')
     return list === undefined ? null : 'Write marketplaces: there is one list of them.';
-  if (NATIVE_PARTS.has(name)) return problemOfNative(segments, lock);
+  if (NATIVE_PARTS.has(name)) return problemOfNative(segments, lock, suggestions);
   if (fieldNamed(name) === undefined) {
     const names = [...fields().map((field) => field.name), ...NATIVE_PARTS];
-    return didYouMean(name, names) || EXAMPLE;
+    return suggestions.didYouMean(name, names) || EXAMPLE;
   }
   if (list === undefined) return null;
   if (name !== 'mcp_config') return EXAMPLE;
-  if (!isMcpList(list)) return didYouMean(list, MCP_LISTS) || EXAMPLE;
+  if (!isMcpList(list)) return suggestions.didYouMean(list, MCP_LISTS) || EXAMPLE;
   if (identity === undefined) return null;
   if (rest.length > 0) return EXAMPLE;
   const known = identity.replace(/#\d+$/, '');
@@ -168,7 +174,11 @@ function problemOfPath(text: string, lock: SchemaLock | undefined): string | nul
     : 'Write the url without userinfo, query and fragment.';
 }
 
-function problemOfNative(path: Path, lock: SchemaLock | undefined): string | null {
+function problemOfNative(
+  path: Path,
+  lock: SchemaLock | undefined,
+  suggestions: SourceFile['suggestions'],
+): string | null {
   if (isWithin(path, NATIVE_SERVERS) && path.length > NATIVE_SERVERS.length)
     return 'Write the entry of its list: mcp_config.shttp_servers[https://x/mcp].';
   const wrong = path.findIndex(
@@ -177,7 +187,7 @@ function problemOfNative(path: Path, lock: SchemaLock | undefined): string | nul
   if (wrong === -1) return null;
   const above = path.slice(0, wrong);
   const names = settingsNodes(above).flatMap(({ properties = {} }) => Object.keys(properties));
-  const near = suggest(path[wrong] ?? '', names);
+  const near = suggestions.suggest(path[wrong] ?? '', names);
   return near === null
     ? `Nothing else is under ${formatPath(above)}.`
     : `Did you mean ${formatPath([...above, near, ...path.slice(wrong + 1)])}?`;

@@ -1,6 +1,6 @@
 import { COLLECTION_FORMS } from '../../model/collection-forms.ts';
 import type { CollectionForm, DesiredItem } from '../../model/collection.ts';
-import { parsePath, samePath, type Path } from '../../model/path.ts';
+import { formatPath, parsePath, samePath, type Path } from '../../model/path.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { choicesHint } from '../../model/wording.ts';
 import { locate, member, textOf, type Finding, type Node, type PlacedFinding } from '../node.ts';
@@ -15,11 +15,12 @@ export const moved: Block<'moved'> = {
 };
 
 /** An entry as it is written. */
-interface Move {
+export interface Move {
   readonly index: number;
   readonly from: End;
   readonly to: End;
-  readonly others: readonly Move[];
+  /** The first entry that names each item, by its path. */
+  readonly others: ReadonlyMap<string, number>;
 }
 
 /** One of its two ends. The path is null if the text is none. */
@@ -30,13 +31,27 @@ interface End {
 }
 
 /** The entries of `moved`. */
-export function movesIn(list: Node | undefined): readonly Move[] {
-  const others: Move[] = [];
+function movesIn(list: Node | undefined): readonly Move[] {
+  const moves: Move[] = [];
+  const others = new Map<string, number>();
   for (const [index, item] of list?.kind === 'list' ? list.items.entries() : []) {
     const [from, to] = [endOf(item, 'from'), endOf(item, 'to')];
-    if (from !== null && to !== null) others.push({ index, from, to, others });
+    if (from === null || to === null) continue;
+    moves.push({ index, from, to, others });
+    for (const { path } of [from, to])
+      if (path !== null && !others.has(formatPath(path))) others.set(formatPath(path), index);
   }
-  return others;
+  return moves;
+}
+
+/** The entries by the names that items had. */
+export function movesByFormer(list: Node | undefined): ReadonlyMap<string, Move> {
+  return byEnd(movesIn(list), 'from');
+}
+
+/** Entries by the path of an end, the first one of each. */
+function byEnd(moves: readonly Move[], end: End['key']): ReadonlyMap<string, Move> {
+  return new Map(moves.toReversed().map((move) => [formatPath(move[end].path ?? []), move]));
 }
 
 function endOf(item: Node, key: End['key']): End | null {
@@ -110,13 +125,7 @@ function apart({ from, to, others, index }: Move): Told | null {
       message: 'from and to are the same name.',
       hint: 'Remove this entry.',
     };
-  const isAgain = others.some(
-    (move) =>
-      move.index < index &&
-      [move.from, move.to].some(({ path }) =>
-        [one, other].some((mine) => path !== null && samePath(path, mine)),
-      ),
-  );
+  const isAgain = [one, other].some((path) => (others.get(formatPath(path)) ?? index) < index);
   if (!isAgain) return null;
   return {
     code: 'bad-move',
@@ -172,8 +181,9 @@ export function withFormerNames(
 ): DesiredState['items'] {
   const moves = movesIn(list);
   if (moves.length === 0) return items;
+  const byName = byEnd(moves, 'to');
   const formerOf = (block: string, name: string): DesiredItem['former'] => {
-    const move = moves.find(({ to }) => to.path !== null && samePath(to.path, [block, name]));
+    const move = byName.get(formatPath([block, name]));
     const former = move?.from.path?.[1];
     if (move === undefined || former === undefined) return undefined;
     const { file, at } = move.from.node;
