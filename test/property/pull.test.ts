@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import type { Json } from '../../src/reconciler/model/value.ts';
 import type { PullDocument } from '../../src/reconciler/model/documents.gen.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
-import { pull, type PullRequest } from '../../src/reconciler/operations/pull.ts';
+import { pull, type PullRun } from '../../src/reconciler/operations/pull.ts';
 import { validate } from '../../src/reconciler/operations/validate.ts';
 import { pulledText } from '../../src/reconciler/render/pulled-text.ts';
 import {
@@ -66,7 +66,7 @@ async function pulledAndChecked(
   stores: readonly StoreServer[],
   written: string,
   env: Record<string, string>,
-  more: Pick<PullRequest, 'adopt' | 'targets'>,
+  more: Pick<PullRun, 'adopt' | 'targets'>,
 ): Promise<void> {
   const folder = folderWith({ 'settings.yaml': written });
   try {

@@ -5,7 +5,7 @@ import {
   type SetpointError,
 } from '../../reconciler/model/error.ts';
 import { reported } from '../../reconciler/model/diagnostic.ts';
-import { InvalidSettings } from '../../reconciler/operations/load.ts';
+import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
 import { diagnosticsText, errorText } from '../../reconciler/render/error-text.ts';
 import { failureAnnotations } from '../../reconciler/render/github/annotations.ts';
 import { failureMarkdown } from '../../reconciler/render/markdown/comments.ts';

@@ -4,7 +4,7 @@ import type { Costs } from '../../reconciler/model/proof.ts';
 import { costsText } from '../../reconciler/render/section-text.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import type { EnvironmentsEnded } from '../../reconciler/operations/options.ts';
-import type { Waited } from '../../reconciler/reconcile/contract.ts';
+import type { SandboxProgress } from '../../reconciler/model/progress.ts';
 import { eraseBefore, type Io, type Stream } from './io.ts';
 
 /** Something that a command waits for: its name, its state, and whether the waiting is over. */
@@ -155,7 +155,7 @@ const VERBS = {
 } as const;
 
 /** What an apply waits for; it has no id until the service has reported one. */
-export function awaitedItem({ action, id, spec, status, done }: Waited): Awaited {
+export function awaitedItem({ action, id, spec, status, done }: SandboxProgress): Awaited {
   const which = id ?? `a new ${nounOf('start')}${spec === null ? '' : ` of ${spec}`}`;
   return { name: `${VERBS[action]} ${which}`, status: status ?? 'not listed yet', done };
 }

@@ -5,7 +5,7 @@ import type { Target } from '../../reconciler/desired/target.ts';
 import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { excessIn } from '../../reconciler/kubernetes/size.ts';
-import { InvalidSettings } from '../../reconciler/operations/load.ts';
+import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
 import { isList, isRecord } from '../../reconciler/model/value.ts';
 import { formatBytes, OBJECT_LIMITS, STORE_LIMITS } from './limits.ts';
 import type { Outside } from './outside.ts';

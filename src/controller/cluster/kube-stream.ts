@@ -1,4 +1,8 @@
-import type { Dispatcher } from 'undici';
+import type {
+  DispatchController,
+  Dispatcher,
+  DispatchHandler,
+} from '../../reconciler/model/dispatcher.ts';
 import type { WireAnswer } from '../../reconciler/service/exchange.ts';
 import { faultOf } from '../../reconciler/service/fault-error.ts';
 
@@ -17,7 +21,7 @@ interface StreamOptions {
 
 /** Sends a GET, and hands on what is answered, part by part. Never throws. */
 export function readStream(
-  dispatcher: Pick<Dispatcher, 'dispatch'>,
+  dispatcher: Dispatcher,
   request: { readonly path: string; readonly headers: Readonly<Record<string, string>> },
   options: StreamOptions,
 ): Promise<StreamEnd> {
@@ -29,10 +33,10 @@ export function readStream(
   });
 }
 
-class StreamHandler implements Dispatcher.DispatchHandler {
+class StreamHandler implements DispatchHandler {
   readonly #options: StreamOptions;
   readonly #resolve: (end: StreamEnd) => void;
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: DispatchController | undefined;
   #silence: NodeJS.Timeout;
   #isOver = false;
 
@@ -43,16 +47,16 @@ class StreamHandler implements Dispatcher.DispatchHandler {
     options.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: DispatchController): void {
     this.#controller = controller;
     if (this.#isOver || this.#options.signal.aborted) controller.abort(new Error('given up'));
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ReplyHeaders): void {
+  onResponseStart(_: DispatchController, status: number, headers: ReplyHeaders): void {
     if (status >= 300) this.#end({ kind: 'reply', status, headers, body: new Uint8Array() });
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
+  onResponseData(_: DispatchController, chunk: Uint8Array): void {
     if (this.#isOver) return;
     this.#silence.refresh();
     try {
@@ -67,7 +71,7 @@ class StreamHandler implements Dispatcher.DispatchHandler {
     this.#end({ kind: 'ended' });
   }
 
-  onResponseError(_: Dispatcher.DispatchController | null, error: unknown): void {
+  onResponseError(_: DispatchController | null, error: unknown): void {
     this.#end({ kind: 'fault', fault: faultOf(error, 'body', 0) });
   }
 

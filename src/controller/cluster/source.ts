@@ -6,7 +6,7 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { freeGrownMemory } from '../../reconciler/host/this-process.ts';
 import { findTextProblems } from '../../reconciler/kubernetes/read.ts';
-import { InvalidSettings } from '../../reconciler/operations/load.ts';
+import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
 import { checkPolicy } from '../../reconciler/operations/policy.ts';
 import { watchSettings } from '../watch/schedule.ts';
 import type { SettingsSource } from '../watch/source.ts';

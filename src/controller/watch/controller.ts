@@ -32,7 +32,8 @@ import { ReadQueue, waitText } from './read-queue.ts';
 import { Outages } from './schedule.ts';
 import type { Watched, WatchTools } from './watched.ts';
 import { RequestCounts } from './telemetry/counters.ts';
-import type { WatchOptions, Health, Listener, RequestCount, Watching } from './watching.ts';
+import type { Health, Listener, RequestCount, Watching } from './watching.ts';
+import type { WatchOptions } from './watch-options.ts';
 
 /** The loop turns at least this often, in milliseconds. */
 const TURN = 5_000;

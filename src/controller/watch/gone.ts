@@ -3,7 +3,7 @@ import type { Fleet } from './fleet.ts';
 import type { Locks } from './locks/locks.ts';
 import type { Recorder } from './recorder.ts';
 import type { CurrentFiles, SettingsSource } from './source.ts';
-import type { WatchOptions } from './watching.ts';
+import type { WatchOptions } from './watch-options.ts';
 
 /** How long an environment must be gone before its state is removed, in milliseconds: it may be created again. */
 const GONE_FOR = 600_000;

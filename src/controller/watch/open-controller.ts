@@ -10,30 +10,30 @@ import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal/journal.t
 import { fileLocks, startOfSystem } from './locks/file-locks.ts';
 import { CurrentFiles, filesSource, type SettingsSource } from './source.ts';
 import { SuspensionFile } from './suspension-file.ts';
-import type { WatchOptions } from './watching.ts';
+import type { WatchOptions } from './watch-options.ts';
 
 /** Milliseconds between two reads of an environment that does not say. */
 export const INTERVAL = 300_000;
+
+type Given =
+  | 'interval'
+  | 'late'
+  | 'parallel'
+  | 'approved'
+  | 'abandon'
+  | 'report'
+  | 'locks'
+  | 'soak'
+  | 'maxFailures';
 
 /**
  * How a controller watches. `interval` is the milliseconds between two reads of an environment that does not say, `parallel` how many are
  * read or healed at a time, `approved` a saved plan that healing must not go beyond; `abandon` gives up what is being written, and
  * `report` receives what is wrong with the controller itself.
  */
-export interface ControllerRequest extends Partial<
-  Pick<
-    WatchOptions,
-    | 'interval'
-    | 'late'
-    | 'parallel'
-    | 'approved'
-    | 'abandon'
-    | 'report'
-    | 'locks'
-    | 'soak'
-    | 'maxFailures'
-  >
-> {
+export interface ControllerRequest extends Readonly<{
+  [Name in Given]?: WatchOptions[Name] | undefined;
+}> {
   /** What is watched: files, names of environments, variables. Its signal ends `run`, when what is being written is finished. */
   readonly request: SessionRequest;
   /** The folder of the journal, the locks and the suspensions. */

@@ -6,7 +6,8 @@ import { SharedValues } from '../../reconciler/model/redactor.ts';
 import type { CommitInfo } from '../../reconciler/model/watch.ts';
 import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
-import { basesOf, filesOf, InvalidSettings } from '../../reconciler/operations/load.ts';
+import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
+import { basesOf, filesOf } from '../../reconciler/operations/load.ts';
 import {
   type SessionRequest,
   loadSession,
@@ -219,7 +220,7 @@ export function filesSource(
   const folders = [...new Set(filesOf(options).map((path) => dirname(path)))];
   /** The bases of those of -f, as the last load has found them. */
   let bases: readonly string[] = [];
-  const besides = options.policy === undefined ? [] : [options.policy];
+  const besides = typeof options.policy === 'string' ? [options.policy] : [];
   return {
     kind: 'files',
     commits: null,

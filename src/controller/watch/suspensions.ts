@@ -5,7 +5,7 @@ import { NONE_YET, type Conditions } from './conditions.ts';
 import type { EnvironmentRecords } from './environment-records.ts';
 import type { Fleet } from './fleet.ts';
 import type { Recorder } from './recorder.ts';
-import type { WatchOptions } from './watching.ts';
+import type { WatchOptions } from './watch-options.ts';
 
 /** Keeps the suspensions of environments up to date: from the file of suspensions, and from the page. */
 export class Suspensions {

@@ -5,7 +5,7 @@ import type { Journal } from './journal/journal.ts';
 import type { Recorder } from './recorder.ts';
 import type { Fleet } from './fleet.ts';
 import { GoneEnvironments } from './gone.ts';
-import type { WatchOptions } from './watching.ts';
+import type { WatchOptions } from './watch-options.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Suspensions } from './suspensions.ts';
 

@@ -1,4 +1,4 @@
-import type { Block } from './documents.gen.ts';
+import type { Block, EffectiveDocument } from './documents.gen.ts';
 import type { Source } from './path.ts';
 
 /** Where a value comes from. */
@@ -33,4 +33,12 @@ export interface EffectivePart {
 
 export interface EffectiveMember extends EffectivePart {
   readonly key: string;
+}
+
+/** The file that a target's blocks make together, and the same as a document, masked as a plan is. */
+export interface Effective {
+  /** The blocks as one, each value with its origin. */
+  readonly file: EffectiveMap;
+  /** The same as a document, masked. */
+  readonly document: EffectiveDocument;
 }

@@ -17,14 +17,11 @@ import { checkEnvironment } from './check-environment.ts';
 import { refusePullRequest } from './plan-target.ts';
 import { checkFiles } from './validate.ts';
 import { fileOrServer, hasNoFile } from './load.ts';
-import type { Checking, Options } from './options.ts';
+import type { Options, DoctorRequest } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { selectRun, type RunTargets } from './select.ts';
-
-/** `check` has each service try what the file declares and it has stored. That sends POST requests, and needs a file. */
-export interface DoctorRequest extends Options, Checking {}
 
 /**
  * Checks this machine, the settings files, and whether the service of every environment can be reached and believed; sends

@@ -1,6 +1,5 @@
 import { effectiveFile, effectiveValues } from '../desired/effective.ts';
-import type { EffectiveDocument } from '../model/documents.gen.ts';
-import type { EffectiveMap } from '../model/effective.ts';
+import type { Effective } from '../model/effective.ts';
 import { SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { redacted } from '../model/redacted.ts';
@@ -9,12 +8,6 @@ import { namesListed } from '../model/wording.ts';
 import { TOOL } from '../model/version.ts';
 import type { Options } from './options.ts';
 import { selectTargets } from './select.ts';
-
-/** The file that a target's blocks make together, and the same as a document, masked as a plan is. */
-export interface Effective {
-  readonly file: EffectiveMap;
-  readonly document: EffectiveDocument;
-}
 
 /** All blocks of one environment merged, each value with its origin. Offline: no variable is read, nothing is sent. */
 export async function effective(options: Options): Promise<Effective> {

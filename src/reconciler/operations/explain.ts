@@ -23,18 +23,11 @@ import { RESOURCES } from '../resources/resources.ts';
 import { hasNoFile } from './load.ts';
 import { observeTarget } from './open-target.ts';
 import { askSecrets, prepareTargets, shownOrigin } from './prepare.ts';
-import type { Options } from './options.ts';
+import type { ExplainRequest } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { planInput } from './plan-target.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
 import { isChosen, selectRun, type RunTargets } from './select.ts';
-
-export interface ExplainRequest extends Options {
-  /** A field, or a part of one: `llm_model`, `mcp_config.sse_servers[https://x/sse].api_key`; also `server.url` and the like. */
-  readonly path: string;
-  /** Read no service, and leave out what an apply would do. */
-  readonly offline?: boolean | undefined;
-}
 
 /**
  * What a path of the file means, what each environment declares there and in which block, and what an apply would do about it.

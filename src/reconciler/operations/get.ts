@@ -19,18 +19,11 @@ import { askedRelease } from '../service/settings.ts';
 import { digestsFor, writtenAddressDigest } from './digests.ts';
 import { fileOrServer } from './load.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
-import type { Options } from './options.ts';
+import type { GetRequest, Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { selectRun } from './select.ts';
-
-export interface GetRequest extends Options {
-  /** What to read. Default: the settings. */
-  readonly resources?: readonly Resource[] | undefined;
-  /** Whether the document gets digests, without which no plan can be made against it. Default: true. */
-  readonly digests?: boolean | undefined;
-}
 
 /** What the service of every environment has, masked. Reads only. Without a settings file `server` names the service. */
 export function get(request: GetRequest): Promise<ObservedDocument> {

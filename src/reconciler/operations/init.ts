@@ -12,7 +12,8 @@ import { isThere, readOptional } from '../host/read-text.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
 import { fileLimit, defaultFiles } from './load.ts';
-import { firstFile, type Initial, type InitRequest, newEnvironment } from './initial.ts';
+import { firstFile, type Initial, newEnvironment } from './initial.ts';
+import type { InitRequest } from './options.ts';
 import { DEFAULT_FILE } from './options.ts';
 import { redacting, type Running } from './redacting.ts';
 

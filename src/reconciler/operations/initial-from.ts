@@ -27,7 +27,6 @@ import {
   withoutShared,
   withOneMore,
   type Initial,
-  type InitRequest,
   checkNew,
   keyGiven,
   notMade,
@@ -38,6 +37,7 @@ import { fittingUnits } from './fitting.ts';
 import { type ForeignFile, foreignFiles } from './foreign-files.ts';
 import { fileLimit } from './load.ts';
 import type { Running } from './redacting.ts';
+import type { InitRequest } from './options.ts';
 
 /** A finding with its file, and what a settings file declares of it. */
 interface Placed {

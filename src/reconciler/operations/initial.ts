@@ -5,8 +5,8 @@ import type { DialectName } from '../model/dialect.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import type { ObservedState } from '../model/state.ts';
 import { type Json, masked } from '../model/value.ts';
-import { InvalidSettings } from './load.ts';
-import type { Options } from './options.ts';
+import { InvalidSettings } from './invalid-settings.ts';
+import type { Options, InitRequest } from './options.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { sourceFor, withVariables, type Running } from './redacting.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
@@ -34,18 +34,6 @@ import { readCollections } from './read-collections.ts';
 import { declaredOrigin } from '../desired/blocks/server.ts';
 import { parseFile } from '../desired/parse.ts';
 import { selectLoaded } from './select.ts';
-
-export interface InitRequest extends Omit<Options, 'targets' | 'text'> {
-  /** The environment to add to an existing file. Without it, a new file is written. */
-  readonly environment?: string | undefined;
-  /**
-   * Files, or folders such as `~/.openhands`, of what people had before setpoint. With them the file is made of what they hold, and no
-   * service is read: `server` is only written into it.
-   */
-  readonly from?: readonly string[] | undefined;
-  /** The kind of service that a file of `from` is for. Default: what services of every kind take. */
-  readonly dialect?: DialectName | undefined;
-}
 
 /** What an init found, before anything is written. */
 export interface Initial {

@@ -7,7 +7,7 @@ import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { failedEnvironment, planHead } from '../plan/plan-environment.ts';
 import { refusePullRequest, aboutOf, planningFor, planTarget } from './plan-target.ts';
 import { digestsFor } from './digests.ts';
-import type { PlanRequest } from './options.ts';
+import type { DriftRequest, PlanRequest } from './options.ts';
 import { eachTarget, FailureLimit, parallelReads } from './parallel.ts';
 import { checkPolicy } from './policy.ts';
 import { judgeTargets, preparedOf, refuseSharedKeys } from './prepare.ts';
@@ -23,9 +23,7 @@ export function plan(request: PlanRequest): Promise<PlanDocument> {
 }
 
 /** A plan whose changes are read as drift: differences that somebody made behind the file's back, or edits not applied yet. */
-export async function drift(
-  options: Omit<PlanRequest, 'snapshot' | 'rotate' | 'allow' | 'without' | 'differences'>,
-): Promise<PlanDocument> {
+export async function drift(options: DriftRequest): Promise<PlanDocument> {
   return plan({ ...options, differences: true });
 }
 

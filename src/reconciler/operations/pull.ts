@@ -18,24 +18,17 @@ import { interruption, inParallel } from '../reconcile/observe-and-plan.ts';
 import { settingsObserver } from '../service/settings.ts';
 import { fileLimit } from './load.ts';
 import { observeTarget } from './open-target.ts';
-import type { Options } from './options.ts';
+import type { Options, PullRequest } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, secretsOfOthers, shownOrigin, type Prepared } from './prepare.ts';
 import { readCollections } from './read-collections.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 
-export interface PullRequest extends Options {
-  /** Unmanaged values to adopt: paths as the plan lists them, or all. Secrets become references. */
-  readonly adopt?: 'all' | readonly string[] | undefined;
-  /** Write nothing. */
-  readonly check?: boolean | undefined;
-  /** Edit files that have uncommitted changes, too. */
-  readonly force?: boolean | undefined;
+/** A pull of the command line. */
+export interface PullRun extends PullRequest {
   /** Receives the environments as the files declare them after the pull, before anything is written. */
   readonly onPulled?: ((targets: readonly Target[]) => void) | undefined;
-  /** Called with each file's edit before it is written. */
-  readonly onEdit?: ((edit: FileEdit) => Promise<void>) | undefined;
 }
 
 /**
@@ -44,11 +37,11 @@ export interface PullRequest extends Options {
  * and planned against the same observations before anything is written. With `text` nothing is written. Throws a SetpointError if
  * a file or a name is not valid, or if a file cannot be written.
  */
-export function pull(request: PullRequest): Promise<PullDocument> {
+export function pull(request: PullRun): Promise<PullDocument> {
   return redacting(request, pullAll);
 }
 
-async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
+async function pullAll(request: Running<PullRun>): Promise<PullDocument> {
   const { files, targets, declared } = selectLoaded(request);
   const prepared = await prepareTargets({ targets, declared }, request);
   const adopt = parseAdoption(request.adopt);

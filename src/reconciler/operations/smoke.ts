@@ -1,7 +1,7 @@
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { redacted } from '../model/redacted.ts';
-import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/documents.gen.ts';
+import type { EnvironmentSmoke, SmokeDocument } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { inParallel, interruption } from '../reconcile/observe-and-plan.ts';
@@ -12,23 +12,13 @@ import {
   conversationRemover,
   removeConversation,
 } from '../resources/sandboxes/conversation.ts';
-import type { WritingRequest } from './options.ts';
+import type { SmokeRequest } from './options.ts';
 import { SANDBOX_READER } from '../resources/sandboxes/wire.ts';
 import { chooseTargets } from './select.ts';
 import { type OpenTarget, withTarget } from './open-target.ts';
 import { DEFAULT_WAIT } from './options.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
-
-export interface SmokeRequest extends WritingRequest {
-  /** The first message of the conversation. Default: a greeting. */
-  readonly message?: string | undefined;
-  /** Approves each start of a conversation. Absent: every one is approved. */
-  readonly confirm?: ((target: string, origin: string | null) => Promise<boolean>) | undefined;
-  /** Receives every step as it is observed. */
-  readonly onStep?: ((target: string, step: SmokeStep) => void) | undefined;
-  readonly abandon?: AbortSignal | undefined;
-}
 
 const GREETING = 'Hello. Answer with one word, please.';
 

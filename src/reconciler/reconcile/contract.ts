@@ -1,3 +1,4 @@
+import type { SandboxProgress } from '../model/progress.ts';
 import type { CollectionForm, DesiredItem, Listing } from '../model/collection.ts';
 import type { DialectName } from '../model/dialect.ts';
 import type { TargetCheck } from '../model/doctor.ts';
@@ -26,7 +27,7 @@ export interface PlanInput<O extends ObservedState | null = ObservedState> exten
   /** How long to wait for what takes time after its request, in milliseconds; 0 does not wait. */
   readonly wait: number;
   /** Receives what is waited for, after each observation of it. */
-  readonly progress: (waiting: readonly Waited[]) => void;
+  readonly progress: (waiting: readonly SandboxProgress[]) => void;
   /** A request to stop: nothing new is begun; a write in flight is finished and verified. */
   readonly signal?: AbortSignal | undefined;
   /** Finds out what of a plan works, or tells what is known of it; absent if nobody asked. `refused` is why it would not be written. */
@@ -50,16 +51,6 @@ export interface ReconcileInput extends PlanInput {
   readonly approve: () => Promise<boolean>;
   /** A second request to stop: what is in flight is abandoned, and its state is unknown. */
   readonly abandon?: AbortSignal | undefined;
-}
-
-/** What is waited for. `id` is null until the service has named it, `status` null until it is listed. */
-export interface Waited {
-  /** `watch`: it reads as failed, and may be starting. */
-  readonly action: 'start' | 'resume' | 'pause' | 'watch';
-  readonly id: string | null;
-  readonly spec: string | null;
-  readonly status: string | null;
-  readonly done: boolean;
 }
 
 /** How the write of one resource ended. `error` is null if it is as declared; a stop that was verified has one, too. */

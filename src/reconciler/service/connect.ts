@@ -1,5 +1,5 @@
 import { parsedUrl } from '../model/address.ts';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher } from '../model/dispatcher.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
@@ -14,8 +14,6 @@ import {
   type Turns,
 } from './network.ts';
 import { isReservedHeader } from '../model/mcp.ts';
-
-export type { Dispatcher };
 
 /**
  * How a service is reached.

@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import type { DispatchController, Dispatcher, DispatchHandler } from '../model/dispatcher.ts';
 import {
   type FaultDetail,
   faultOf,
@@ -46,7 +46,7 @@ export type WireAnswer =
 
 /** Sends one request, once, and never throws. No redirect is followed and nothing is tried again. */
 export async function exchange(
-  dispatcher: Pick<Dispatcher, 'dispatch'>,
+  dispatcher: Dispatcher,
   origin: string,
   request: WireRequest,
 ): Promise<WireAnswer> {
@@ -88,14 +88,14 @@ interface Ending {
 }
 
 /** One request under way. Its own timers hold whatever arrives and however slowly; the first ending is the only one. */
-class PendingExchange implements Dispatcher.DispatchHandler {
+class PendingExchange implements DispatchHandler {
   readonly #request: WireRequest;
   readonly #resolve: (ending: Ending) => void;
   readonly #total: NodeJS.Timeout;
   #step: NodeJS.Timeout;
   #phase: Phase = 'connect';
   #over = false;
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: DispatchController | undefined;
   #head: { readonly status: number; readonly headers: ReplyHeaders } | undefined;
   #encoding: ContentEncoding = 'identity';
   readonly #chunks: Uint8Array[] = [];
@@ -110,7 +110,7 @@ class PendingExchange implements Dispatcher.DispatchHandler {
     request.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: DispatchController): void {
     this.#controller = controller;
     if (this.#over) {
       controller.abort(new Error('given up'));
@@ -127,7 +127,7 @@ class PendingExchange implements Dispatcher.DispatchHandler {
     this.#fail({ kind: 'malformed' });
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ReplyHeaders): void {
+  onResponseStart(_: DispatchController, status: number, headers: ReplyHeaders): void {
     if (this.#over || status < 200) return;
     clearTimeout(this.#step);
     this.#phase = 'body';
@@ -141,7 +141,7 @@ class PendingExchange implements Dispatcher.DispatchHandler {
     else this.#encoding = encoding;
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
+  onResponseData(_: DispatchController, chunk: Uint8Array): void {
     if (this.#over) return;
     this.#size += chunk.length;
     if (this.#size > this.#request.largestBody) this.#fail({ kind: 'body-too-large' });
@@ -153,7 +153,7 @@ class PendingExchange implements Dispatcher.DispatchHandler {
     this.#end({ kind: 'reply', ...this.#head, body: Buffer.concat(this.#chunks) }, true);
   }
 
-  onResponseError(_: Dispatcher.DispatchController | null, error: unknown): void {
+  onResponseError(_: DispatchController | null, error: unknown): void {
     if (!this.#over) this.#fault(faultOf(error, this.#phase, this.#request.deadlines.connect));
   }
 

@@ -1,5 +1,6 @@
 import type * as Tls from 'node:tls';
-import { Client, type Dispatcher, Pool } from 'undici';
+import { Client, Pool } from 'undici';
+import type { DispatchedRequest, Dispatcher, DispatchHandler } from '../model/dispatcher.ts';
 import { SetpointError } from '../model/error.ts';
 import { isLoopback } from '../model/address.ts';
 import { withoutText } from './fault-error.ts';
@@ -11,7 +12,7 @@ import { type NotSent, type Refusal, retryAfter } from './service-error.ts';
 import { Pace, type Waiting } from './pace.ts';
 
 /** What sends requests, until it is destroyed. */
-export type Sender = Pick<Dispatcher, 'dispatch'> & {
+export type Sender = Dispatcher & {
   readonly destroy: (reason: Error) => Promise<void>;
 };
 
@@ -139,7 +140,7 @@ class Connections {
     this.#more = () => new Pool(origin, options);
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+  dispatch(options: DispatchedRequest, handler: DispatchHandler): boolean {
     if (this.#first.stats.size === 0) return this.#first.dispatch(options, handler);
     this.#pool ??= this.#more();
     return this.#pool.dispatch(options, handler);

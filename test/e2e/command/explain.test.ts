@@ -10,7 +10,8 @@ import type {
   EnvironmentExplained,
   ExplainDocument,
 } from '../../../src/reconciler/model/documents.gen.ts';
-import { explain, type ExplainRequest } from '../../../src/reconciler/operations/explain.ts';
+import { explain } from '../../../src/reconciler/operations/explain.ts';
+import type { ExplainRequest } from '../../../src/reconciler/operations/options.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { validate } from '../../../src/reconciler/operations/validate.ts';
 import { folderWith, type Ended } from '../../fixture/command.ts';

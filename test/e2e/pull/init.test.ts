@@ -5,7 +5,7 @@ import { startEmulator } from '../../../src/emulator/start.ts';
 import { readDotenv, withDotenv } from '../../../src/reconciler/host/reference-source.ts';
 import { init } from '../../../src/reconciler/operations/init.ts';
 import { pull } from '../../../src/reconciler/operations/pull.ts';
-import type { InitRequest } from '../../../src/reconciler/operations/initial.ts';
+import type { InitRequest } from '../../../src/reconciler/operations/options.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { validate } from '../../../src/reconciler/operations/validate.ts';
 import { planText } from '../../../src/reconciler/render/section-text.ts';

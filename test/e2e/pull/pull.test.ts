@@ -5,7 +5,7 @@ import { Readable, Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pullCommand } from '../../../src/command/cli/commands/pull.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
-import { pull, type PullRequest } from '../../../src/reconciler/operations/pull.ts';
+import { pull, type PullRun } from '../../../src/reconciler/operations/pull.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { quickClock } from '../../fixture/settings.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../../fixture/store-server.ts';
@@ -37,7 +37,7 @@ function read(folder: string, name = 'settings.yaml'): string {
   return readFileSync(join(folder, name), 'utf8');
 }
 
-function asked(folder: string, more: Partial<PullRequest> = {}): PullRequest {
+function asked(folder: string, more: Partial<PullRun> = {}): PullRun {
   return { file: join(folder, 'settings.yaml'), env: ENV, clock: quickClock(), ...more };
 }
 
@@ -51,7 +51,7 @@ function difference(before: string, after: string): string[] {
 }
 
 /** The changes that a plan of the folder's file makes, by path. */
-async function plannedPaths(request: PullRequest): Promise<string[]> {
+async function plannedPaths(request: PullRun): Promise<string[]> {
   const { environments } = await plan(request);
   expect(environments.map(({ error }) => error)).toEqual(environments.map(() => null));
   return environments.flatMap(({ changes }) => changes.map(({ path }) => path.join('.')));

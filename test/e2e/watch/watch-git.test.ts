@@ -15,7 +15,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { openBranch } from '../../../src/reconciler/host/git-branch.ts';
 import { planLoaded, sessionNetworks } from '../../../src/reconciler/operations/session.ts';
-import type { Dispatcher } from '../../../src/reconciler/service/connect.ts';
+import type { Dispatcher } from '../../../src/reconciler/model/dispatcher.ts';
 import { FollowedCommits } from '../../../src/controller/watch/followed-commits.ts';
 import { branchSource } from '../../../src/controller/watch/branch-source.ts';
 import { CurrentFiles } from '../../../src/controller/watch/source.ts';

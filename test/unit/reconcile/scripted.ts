@@ -10,7 +10,8 @@ import {
   type SandboxWriter,
   type StartAnswer,
 } from '../../../src/reconciler/resources/sandboxes/wire.ts';
-import type { ReconcileInput, Waited } from '../../../src/reconciler/reconcile/contract.ts';
+import type { SandboxProgress } from '../../../src/reconciler/model/progress.ts';
+import type { ReconcileInput } from '../../../src/reconciler/reconcile/contract.ts';
 import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
 import { UNTRACED } from '../../../src/reconciler/host/this-process.ts';
 import { sending } from '../../../src/reconciler/operations/apply.ts';
@@ -51,7 +52,7 @@ export function refused(retry: boolean, reached: boolean, retryAfter?: number): 
 export function scripted(desired: DesiredState, script: Script) {
   const steps: string[] = [];
   const writes: SettingsWrite[] = [];
-  const progress: (readonly Waited[])[] = [];
+  const progress: (readonly SandboxProgress[])[] = [];
   const fingerprints: string[] = [];
   const note = (step: string): void => {
     script.on?.(step, steps.filter((one) => one === step).length + 1);

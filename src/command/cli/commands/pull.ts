@@ -2,7 +2,7 @@ import type { PullDocument } from '../../../reconciler/model/documents.gen.ts';
 import type { FileEdit } from '../../../reconciler/model/pulled.ts';
 import type { Target } from '../../../reconciler/desired/target.ts';
 import { hasNoFile } from '../../../reconciler/operations/load.ts';
-import { pull, type PullRequest } from '../../../reconciler/operations/pull.ts';
+import { pull, type PullRun } from '../../../reconciler/operations/pull.ts';
 import { patchText, pulledText } from '../../../reconciler/render/pulled-text.ts';
 import type { Flags } from '../command-table.ts';
 import { namedOutputs, optionsFrom } from '../flags.ts';
@@ -48,7 +48,7 @@ export async function pullCommand(flags: Flags<'pull'>, io: Io): Promise<number>
 }
 
 /** Without a file, objects of Kubernetes can still be made of all that the service of --server has. */
-function requestFrom(flags: Flags<'pull'>, io: Io): PullRequest {
+function requestFrom(flags: Flags<'pull'>, io: Io): PullRun {
   const options = optionsFrom(flags, io, 'reads');
   const { server, env } = options;
   const isRendered = namedOutputs(flags, io.env).some(({ name }) => name === 'kubernetes');

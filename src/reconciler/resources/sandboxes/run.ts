@@ -1,7 +1,8 @@
 import { asSetpointError, type SetpointError, type ErrorCode } from '../../model/error.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { declaredSandboxes, type DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
-import type { ReconcileInput, Waited } from '../../reconcile/contract.ts';
+import type { SandboxProgress } from '../../model/progress.ts';
+import type { ReconcileInput } from '../../reconcile/contract.ts';
 import {
   inParallel,
   interruption,
@@ -349,7 +350,7 @@ async function sendAgain(input: ReconcileInput, one: RunStep): Promise<RunStep> 
   return { ...one, state: 'running', error: 'error' in answer ? answer.error : null };
 }
 
-function progressOf(one: RunStep): Waited {
+function progressOf(one: RunStep): SandboxProgress {
   const { action, item } = one.step;
   const spec = item.kind === 'counted' ? item.spec : null;
   return { action, id: one.id, spec, status: one.status, done: !isUnderWay(one) };

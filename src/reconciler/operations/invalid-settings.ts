@@ -1,0 +1,16 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { SetpointError } from '../model/error.ts';
+import { counted } from '../model/wording.ts';
+
+/** Settings files with problems, all of them. */
+export class InvalidSettings extends SetpointError {
+  /** Every problem, also those that are only warnings. */
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+    super('settings-invalid', `The settings have ${counted(errors, 'problem')}.`);
+    this.name = 'InvalidSettings';
+    this.diagnostics = diagnostics;
+  }
+}
