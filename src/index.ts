@@ -1,26 +1,42 @@
-export { plan } from './reconciler/operations/plan.ts';
-export { apply } from './reconciler/operations/apply.ts';
-export { drift } from './reconciler/operations/plan.ts';
-export { pull, type PullRequest } from './reconciler/operations/pull.ts';
-export { init } from './reconciler/operations/init.ts';
-export type { InitRequest } from './reconciler/operations/initial.ts';
-export { explain, type ExplainRequest } from './reconciler/operations/explain.ts';
-export { effective, type Effective } from './reconciler/operations/effective.ts';
-export { doctor } from './reconciler/operations/doctor.ts';
-export { smoke, type SmokeRequest } from './reconciler/operations/smoke.ts';
-export { validate } from './reconciler/operations/validate.ts';
+export {
+  apply,
+  doctor,
+  drift,
+  effective,
+  explain,
+  get,
+  init,
+  plan,
+  pull,
+  smoke,
+  validate,
+} from './reconciler/library/functions.ts';
+export {
+  render,
+  type RenderedDocument,
+  type RenderFormat,
+  type RenderOptions,
+} from './reconciler/library/render.ts';
 export { report } from './reconciler/operations/report.ts';
 export { readSaved } from './reconciler/operations/saved-document.ts';
-export { get, type GetRequest } from './reconciler/operations/get.ts';
-export { InvalidSettings } from './reconciler/operations/load.ts';
+export { InvalidSettings } from './reconciler/operations/invalid-settings.ts';
+export type { Effective } from './reconciler/model/effective.ts';
 export { startEmulator, type Emulator, type EmulatorOptions } from './emulator/start.ts';
-export { SetpointError, type ErrorCode } from './reconciler/model/error.ts';
+export { SetpointError, type ErrorCode, type WarningCode } from './reconciler/model/error.ts';
 export { VERSION } from './reconciler/model/version.ts';
 export type {
   ApplyRequest,
+  DoctorRequest,
+  DriftRequest,
   EnvironmentsEnded,
+  ExplainRequest,
+  GetRequest,
+  InitRequest,
   Options,
   PlanRequest,
+  PullRequest,
+  SettingsText,
+  SmokeRequest,
 } from './reconciler/operations/options.ts';
 export type { SettingsFile } from './reconciler/model/settings.gen.ts';
 export type { Diagnostic, DiagnosticCode } from './reconciler/model/diagnostic.ts';
@@ -93,8 +109,9 @@ export type {
   Summary,
 } from './reconciler/model/plan.ts';
 export type { OutcomeVerdict, PlanVerdict, Verdict } from './reconciler/model/verdict.ts';
-export type { Waited as SandboxProgress } from './reconciler/reconcile/contract.ts';
-export type { Clock } from './reconciler/model/ports.ts';
+export type { SandboxProgress } from './reconciler/model/progress.ts';
+export type { Clock, Variables } from './reconciler/model/ports.ts';
+export type { Dispatcher } from './reconciler/model/dispatcher.ts';
 export type { DialectName } from './reconciler/model/dialect.ts';
 export type { Source } from './reconciler/model/path.ts';
 export type { Path } from './reconciler/model/path.ts';

@@ -26,7 +26,7 @@ export function libraryPage(root) {
   return [
     banner('the exports of src/index.ts, src/controller/index.ts and src/emulator/index.ts'),
     '# Library\n',
-    'An ES module with its own types. Nothing is printed, and no part of the process is read or changed: environment variables, clock and',
+    'ES modules and CommonJS, with types for both. Nothing is printed, and no part of the process is read or changed: environment variables, clock and',
     'network are handed in. [The library](../guides/library.md) shows how to use it. A function throws a `SetpointError` if nothing could',
     'be begun; after that, what went wrong is in the document that it returns, as `status` and `error` of each environment. What',
     '`setpoint` exports comes first, then what `setpoint/watch` and `setpoint/emulator` do.\n',
@@ -148,11 +148,15 @@ function requestSection({ name, node }) {
         .replace(/\s+/g, ' '),
     ),
   );
-  const members = (node.members ?? []).map((member) => [
-    code(`${member.name.getText()}${member.questionToken ? '?' : ''}`),
-    code(typeText(member)),
-    docOf(member),
-  ]);
+  const isPublic = (member) =>
+    !ts.getJSDocTags(member).some(({ tagName }) => tagName.text === 'internal');
+  const members = (node.members ?? [])
+    .filter(isPublic)
+    .map((member) => [
+      code(`${member.name.getText()}${member.questionToken ? '?' : ''}`),
+      code(typeText(member)),
+      docOf(member),
+    ]);
   const takes =
     above.length === 0 ? '' : `Everything of ${above.map(code).join(' and ')}, and:\n\n`;
   return [

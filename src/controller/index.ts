@@ -1,4 +1,9 @@
-export { openController, type ControllerRequest } from './watch/open-controller.ts';
-export type { Controller } from './watch/controller.ts';
+export {
+  openController,
+  type Controller,
+  type ControllerRequest,
+  type WatchRequest,
+} from './watch/library.ts';
+export type { ControllerNote } from './watch/conditions.ts';
 export type { Health, Listener, ReadEnd, RequestCount, Watching } from './watch/watching.ts';
-export type { JournalRecord, WatchState } from '../reconciler/model/watch.ts';
+export type { JournalRecord, Suspension, WatchState } from '../reconciler/model/watch.ts';

@@ -271,9 +271,15 @@ export function isOfWriting({ code }: Pick<Warning, 'code'>): boolean {
   return WARNINGS[code] === 'writing';
 }
 
-/** An error as documents carry it: a closed code, a sentence, what to do. */
+/** The code of an error in a document. One of a later version may have a code that is not known here. */
+export type ReportedCode = ErrorCode | (string & Record<never, never>);
+
+/** An error in a document. */
 export interface ErrorReport {
-  readonly code: string;
+  /** What happened, for programs. */
+  readonly code: ReportedCode;
+  /** What happened, in a sentence. */
   readonly message: string;
+  /** What to do. */
   readonly hint: string;
 }

@@ -1,7 +1,7 @@
 import { basename, dirname, isAbsolute, join, normalize, relative, resolve } from 'node:path';
 import { matches } from '../model/matcher.ts';
 import { embeddedAddress } from '../model/address.ts';
-import { counted, namesListed } from '../model/wording.ts';
+import { namesListed } from '../model/wording.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
@@ -26,17 +26,6 @@ import { lookUp, lookUpAll } from '../desired/lookup.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import { lookedAtBesides } from '../host/reference-source.ts';
 import type { Running } from './redacting.ts';
-
-/** Settings files with problems, all of them. */
-export class InvalidSettings extends SetpointError {
-  readonly diagnostics: readonly Diagnostic[];
-
-  constructor(diagnostics: readonly Diagnostic[]) {
-    const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-    super('settings-invalid', `The settings have ${counted(errors, 'problem')}.`);
-    this.diagnostics = diagnostics;
-  }
-}
 
 /** Reads every file and all targets in them. If a diagnostic is an error, there are no targets. Throws if a file cannot be read. */
 export function loadTargets(options: LockOptions): Loaded {
@@ -343,7 +332,8 @@ export function filesRead(targets: Iterable<Target>, options: Options): Readonly
     const certificates = textOf(member(target.server, 'ca_file')) ?? '';
     if (certificates !== '' && !mayHoldReference(certificates))
       files.add(resolve(dirname(target.file), certificates));
-    if ((env['SETPOINT_STATE_KEY'] ?? '') !== '') files.add(fingerprintPath(target, options));
+    if ((env['SETPOINT_STATE_KEY'] ?? '') !== '' && options.state !== null)
+      files.add(fingerprintPath(target, options));
   }
   return files;
 }
@@ -373,9 +363,9 @@ export function assertAnswers(path: string, { silent }: Pick<Running<Options>, '
 /** Where it is kept what is known of the secrets last written to a target: beside the settings, unless they are of a commit. */
 export function fingerprintPath(
   { file }: Pick<Target, 'file'>,
-  { checkout }: Pick<Options, 'checkout'>,
+  { checkout, state }: Pick<Options, 'checkout' | 'state'>,
 ): string {
-  return resolve(checkout?.state ?? dirname(file), '.setpoint/fingerprints.json');
+  return resolve(state ?? checkout?.state ?? dirname(file), '.setpoint/fingerprints.json');
 }
 
 /** Names of settings files that need not be given, each of another kind: schema stores know the latter two by their names. */

@@ -92,7 +92,7 @@ async function openTarget(
   const clock = options.clock ?? SYSTEM_CLOCK;
   const timeout = options.timeout ?? DEFAULT_TIMEOUT;
   const folder = dirname(target.file);
-  const store = embeddedStore(server, folder);
+  const store = embeddedStore(server, folder, options);
   const embedded =
     store === null ? null : await startEmbedded(store, embeddedAddress(server.url)?.dialect);
   const connection = connect(embedded === null ? server : { ...server, url: embedded.url }, {
@@ -163,11 +163,24 @@ function startupOf(target: string, { waitReady, onStarting }: Options): Startup 
   return { wait: waitReady, left: waitReady, onWait };
 }
 
-/** The file of an `embedded:` address, relative to the folder of the settings; null for any other address. */
-export function embeddedStore({ url }: Pick<ServerSettings, 'url'>, folder: string): string | null {
+/**
+ * The file of an `embedded:` address, relative to the folder of the settings; null for any other address. Throws a usage error if
+ * neither the address nor a file leads to a folder.
+ */
+export function embeddedStore(
+  { url }: Pick<ServerSettings, 'url'>,
+  folder: string,
+  { state }: Pick<Options, 'state'>,
+): string | null {
   const address = embeddedAddress(url);
   if (address === null) return null;
-  return writePlace(resolve(folder, address.path === '' ? BARE_STORE : address.path), folder);
+  if (address.path !== '') return writePlace(resolve(folder, address.path), folder);
+  if (state === null) {
+    throw new SetpointError('usage', 'The address embedded: has no folder for its store.', {
+      hint: 'Set state to a folder, or start the service with startEmulator() and use its url.',
+    });
+  }
+  return writePlace(resolve(state ?? folder, BARE_STORE), state ?? folder);
 }
 
 async function startEmbedded(

@@ -1,31 +1,52 @@
+import type { DialectName } from '../model/dialect.ts';
+import type { ObservedDocument, SmokeStep } from '../model/documents.gen.ts';
 import type { SetpointError } from '../model/error.ts';
+import type { Resource } from '../model/observed.ts';
+import type { FileEdit } from '../model/pulled.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Clock, Variables } from '../model/ports.ts';
 import type { Costs } from '../model/proof.ts';
 import type { Shard } from '../model/shard.ts';
-import type { Dispatcher } from '../service/connect.ts';
-import type { Waited as SandboxProgress } from '../reconcile/contract.ts';
+import type { Dispatcher } from '../model/dispatcher.ts';
+import type { SandboxProgress } from '../model/progress.ts';
 
 /** What every operation takes. Nothing is read from the process: the caller passes its variables. */
 export interface Options {
-  /** Whether the files are some of several, so that one without a name goes by its file name. Default: if there is more than one. */
+  /**
+   * Whether the files are some of several, so that one without a name goes by its file name. Default: if there is more than one.
+   *
+   * @internal
+   */
   readonly several?: boolean | undefined;
   /** The settings file, or several: each is an environment of its own. */
   readonly file?: string | readonly string[] | undefined;
-  /** The settings themselves, in place of a file. */
+  /** The settings themselves, instead of a file. */
   readonly text?: string | undefined;
+  /**
+   * The folder under which setpoint stores what it remembers in `.setpoint`: fingerprints, if `env` has SETPOINT_STATE_KEY, and the
+   * store of `embedded:`. Null: nothing is stored. Default: the folder of the settings file; null with `text`.
+   */
+  readonly state?: string | null | undefined;
   /** The variables that references name, and SETPOINT_ALLOWED_ORIGINS and the like. */
   readonly env: Variables;
   /** The names of the environments, in this order. Default: all. */
   readonly targets?: readonly string[] | undefined;
-  /** What named the environments, for errors, if that is not plain: a variable, an input. */
+  /**
+   * What named the environments, for errors, if that is not plain: a variable, an input.
+   *
+   * @internal
+   */
   readonly targetsFrom?: string | undefined;
   /**
    * Conditions on the labels of the environments, as kubectl takes them: `ring=0`, `region in (eu,us),!legacy`. All of them
    * hold, also with `targets`.
    */
   readonly selector?: string | readonly string[] | undefined;
-  /** The same as targetsFrom, for `selector`. */
+  /**
+   * The same as targetsFrom, for `selector`.
+   *
+   * @internal
+   */
   readonly selectorFrom?: string | undefined;
   /** Only the environments of one shard of those chosen. A shard may have none. */
   readonly shard?: Shard | undefined;
@@ -37,10 +58,10 @@ export interface Options {
   readonly timeout?: number | undefined;
   /** How often a read of the settings is sent at most if it fails. Default: four times. */
   readonly tries?: number | undefined;
-  /** A JSON Schema file that what each environment declares must fit, references as they are written. */
-  readonly policy?: string | undefined;
-  /** The file as it was last applied: with it, every change shows whether the file changed, the service, or both. */
-  readonly base?: string | undefined;
+  /** A JSON Schema, or the path of one, that what each environment declares must fit, references as they are written. */
+  readonly policy?: string | object | undefined;
+  /** The path or the text of the file as it was last applied: with it, every change shows whether the file changed, the service, or both. */
+  readonly base?: string | SettingsText | undefined;
   /** Bytes a settings file may have. Default: 1 MiB; at most 16 MiB. */
   readonly maxFileSize?: number | undefined;
   /**
@@ -62,18 +83,32 @@ export interface Options {
   readonly onStarting?: ((target: string, problem: string | null) => void) | undefined;
   /** Receives how many environments of a plan or an apply have ended, at the beginning and at the end of each. */
   readonly onEnvironment?: ((ended: EnvironmentsEnded) => void) | undefined;
-  /** Where the files are if they are of a commit, and not in the working directory. */
+  /**
+   * Where the files are if they are of a commit, and not in the working directory.
+   *
+   * @internal
+   */
   readonly checkout?: Checkout | undefined;
   /** Stops the operation: before a write at once, during a write once it is verified. Reason 'SIGTERM' makes it exit 143. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Files that are not of the working directory, such as those of a commit in a folder: bases must lie in `root`, and what is known of secrets is kept in `state` instead of beside the files. */
+/**
+ * Files that are not of the working directory, such as those of a commit in a folder: bases must lie in `root`, and what is known of secrets is kept in `state` instead of beside the files.
+ *
+ * @internal
+ */
 export interface Checkout {
   /** Who may have written them. */
   readonly from: 'branch' | 'cluster';
   readonly root: string;
   readonly state: string;
+}
+
+/** The text of a settings file. */
+export interface SettingsText {
+  /** The text, in YAML. */
+  readonly text: string;
 }
 
 /** How far a run over several environments is. */
@@ -100,8 +135,8 @@ export interface PlanRequest extends Options, Checking {
    * Only what a service keeps when a write leaves it out.
    */
   readonly without?: readonly string[] | undefined;
-  /** A snapshot, in place of the services: nothing is sent, and no variable is looked up. */
-  readonly snapshot?: string | undefined;
+  /** The document that `get` returned, or the path of one, instead of the services: nothing is sent, and no variable is looked up. */
+  readonly snapshot?: string | ObservedDocument | undefined;
   /** Guards to lift for this run. */
   readonly allow?: readonly string[] | undefined;
   /** Whether the document gets digests, without which a saved plan approves nothing. Default: true. */
@@ -121,6 +156,12 @@ export interface PlanRequest extends Options, Checking {
   readonly maxAge?: number | undefined;
 }
 
+/** What `drift` takes. */
+export type DriftRequest = Omit<
+  PlanRequest,
+  'snapshot' | 'rotate' | 'allow' | 'without' | 'differences'
+>;
+
 /** What a command that writes takes. */
 export interface WritingRequest extends Options {
   /** Select every environment if there are several and none is named. */
@@ -139,6 +180,61 @@ export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>,
   /** Asked right before each request that writes: with an error, which the outcome then has, nothing more is sent. */
   readonly beforeWrite?: (() => Promise<SetpointError | null>) | undefined;
   /** Abandons what is in flight; its state in the outcome is then unknown. */
+  readonly abandon?: AbortSignal | undefined;
+}
+
+/** What `pull` takes. */
+export interface PullRequest extends Options {
+  /** Unmanaged values to adopt: paths as the plan lists them, or all. Secrets become references. */
+  readonly adopt?: 'all' | readonly string[] | undefined;
+  /** Write nothing. */
+  readonly check?: boolean | undefined;
+  /** Edit files that have uncommitted changes, too. */
+  readonly force?: boolean | undefined;
+  /** Called with each file's edit before it is written. */
+  readonly onEdit?: ((edit: FileEdit) => Promise<void>) | undefined;
+}
+
+/** What `init` takes. */
+export interface InitRequest extends Omit<Options, 'targets' | 'text'> {
+  /** The environment to add to an existing file. Without it, a new file is written. */
+  readonly environment?: string | undefined;
+  /**
+   * Files, or folders such as `~/.openhands`, of what people had before setpoint. With them the file is made of what they hold, and no
+   * service is read: `server` is only written into it.
+   */
+  readonly from?: readonly string[] | undefined;
+  /** The kind of service that a file of `from` is for. Default: what services of every kind take. */
+  readonly dialect?: DialectName | undefined;
+}
+
+/** What `explain` takes. */
+export interface ExplainRequest extends Options {
+  /** A field, or a part of one: `llm_model`, `mcp_config.sse_servers[https://x/sse].api_key`; also `server.url` and the like. */
+  readonly path: string;
+  /** Read no service, and leave out what an apply would do. */
+  readonly offline?: boolean | undefined;
+}
+
+/** What `get` takes. */
+export interface GetRequest extends Options {
+  /** What to read. Default: the settings. */
+  readonly resources?: readonly Resource[] | undefined;
+  /** Whether the document gets digests, without which no plan can be made against it. Default: true. */
+  readonly digests?: boolean | undefined;
+}
+
+/** `check` has each service try what the file declares and it has stored. That sends POST requests, and needs a file. */
+export interface DoctorRequest extends Options, Checking {}
+
+/** What `smoke` takes. */
+export interface SmokeRequest extends WritingRequest {
+  /** The first message of the conversation. Default: a greeting. */
+  readonly message?: string | undefined;
+  /** Approves each start of a conversation. Absent: every one is approved. */
+  readonly confirm?: ((target: string, origin: string | null) => Promise<boolean>) | undefined;
+  /** Receives every step as it is observed. */
+  readonly onStep?: ((target: string, step: SmokeStep) => void) | undefined;
   readonly abandon?: AbortSignal | undefined;
 }
 

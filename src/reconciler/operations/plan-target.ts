@@ -2,7 +2,7 @@ import { dirname, relative } from 'node:path';
 import { SetpointError, usageError, type Warning } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
 import { type EnvironmentPlan, differencesOf } from '../model/plan.ts';
-import type { Digests, FingerprintStore, ReferenceSource, Variables } from '../model/ports.ts';
+import type { Variables, Digests, FingerprintStore, ReferenceSource } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { partsWithReferences } from '../desired/blocks.ts';
@@ -10,7 +10,8 @@ import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { filePlace, fingerprintStore, type FingerprintPlace } from '../host/fingerprint-file.ts';
-import { assertAnswers, fingerprintPath, InvalidSettings, loadTargets } from './load.ts';
+import { InvalidSettings } from './invalid-settings.ts';
+import { assertAnswers, fingerprintPath, loadTargets } from './load.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { environmentPlan, failedEnvironment, type Planned } from '../plan/plan-environment.ts';
 import type { PlanTerms } from '../plan/settings-part.ts';
@@ -85,7 +86,7 @@ async function basesFor(
       earlier === undefined ? [] : partsWithReferences({ ...earlier, server: undefined });
     const problem = readingProblem(parts, server, policy);
     if (problem !== null)
-      throw travelError({ ...problem, message: `${options.base}: ${problem.message}` });
+      throw travelError({ ...problem, message: `${nameOfBase(options)}: ${problem.message}` });
   }
   return ({ target, desired }) => {
     const earlier = byName.get(target.name);
@@ -102,6 +103,10 @@ async function basesFor(
   };
 }
 
+function nameOfBase({ base }: Pick<Options, 'base'>): string {
+  return typeof base === 'string' ? base : 'base';
+}
+
 /** The environments of the file of `--base`; null without it. */
 function earlierTargets(options: Options): ReadonlyMap<string, Target> | null {
   if (options.base === undefined) return null;
@@ -110,7 +115,11 @@ function earlierTargets(options: Options): ReadonlyMap<string, Target> | null {
       hint: 'Choose one with -f.',
     });
   }
-  const { targets, diagnostics } = loadTargets({ ...options, file: options.base, text: undefined });
+  const earlier =
+    typeof options.base === 'string'
+      ? { file: options.base, text: undefined }
+      : { file: undefined, text: options.base.text };
+  const { targets, diagnostics } = loadTargets({ ...options, ...earlier });
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
   return new Map(targets.map((target) => [target.name, target]));
@@ -209,7 +218,8 @@ function fingerprintsOf(
   return fingerprintStore(fingerprintPlace(target, request), key, {
     origin: known?.origin ?? '',
     // Without a key nothing is known of any service.
-    address: known === null || key === '' ? '' : serviceAddress(known.url, dirname(target.file)),
+    address:
+      known === null || key === '' ? '' : serviceAddress(known.url, dirname(target.file), request),
   });
 }
 
@@ -223,14 +233,22 @@ function fingerprintPlace(
   request: Running<PlanRequest & Remembering>,
 ): FingerprintPlace {
   if (request.fingerprints !== undefined) return request.fingerprints(target.name);
+  if (request.state === null) return NO_PLACE;
   const path = fingerprintPath(target, request);
   assertAnswers(path, request);
   return filePlace(path);
 }
 
+/** For settings without a file: nothing is known, and nothing is stored. */
+const NO_PLACE: FingerprintPlace = {
+  version: () => null,
+  read: () => null,
+  replace: async () => {},
+};
+
 /** Where the requests of a target go, in one spelling; an embedded store by its place beside the settings. */
-function serviceAddress(url: string, folder: string): string {
-  const store = embeddedStore({ url }, folder);
+function serviceAddress(url: string, folder: string, options: Options): string {
+  const store = embeddedStore({ url }, folder, options);
   if (store !== null) return `embedded:${relative(folder, store)}`;
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;

@@ -24,11 +24,14 @@ export class PolicyViolated extends SetpointError {
 const LARGEST_POLICY = 1024 * 1024;
 
 /**
- * Checks what targets declare against `--policy`, a JSON Schema (2020-12) from outside the settings, over the blocks of each by
+ * Checks what targets declare against a policy, a JSON Schema (2020-12) or the path of one, over the blocks of each by
  * their names, with references as they are written, and every field under both of its names. Sends nothing. Throws PolicyViolated, and
- * file-unreadable if the policy cannot be used.
+ * file-unreadable, of a schema usage, if the policy cannot be used.
  */
-export async function checkPolicy(targets: readonly Target[], policy: string): Promise<void> {
+export async function checkPolicy(
+  targets: readonly Target[],
+  policy: string | object,
+): Promise<void> {
   const validate = compiled(policy, await newAjv());
   const diagnostics = targets.flatMap((target) => violationsOf(target, validate));
   if (diagnostics.length > 0) throw new PolicyViolated(listedOnce(diagnostics));
@@ -42,19 +45,27 @@ async function newAjv(): Promise<Ajv2020> {
   return ajv;
 }
 
-function compiled(path: string, ajv: Ajv2020) {
-  const read = readText(path, LARGEST_POLICY);
+function compiled(policy: string | object, ajv: Ajv2020) {
   try {
-    const schema: unknown = 'text' in read ? JSON.parse(read.text) : null;
+    const schema = typeof policy === 'string' ? parsedPolicy(policy) : policy;
     if (typeof schema === 'object' && schema !== null) return ajv.compile(schema);
   } catch (thrown) {
-    throw notPolicy(path, thrown);
+    throw notPolicy(policy, thrown);
   }
-  throw notPolicy(path);
+  throw notPolicy(policy);
 }
 
-function notPolicy(path: string, cause?: unknown): SetpointError {
-  return new SetpointError('file-unreadable', `${path} is not a JSON Schema that can be used.`, {
+function parsedPolicy(path: string): unknown {
+  const read = readText(path, LARGEST_POLICY);
+  return 'text' in read ? JSON.parse(read.text) : null;
+}
+
+function notPolicy(policy: string | object, cause?: unknown): SetpointError {
+  const [code, name] =
+    typeof policy === 'string'
+      ? (['file-unreadable', policy] as const)
+      : (['usage', 'The policy'] as const);
+  return new SetpointError(code, `${name} is not a JSON Schema that can be used.`, {
     hint: 'A policy is a JSON Schema of draft 2020-12, in JSON.',
     cause,
   });

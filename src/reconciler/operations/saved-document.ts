@@ -20,16 +20,16 @@ type Kind = keyof SavedDocuments;
 const LARGEST_DOCUMENT = 64 * 1024 * 1024;
 
 /**
- * Reads a document that setpoint printed as JSON, of one of the given kinds. Only its form is trusted: anybody may have written
- * it. Throws file-unreadable; no message contains anything from the file.
+ * Reads a document that setpoint printed as JSON, of one of the given kinds: of a file, or the document itself. Only its form is
+ * trusted: anyone may have written it. Throws file-unreadable, of a document usage; no message contains anything from it.
  */
 export async function readSaved<K extends Kind>(
-  path: string,
+  source: string | SavedDocuments[K],
   kinds: readonly K[],
 ): Promise<SavedDocuments[K]> {
-  const document = parsedDocument(path);
+  const document = typeof source === 'string' ? parsedDocument(source) : source;
   const kind = kinds.find((known) => known === documentKind(document));
-  if (kind === undefined || !(await fitsSchema(kind, document))) throw notSaved(path, kinds);
+  if (kind === undefined || !(await fitsSchema(kind, document))) throw notSaved(source, kinds);
   return withLaterMembers(kind, document) as SavedDocuments[K];
 }
 
@@ -116,11 +116,15 @@ const NAMES = {
   validation: { name: 'validation', command: 'setpoint validate -o json=FILE' },
 } satisfies Record<Kind, object>;
 
-function notSaved(path: string, kinds: readonly Kind[]): SetpointError {
+function notSaved(source: unknown, kinds: readonly Kind[]): SetpointError {
   const saved = kinds.includes('observed') ? '' : 'saved ';
   const names = saved + kinds.map((kind) => NAMES[kind].name).join(' or ');
   const commands = kinds.map((kind) => NAMES[kind].command).join(' or ');
-  return new SetpointError('file-unreadable', `${path} is not a ${names} of setpoint.`, {
+  const [code, name] =
+    typeof source === 'string'
+      ? (['file-unreadable', source] as const)
+      : (['usage', 'The document'] as const);
+  return new SetpointError(code, `${name} is not a ${names} of setpoint.`, {
     hint: `It is written by ${commands}, in a format_version of 1.`,
   });
 }

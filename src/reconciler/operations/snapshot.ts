@@ -34,7 +34,7 @@ const WITHHELD: ReferenceSource = {
  */
 export async function snapshotPlanner(
   targets: readonly Target[],
-  path: string,
+  saved: string | ObservedDocument,
   request: Running<PlanRequest>,
   digests: Digests | null,
 ): Promise<(target: Target) => Promise<EnvironmentPlan>> {
@@ -43,7 +43,7 @@ export async function snapshotPlanner(
       hint: 'A snapshot has the address it was taken from.',
     });
   }
-  const document = await readSaved(path, ['observed']);
+  const document = await readSaved(saved, ['observed']);
   const declared = (target: Target) => ({
     target,
     desired: withoutLeft(resolveSettings(target, WITHHELD), request),
