@@ -14,19 +14,17 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
 # Readable for every user, whatever the umask of the machine that the sources come from.
-RUN npm run build && chmod -R a+rX package.json schemas dist/bin
+RUN npm run build && chmod -R a+rX package.json LICENSE schemas dist
 
 FROM ${NODE_IMAGE}${NODE_DIGEST}
 LABEL org.opencontainers.image.title="setpoint" \
       org.opencontainers.image.description="GitOps for an agent platform's settings: a committed settings.yaml is validated, planned, applied and checked for drift" \
       org.opencontainers.image.licenses="MIT"
 WORKDIR /opt/setpoint
-COPY --from=build /src/package.json ./
+COPY --from=build /src/package.json /src/LICENSE ./
 COPY --from=build /src/schemas ./schemas
+COPY --from=build /src/dist/THIRD-PARTY-NOTICES.txt /src/dist/sbom.cdx.json ./dist/
 COPY --from=build /src/dist/bin ./dist/bin
-# What the bundle leaves outside of itself: undici's parser for processors without SIMD.
-COPY --from=build /src/node_modules/undici/package.json ./node_modules/undici/
-COPY --from=build /src/node_modules/undici/lib/llhttp/llhttp-wasm.js ./node_modules/undici/lib/llhttp/
 # /data is for watch: a volume that is mounted there belongs to this user from the start.
 RUN install -d -o 1000 -g 1000 /work /data && echo 'container image' > installed-by
 WORKDIR /work

@@ -16,6 +16,7 @@ import { createRequire } from 'node:module';
 import { deflateRawSync } from 'node:zlib';
 import { basename, dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { findPackages, formatBom, formatNotices } from './third-party.mjs';
 
 const root = join(import.meta.dirname, '..');
 // Made aside and moved at the end: whoever runs the command meanwhile has the one before.
@@ -32,19 +33,25 @@ function runNode(...args) {
 // The doors of the library: `setpoint`, `setpoint/watch` and `setpoint/emulator` of package.json.
 const DOORS = ['index', 'controller/index', 'emulator/index'];
 
-// Of the types, those that lead from one.
+// Of the types, those that lead from one. They are types of CommonJS, which modules can import as well.
+const RELATIVE = /['"](\.[^'"]+)\.[jt]s['"]/g;
 const named = new Set();
 function keep(path) {
   if (named.has(path)) return;
   named.add(path);
-  for (const [, other] of readFileSync(path, 'utf8').matchAll(/['"](\.[^'"]+)\.[jt]s['"]/g))
-    keep(join(dirname(path), `${other}.d.ts`));
+  const text = readFileSync(path, 'utf8');
+  for (const [, other] of text.matchAll(RELATIVE)) keep(join(dirname(path), `${other}.d.ts`));
+  writeFileSync(
+    path.replace(/ts$/, 'cts'),
+    text.replaceAll(RELATIVE, (all) => `${all.slice(0, -4)}.cjs${all.at(-1)}`),
+  );
 }
+
 for (const door of DOORS) keep(join(dist, `${door}.d.ts`));
-for (const name of readdirSync(dist, { recursive: true })) {
-  const path = join(dist, name);
-  if (name.endsWith('.d.ts') && !named.has(path)) rmSync(path);
-}
+for (const name of readdirSync(dist, { recursive: true }))
+  if (name.endsWith('.d.ts')) rmSync(join(dist, name));
+for (const door of DOORS)
+  writeFileSync(join(dist, `${door}.d.ts`), `export * from './${basename(door)}.cjs';\n`);
 
 // What most runs do without is a file beside the chunks, read when it is asked for: in a chunk, every run would read it.
 const asFiles = {
@@ -54,8 +61,16 @@ const asFiles = {
       this.emitFile({ type: 'asset', fileName: `bin/chunks/${name}`, source });
       return `process.getBuiltinModule('node:fs').readFileSync(__dirname + '/${name}')`;
     };
+    const inflated = (source) => {
+      const bytes = deflateRawSync(source, { level: 9 });
+      const name = `${createHash('sha256').update(bytes).digest('hex').slice(0, 8)}.deflated`;
+      return `process.getBuiltinModule('node:zlib').inflateRawSync(${read(name, bytes)})`;
+    };
     if (id.endsWith('/llhttp_simd-wasm.js'))
       return `module.exports = ${read('llhttp.wasm', createRequire(import.meta.url)(id))};`;
+    // For processors without SIMD.
+    if (id.endsWith('/llhttp-wasm.js'))
+      return `module.exports = ${inflated(createRequire(import.meta.url)(id))};`;
     // Of a hundred lists of characters, statuses and methods, undici reads two tables: test/package/undici.test.ts holds it to them.
     if (id.endsWith('/llhttp/constants.js')) {
       const { ERROR, TYPE } = createRequire(import.meta.url)(id);
@@ -63,11 +78,10 @@ const asFiles = {
     }
     if (!/\/(schema|native|data)\.gen\.ts$/.test(id)) return null;
     // Texts of data are a tenth of their size if they are packed.
-    const code = readFileSync(id, 'utf8').replaceAll(/"(?:[^"\\]|\\.){5000,}"/g, (text) => {
-      const bytes = deflateRawSync(JSON.parse(text), { level: 9 });
-      const name = `${createHash('sha256').update(bytes).digest('hex').slice(0, 8)}.deflated`;
-      return `process.getBuiltinModule('node:zlib').inflateRawSync(${read(name, bytes)}).toString()`;
-    });
+    const code = readFileSync(id, 'utf8').replaceAll(
+      /"(?:[^"\\]|\\.){5000,}"/g,
+      (text) => `${inflated(JSON.parse(text))}.toString()`,
+    );
     return { code, moduleType: 'ts' };
   },
 };
@@ -85,6 +99,8 @@ const STAND_INS = {
   '\0node:child_process': 'module.exports = {};',
   '\0toolkit':
     'export class HttpClient {}; export class BearerCredentialHandler {}; export const exec = null, getExecOutput = null;',
+  // Bodies that are forms or iterators, which nothing here sends.
+  '\0undici-body': `exports.extractBody = () => { throw new TypeError('A body is a text.'); };`,
 };
 const lean = {
   name: 'lean',
@@ -96,11 +112,7 @@ const lean = {
     if (/^@actions\/(exec|http-client)/.test(id)) return '\0toolkit';
     if (/\/(undici|commander)\/lib\//.test(from) && `\0${id}` in STAND_INS) return `\0${id}`;
     if (!from.includes('/undici/lib/')) return null;
-    // For processors of another age, and for bodies that are forms: read from the package if they are needed.
-    if (id.endsWith('/llhttp-wasm.js'))
-      return { id: 'undici/lib/llhttp/llhttp-wasm.js', external: true };
-    const [, web] = /^\.\.\/(web\/.*)$/.exec(id) ?? [];
-    return web === undefined ? null : { id: `undici/lib/${web}`, external: true };
+    return id === '../web/fetch/body.js' ? '\0undici-body' : null;
   },
   load: (id) => STAND_INS[id] ?? null,
 };
@@ -112,7 +124,7 @@ const entry = await rolldown({
   platform: 'node',
   external: /run-command/,
 });
-await entry.write({
+const { output: entryChunks } = await entry.write({
   ...format,
   entryFileNames: '[name].cjs',
   chunkFileNames: '[name].cjs',
@@ -161,7 +173,7 @@ const commands = await rolldown({
     },
   },
 });
-await commands.write({
+const { output: commandChunks } = await commands.write({
   ...format,
   dir: dist,
   entryFileNames: '[name].cjs',
@@ -172,6 +184,13 @@ await commands.write({
     groups: Object.keys(DAILY).map((name) => ({ name, test: (id) => chunkOf.get(id) === name })),
   },
 });
+
+const packages = findPackages(root, [...entryChunks, ...commandChunks]);
+writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), formatNotices(packages));
+writeFileSync(
+  join(dist, 'sbom.cdx.json'),
+  formatBom(packages, JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))),
+);
 
 // The library is the same code as the command, as modules.
 for (const door of DOORS) {

@@ -15,10 +15,9 @@ const FILES = [
   'package.json',
   'LICENSE',
   'dist/bin',
+  'dist/THIRD-PARTY-NOTICES.txt',
+  'dist/sbom.cdx.json',
   'schemas',
-  'node_modules/undici/package.json',
-  'node_modules/undici/LICENSE',
-  'node_modules/undici/lib/llhttp/llhttp-wasm.js',
 ];
 
 cpSync(join(root, 'scripts/python'), work, { recursive: true });

@@ -2,28 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { npm, type Npm } from './npm.ts';
+import { pack } from './npm.ts';
 
 interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly dependencies?: Readonly<Record<string, string>>;
-}
-
-/** What `npm pack --json` reports of a package. */
-interface Packed {
-  readonly name: string;
-  readonly version: string;
-  readonly filename: string;
-  readonly integrity: string;
-  /** In bytes. */
-  readonly unpackedSize: number;
-  readonly files: readonly PackedFile[];
-}
-
-export interface PackedFile {
-  readonly path: string;
-  readonly mode: number;
 }
 
 export interface LocalRegistry {
@@ -82,12 +66,6 @@ export async function startRegistry(root: string, home: string): Promise<LocalRe
       versions: Object.fromEntries(entries),
     };
   }
-}
-
-/** Packs folders into `home`, without running their scripts. */
-export async function pack(folders: readonly string[], options: Npm): Promise<readonly Packed[]> {
-  const args = ['pack', ...folders, '--json', '--pack-destination', options.home];
-  return JSON.parse(await npm('npm', args, options)) as readonly Packed[];
 }
 
 function dependencyFolders(folder: string, found = new Set<string>()): ReadonlySet<string> {

@@ -40,3 +40,25 @@ export async function npm(
   });
   return stdout;
 }
+
+/** What `npm pack --json` reports of a package. */
+interface Packed {
+  readonly name: string;
+  readonly version: string;
+  readonly filename: string;
+  readonly integrity: string;
+  /** In bytes. */
+  readonly unpackedSize: number;
+  readonly files: readonly PackedFile[];
+}
+
+export interface PackedFile {
+  readonly path: string;
+  readonly mode: number;
+}
+
+/** Packs folders into `home`, without running their scripts. */
+export async function pack(folders: readonly string[], options: Npm): Promise<readonly Packed[]> {
+  const args = ['pack', ...folders, '--json', '--pack-destination', options.home];
+  return JSON.parse(await npm('npm', args, options)) as readonly Packed[];
+}

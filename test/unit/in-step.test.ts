@@ -67,10 +67,10 @@ describe('what is written twice is the same', () => {
 
   it('docs/reference/library.md lists what each door of the package exports', () => {
     const { exports } = JSON.parse(read('package.json')) as {
-      exports: Record<string, { types?: string } | string>;
+      exports: Record<string, { import: { types: string } } | string>;
     };
     const doors = Object.entries(exports).flatMap(([door, to]) =>
-      typeof to === 'string' ? [] : [{ name: `setpoint${door.slice(1)}`, file: to.types ?? '' }],
+      typeof to === 'string' ? [] : [{ name: `setpoint${door.slice(1)}`, file: to.import.types }],
     );
     expect(doors.map(({ name }) => name)).toEqual([
       'setpoint',
