@@ -5,7 +5,7 @@ import { isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, MovedAddress } from '../../model/plan.ts';
 import { isEmpty, isRecord, valueAt, type Value, type ValueRecord } from '../../model/value.ts';
 import { isOtherProvider } from '../../plan/moved.ts';
-import { PROVIDER_DEFAULTS } from '../../service/provider-defaults.ts';
+import { PROVIDER_DEFAULTS } from '../../model/provider-defaults.ts';
 import type { Planning } from './plan-members.ts';
 
 /**

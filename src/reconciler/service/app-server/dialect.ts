@@ -3,7 +3,7 @@ import { fields, type SpecifiedField, type FieldName } from '../../model/field.t
 import { MCP_LISTS } from '../../model/mcp.ts';
 import { recordOf } from '../../model/value.ts';
 import type { Places } from '../native.ts';
-import { PROVIDER_DEFAULTS } from '../provider-defaults.ts';
+import { PROVIDER_DEFAULTS } from '../../model/provider-defaults.ts';
 
 /** Where this dialect has its settings. GET reads the record, POST merges into it. */
 export const SETTINGS_PATH = '/api/v1/settings';

@@ -1,7 +1,7 @@
 import type { Dialect, DialectField } from '../../model/dialect.ts';
 import { type FieldName, fields, type SpecifiedField } from '../../model/field.ts';
 import type { ValueRecord } from '../../model/value.ts';
-import { PROVIDER_DEFAULTS } from '../provider-defaults.ts';
+import { PROVIDER_DEFAULTS } from '../../model/provider-defaults.ts';
 
 /** Where this dialect has its settings. GET reads the record, POST replaces it. Source: specification 3. */
 export const SETTINGS_PATH = '/api/settings';

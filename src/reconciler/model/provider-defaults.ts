@@ -1,4 +1,4 @@
-import type { DefaultsBy } from '../model/dialect.ts';
+import type { DefaultsBy } from './dialect.ts';
 
 /**
  * The addresses that a load answers as null: none at all, and the default of the model's provider, by what the model begins with.
@@ -12,6 +12,7 @@ export const PROVIDER_DEFAULTS: DefaultsBy = {
     ['claude-', 'https://api.anthropic.com'],
     ['openai/', 'https://api.openai.com'],
     ['gpt-', 'https://api.openai.com'],
+    ['litellm_proxy/', 'https://api.openai.com/v1'],
     ['openhands/', 'https://llm-proxy.app.all-hands.dev'],
     ['mistral/', 'https://api.mistral.ai/v1'],
     ['deepseek/', 'https://api.deepseek.com/beta'],

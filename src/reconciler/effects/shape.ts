@@ -1,0 +1,145 @@
+import type { Definitions, SchemaNode } from '../model/json-schema.ts';
+import { kindMember } from '../model/native-schema.ts';
+import { Secret } from '../model/secret.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  recordOf,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+import { NONE, recordAt } from './stored.ts';
+
+/** What a server makes of the members of a type besides their defaults. */
+export interface TypeRule {
+  readonly rule: string;
+  /** The names of the definitions that it is about. */
+  readonly of: readonly string[];
+  /** `sent` is what was stored or sent, before anything was filled in. */
+  readonly fill: (record: ValueRecord, sent: ValueRecord) => ValueRecord;
+}
+
+/** The types of one dialect. */
+export interface Types {
+  readonly defs: Definitions;
+  readonly rules: readonly TypeRule[];
+  /** Whether a rule counts: a test leaves one out. */
+  readonly has: (rule: string) => boolean;
+}
+
+/** Rules of every type: what a member has that was left out, and a secret that is none. */
+export const SHAPE_RULES = {
+  default: 'types: what is left out has its default',
+  unknown: 'types: an unknown member is dropped, unless the server has stored it',
+  blank: 'types: a blank secret is none',
+} as const;
+
+/** These keep what they do not know. */
+const OPEN: ReadonlySet<string> = new Set(['MCPOAuthTokenState', 'MCPOAuthClientInfoState']);
+
+/** A value as a server stores it where its type is. `before` is what it has there: a later release may know more than the schema. */
+export function shaped(
+  types: Types,
+  node: SchemaNode,
+  value: Value,
+  before: Value | undefined,
+): Value {
+  const { name, target } = resolved(types, node);
+  if (value === null) return null;
+  if (target.anyOf !== undefined) {
+    const variant = variantOf(types, target.anyOf, value);
+    if (variant === undefined) return value;
+    const was = before === undefined ? variant : variantOf(types, target.anyOf, before);
+    // What another variant has is none of this one.
+    return shaped(types, variant, value, was === variant ? before : undefined);
+  }
+  if (target.format === 'password') return secretOf(types, value);
+  if (isList(value))
+    return target.items === undefined
+      ? value
+      : value.map((one) => shaped(types, target.items ?? {}, one, undefined));
+  if (!isRecord(value)) return value;
+  if (target.properties !== undefined) return shapedRecord(types, name, target, value, before);
+  const { additionalProperties: each } = target;
+  if (typeof each !== 'object') return value;
+  const isSecret = each.format === 'password';
+  const made = Object.entries(value).map(
+    ([key, one]) => [key, shaped(types, each, one, recordAt(before)[key])] as const,
+  );
+  return recordOf(made.filter(([, one]) => !isSecret || one !== null));
+}
+
+function shapedRecord(
+  types: Types,
+  name: string,
+  { properties = {}, additionalProperties: others }: SchemaNode,
+  value: ValueRecord,
+  before: Value | undefined,
+): ValueRecord {
+  const stored = recordAt(before);
+  const known = Object.entries(properties).flatMap(([key, member]): [string, Value][] => {
+    if (Object.hasOwn(value, key))
+      return [[key, shaped(types, member, value[key] ?? null, stored[key])]];
+    return types.has(SHAPE_RULES.default) ? [[key, defaultOf(types, member)]] : [];
+  });
+  const isKept = (key: string): boolean =>
+    OPEN.has(name) ||
+    others === true ||
+    Object.hasOwn(stored, key) ||
+    !types.has(SHAPE_RULES.unknown);
+  const unknown = Object.entries(value).filter(
+    ([key]) => !Object.hasOwn(properties, key) && isKept(key),
+  );
+  const whole = recordOf([...known, ...unknown]);
+  return types.rules.reduce(
+    (made, { rule, of, fill }) => (of.includes(name) && types.has(rule) ? fill(made, value) : made),
+    whole,
+  );
+}
+
+/** What a server has of a member that was left out. */
+function defaultOf(types: Types, member: SchemaNode): Value {
+  const { target } = resolved(types, member);
+  const given = member.default ?? target.default;
+  if (given === null || (given === undefined && allowsNull(target))) return null;
+  const otherwise = given ?? ([target.type].flat().includes('array') ? [] : NONE);
+  return shaped(types, member, otherwise, undefined);
+}
+
+function resolved({ defs }: Types, node: SchemaNode) {
+  const name = node.$ref?.slice('#/$defs/'.length) ?? '';
+  return { name, target: defs[name] ?? node };
+}
+
+function allowsNull({ type, anyOf = [] }: SchemaNode): boolean {
+  return [type].flat().includes('null') || anyOf.some(allowsNull);
+}
+
+/** The variant of a union that a value is of: by its own word, or by what kind of value it is. */
+function variantOf(
+  types: Types,
+  nodes: readonly SchemaNode[],
+  value: Value,
+): SchemaNode | undefined {
+  const choices = nodes.filter(({ type }) => type !== 'null');
+  if (isRecord(value)) {
+    const kinds = choices.map((node) => [node, kindMember(resolved(types, node).target)] as const);
+    const [first] = kinds;
+    const word = first?.[1]?.[0];
+    if (word !== undefined) {
+      const wanted = value[word] ?? first?.[1]?.[1];
+      return kinds.find(([, kind]) => kind?.[1] === wanted)?.[0];
+    }
+  }
+  const kind = isList(value) ? 'array' : isRecord(value) ? 'object' : typeof value;
+  return (
+    choices.find((node) => [resolved(types, node).target.type].flat().includes(kind)) ?? choices[0]
+  );
+}
+
+function secretOf(types: Types, value: Value): Value {
+  if (typeof value === 'string') return secretOf(types, new Secret(value));
+  const isBlank = value instanceof Secret && value.fits((text) => text.trim() === '');
+  return (isBlank || isEmpty(value)) && types.has(SHAPE_RULES.blank) ? null : value;
+}

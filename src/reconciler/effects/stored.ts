@@ -1,0 +1,73 @@
+import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+
+/**
+ * What a server has stored, as records by name: `settings` and each of its collections. A secret is its value (Secret), a token of the
+ * place where it is stored (one UnseenSecret, which equals itself alone and travels when a server copies it), or null for none.
+ */
+export type Stored = ValueRecord;
+
+/** A request as far as it has an effect. */
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body: ValueRecord;
+}
+
+export const NONE: ValueRecord = recordOf([]);
+
+/** The record at a path, or an empty one. */
+export function recordAt(record: Value | undefined, ...path: readonly string[]): ValueRecord {
+  let value = record;
+  for (const key of path)
+    value = isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return isRecord(value) ? value : NONE;
+}
+
+/** A record with other members, each in its place or at the end. */
+export function withMembers(
+  record: ValueRecord,
+  members: Readonly<Record<string, Value>>,
+): ValueRecord {
+  return recordOf([...Object.entries(record), ...Object.entries(members)]);
+}
+
+/** A record whose part at a path has other members. */
+export function withPart(
+  record: ValueRecord,
+  [key = '', ...inner]: readonly string[],
+  members: Readonly<Record<string, Value>>,
+): ValueRecord {
+  const part = recordAt(record, key);
+  const made = inner.length === 0 ? withMembers(part, members) : withPart(part, inner, members);
+  return withMembers(record, { [key]: made });
+}
+
+export function withoutMember(record: ValueRecord, name: string): ValueRecord {
+  return recordOf(Object.entries(record).filter(([other]) => other !== name));
+}
+
+/** A member under another name, in its place. */
+export function renamedMember(record: ValueRecord, from: string, to: string): ValueRecord {
+  const others = Object.entries(record).filter(([name]) => name === from || name !== to);
+  return recordOf(others.map(([name, value]) => [name === from ? to : name, value]));
+}
+
+/**
+ * A diff merged into a record: null removes a member, and a record that meets no record is stored as it was sent, its nulls too.
+ * `isWhole`: what a name has is replaced and not merged.
+ */
+export function mergedInto(
+  record: ValueRecord,
+  diff: ValueRecord,
+  isWhole: (name: string) => boolean = () => false,
+): ValueRecord {
+  const merged = new Map(Object.entries(record));
+  for (const [name, value] of Object.entries(diff)) {
+    const before = merged.get(name);
+    if (value === null) merged.delete(name);
+    else if (isRecord(value) && isRecord(before) && !isWhole(name))
+      merged.set(name, mergedInto(before, value));
+    else merged.set(name, value);
+  }
+  return recordOf(merged);
+}
