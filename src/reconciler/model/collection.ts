@@ -100,6 +100,8 @@ export interface FormerName {
 export interface ListedItem {
   readonly name: string;
   readonly members: ValueRecord;
+  /** All that the service has stored of it, by its own names: a secret that it does not show is a token of this place. */
+  readonly stored?: ValueRecord;
   /** What the service itself calls it, if not by its name. */
   readonly id?: string;
   /** The items of other collections of the service that name it, as far as they were looked up. */
@@ -209,6 +211,17 @@ export interface Listing {
   readonly describes: boolean;
   /** A member in the form in which it is compared, with its default for what it leaves out; absent if members are compared as they are. */
   readonly whole?: (name: string, value: Value) => Value;
+  /** What is stored of an item after the write that these changes make necessary, by the names of `stored`; absent if nothing else changes. */
+  readonly leaves?: (storing: Storing) => ValueRecord;
+  /** Whether a declared secret is sent with every store of its item, because the service would lose it. */
+  readonly resends?: (member: string) => boolean;
+}
+
+/** An item that is written, with the changes that make it necessary. */
+export interface Storing {
+  readonly item: DesiredItem;
+  readonly there: ListedItem;
+  readonly changes: readonly { readonly path: Path; readonly action: string }[];
 }
 
 /** Whether two items have the same members. */

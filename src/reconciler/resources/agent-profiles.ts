@@ -16,7 +16,7 @@ import {
 } from '../model/value.ts';
 import { ACTIVE_AGENT, AGENT_DEFAULT, AGENTS_PATH } from './holders.ts';
 import { collection } from './collections/collection.ts';
-import { itemsByName, renamingAt, wholeRequests } from './collections/whole.ts';
+import { carriedOf, itemsByName, renamingAt, wholeRequests } from './collections/whole.ts';
 import type { Asking, Judged, Unfit, Wires } from './collections/wire.ts';
 
 const WIRES: Wires = {
@@ -26,6 +26,7 @@ const WIRES: Wires = {
     describes: true,
     whole: wholeAgentMember,
     requests: (work) => wholeRequests(work, AGENTS_PATH, agentProfileBody),
+    leaves: carriedOf,
     rename: (item, to) => renamingAt(AGENTS_PATH, item, to),
     follows: (_, member) => (member === 'llm_profile' ? LLM_PROFILES_FORM.block : undefined),
     unfit: unfitProfiles,
@@ -161,20 +162,32 @@ function membersOf(profile: ValueRecord): ValueRecord {
   );
 }
 
+/** What the server alone writes of a profile. */
+const SERVED = ['schema_version', 'id', 'name', 'revision'];
+
+/** The members that the file has no place for: those of other releases. */
+function withoutKnown(profile: ValueRecord): ValueRecord {
+  const known = [...Object.keys(DEFAULTS).map((name) => THEIRS[name] ?? name), ...SERVED];
+  return recordOf(Object.entries(profile).filter(([name]) => !known.includes(name)));
+}
+
 async function listedAgents(asking: Asking): Promise<readonly ListedItem[] | null> {
   const names = await namesAsked(asking);
   const ids = new Map<string, string>();
+  const others = new Map<string, ValueRecord>();
   const items = await itemsByName(asking, AGENTS_PATH, names, (found) => {
     const profile = isRecord(found) ? found['profile'] : undefined;
     if (!isRecord(profile)) return null;
     const { name, id } = profile;
     if (typeof name === 'string' && typeof id === 'string') ids.set(name, id);
+    if (typeof name === 'string') others.set(name, withoutKnown(profile));
     return membersOf(profile);
   });
   return (
     items?.map((item) => {
       const id = ids.get(item.name);
-      return id === undefined ? item : { ...item, id };
+      const own = { ...item, stored: others.get(item.name) ?? recordOf([]) };
+      return id === undefined ? own : { ...own, id };
     }) ?? null
   );
 }

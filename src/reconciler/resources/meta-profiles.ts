@@ -2,7 +2,7 @@ import { META_PROFILES_FORM } from '../model/collection-forms.ts';
 import { sameMembers, type ListedItem } from '../model/collection.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { collection } from './collections/collection.ts';
-import { itemsListed, wholeRequests } from './collections/whole.ts';
+import { carriedOf, itemsListed, wholeRequests } from './collections/whole.ts';
 import type { Asking, Wires } from './collections/wire.ts';
 import { removesSome, withHolders } from './holders.ts';
 
@@ -25,6 +25,7 @@ const WIRES: Wires = {
     whole: wholeMember,
     limit: LIMIT,
     requests: (work) => wholeRequests(work, PATH, configOf),
+    leaves: carriedOf,
   },
 };
 
@@ -62,13 +63,24 @@ function membersOf(config: ValueRecord): ValueRecord {
   );
 }
 
+/** The members that the file has no place for: those of other releases. */
+function withoutKnown(config: ValueRecord): ValueRecord {
+  const known: readonly string[] = NAMES.map(([, theirs]) => theirs);
+  return recordOf(Object.entries(config).filter(([name]) => !known.includes(name)));
+}
+
 /** Neither the list nor a look at one writes. Of those that the file does not declare only the names are told. */
 async function listedProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {
   const list = await asking.get(PATH);
   if (typeof list === 'symbol') return null;
-  const items = await itemsListed(asking, PATH, { list, key: 'meta_profiles' }, (found) =>
-    isRecord(found) && isRecord(found['config']) ? membersOf(found['config']) : null,
-  );
+  const others = new Map<string, ValueRecord>();
+  const listed = await itemsListed(asking, PATH, { list, key: 'meta_profiles' }, (found) => {
+    if (!isRecord(found) || !isRecord(found['config'])) return null;
+    const { name, config } = found;
+    if (typeof name === 'string') others.set(name, withoutKnown(config));
+    return membersOf(config);
+  });
+  const items = listed.map((item) => ({ ...item, stored: others.get(item.name) ?? recordOf([]) }));
   if (!removesSome(asking, items)) return items;
   const active = asking.answer['active_meta_profile'];
   const held = await withHolders(asking, items, 'meta profiles');

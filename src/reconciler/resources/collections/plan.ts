@@ -16,6 +16,7 @@ import { Secret, UnseenSecret } from '../../model/secret.ts';
 import { isEmpty, valueAt, type Value, type ValueRecord } from '../../model/value.ts';
 import { isRotated } from '../../plan/declared.ts';
 import { missingIn, unseenAt } from '../../plan/mcp-entry.ts';
+import { changesAlong, undeclaredKeys } from './along.ts';
 import { movedAddresses } from './moved-addresses.ts';
 import { afterRenames, renameOf, renamingsIn } from './renames.ts';
 import {
@@ -92,17 +93,25 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
     const changes = [changeOf(planning, path, 'set', null, whole, reason)];
     return { changes, unknown, gone, moved: movedAddresses(planning, there, changes) };
   }
-  const shown = shownChanges(planning, members, there);
-  const hidden = secretLeaves(form, members).map(({ member, value }) =>
-    planSecret(planning, { member, value }, there, { interrupted, alters: shown.length > 0 }),
-  );
+  const shown = [
+    ...shownChanges(planning, members, there),
+    ...undeclaredKeys(planning, members, there),
+  ];
+  const secrets = (alters: boolean): readonly ItemPlan[] =>
+    secretLeaves(form, members).map(({ member, value }) =>
+      planSecret(planning, { member, value }, there, { interrupted, alters }),
+    );
+  const first = secrets(shown.length > 0);
+  const isStored = shown.length > 0 || first.some(({ changes = [] }) => changes.length > 0);
+  const hidden = listing.resends === undefined ? first : secrets(isStored);
   const untold = planUntold(planning, members, there);
   const differing = [...[...hidden, untold].flatMap((one) => one.changes ?? []), ...shown];
   const { outdated } = there;
-  const changes =
+  const needed =
     differing.length > 0 || outdated === undefined
       ? differing
       : [changeOf(planning, path, 'change', whole, whole, outdated)];
+  const changes = [...needed, ...changesAlong(planning, there, needed)];
   return {
     changes,
     moved: movedAddresses(planning, there, changes),
@@ -165,6 +174,7 @@ function planSecret(
         : {};
   const last = lastOf(planning, member, value);
   const isRenewed = alters && !listing.describes && last === 'none';
+  const isResent = alters && last === 'none' && listing.resends?.(member[0] ?? '') === true;
   const why = interrupted
     ? `${LEFT_OVER}; will be rotated`
     : last === 'different'
@@ -173,7 +183,9 @@ function planSecret(
         ? 'set, will be rotated'
         : isRenewed
           ? 'set, its description cannot be changed without it: will be rotated'
-          : null;
+          : isResent
+            ? 'set, sent with the other changes: will be rotated'
+            : null;
   const way = listing.replaces === 'in-place' ? '' : ` by way of ${secondName(item.name)}`;
   if (why !== null) return change('rotate', HIDDEN, why + way);
   if (last === 'same') return {};

@@ -137,7 +137,11 @@ export function concealItems(
   items: readonly ListedItem[],
 ): readonly ListedItem[] {
   const { type } = memberFacts('File', block);
-  return items.map((item) => ({ ...item, members: concealRecord(item.members, type) }));
+  return items.map((item) => {
+    const { members, stored } = item;
+    const own = stored === undefined ? {} : { stored: concealRecord(stored, type) };
+    return { ...item, members: concealRecord(members, type), ...own };
+  });
 }
 
 /** An item of a document; null if it masks a part of a text. What it masks whole is not known. */
@@ -166,7 +170,7 @@ function unmaskedSecrets(form: CollectionForm, path: Path, value: Value): Value 
 }
 
 export function listingOf(
-  { replaces, describes, whole }: Wire,
+  { replaces, describes, whole, leaves, resends }: Wire,
   release: string | null,
   items: readonly ListedItem[],
 ): Listing {
@@ -175,6 +179,8 @@ export function listingOf(
     replaces: replaces(release),
     describes,
     ...(whole === undefined ? {} : { whole }),
+    ...(leaves === undefined ? {} : { leaves }),
+    ...(resends === undefined ? {} : { resends }),
   };
 }
 

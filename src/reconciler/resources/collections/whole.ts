@@ -6,7 +6,14 @@ import {
   type CollectionForm,
   type DesiredItem,
 } from '../../model/collection.ts';
-import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import {
+  isList,
+  isRecord,
+  recordOf,
+  sameValue,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
 import {
   ABSENT,
   LACKING,
@@ -18,6 +25,7 @@ import {
   type Judged,
   type Wire,
 } from './wire.ts';
+import { holdsMask } from '../../model/secret-words.ts';
 import { leftNames } from '../../model/uncompared.ts';
 import type { Source } from '../../model/path.ts';
 import { UNDECLARED, type Change, type PartPlan } from '../../model/plan.ts';
@@ -69,12 +77,27 @@ export async function itemsListed(
   return [...(read ?? []), ...others.map((name) => ({ name, members: {} }))];
 }
 
+/**
+ * What of an item goes along with what is declared: members that the file has no place for. A mask cannot be sent back, so that what is
+ * masked is lost.
+ */
+export function carriedOf({ item, there }: Pick<ItemWork, 'item' | 'there'>): ValueRecord {
+  const kinds = [item.members, there?.members].map((members) => members?.[KIND] ?? USUAL_KIND);
+  if (!sameValue(kinds[0], kinds[1])) return recordOf([]);
+  return recordOf(Object.entries(there?.stored ?? {}).filter(([, value]) => !holdsMask(value)));
+}
+
+/** Another kind of agent has other members. */
+const KIND = 'agent_kind';
+const USUAL_KIND = 'openhands';
+
 /** The one request that stores an item, or removes it. */
 export function wholeRequests(
-  { item: { name, members }, there, listing: { whole } }: ItemWork,
+  { item, there, listing: { whole } }: ItemWork,
   path: string,
   bodyOf: (members: ValueRecord) => ValueRecord,
 ): readonly ItemRequest[] {
+  const { name, members } = item;
   if (members === null)
     return there === undefined
       ? []
@@ -91,7 +114,15 @@ export function wholeRequests(
       kind: 'store',
       name,
       shows: members,
-      call: { method: 'POST', path: pathOf(path, name), body: bodyOf(members), refusals: FULL },
+      call: {
+        method: 'POST',
+        path: pathOf(path, name),
+        body: recordOf([
+          ...Object.entries(carriedOf({ item, there })),
+          ...Object.entries(bodyOf(members)),
+        ]),
+        refusals: FULL,
+      },
       isShown: ({ items }) =>
         items.some((one) => one.name === name && sameMembers(one.members, members, whole)),
     },

@@ -43,8 +43,9 @@ export async function listedProfiles(
       : null,
   );
   const named = await withConnectionNames(asking, items);
-  return named.map((item) => {
-    const own = withoutOwn(item, asking.declared);
+  return named.map((item, index) => {
+    const { members: stored = {} } = items[index] ?? {};
+    const own = { ...withoutOwn(item, asking.declared), stored };
     return item.name === active ? { ...own, isActive: true } : own;
   });
 }
@@ -96,7 +97,7 @@ export function isSecretMember(name: string): boolean {
 }
 
 /** What a server fills in by itself counts only where the file declares it. */
-const OF_THE_SERVER: ReadonlySet<string> = new Set([
+export const OF_THE_SERVER: ReadonlySet<string> = new Set([
   'stream_idle_timeout',
   'api_version',
   'usage_id',

@@ -26,7 +26,14 @@ import {
 } from '../collections/wire.ts';
 import { itemOf } from '../collections/send.ts';
 import { listedProfiles, listedWithHolders } from './read.ts';
-import { inFile, inSettings, requestsFor } from './write.ts';
+import {
+  inFile,
+  inSettings,
+  isLostInSettings,
+  leftInFile,
+  leftInSettings,
+  requestsFor,
+} from './write.ts';
 
 const V1 = '/api/v1/settings/profiles';
 export const AGENT = '/api/profiles';
@@ -35,6 +42,8 @@ const WIRES: Wires = {
   'app-server': {
     ...wireOf('app-server', V1, 10),
     requests: (work) => activeAgain(work, requestsFor(work, V1, inSettings)),
+    leaves: leftInSettings,
+    resends: isLostInSettings,
     list: (asking) => listedProfiles(asking, V1, 'with the active one'),
     unfit: (judged) => [...unfitActive(judged, ACTIVE_IN_V1), ...unfitInSettings(judged)],
     warned: endingWarnings,
@@ -44,6 +53,7 @@ const WIRES: Wires = {
     list: (asking) => listedWithHolders(asking, AGENT),
     refusesHeldBy: [AGENT_PROFILES_FORM.block],
     requests: (work) => requestsFor(work, AGENT, inFile),
+    leaves: leftInFile,
     unfit: (judged) => unfitActive(judged, ACTIVE_IN_AGENT),
   },
 };

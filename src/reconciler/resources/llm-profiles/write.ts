@@ -1,5 +1,12 @@
 import { CONNECTIONS_FORM } from '../../model/collection-forms.ts';
-import type { ListedItem } from '../../model/collection.ts';
+import { after, type Effects } from '../../effects/effects.ts';
+import { AGENT_SERVER } from '../../effects/agent-server/index.ts';
+import { PROFILES } from '../../effects/agent-server/profiles.ts';
+import { APP_SERVER } from '../../effects/app-server/index.ts';
+import { PROFILES as V1_PROFILES } from '../../effects/app-server/profiles.ts';
+import { recordAt, withoutMember } from '../../effects/stored.ts';
+import type { DesiredItem, ListedItem, Listing, Storing } from '../../model/collection.ts';
+import { looksLikeMask } from '../../model/secret-words.ts';
 import { SetpointError } from '../../model/error.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import {
@@ -8,6 +15,7 @@ import {
   mapRecord,
   recordOf,
   sameValue,
+  textFits,
   valueAt,
   type Value,
   type ValueRecord,
@@ -21,7 +29,10 @@ import {
   type Wire,
 } from '../collections/wire.ts';
 import { CONNECTION_ID, connectionsBy } from '../provider-connections.ts';
-import { isSecretMember } from './read.ts';
+import { isSecretMember, OF_THE_SERVER } from './read.ts';
+
+/** A profile that is stored, and what makes that necessary. */
+type Profile = Pick<ItemWork, 'item' | 'there'> & Pick<Storing, 'changes'>;
 
 /** How a body keeps the secrets that are stored and not sent. */
 type Keeping = (path: string, get: Get, work: ItemWork) => Promise<Kept>;
@@ -44,7 +55,7 @@ export function requestsFor(
     return there === undefined
       ? []
       : [removalBy(name, { method: 'DELETE', path, body: null, refusals: HELD })];
-  const sent = sentOf(work);
+  const sent = sentOf(work, work.listing.resends);
   const isReplaced = changes.some(({ action }) => action === 'rotate');
   return [
     {
@@ -78,13 +89,19 @@ const REFUSALS = {
   409: 'the service takes no more LLM profiles',
 };
 
+const never = (): boolean => false;
+
 /** What is sent of a profile: all of it but secrets that stay, and what is null: what is left out has its default. */
-function sentOf({ item, changes, there }: ItemWork): ValueRecord {
+function sentOf(
+  { item, changes, there }: Profile,
+  resends: NonNullable<Listing['resends']> = never,
+): ValueRecord {
   const changed = new Set(changes.map(({ path: [, , member = ''] }) => member));
   return recordOf(
     Object.entries(item.members ?? {}).filter(([name, value]) => {
       if (name === 'connection' || value === null) return false;
-      return !isSecretMember(name) || there === undefined || changed.has(name) || isRecord(value);
+      if (!isSecretMember(name) || there === undefined) return true;
+      return changed.has(name) || isRecord(value) || resends(name);
     }),
   );
 }
@@ -110,11 +127,35 @@ export async function inSettings(path: string, get: Get, work: ItemWork): Promis
   const includes = item.members?.['api_key'] !== null;
   if (there === undefined) return { members: recordOf([]), includes };
   const found = await get(path);
-  const config = configIn(found, there);
-  const kept = Object.entries(config).filter(
-    ([name, value]) => isKept(work, name) && name !== 'api_key' && isRecord(value),
+  return { members: keptInSettings(work, configIn(found, there)), includes };
+}
+
+/** What of a stored profile an app-server is sent along: maps, which it shows, and what it does not make of the rest by itself. */
+function keptInSettings(work: Profile, config: ValueRecord): ValueRecord {
+  return recordOf(
+    Object.entries(config).filter(
+      ([name, value]) =>
+        value !== null &&
+        ((isKept(work, name) && name !== 'api_key' && isRecord(value)) ||
+          isOwn(work.item, APP_SERVER, config, name)),
+    ),
   );
-  return { members: recordOf(kept), includes };
+}
+
+/** What an app-server has of a profile once it is stored as declared. */
+export function leftInSettings({ item, there, changes }: Storing): ValueRecord {
+  const { stored = recordOf([]) } = there;
+  const work = { item, there, changes };
+  const sent = [
+    ...Object.entries(keptInSettings(work, stored)),
+    ...Object.entries(sentOf(work, isLostInSettings)),
+  ];
+  return storedLlm(APP_SERVER, recordOf(sent), stored);
+}
+
+/** The secrets that an app-server loses at each store that does not send them: it keeps the key alone, and shows maps. */
+export function isLostInSettings(member: string): boolean {
+  return isSecretMember(member) && member.startsWith('aws_');
 }
 
 /** An Agent Server deletes every secret that is not sent: they are read as it has encrypted them, and sent back. */
@@ -122,10 +163,83 @@ export async function inFile(path: string, get: Get, work: ItemWork): Promise<Ke
   const { there } = work;
   if (there === undefined) return { members: recordOf([]), includes: true };
   const found = await get(path, { 'X-Expose-Secrets': 'encrypted' });
-  const kept = Object.entries(configIn(found, there)).filter(
-    ([name, value]) => isKept(work, name) && value !== null,
+  const config = configIn(found, there);
+  const kept = keptInFile(work, config);
+  const lost = Object.entries(there.stored ?? {}).find(
+    ([name, value]) => isKept(work, name) && isShownStored(value) && !isShownStored(kept[name]),
   );
-  return { members: recordOf(kept.map(([name, value]) => [name, wrapped(value)])), includes: true };
+  if (lost !== undefined) throw unshown(there.name, lost[0]);
+  const members = mapRecord(kept, (value, name) => (isSecretMember(name) ? wrapped(value) : value));
+  return { members, includes: true };
+}
+
+/** What of a stored profile is sent along with what is declared: its secrets, and what the server does not make of it by itself. */
+function keptInFile(work: Profile, config: ValueRecord): ValueRecord {
+  return recordOf(
+    Object.entries(config).filter(
+      ([name, value]) =>
+        value !== null && (isKept(work, name) || isOwn(work.item, AGENT_SERVER, config, name)),
+    ),
+  );
+}
+
+/** Whether a member that servers fill in has another value than they make of the rest of the profile. */
+function isOwn(
+  { members }: DesiredItem,
+  effects: Effects,
+  config: ValueRecord,
+  name: string,
+): boolean {
+  if (!OF_THE_SERVER.has(name) || Object.hasOwn(members ?? {}, name)) return false;
+  const filled = storedLlm(effects, withoutMember(config, name), recordOf([]));
+  return !sameValue(filled[name] ?? null, config[name] ?? null);
+}
+
+/** What an Agent Server has of a profile once it is stored as declared. */
+export function leftInFile({ item, there, changes }: Storing): ValueRecord {
+  const { stored = recordOf([]) } = there;
+  const work = { item, there, changes };
+  const linked = item.members?.['connection'];
+  const link: [string, Value][] =
+    typeof linked === 'string'
+      ? [
+          [
+            CONNECTION_ID,
+            there.members['connection'] === linked ? (stored[CONNECTION_ID] ?? linked) : linked,
+          ],
+        ]
+      : [];
+  const sent = [
+    ...Object.entries(keptInFile(work, stored)),
+    ...Object.entries(sentOf(work)),
+    ...link,
+  ];
+  const { [CONNECTION_ID]: _, ...left } = storedLlm(AGENT_SERVER, recordOf(sent), stored);
+  const id = stored[CONNECTION_ID];
+  return recordOf(Object.entries(id === undefined ? left : { ...left, [CONNECTION_ID]: id }));
+}
+
+/** What a server stores of the llm of a profile, in the place of `before`. */
+function storedLlm(effects: Effects, llm: ValueRecord, before: ValueRecord): ValueRecord {
+  const stored = recordOf([['llm_profiles', recordOf([['one', before]])]]);
+  const path = `${effects === APP_SERVER ? V1_PROFILES : PROFILES}/one`;
+  const request = { method: 'POST', path, body: recordOf([['llm', llm]]) };
+  return recordAt(after(effects, stored, request), 'llm_profiles', 'one');
+}
+
+/** Whether something is stored: a secret, or a map of them. A mask is none that could be sent back. */
+function isShownStored(value: Value | undefined): boolean {
+  if (isRecord(value)) return Object.values(value).some(isShownStored);
+  return value instanceof UnseenSecret || (!isEmpty(value) && !textFits(value, looksLikeMask));
+}
+
+/** What is listed as set and then not shown could not be sent along: nothing is sent. */
+function unshown(profile: string, member: string): SetpointError {
+  return new SetpointError(
+    'bad-response',
+    `The service lists ${member} of the LLM profile ${profile} as set and does not show it right before the write, which would lose it. Nothing was written by this.`,
+    { hint: 'Check whether a proxy drops the header X-Expose-Secrets or answers from a cache.' },
+  );
 }
 
 function wrapped(value: Value): Value {
@@ -144,7 +258,7 @@ function configIn(found: Awaited<ReturnType<Get>>, { name }: ListedItem): ValueR
 }
 
 /** Whether a secret member stays as the service has it: the file does not say that it goes, and nothing else is sent. */
-function isKept(work: ItemWork, name: string): boolean {
+function isKept(work: Profile, name: string): boolean {
   if (!isSecretMember(name)) return false;
   const { members } = work.item;
   const isLinked = !isEmpty(members?.['connection']);

@@ -1,0 +1,214 @@
+/** What a write of a named item changes on the service besides what differs from the file. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { startFronted, type Fronted } from '../../fixture/before-service.ts';
+import { quickClock } from '../../fixture/settings.ts';
+
+const PROFILES = {
+  'app-server': '/api/v1/settings/profiles',
+  'agent-server': '/api/profiles',
+} as const;
+type Dialect = keyof typeof PROFILES;
+const DIALECTS = ['app-server', 'agent-server'] as const;
+const GUARDS = 'guards: { protected: true, empty_store: false, overwrite_drift: false }\n';
+const ENV = { ID: 'canary-id', SECRET: 'canary-secret', HEADER: 'canary-header' };
+
+let front: Fronted;
+afterEach(async () => {
+  await front.close();
+});
+
+async function service(dialect: Dialect): Promise<void> {
+  front = await startFronted({ dialect });
+  if (dialect === 'app-server') await stored('/api/v1/settings', { language: 'en' });
+}
+
+async function stored(path: string, body: object): Promise<void> {
+  expect((await front.ask('POST', path, body)).status).toBeLessThan(300);
+}
+
+async function configOf(dialect: Dialect, name: string): Promise<Record<string, unknown>> {
+  const headers = { 'X-Expose-Secrets': 'plaintext' };
+  const { body } = await front.ask('GET', `${PROFILES[dialect]}/${name}`, undefined, headers);
+  return (body as { config: Record<string, unknown> }).config;
+}
+
+function asked(blocks: string, env: Readonly<Record<string, string>> = ENV) {
+  return {
+    text: `version: 1\nserver: { url: "${front.url}" }\n${GUARDS}${blocks}\n`,
+    env,
+    clock: quickClock(),
+  };
+}
+
+async function planned(blocks: string, env?: Readonly<Record<string, string>>) {
+  const [environment] = (await plan(asked(blocks, env))).environments;
+  const paths = environment?.changes.map(({ action, path }) => `${action} ${path.join('.')}`);
+  return { environment, paths, rules: environment?.refusals.map(({ rule }) => rule) };
+}
+
+async function applied(blocks: string, env?: Readonly<Record<string, string>>) {
+  const [environment] = (await apply(asked(blocks, env))).environments;
+  expect(environment).toMatchObject({ status: 'applied', error: null });
+}
+
+const AWS =
+  'aws_access_key_id: "${env:ID}", aws_secret_access_key: "${env:SECRET}", aws_region_name: eu-west-1';
+const withAws = (temperature: number) =>
+  `llm_profiles: { m: { model: bedrock/x, temperature: ${temperature}, ${AWS} } }`;
+
+describe('a profile that is stored whole', () => {
+  it.each([
+    ['without fingerprints', ENV, ['rotate aws_access_key_id', 'rotate aws_secret_access_key']],
+    ['with fingerprints', { ...ENV, SETPOINT_STATE_KEY: 'key' }, []],
+  ])('keeps declared aws keys on an app-server, %s', async (_, env, rotated) => {
+    await service('app-server');
+    await applied(withAws(0.1), env);
+    const { paths } = await planned(withAws(0.5), env);
+    expect(paths?.toSorted()).toEqual(
+      [
+        'change llm_profiles.m.temperature',
+        ...rotated.map((one) => one.replace(' ', ' llm_profiles.m.')),
+      ].toSorted(),
+    );
+    await applied(withAws(0.5), env);
+    expect(await configOf('app-server', 'm')).toMatchObject({
+      aws_access_key_id: '**********',
+      aws_secret_access_key: '**********',
+    });
+  });
+
+  it.each(DIALECTS)('%s: keeps what the server filled in and somebody changed', async (dialect) => {
+    await service(dialect);
+    const llm = { model: 'azure/x', api_key: 'k', api_version: '2024-06-01', usage_id: 'mine' };
+    const idle = dialect === 'agent-server' ? { stream_idle_timeout: 900 } : {};
+    await stored(`${PROFILES[dialect]}/m`, { llm: { ...llm, ...idle } });
+    await applied('llm_profiles: { m: { model: azure/x, temperature: 0.3 } }');
+    const { api_key: _, ...shown } = { ...llm, ...idle };
+    expect(await configOf(dialect, 'm')).toMatchObject({ ...shown, temperature: 0.3 });
+  });
+
+  it('shows what the server makes of another timeout', async () => {
+    await service('agent-server');
+    await stored('/api/profiles/m', { llm: { model: 'openai/gpt-5', timeout: 60 } });
+    const { paths } = await planned('llm_profiles: { m: { model: openai/gpt-5, timeout: 90 } }');
+    expect(paths).toEqual([
+      'change llm_profiles.m.timeout',
+      'change llm_profiles.m.stream_idle_timeout',
+    ]);
+    await applied('llm_profiles: { m: { model: openai/gpt-5, timeout: 90 } }');
+    expect(await configOf('agent-server', 'm')).toMatchObject({ stream_idle_timeout: 90 });
+  });
+
+  it('shows the key that a connection takes the place of, and guards judge it', async () => {
+    await service('agent-server');
+    const connection = { display_name: 'team', provider: 'openai', api_key: 'team-key' };
+    await stored('/api/llm/provider-connections', connection);
+    await stored('/api/profiles/m', { llm: { model: 'openai/gpt-5', api_key: 'own-key' } });
+    const { paths, rules, environment } = await planned(
+      'llm_profiles: { m: { model: openai/gpt-5, connection: team } }',
+    );
+    expect(paths).toEqual(['set llm_profiles.m.connection', 'clear llm_profiles.m.api_key']);
+    expect(rules).toEqual(['clear-secret']);
+    expect(JSON.stringify(environment)).not.toContain('own-key');
+  });
+});
+
+describe('a map of headers', () => {
+  const text = (headers: string) =>
+    `llm_profiles: { m: { model: openai/gpt-5, extra_headers: ${headers} } }`;
+
+  it.each(DIALECTS)('%s: is declared whole: one that the file leaves out goes', async (dialect) => {
+    await service(dialect);
+    const extra_headers = { 'X-Key': 'stored', 'X-Other': 'somebody' };
+    await stored(`${PROFILES[dialect]}/m`, { llm: { model: 'openai/gpt-5', extra_headers } });
+    const one = await planned(text('{ X-Key: "${env:HEADER}" }'));
+    expect(one.paths).toContain('clear llm_profiles.m.extra_headers.X-Other');
+    expect(one.rules).toContain('clear-secret');
+    const none = await planned(text('{}'));
+    expect(none.paths).toEqual([
+      'clear llm_profiles.m.extra_headers.X-Key',
+      'clear llm_profiles.m.extra_headers.X-Other',
+    ]);
+    const kept = await planned('llm_profiles: { m: { model: openai/gpt-5, temperature: 0.1 } }');
+    expect(kept.paths).toEqual(['set llm_profiles.m.temperature']);
+    await applied('llm_profiles: { m: { model: openai/gpt-5, temperature: 0.1 } }');
+    expect(await configOf(dialect, 'm')).toMatchObject({ extra_headers });
+  });
+});
+
+/** Stands for a later release: it stores one member more, and replaces it with each POST as all others. */
+function ofLaterRelease(path: string, key: string, member: string, value: unknown) {
+  let held = value;
+  front.changed = (seen, reply) => {
+    if (seen.path !== path || reply.status !== 200) return reply;
+    const shown = reply.body as Record<string, object>;
+    const more = held === undefined ? {} : { [member]: held };
+    return { ...reply, body: { ...shown, [key]: { ...shown[key], ...more } } };
+  };
+  front.instead = async ({ method, path: asking, body }) => {
+    if (method !== 'POST' || asking !== path) return null;
+    const { [member]: sent, ...known } = JSON.parse(body) as Record<string, unknown>;
+    held = sent;
+    return front.ask('POST', path, known);
+  };
+  return () => held;
+}
+
+const LATER = [
+  {
+    path: '/api/agent-profiles/r',
+    key: 'profile',
+    body: { llm_profile_ref: 'x', persona: 'p' },
+    file: 'agent_profiles: { r: { llm_profile: x, persona: q } }',
+    changes: 'change agent_profiles.r.persona',
+  },
+  {
+    path: '/api/meta-profiles/m',
+    key: 'config',
+    body: { classifier_model: 'x', classes: [] },
+    file: 'meta_profiles: { m: { classifier: y } }',
+    changes: 'change meta_profiles.m.classifier',
+  },
+];
+
+describe.each(LATER)('$path: a member of a later release', ({ path, key, body, file, changes }) => {
+  it('is read and sent along', async () => {
+    await service('agent-server');
+    await stored(path, body);
+    const held = ofLaterRelease(path, key, 'later', { mode: 'locked-down' });
+    expect((await planned(file)).paths).toEqual([changes]);
+    await applied(file);
+    expect(held()).toEqual({ mode: 'locked-down' });
+  });
+
+  it('is shown as lost if it is masked', async () => {
+    await service('agent-server');
+    await stored(path, body);
+    ofLaterRelease(path, key, 'later_key', '**********');
+    const { paths, rules } = await planned(file);
+    expect(paths).toEqual([
+      changes,
+      `clear ${path.slice(5).replaceAll('/', '.').replace('-', '_')}.later_key`,
+    ]);
+    expect(rules).toEqual(['clear-secret']);
+  });
+});
+
+it('nothing is sent of a profile whose secret does not show right before', async () => {
+  await service('agent-server');
+  const llm = { model: 'bedrock/x', api_key: 'own-key', aws_secret_access_key: 'aws-secret' };
+  await stored('/api/profiles/m', { llm });
+  front.changed = (seen, reply) => {
+    if (seen.path !== '/api/profiles/m' || !seen.exposes) return reply;
+    const { config, ...shown } = reply.body as { config: object };
+    const masked = { api_key: null, aws_secret_access_key: '**********' };
+    return { ...reply, body: { ...shown, config: { ...config, ...masked } } };
+  };
+  const [environment] = (
+    await apply(asked('llm_profiles: { m: { model: bedrock/x, temperature: 0.5 } }'))
+  ).environments;
+  expect(environment).toMatchObject({ error: { code: 'bad-response' } });
+  expect(await configOf('agent-server', 'm')).toMatchObject(llm);
+});
