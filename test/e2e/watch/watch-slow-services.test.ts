@@ -51,12 +51,18 @@ function answer(response: ServerResponse): void {
 }
 
 /** A controller of two places over services of their own; `reads` counts those of the healthy. */
-async function watching(healthy: number, kinds: readonly string[], { parallel = 2 } = {}) {
-  const world = { reads: 0, isUnwell: false };
+async function watching(
+  healthy: number,
+  kinds: readonly string[],
+  { parallel = 2, interval = INTERVAL } = {},
+) {
+  const times: number[][] = Array.from({ length: healthy }, () => []);
+  const world = { reads: 0, isUnwell: false, times };
   const services = await Promise.all([
-    ...Array.from({ length: healthy }, () =>
+    ...times.map((own) =>
       onLoopback((_, response) => {
         world.reads += 1;
+        own.push(performance.now());
         answer(response);
       }),
     ),
@@ -78,7 +84,7 @@ async function watching(healthy: number, kinds: readonly string[], { parallel = 
   const controller = openController({
     request: { file, env: {}, signal: stop.signal },
     data: join(folder, 'data'),
-    interval: INTERVAL,
+    interval,
     parallel,
     abandon: stop.signal,
   });
@@ -133,7 +139,49 @@ describe('environments whose services answer are read as often as ever beside so
   );
 });
 
-it('of 100 environments the 60 that answer keep their interval while 40 hang', LONG, async () => {
-  const kinds = Array.from({ length: 40 }, () => 'accept and never answer');
-  await readAsBefore(await watching(60, kinds, { parallel: 8 }), 20 * INTERVAL);
-});
+const TEN = 10_000;
+
+/** The longest time that one of these was not read, while as many intervals passed. */
+async function longestGap(times: readonly number[][], intervals: number): Promise<number> {
+  const from = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, intervals * TEN));
+  const to = performance.now();
+  return Math.max(
+    ...times.map((own) => {
+      const before = own.filter((at) => at < from).at(-1) ?? from;
+      const marks = [before, ...own.filter((at) => at >= from), to];
+      return Math.max(...marks.slice(1).map((at, index) => at - (marks[index] ?? at)));
+    }),
+  );
+}
+
+it.each([10, 40, 90])(
+  'of 100 environments that are read every 10 s, %i of which hang, the others keep it',
+  LONG,
+  async (hanging) => {
+    const kinds = Array.from({ length: hanging }, () => 'accept and never answer');
+    const { world, controller } = await watching(100 - hanging, kinds, {
+      parallel: 8,
+      interval: TEN,
+    });
+    const usual = Math.max(TEN, await longestGap(world.times, 4));
+    world.isUnwell = true;
+    expect(await longestGap(world.times, 12)).toBeLessThan(1.5 * usual);
+    const failed = controller.states().filter(({ found }) => found === 'error');
+    expect([failed.length, controller.health.hanging]).toEqual([hanging, hanging]);
+  },
+);
+
+it(
+  'all of 100 environments may hang, which are all found, and read again once they answer',
+  LONG,
+  async () => {
+    const kinds = Array.from({ length: 100 }, () => 'accept and never answer');
+    const { world, controller } = await watching(0, kinds, { parallel: 8, interval: TEN });
+    world.isUnwell = true;
+    await until(() => controller.states().every(({ found }) => found === 'error'));
+    world.isUnwell = false;
+    await until(() => controller.states().every(({ found }) => found === 'in-sync'));
+    expect(controller.health.hanging).toBe(0);
+  },
+);
