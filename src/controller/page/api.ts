@@ -2,6 +2,7 @@ import type { EnvironmentWatched, WatchedDocument } from '../../reconciler/model
 import { FORMAT_VERSION } from '../../reconciler/model/plan.ts';
 import { TOOL } from '../../reconciler/model/version.ts';
 import type { Condition, JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
+import { isFlapping } from '../watch/flapping.ts';
 import { whatDiffers, whyNotHealed } from '../watch/healing.ts';
 import type { Watching } from '../watch/watching.ts';
 import { changesIn } from './listing.ts';
@@ -92,6 +93,7 @@ export function watchedReport(
             message: healFailed.message,
           },
     held_by: state.heldBy,
+    flapping: isFlapping(state, now),
     commit: state.commit,
   };
 }

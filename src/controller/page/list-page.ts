@@ -30,7 +30,8 @@ import {
   type ListPage,
   type ListQuery,
 } from './listing.ts';
-import { extraLabels, stripHtml } from './state-label.ts';
+import { isFlapping } from '../watch/flapping.ts';
+import { extraLabels, FLAPPING, stripHtml } from './state-label.ts';
 import { ageHtml, dueHtml, lastingHtml } from './times.ts';
 
 /** All environments in the order of the list. Thousands are sorted once a moment for all readers. */
@@ -52,7 +53,7 @@ export function listView(
   now: number,
   canAct = false,
 ): LiveView {
-  const listing = pageOfList(sorted.states, query);
+  const listing = pageOfList(sorted.states, query, now);
   const problems = watching.conditions.list();
   const rows = listing.rows.map((row) => {
     if (!('members' in row)) {
@@ -76,7 +77,7 @@ export function listView(
     parts: [
       controllerPart(watching, now),
       commitPart(watching, now),
-      countsPart(sorted, listing, query),
+      countsPart(sorted, listing, query, now),
       emptyPart(sorted, listing),
       pagerPart(listing, query),
       ...rows,
@@ -131,11 +132,17 @@ function commitPart({ health }: Watching, now: number): PagePart {
   };
 }
 
-function countsPart({ states, counts }: Sorted, { hidden }: ListPage, query: ListQuery): PagePart {
-  const attention = states.filter(isToLookAt).length;
+function countsPart(
+  { states, counts }: Sorted,
+  { hidden }: ListPage,
+  query: ListQuery,
+  now: number,
+): PagePart {
+  const attention = states.filter((one) => isToLookAt(one, isFlapping(one, now))).length;
+  const flapping = states.filter((one) => isFlapping(one, now)).length;
   return {
     id: 'counts',
-    key: partKey(counts, attention, query, hidden > 0),
+    key: partKey(counts, attention, flapping, query, hidden > 0),
     html: () => {
       const link = (state: ListQuery['state'], inside: Markup): Markup => {
         const isUsual = query.state === 'usual' && state === (hidden > 0 ? 'attention' : 'any');
@@ -150,7 +157,11 @@ ${link('any', markup`<b>${grouped(states.length)}</b> all`)}${
       }${counts.map(([status, count]) => {
         const label = LABELS[status];
         return link(status, markup`<b>${grouped(count)}</b> ${chipHtml(label)}`);
-      })}</ul>
+      })}${
+        flapping === 0
+          ? null
+          : link('flapping', markup`<b>${grouped(flapping)}</b> ${chipHtml(FLAPPING)}`)
+      }</ul>
 </nav>
 `;
     },
@@ -168,7 +179,7 @@ function searchHtml({ text, state, cause = '' }: ListQuery): Markup {
 <select id="state" name="state">
 ${option('usual', 'default')}${option('any', 'any')}${option('attention', 'to look at')}${WATCH_STATUSES.toReversed().map(
     (status) => option(status, LABELS[status].words),
-  )}${option('healing-stopped', 'healing stopped')}${option('held-elsewhere', 'held elsewhere')}
+  )}${option('flapping', 'flapping')}${option('healing-stopped', 'healing stopped')}${option('held-elsewhere', 'held elsewhere')}
 </select></p>
 <p>${cause === '' ? null : markup`<input type="hidden" name="cause" value="${cause}">`}<button>Show</button></p>
 </form>

@@ -1,4 +1,5 @@
 import type { WatchState } from '../../reconciler/model/watch.ts';
+import { isFlapping } from '../watch/flapping.ts';
 import {
   isStateFilter,
   needsAttention,
@@ -65,16 +66,17 @@ export function listAddress({ text, state, cause, page }: Partial<ListQuery>): s
 export function listed(
   sorted: readonly WatchState[],
   query: ListQuery,
+  now: number,
 ): { readonly found: readonly WatchState[]; readonly isShort: boolean } {
   const isShort =
     query.state === 'usual' && query.text === '' && !query.cause && sorted.length > FEW;
   const state = isShort ? 'attention' : query.state;
-  return { found: matching(sorted, { ...query, state }), isShort };
+  return { found: matching(sorted, { ...query, state }, now), isShort };
 }
 
 /** One page of what a query asks for. `sorted` is in the order of `worstFirst`. */
-export function pageOfList(sorted: readonly WatchState[], query: ListQuery): ListPage {
-  const { found, isShort } = listed(sorted, query);
+export function pageOfList(sorted: readonly WatchState[], query: ListQuery, now: number): ListPage {
+  const { found, isShort } = listed(sorted, query, now);
   const isGrouped = query.text === '' && !query.cause;
   const rows = isGrouped ? groupByCause(found, ({ plan }) => plan?.error) : found;
   const pages = Math.max(1, Math.ceil(rows.length / ON_A_PAGE));
@@ -91,13 +93,17 @@ export function pageOfList(sorted: readonly WatchState[], query: ListQuery): Lis
 export function matching(
   states: readonly WatchState[],
   { text, state, cause = '' }: Pick<ListQuery, 'text' | 'state' | 'cause'>,
+  now: number,
 ): readonly WatchState[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const filter = state === 'usual' ? 'any' : state;
   if (words.length === 0 && filter === 'any' && cause === '') return states;
   const hasCause = causeMatcher(cause);
   return states.filter(
-    (one) => isOfFilter(one, filter) && hasCause(one) && words.every((word) => hasWord(one, word)),
+    (one) =>
+      isOfFilter(one, filter, isFlapping(one, now)) &&
+      hasCause(one) &&
+      words.every((word) => hasWord(one, word)),
   );
 }
 
@@ -129,12 +135,14 @@ function hasWord({ name, origin, labels }: WatchState, word: string): boolean {
 /** What filters ask of an environment. */
 type Filtered = Pick<WatchState, 'status' | 'heldBy'> & { readonly stopped: object | null };
 
-export function isOfFilter(state: Filtered, filter: StateFilter): boolean {
+export function isOfFilter(state: Filtered, filter: StateFilter, flaps: boolean): boolean {
   switch (filter) {
     case 'any':
       return true;
     case 'attention':
-      return isToLookAt(state);
+      return isToLookAt(state, flaps);
+    case 'flapping':
+      return flaps;
     case 'healing-stopped':
       return state.stopped !== null;
     case 'held-elsewhere':
@@ -144,9 +152,12 @@ export function isOfFilter(state: Filtered, filter: StateFilter): boolean {
   }
 }
 
-/** Whether somebody should look at it: it is not as declared, nobody has suspended it, or healing has stopped. */
-export function isToLookAt({ status, stopped }: Pick<Filtered, 'status' | 'stopped'>): boolean {
-  return needsAttention(status) || stopped !== null;
+/** Whether somebody should look at it: it is not as declared, nobody has suspended it, healing has stopped, or it is flapping. */
+export function isToLookAt(
+  { status, stopped }: Pick<Filtered, 'status' | 'stopped'>,
+  flaps: boolean,
+): boolean {
+  return needsAttention(status) || stopped !== null || (flaps && status !== 'suspended');
 }
 
 /** By state, then those whose healing has stopped, then, of what somebody should look at, those that have lasted longest, then by name. */

@@ -195,7 +195,7 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
 
   app.get('/api/environments', (call) => {
     const query = listQuery(new URL(call.req.url).searchParams);
-    const found = matching(sortedStates(watching).states, query);
+    const found = matching(sortedStates(watching).states, query, clock.now());
     return call.json(watchedDocument(watching, found.map(reported), clock.now()));
   });
 

@@ -47,8 +47,8 @@ async function readAll(served: Served, call: Call): Promise<Response> {
   return call.redirect(localPath(call.get('form').get('back')), 303);
 }
 
-function chosen({ watching }: Served, query: ListQuery): readonly WatchState[] {
-  return listed(worstFirst(watching.states()), query).found;
+function chosen({ watching, clock }: Served, query: ListQuery): readonly WatchState[] {
+  return listed(worstFirst(watching.states()), query, clock.now()).found;
 }
 
 async function acted(served: Served, call: Call, action: 'suspend' | 'resume'): Promise<Response> {

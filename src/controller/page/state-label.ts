@@ -31,7 +31,7 @@ export function unknownIn({ plan }: Pick<WatchState, 'plan'>): number {
 }
 
 const HEALING_STOPPED: Label = { mark: '■', words: 'healing stopped', color: 'red' };
-const FLAPPING: Label = { mark: '~', words: 'flapping', color: 'yellow' };
+export const FLAPPING: Label = { mark: '~', words: 'flapping', color: 'yellow' };
 const HELD_ELSEWHERE: Label = { mark: '⇄', words: 'held elsewhere', color: 'dim' };
 
 const MOST = 100;

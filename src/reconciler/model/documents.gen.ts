@@ -609,6 +609,8 @@ export interface EnvironmentWatched {
     readonly code: string;
     readonly message: string;
   } | null;
+  /** Whether other clients changed it three times within ten minutes, whatever it is now. */
+  readonly flapping: boolean;
   /** Who holds the lock, if another controller does. */
   readonly held_by: string | null;
   /** The commit of the files that were last compared. */

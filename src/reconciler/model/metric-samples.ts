@@ -23,6 +23,8 @@ export interface Measured
   readonly differences: Differences;
   /** What healing would remove, and may not; null if there is none. */
   readonly keptItem?: Path | null;
+  /** Whether other clients keep changing it. */
+  readonly flapping?: boolean;
 }
 
 /** How many changes and unknown values a read found; `unknown` is null if nothing was compared. */
@@ -69,6 +71,8 @@ export function targetSamples(metric: TargetMetric, measured: Measured): readonl
       return single(environment, seconds(measured.nextRead));
     case 'setpoint_target_healing_stopped':
       return single(environment, flag(measured.stopped));
+    case 'setpoint_target_flapping':
+      return single(environment, count(measured.flapping));
     case 'setpoint_target_heal_would_remove':
       return single(environment, flag(measured.keptItem));
     case 'setpoint_target_heal_failures': {
@@ -118,6 +122,11 @@ function single(environment: string, value: number | null | undefined): readonly
 /** Whether something is there, or is not if `there` is false; undefined if that is not known. */
 function flag(value: object | string | null | undefined, there = true): number | undefined {
   return value === undefined ? undefined : Number((value !== null) === there);
+}
+
+/** 1 or 0; undefined if it is not known. */
+function count(value: boolean | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
 }
 
 function seconds(at: string | null | undefined): number | null {

@@ -57,6 +57,11 @@ export const TARGET_METRICS = {
     help: '1 if healing has stopped because what it writes does not stay; 0 if not.',
     labels: ['environment'],
   },
+  setpoint_target_flapping: {
+    type: 'gauge',
+    help: '1 if other clients changed it three times within ten minutes; 0 if not.',
+    labels: ['environment'],
+  },
   setpoint_target_heal_would_remove: {
     type: 'gauge',
     help: '1 if it is not healed because that would remove something by name, which watch.remove does not allow; 0 if not.',

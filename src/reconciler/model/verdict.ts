@@ -73,6 +73,7 @@ export type WatchStatus = (typeof WATCH_STATUSES)[number];
 export const STATE_FILTERS = [
   'any',
   'attention',
+  'flapping',
   'healing-stopped',
   'held-elsewhere',
   ...WATCH_STATUSES,

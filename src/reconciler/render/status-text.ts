@@ -16,7 +16,9 @@ export function statusText(
   style: Style,
 ): string {
   const isLong = environments.length > FEW && !isNarrowed && !style.verbose;
-  const listed = isLong ? environments.filter(({ status }) => status !== 'in-sync') : environments;
+  const listed = isLong
+    ? environments.filter(({ status, flapping }) => status !== 'in-sync' || flapping)
+    : environments;
   const isWhole = isNarrowed || style.verbose;
   const rows = isWhole ? listed : groupByCause(listed, ({ error }) => error);
   const problems = (controller?.problems ?? []).map(({ message, since }) =>
@@ -49,8 +51,10 @@ function tableLines(
       : [one.name, whatText(one)];
     const since = isGroup ? firstMember(row.members) : sinceOf(one);
     const age = one.status === 'not-read' ? '-' : ageText(now - Date.parse(since));
-    const cells = [name, `${label.mark} ${label.words}`, age, what].map(visible);
-    return { cells, color: label.color };
+    const flaps = !isGroup && row.flapping;
+    const state = `${label.mark} ${label.words}${flaps ? ', flapping' : ''}`;
+    const cells = [name, state, age, what].map(visible);
+    return { cells, color: flaps && one.status === 'in-sync' ? ('yellow' as const) : label.color };
   });
   const widths = HEAD.map((title, column) =>
     Math.max(title.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
@@ -102,5 +106,7 @@ function countsLine(environments: readonly EnvironmentWatched[]): string {
     const count = environments.filter((one) => one.status === status).length;
     return count === 0 ? [] : [`${grouped(count)} ${LABELS[status].words}`];
   });
-  return `${counted(environments.length, 'environment')}: ${counts.join(', ')}.`;
+  const flapping = environments.filter((one) => one.flapping).length;
+  const also = flapping === 0 ? '' : `; ${grouped(flapping)} flapping`;
+  return `${counted(environments.length, 'environment')}: ${counts.join(', ')}${also}.`;
 }

@@ -111,7 +111,10 @@ describeEach(SPELLINGS, (_, index) => index === SPELLINGS.length - 1)(
       await watch.pass(2 * MINUTE);
       const state = watch.state();
       expect(state).toMatchObject({ status: 'in-sync', stopped: null });
-      expect([isToLookAt(state), state.lastInSync === state.lastRead]).toEqual([false, true]);
+      expect([isToLookAt(state, false), state.lastInSync === state.lastRead]).toEqual([
+        false,
+        true,
+      ]);
       expect(watchedReport(state, [], 0)).toMatchObject({
         status: 'in-sync',
         unknown: count,
@@ -131,7 +134,7 @@ describeEach(SPELLINGS, (_, index) => index === SPELLINGS.length - 1)(
       const strict = watching(folder, { clock: watch.clock, request: { env: ENV, strict: true } });
       await strict.pass(2 * MINUTE);
       expect(strict.state().status).toBe('unknown');
-      expect(isToLookAt(strict.state())).toBe(true);
+      expect(isToLookAt(strict.state(), false)).toBe(true);
       await strict.stop();
       settingsFile(folder, text.replace('interval: 1m', 'interval: 1m, strict: true'));
       const declared = watching(folder, { clock: strict.clock });

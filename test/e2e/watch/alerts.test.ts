@@ -141,6 +141,15 @@ const STATES: Readonly<Record<string, State>> = {
       return hourOf(world, (minute) => minute === 5 && (store.stored = { ...DRIFTED }));
     },
   },
+  SetpointFlapping: {
+    make: async () => {
+      const { store, world } = await scene();
+      return hourOf(world, (minute) => {
+        if (minute >= 5 && minute < 40)
+          store.stored = minute % 3 === 1 ? { ...DRIFTED } : { ...DECLARED };
+      });
+    },
+  },
   SetpointConflict: {
     make: async () => {
       const { store, world } = await scene();

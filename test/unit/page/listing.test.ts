@@ -14,12 +14,15 @@ import { stripHtml, stripWithAxisHtml } from '../../../src/controller/page/state
 import { Throttle } from '../../../src/controller/page/access.ts';
 import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { environment } from '../../fixture/documents.ts';
-import { ago, WATCHED_AT } from '../../fixture/watching.ts';
+import { PLAIN } from '../../../src/reconciler/render/text.ts';
+import { statusText } from '../../../src/reconciler/render/status-text.ts';
+import { watchedDocument, watchedReport } from '../../../src/controller/page/api.ts';
+import { ago, WATCHED_AT, watchState } from '../../fixture/watching.ts';
 import { everyState, fleet, longWatched, reads } from '../../fixture/watched-fleet.ts';
 
 const query = (text: string) => listQuery(new URLSearchParams(text));
 const names = (text: string) =>
-  matching(worstFirst(everyState()), query(text)).map(({ name }) => name);
+  matching(worstFirst(everyState()), query(text), WATCHED_AT).map(({ name }) => name);
 
 describe('the list', () => {
   it('has the worst first, then where healing has stopped, then those that have lasted longest', () => {
@@ -54,10 +57,33 @@ describe('the list', () => {
     expect(names(text)).toEqual(expected);
   });
 
+  it('has those that other clients keep changing as a state of their own, also in sync and while others are quiet', () => {
+    const flips = [ago(6), ago(4), ago(2)];
+    const all = [
+      watchState({ name: 'calm', flips: [ago(30), ago(20), ago(15)] }),
+      watchState({ name: 'flapping', flips }),
+      watchState({ name: 'suspended', status: 'suspended', flips }),
+      watchState({ name: 'twice', flips: flips.slice(1) }),
+    ];
+    const found = (text: string) => matching(all, query(text), WATCHED_AT).map(({ name }) => name);
+    expect(found('state=flapping')).toEqual(['flapping', 'suspended']);
+    expect(found('state=attention')).toEqual(['flapping']);
+    expect(all.map((one) => watchedReport(one, [], WATCHED_AT).flapping)).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    const reports = all.map((one) => watchedReport(one, [], WATCHED_AT));
+    expect(statusText(watchedDocument(null, reports, WATCHED_AT), false, PLAIN)).toMatch(
+      /flapping +✓ in sync, flapping[^]*; 2 flapping\./,
+    );
+  });
+
   it('counts what is to be looked at by what is not as declared, unless somebody has suspended it', () => {
     expect(names('state=attention')).toEqual(
       everyState()
-        .filter(isToLookAt)
+        .filter((one) => isToLookAt(one, false))
         .map(({ name }) => name)
         .toSorted((a, b) => names('').indexOf(a) - names('').indexOf(b)),
     );
@@ -73,10 +99,12 @@ describe('the list', () => {
 
   it('comes in pages that hold every environment once', () => {
     const sorted = worstFirst(fleet(250));
-    const pages = [1, 2, 3].map((page) => pageOfList(sorted, { text: ' ', state: 'any', page }));
+    const pages = [1, 2, 3].map((page) =>
+      pageOfList(sorted, { text: ' ', state: 'any', page }, WATCHED_AT),
+    );
     expect(pages.map(({ rows }) => rows.length)).toEqual([100, 100, 50]);
     expect(pages.flatMap(({ rows }) => rows)).toEqual(sorted);
-    expect(pageOfList(sorted, { text: ' ', state: 'any', page: 99 })).toEqual(pages[2]);
+    expect(pageOfList(sorted, { text: ' ', state: 'any', page: 99 }, WATCHED_AT)).toEqual(pages[2]);
   });
 });
 
@@ -87,13 +115,19 @@ describe('the usual list of many', () => {
       return { ...state, status: 'error', plan: environment({ status: 'error', error }) } as const;
     });
     const sorted = worstFirst([...down, ...fleet(300).slice(12)]);
-    const { rows, hidden, total } = pageOfList(sorted, { text: '', state: 'usual', page: 1 });
+    const { rows, hidden, total } = pageOfList(
+      sorted,
+      { text: '', state: 'usual', page: 1 },
+      WATCHED_AT,
+    );
     expect(rows[0]).toMatchObject({ cause: 'No route' });
     const [first] = rows;
     expect(first !== undefined && 'members' in first ? first.members : []).toHaveLength(12);
-    expect(rows.slice(1).every((row) => 'name' in row && isToLookAt(row))).toBe(true);
+    expect(rows.slice(1).every((row) => 'name' in row && isToLookAt(row, false))).toBe(true);
     expect([hidden + total, rows.length]).toEqual([300, total - 11]);
-    expect(pageOfList(sorted.slice(0, 15), { text: '', state: 'usual', page: 1 }).hidden).toBe(0);
+    expect(
+      pageOfList(sorted.slice(0, 15), { text: '', state: 'usual', page: 1 }, WATCHED_AT).hidden,
+    ).toBe(0);
   });
 
   it('groups failures of one cause, whatever their services and requests are, and no others', () => {
@@ -106,7 +140,7 @@ describe('the usual list of many', () => {
       return { ...state, since, status: 'error' as const, plan: failure(message) };
     });
     const usual = { text: '', state: 'usual', page: 1 } as const;
-    const { rows } = pageOfList(worstFirst(states), usual);
+    const { rows } = pageOfList(worstFirst(states), usual, WATCHED_AT);
     expect(rows.map((row) => ('cause' in row ? [row.cause, row.members.length] : row))).toEqual(
       expect.arrayContaining([
         ['The connection was refused', 8],
@@ -121,11 +155,11 @@ describe('the usual list of many', () => {
       expect(ages).toEqual(ages.toSorted());
       const query = { ...usual, state: 'error', cause: causeId(row.key) } as const;
       expect(listQuery(new URLSearchParams(listAddress(query).slice(2)))).toEqual(query);
-      const listed = pageOfList(worstFirst(states), query);
+      const listed = pageOfList(worstFirst(states), query, WATCHED_AT);
       expect(listed.rows).toEqual(members);
     }
     const two = worstFirst(states).filter(({ plan }) => plan?.error?.message.includes('closed'));
-    expect(pageOfList(two.slice(0, 2), usual).rows).toEqual(two.slice(0, 2));
+    expect(pageOfList(two.slice(0, 2), usual, WATCHED_AT).rows).toEqual(two.slice(0, 2));
   });
 });
 

@@ -45,7 +45,9 @@ export async function statusCommand(flags: Flags<'status'>, io: Io): Promise<num
     const written = await reporter.data(document, (style) =>
       statusText(document, chosen.isNarrowed, style),
     );
-    return written === 0 && flags.exitCode === true && environments.map(filtered).some(isToLookAt)
+    return written === 0 &&
+      flags.exitCode === true &&
+      environments.some((one) => isToLookAt(filtered(one), one.flapping))
       ? 2
       : written;
   } catch (thrown) {
@@ -88,7 +90,7 @@ function choice({ state = 'any', env, selector = [], data, server }: Flags<'stat
   return {
     isNarrowed: state !== 'any' || names !== undefined || requirements.length > 0,
     fits: (one) =>
-      isOfFilter(filtered(one), state) &&
+      isOfFilter(filtered(one), state, one.flapping) &&
       (names === undefined || matches(one.name, names)) &&
       selects(requirements, new Map(Object.entries(one.labels))),
   };

@@ -18,6 +18,7 @@ import {
 import { metricText, sampleLines } from '../../../reconciler/render/prometheus.ts';
 import { VERSION } from '../../../reconciler/model/version.ts';
 import type { WatchState } from '../../../reconciler/model/watch.ts';
+import { isFlapping } from '../flapping.ts';
 import { keptItem } from '../healing.ts';
 import { count, type NoticeCounts } from './counters.ts';
 import type { Watching } from '../watching.ts';
@@ -95,7 +96,13 @@ async function targetTexts(watching: Pick<Watching, 'states'>): Promise<readonly
 }
 
 function measured(state: WatchState): Measured {
-  return { ...state, differences: differencesOf(state), keptItem: keptItem(state) };
+  const lastRead = state.lastRead === null ? 0 : Date.parse(state.lastRead);
+  return {
+    ...state,
+    differences: differencesOf(state),
+    keptItem: keptItem(state),
+    flapping: isFlapping(state, lastRead),
+  };
 }
 
 /** A gauge whose lines are made each time that they are written. */
