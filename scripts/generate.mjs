@@ -101,19 +101,45 @@ function fieldTable() {
 export const FIELDS = [\n${lines}\n] as const;\n`;
 }
 
-/** The schema of a plan or an outcome, with the rules of the guards that the code has. Each must be under `guards:` of settings.yaml, too. */
-function withRules(name) {
+/**
+ * The schemas of documents, with the rules of guards, the resources and the collections that the code has. A collection whose items have no schema
+ * yet is a list of names. Each rule must be under `guards:` of settings.yaml, too.
+ */
+function documentSchemas() {
   const missing = RULES.find(
     (rule) => !(rule.replaceAll('-', '_') in schema.$defs.guards.properties),
   );
   if (missing !== undefined) throw new Error(`${SCHEMA_FILE} has no guard ${missing}.`);
-  const path = `schemas/${name}.schema.json`;
-  const document = JSON.parse(readFileSync(join(root, path), 'utf8'));
-  const { refusal, environment } = document.$defs;
-  refusal.properties.rule.enum = [...RULES, 'frozen'];
-  if (environment.properties.allowed !== undefined)
-    environment.properties.allowed.items.enum = RULES;
-  return { [path]: formatJson(path, document) };
+  const pathOf = (name) => `schemas/${name}.schema.json`;
+  const names = ['plan', 'outcome', 'explain', 'observed'];
+  const [plan, outcome, explain, observed] = names.map((name) =>
+    JSON.parse(readFileSync(join(root, pathOf(name)), 'utf8')),
+  );
+  for (const { $defs } of [plan, outcome]) {
+    const { refusal, environment } = $defs;
+    refusal.properties.rule.enum = [...RULES, 'frozen'];
+    if (environment.properties.allowed !== undefined)
+      environment.properties.allowed.items.enum = RULES;
+  }
+  const changes = [plan, outcome, explain].map(({ $defs }) => $defs.change);
+  for (const { properties } of [...changes, outcome.$defs.remainder])
+    properties.resource.enum = RESOURCES.map(({ name }) => name);
+  const blocks = COLLECTION_FORMS.map(({ block }) => block);
+  explain.$defs.explanation.properties.part.enum = ['settings', ...blocks, 'sandboxes', 'file'];
+  observed.properties.resources.items.enum = OBSERVABLE;
+  const { properties } = observed.properties.environments.items;
+  for (const { block, noun } of COLLECTION_FORMS)
+    properties[block] ??= {
+      description: `The ${noun} by name, secrets masked; absent if they were not requested, null if the service has none of this kind.`,
+      type: ['array', 'null'],
+      items: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+    };
+  return Object.fromEntries(
+    [plan, outcome, explain, observed].map((document, index) => {
+      const path = pathOf(names[index]);
+      return [path, formatJson(path, document)];
+    }),
+  );
 }
 
 /** The schema without what only people read: the validator carries parts of its schema inside. */
@@ -229,7 +255,7 @@ function schemaModule() {
   return `${BANNER}/** The schema itself as JSON text, for messages. It is loaded when this is called. */\nexport function schemaText(): string {\n  return ${JSON.stringify(JSON.stringify(schema, (key, value) => (key === 'x-setpoint' ? undefined : value)))};\n}\n`;
 }
 
-/** The command line as commander has it, the table of errors and the rules of the guards: the one place where this reads from src. */
+/** The command line as commander has it, and the tables of errors, guards, resources and collections: the one place where this reads from src. */
 async function commandLine() {
   const folder = mkdtempSync(join(root, 'node_modules/.generate-'));
   try {
@@ -237,6 +263,9 @@ async function commandLine() {
       program: join(root, 'src/command/cli/run-command.ts'),
       error: join(root, 'src/reconciler/model/error.ts'),
       guard: join(root, 'src/reconciler/model/guard.ts'),
+      forms: join(root, 'src/reconciler/model/collection-forms.ts'),
+      observed: join(root, 'src/reconciler/model/observed.ts'),
+      resources: join(root, 'src/reconciler/resources/resources.ts'),
     };
     const bundle = await rolldown({ input, platform: 'node' });
     await bundle.write({
@@ -246,10 +275,8 @@ async function commandLine() {
       chunkFileNames: '[name]-[hash].mjs',
     });
     const load = (name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
-    const [program, { ERRORS }, { RULES }] = await Promise.all(
-      ['program', 'error', 'guard'].map(load),
-    );
-    return { buildProgram: program.buildProgram, ERRORS, RULES };
+    const [{ buildProgram }, ...tables] = await Promise.all(Object.keys(input).map(load));
+    return { buildProgram, ...Object.assign({}, ...tables) };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -338,7 +365,10 @@ function forCharts() {
   };
 }
 
-const { buildProgram, ERRORS, RULES } = await commandLine();
+const { buildProgram, ERRORS, RULES, RESOURCES, COLLECTION_FORMS, OBSERVABLE } =
+  await commandLine();
+// The types of documents follow from what is written here.
+settle(documentSchemas());
 settle({
   ...definitions(),
   ...forCharts(),
@@ -351,8 +381,6 @@ settle({
     root,
     BANNER.replace(SCHEMA_FILE, 'schemas'),
   ),
-  ...withRules('plan'),
-  ...withRules('outcome'),
   'src/reconciler/desired/schema.gen.ts': schemaModule(),
   ...help(),
   'src/reconciler/desired/schema-validator.gen.ts': await validator(),

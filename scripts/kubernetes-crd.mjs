@@ -2,25 +2,8 @@
 // schema, inside the frames of scripts/kubernetes-frame.mjs. What a structural schema cannot say is left to the reader (src/reconciler/kubernetes).
 import { approvalFrame, frame, NO_REFERENCE, policyFrame } from './kubernetes-frame.mjs';
 
-/** The blocks whose members are spelled as in settings.yaml. */
-const DATA = [
-  'settings',
-  'secrets',
-  'skills',
-  'plugins',
-  'git_providers',
-  'provider_connections',
-  'llm_profiles',
-  'meta_profiles',
-  'agent_profiles',
-  'active',
-  'collections',
-  'moved',
-  'mcp_servers',
-  'marketplaces',
-  'disabled_skills',
-  'sandboxes',
-];
+/** Blocks that a spec has in a form of its own, or not at all; all others have their members as in settings.yaml. */
+const APART = new Set(['labels', 'server', 'guards', 'watch', 'kubernetes', 'unmanaged']);
 
 /** Lists whose entries have an identity, by the title of the schema of an entry. */
 const KEYS = { SseServer: 'url', ShttpServer: 'url', StdioServer: 'name', Move: 'from' };
@@ -40,7 +23,8 @@ function settingsTargetCrd(schema) {
   const block = (name) =>
     structural({ $ref: `#/$defs/${name}`, ...described(schema, name) }, schema.$defs);
   const { guards, watch } = schema.$defs;
-  const data = Object.fromEntries(DATA.map((name) => [name, block(name)]));
+  const names = Object.keys(schema.$defs.environment.properties).filter((name) => !APART.has(name));
+  const data = Object.fromEntries(names.map((name) => [name, block(name)]));
   for (const member of Object.values(data.settings.properties))
     if (member.type === 'string' && member.enum === undefined) member.pattern ??= NO_REFERENCE;
   return frame({

@@ -2,26 +2,54 @@ import { banner, code, prose, sentence, table } from './markdown.mjs';
 import { nativeSection } from './native.mjs';
 import { defaultWord, isSecret, membersTable, resolved, typeWords } from './schema-tables.mjs';
 
-/** The blocks that declare something by name, and what each item of one is. */
-const COLLECTIONS = [
-  ['skills', 'installed'],
-  ['plugins', 'installed'],
-  ['provider_connections', 'provider_connection'],
-  ['llm_profiles', 'llm_profile'],
-  ['meta_profiles', 'meta_profile'],
-  ['agent_profiles', 'agent_profile'],
-  ['active', 'active'],
-];
+/** Blocks with a section of its own form. */
+const OWN = new Set(['server', 'settings']);
 
-function blockSection(block, item, schema) {
-  const [all, one] = [schema.$defs[block], schema.$defs[item]];
-  const words = all === one ? all.description : `${all.description} ${one.description}`;
-  return [`## ${block}\n`, `${prose(words)}\n`, membersTable(one, schema), ''];
+/** What a section says besides the descriptions of its block, by the name of the block. */
+const BESIDES = {
+  labels: (at) =>
+    `[Labels](../settings-file.md#labels) shows how they are used. Example: ${code(JSON.stringify(at('labels').examples[0]))}.`,
+  watch: () => '[Keep watch](../guides/watch.md) shows how it is used.',
+  kubernetes: () => '[In a cluster](../guides/in-a-cluster.md) shows how it is used.',
+};
+
+/** A section for a block: what it declares, and the members of it, or of each of its items. */
+function blockSection(name, schema) {
+  const block = schema.$defs[name];
+  const item = itemOf(block, schema);
+  const besides = BESIDES[name]?.((one) => schema.$defs[one]);
+  const words = [block.description, item?.description, besides].filter((one) => one !== undefined);
+  const members = item ?? block;
+  return [
+    `## ${name}\n`,
+    `${prose(words.join(' '))}\n`,
+    ...(members.properties === undefined ? [] : [membersTable(members, schema), '']),
+    ...(name === 'kubernetes'
+      ? [
+          'An entry of `references`:\n',
+          membersTable(block.properties.references.additionalProperties, schema),
+          '',
+        ]
+      : []),
+  ];
+}
+
+/** What a block names, or lists, several of; undefined if it has members of its own. */
+function itemOf({ additionalProperties: named, items, properties }, schema) {
+  const [member, ...others] = Object.values(properties ?? {});
+  const isEachAlike =
+    member?.$ref !== undefined && others.every(({ $ref }) => $ref === member.$ref);
+  if (properties !== undefined && !isEachAlike) return undefined;
+  const given = [member, named, items].find((one) => typeof one === 'object');
+  const own = given?.anyOf?.find(({ $ref }) => $ref !== undefined) ?? given;
+  const item = own === undefined ? undefined : resolved(own, schema);
+  return item?.properties === undefined ? undefined : item;
 }
 
 /** docs/reference/settings.md, from schemas/settings.schema.json. */
 export function settingsPage(schema) {
   const at = (name) => schema.$defs[name];
+  const blocks = Object.keys(at('environment').properties).filter((name) => !OWN.has(name));
   const fields = Object.entries(at('settings').properties).filter(
     ([, property]) => property['x-setpoint']?.native !== true,
   );
@@ -34,8 +62,7 @@ export function settingsPage(schema) {
     '## Top level\n',
     membersTable(schema, schema),
     '',
-    '## labels\n',
-    `${prose(at('labels').description)} [Labels](../settings-file.md#labels) shows how they are used. Example: ${code(JSON.stringify(at('labels').examples[0]))}.\n`,
+    ...blockSection('labels', schema),
     '## server\n',
     `${at('server').description}\n`,
     membersTable(at('server'), schema),
@@ -58,57 +85,7 @@ export function settingsPage(schema) {
     '',
     ...['sse_server', 'shttp_server', 'stdio_server'].map((name) => entrySection(name, schema)),
     ...nativeSection(schema),
-    ...NAMED.flatMap(([block, item]) => [
-      `## ${block}\n`,
-      `${prose(at(block).description)} ${prose(at(item).description)}\n`,
-      membersTable(at(item), schema),
-      '',
-    ]),
-    '## active\n',
-    `${prose(at('active').description)}\n`,
-    membersTable(at('active'), schema),
-    '',
-    '## collections\n',
-    `${prose(at('collections').description)} A member of a block:\n`,
-    membersTable(at('collection'), schema),
-    '',
-    '## moved\n',
-    `${prose(at('moved').description)} An entry:\n`,
-    membersTable(at('moved').items, schema),
-    '',
-    '## git_providers\n',
-    `${at('git_providers').description} ${at('git_provider').description}\n`,
-    membersTable(at('git_provider'), schema),
-    '',
-    ...COLLECTIONS.flatMap(([block, item]) => blockSection(block, item, schema)),
-    '## sandboxes\n',
-    `${at('sandboxes').description} ${at('sandbox').description}\n`,
-    membersTable(at('sandbox'), schema),
-    '',
-    '## mcp_servers\n',
-    `${prose(at('mcp_servers').description)} A server:\n`,
-    membersTable(at('mcp_server'), schema),
-    '',
-    '## marketplaces\n',
-    `${prose(at('marketplaces').description)} A marketplace:\n`,
-    membersTable(at('marketplace'), schema),
-    '',
-    '## disabled_skills\n',
-    `${prose(at('disabled_skills').description)}\n`,
-    '## guards\n',
-    `${prose(at('guards').description)}\n`,
-    membersTable(at('guards'), schema),
-    '## watch\n',
-    `${prose(at('watch').description)} [Keep watch](../guides/watch.md) shows how it is used.\n`,
-    membersTable(at('watch'), schema),
-    '## kubernetes\n',
-    `${prose(at('kubernetes').description)} [In a cluster](../guides/in-a-cluster.md) shows how it is used.\n`,
-    membersTable(at('kubernetes'), schema),
-    'An entry of `references`:\n',
-    membersTable(at('kubernetes').properties.references.additionalProperties, schema),
-    '',
-    '## unmanaged\n',
-    `${prose(at('unmanaged').description)}\n`,
+    ...blocks.filter((name) => name !== 'labels').flatMap((name) => blockSection(name, schema)),
     '## environments\n',
     `${schema.properties.environments.description} An environment takes: ${Object.keys(
       at('environment').properties,
@@ -117,16 +94,6 @@ export function settingsPage(schema) {
       .join(', ')}.\n`,
   ].join('\n');
 }
-
-/** The blocks that name items, and what one is. */
-const NAMED = [
-  ['secrets', 'custom_secret'],
-  ['git_providers', 'git_provider'],
-  ['provider_connections', 'provider_connection'],
-  ['llm_profiles', 'llm_profile'],
-  ['meta_profiles', 'meta_profile'],
-  ['agent_profiles', 'agent_profile'],
-];
 
 /** What the service does with null, by x-setpoint. */
 const NULL_WORDS = {

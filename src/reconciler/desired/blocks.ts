@@ -63,30 +63,9 @@ export type Blocks = { readonly [Name in BlockName]: Node | undefined };
 
 /** A value for each block. */
 export function eachBlock(of: (block: Block<BlockName>) => Node | undefined): Blocks {
-  return {
-    labels: of(labels),
-    server: of(server),
-    settings: of(settings),
-    secrets: of(secrets),
-    skills: of(skills),
-    plugins: of(plugins),
-    git_providers: of(gitProviders),
-    provider_connections: of(providerConnections),
-    llm_profiles: of(llmProfiles),
-    meta_profiles: of(metaProfiles),
-    agent_profiles: of(agentProfiles),
-    active: of(active),
-    collections: of(collections),
-    moved: of(moved),
-    mcp_servers: of(mcpServers),
-    marketplaces: of(marketplaces),
-    disabled_skills: of(disabledSkills),
-    sandboxes: of(sandboxes),
-    guards: of(guards),
-    watch: of(watch),
-    kubernetes: of(kubernetes),
-    unmanaged: of(unmanaged),
-  };
+  const blocks: Partial<Record<BlockName, Node | undefined>> = {};
+  for (const block of BLOCKS) blocks[block.name] = of(block);
+  return blocks as Blocks;
 }
 
 export function isBlock(key: string): key is BlockName {

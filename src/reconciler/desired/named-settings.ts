@@ -3,7 +3,7 @@ import { formatPath, isUnmanaged, type Path, type Source, samePath } from '../mo
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField, NamedSettings } from '../model/state.ts';
 import { recordOf, type Value, isRecord } from '../model/value.ts';
-import { MARKETPLACES_FIELD } from './blocks/collections.ts';
+import { MARKETPLACE_PLACE, MARKETPLACES_FIELD } from './blocks/collections.ts';
 import type { Blocks } from './blocks.ts';
 import { resolvedAt } from './native.ts';
 import {
@@ -116,10 +116,9 @@ function servers(node: Node, source: ReferenceSource): DesiredField {
 function marketplaces(node: Node, source: ReferenceSource): DesiredField {
   const path = [MARKETPLACES_FIELD];
   const declared = itemsIn(node).filter((one) => !isNull(one.node));
-  const value = declared.map((one, index): Value => {
-    const at = [...path, String(index)];
+  const value = declared.map((one): Value => {
     const inner = itemsIn(one.node).map(
-      ({ key, node: own }) => [key, resolvedAt([...at, key], own, source)] as const,
+      ({ key, node: own }) => [key, resolvedAt([...MARKETPLACE_PLACE, key], own, source)] as const,
     );
     return recordOf([['name', one.key], ...inner]);
   });

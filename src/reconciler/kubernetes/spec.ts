@@ -1,5 +1,6 @@
 import { isNull, itemsIn, member, textOf, type Node, type PlacedFinding } from '../desired/node.ts';
-import type { BlockName } from '../desired/blocks.ts';
+import { BLOCKS, type BlockName } from '../desired/blocks.ts';
+import { SetpointError } from '../model/error.ts';
 import { wholeReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
 import { recordOf, placed, type Json, type ValueRecord } from '../model/value.ts';
@@ -8,25 +9,20 @@ import { memberSchema, specSchema, type KubeObject } from './crd.ts';
 import { secretKeyFor, type SecretKey } from './secret-keys.ts';
 import { refuse, taken, type Taking } from './take.ts';
 
-/** The blocks that a spec has under their own names, members included. */
-export const DATA: readonly BlockName[] = [
-  'settings',
-  'secrets',
-  'skills',
-  'plugins',
-  'git_providers',
-  'provider_connections',
-  'llm_profiles',
-  'meta_profiles',
-  'agent_profiles',
-  'active',
-  'collections',
-  'moved',
-  'mcp_servers',
-  'marketplaces',
-  'disabled_skills',
-  'sandboxes',
-];
+/** Blocks that a spec has in a form of its own, or not at all. */
+const APART: ReadonlySet<BlockName> = new Set([
+  'labels',
+  'server',
+  'guards',
+  'watch',
+  'kubernetes',
+  'unmanaged',
+]);
+
+/** The blocks that a spec has under their own names, members included: all others. */
+export const DATA: readonly BlockName[] = BLOCKS.map(({ name }) => name).filter(
+  (name) => !APART.has(name),
+);
 
 /** The spec of a SettingsTarget, the Secrets that it names, and what of the target it cannot hold. */
 export interface MadeSpec {
@@ -74,7 +70,8 @@ function declaredSpec(target: Target, taking: Taking): KubeObject {
   const blocks = DATA.flatMap((name): [string, Json][] => {
     const node = target[name];
     const schema = memberSchema(root, name);
-    if (node === undefined || schema === null) return [];
+    if (node === undefined) return [];
+    if (schema === null) throw new SetpointError('internal', `A SettingsTarget has no ${name}.`);
     const value = taken(node, { path: [name], text: name, filePath: [name], schema }, taking);
     return value === undefined ? [] : [[name, value]];
   });

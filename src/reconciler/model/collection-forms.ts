@@ -7,6 +7,7 @@ import type { DesiredState } from './state.ts';
 export const SECRETS_FORM = {
   resource: 'secret',
   block: 'secrets',
+  table: { columns: [{ title: 'DESCRIPTION', members: ['description'] }] },
   noun: 'custom secrets',
   main: 'value',
   isWhole: false,
@@ -23,6 +24,14 @@ const INSTALLED = {
     tells: (ref) => typeof ref === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(ref),
   },
   isWhole: true,
+  table: {
+    columns: [
+      { title: 'ENABLED', members: ['enabled'] },
+      { title: 'SOURCE', members: ['source'] },
+      { title: 'FOLDER', members: ['repo_path'] },
+      { title: 'COMMIT', members: ['ref'] },
+    ],
+  },
 } as const satisfies Partial<CollectionForm>;
 
 /** Skills that the agents of a service can use. */
@@ -45,6 +54,7 @@ export const PLUGINS_FORM = {
 export const GIT_PROVIDERS_FORM = {
   resource: 'git provider',
   block: 'git_providers',
+  table: { columns: [{ title: 'HOST', members: ['host'] }] },
   noun: 'git providers',
   isWhole: false,
   ofService: ['enterprise_sso'],
@@ -54,6 +64,14 @@ export const GIT_PROVIDERS_FORM = {
 export const CONNECTIONS_FORM = {
   resource: 'provider connection',
   block: 'provider_connections',
+  table: {
+    head: 'CONNECTION',
+    columns: [
+      { title: 'PROVIDER', members: ['provider'] },
+      { title: 'KEY', members: ['api_key'] },
+      { title: 'ADDRESS', members: ['base_url'] },
+    ],
+  },
   noun: 'provider connections',
   releases: 'An Agent Server has them from 1.43.1.',
   isWhole: false,
@@ -64,6 +82,13 @@ export const CONNECTIONS_FORM = {
 export const LLM_PROFILES_FORM = {
   resource: 'LLM profile',
   block: 'llm_profiles',
+  table: {
+    columns: [
+      { title: 'MODEL', members: ['model'] },
+      { title: 'KEY', members: ['api_key'] },
+      { title: 'ADDRESS', members: ['connection', 'base_url'] },
+    ],
+  },
   noun: 'LLM profiles',
   releases: 'An app-server has them from 1.7.0, an Agent Server from 1.22.1.',
   isWhole: true,
@@ -75,6 +100,12 @@ export const LLM_PROFILES_FORM = {
 export const META_PROFILES_FORM = {
   resource: 'meta profile',
   block: 'meta_profiles',
+  table: {
+    columns: [
+      { title: 'CLASSIFIER', members: ['classifier'] },
+      { title: 'CLASSES', members: ['classes'], otherwise: '0' },
+    ],
+  },
   noun: 'meta profiles',
   releases: 'An Agent Server has them from 1.49.6.',
   isWhole: true,
@@ -84,6 +115,12 @@ export const META_PROFILES_FORM = {
 export const AGENT_PROFILES_FORM = {
   resource: 'agent profile',
   block: 'agent_profiles',
+  table: {
+    columns: [
+      { title: 'KIND', members: ['agent_kind'], otherwise: 'openhands' },
+      { title: 'MODEL', members: ['llm_profile', 'acp_server'] },
+    ],
+  },
   noun: 'agent profiles',
   releases: 'An Agent Server has them from 1.29.3.',
   isWhole: true,
@@ -94,6 +131,7 @@ export const AGENT_PROFILES_FORM = {
 export const ACTIVE_FORM = {
   resource: 'active profile',
   block: 'active',
+  table: { head: 'KIND', columns: [{ title: 'ACTIVE PROFILE', members: ['profile'] }] },
   noun: 'active profiles',
   main: 'profile',
   isWhole: false,
@@ -108,8 +146,7 @@ export function activeDeclared(
   return typeof profile === 'string' ? profile : null;
 }
 
-/** All of them. */
-export const COLLECTION_FORMS: readonly CollectionForm[] = [
+const FORMS = [
   SECRETS_FORM,
   SKILLS_FORM,
   PLUGINS_FORM,
@@ -119,7 +156,11 @@ export const COLLECTION_FORMS: readonly CollectionForm[] = [
   META_PROFILES_FORM,
   AGENT_PROFILES_FORM,
   ACTIVE_FORM,
-];
+] as const;
+
+/** All of them, in the order of writing. */
+export const COLLECTION_FORMS: readonly CollectionForm[] = FORMS;
+export type CollectionBlock = (typeof FORMS)[number]['block'];
 
 /** What messages call an item: `the LLM profile main`. */
 export function itemWords({ block, name }: Holder): string {

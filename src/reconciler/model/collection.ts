@@ -26,8 +26,17 @@ export interface CollectionForm<Block extends string = string> {
   readonly isRenamed?: true;
   /** Whether an Agent Server shows its secrets to a request that asks for them, so that `server.compare_secrets` compares them. */
   readonly isRevealed?: true;
+  /** What `get` calls the column of its names, if not by `resource`, and the columns after it; all members if they are left out. */
+  readonly table?: { readonly head?: string; readonly columns: readonly Column[] };
   /** Names that only the service itself gives: they are never removed because the file does not name them. */
   readonly ofService?: readonly string[];
+}
+
+/** A column of a table: its title, the members of which it shows the first that is there, and what it shows if none is. */
+export interface Column {
+  readonly title: string;
+  readonly members: readonly string[];
+  readonly otherwise?: string;
 }
 
 /** Whether there is a secret at a path inside an item. */

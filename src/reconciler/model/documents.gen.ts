@@ -161,7 +161,7 @@ export interface ExplainDocument {
   /** Relative to settings, or from the top of the file for other blocks. */
   readonly path: Path;
   /** The part of the file that the path belongs to; file means everything that is never sent to the service. */
-  readonly part: 'settings' | 'secrets' | 'git_providers' | 'skills' | 'plugins' | 'provider_connections' | 'meta_profiles' | 'agent_profiles' | 'llm_profiles' | 'active' | 'sandboxes' | 'file';
+  readonly part: 'settings' | 'secrets' | 'skills' | 'plugins' | 'git_providers' | 'provider_connections' | 'llm_profiles' | 'meta_profiles' | 'agent_profiles' | 'active' | 'sandboxes' | 'file';
   readonly meaning: Meaning;
   readonly environments: readonly EnvironmentExplained[];
 }

@@ -1,6 +1,8 @@
 import type { ReportedDiagnostic } from './diagnostic.ts';
 import type { Path } from './path.ts';
-import { SNAPSHOT_COMMAND } from './observed.ts';
+
+/** The command that takes a snapshot; a file behind it. */
+export const SNAPSHOT_COMMAND = 'setpoint get settings,sandboxes -o json=';
 
 /**
  * Every way in which setpoint can fail. `exit` is the exit code of the command; `hint` is what to do, unless the code that

@@ -1,20 +1,13 @@
-export const OBSERVABLE = [
-  'server',
-  'settings',
-  'sandboxes',
-  'specs',
-  'conversations',
-  'secrets',
-  'git_providers',
-  'skills',
-  'plugins',
-  'provider_connections',
-  'meta_profiles',
-  'agent_profiles',
-  'llm_profiles',
-  'active',
-] as const;
-export type Resource = (typeof OBSERVABLE)[number];
+import { COLLECTION_FORMS, type CollectionBlock } from './collection-forms.ts';
+
+const BESIDE_COLLECTIONS = ['server', 'settings', 'sandboxes', 'specs', 'conversations'] as const;
+
+/** What `get` shows: among it all that a service keeps by name. */
+export type Resource = (typeof BESIDE_COLLECTIONS)[number] | CollectionBlock;
+export const OBSERVABLE: readonly Resource[] = [
+  ...BESIDE_COLLECTIONS,
+  ...COLLECTION_FORMS.map(({ block }) => block as CollectionBlock),
+];
 
 /** The name of all kinds of profiles together. */
 export const PROFILES = 'profiles';
@@ -25,6 +18,3 @@ export function observableAt(name: string): readonly Resource[] {
     ? OBSERVABLE.filter((one) => one.endsWith(`_${PROFILES}`))
     : OBSERVABLE.filter((one) => one === name);
 }
-
-/** The command that takes a snapshot; a file behind it. */
-export const SNAPSHOT_COMMAND = 'setpoint get settings,sandboxes -o json=';

@@ -1219,9 +1219,9 @@ export interface Marketplace {
    */
   repo_path?: string | null;
   /**
-   * Whether its plugins and skills are loaded when a conversation starts.
+   * Whether its plugins and skills are loaded when a conversation starts; a list of names loads those alone, on an Agent Server.
    */
-  auto_load?: boolean | Reference;
+  auto_load?: boolean | Reference | string[];
 }
 /**
  * Either a number of running sandboxes (running, with spec and surplus), or one sandbox by its id (with state).

@@ -1,6 +1,5 @@
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, SNAPSHOT_COMMAND } from '../model/error.ts';
 import type { ObservedDocument, ValidationDocument } from '../model/documents.gen.ts';
-import { SNAPSHOT_COMMAND } from '../model/observed.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import { recounted } from '../model/summary.ts';

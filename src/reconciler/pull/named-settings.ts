@@ -27,7 +27,7 @@ import { leaving, NOTHING_PULLED, type Adopted, type Pulled, type PullRules } fr
 import { joined, newServer, pulledServers } from './servers.ts';
 import { REASONS, whyUnwritten } from './writable.ts';
 import { openValue } from './written-deep.ts';
-import { MARKETPLACES_FIELD } from '../desired/blocks/collections.ts';
+import { MARKETPLACE_PLACE, MARKETPLACES_FIELD } from '../desired/blocks/collections.ts';
 import type { PullEdit } from './place-edits.ts';
 
 /* Blocks beside the settings that name what is kept inside them. */
@@ -164,7 +164,7 @@ export function pulledMarketplaces(
       const isDefault = sameValue(found, absent);
       if (before === undefined ? isDefault : sameValue(found, before[key] ?? absent)) continue;
       const at = member(member(node, name), key);
-      const written = openValue(found, [MARKETPLACES_FIELD, '0', key], hidden);
+      const written = openValue(found, [...MARKETPLACE_PLACE, key], hidden);
       const isReference = at !== undefined && refersIn(at);
       if (isReference || written === null) {
         const reason = isReference ? REASONS.reference : whyUnwritten(found, hidden);

@@ -4,7 +4,11 @@ import type {
   ServerField,
   ServerReport,
 } from '../model/documents.gen.ts';
+import { COLLECTION_FORMS } from '../model/collection-forms.ts';
+import type { CollectionForm, Column } from '../model/collection.ts';
 import type { Resource } from '../model/observed.ts';
+import { MASK } from '../model/secret.ts';
+import type { Json } from '../model/value.ts';
 import { NOT_OBSERVED, type Spoken } from '../model/state.ts';
 import { heading } from './section-text.ts';
 import { ageText, yamlText } from './change.ts';
@@ -27,45 +31,58 @@ export function observedText(document: ObservedDocument, style: Style): string {
   return blocks.join('\n');
 }
 
-function installedText(
-  [head, noun]: readonly [string, string],
-  items: EnvironmentObserved['skills'],
+/** A table of what a service keeps by name; `items` is null if it has no such collection. */
+function collectionText(
+  { resource, noun, table }: CollectionForm,
+  items: readonly ObservedItem[] | null,
   style: Style,
 ): string {
+  const { head = resource, columns = columnsIn(items ?? []) } = table ?? {};
   return textTable(
-    items === null ? `This service installs no ${noun}.` : `No ${noun}.`,
-    [head, 'ENABLED', 'SOURCE', 'FOLDER', 'COMMIT'],
-    (items ?? []).map((one) => [
-      one.name,
-      one.enabled ? 'yes' : 'no',
-      one.source,
-      one.repo_path ?? '-',
-      one.ref?.slice(0, 12) ?? '-',
-    ]),
+    items === null ? `This service has no ${noun}.` : `No ${noun}.`,
+    [head.toUpperCase(), ...columns.map(({ title }) => title)],
+    (items ?? []).map((item) => [item.name, ...columns.map((column) => cellOf(item, column))]),
     style,
   );
 }
 
+type ObservedItem = { readonly name: string } & Readonly<Record<string, Json>>;
+
+/** A column for each member that an item has. */
+function columnsIn(items: readonly ObservedItem[]): readonly Column[] {
+  const names = new Set(items.flatMap(Object.keys).filter((name) => name !== 'name'));
+  return [...names].map((name) => ({ title: name.toUpperCase(), members: [name] }));
+}
+
+/** One member in a word: that a secret is set, how many a list has, the first letters of a commit. */
+function cellOf(item: ObservedItem, { members, otherwise = '-' }: Column): string {
+  const name = members.find((one) => (item[one] ?? null) !== null);
+  const value = name === undefined ? null : (item[name] ?? null);
+  if (value === null) return otherwise;
+  if (value === MASK) return 'set';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return String(value.length);
+  if (typeof value === 'object') return 'set';
+  return name === 'ref' ? String(value).slice(0, 12) : String(value);
+}
+
 function partText(
   resource: Resource,
-  {
-    status,
-    server,
-    settings,
-    secrets,
-    skills,
-    plugins,
-    provider_connections: connections,
-    meta_profiles: metas,
-    llm_profiles: llms,
-    active,
-    agent_profiles: agents,
-    git_providers: providers,
-    sandboxes,
-    specs,
-    conversations,
-    ...spoken
-  }: EnvironmentObserved,
+  environment: EnvironmentObserved,
+  at: number,
+  style: Style,
+): string {
+  const form = COLLECTION_FORMS.find(({ block }) => block === resource);
+  if (form !== undefined) {
+    const items = (environment as unknown as Readonly<Record<string, unknown>>)[form.block] ?? null;
+    return collectionText(form, items as readonly ObservedItem[] | null, style);
+  }
+  return besideCollections(resource, environment, at, style);
+}
+
+function besideCollections(
+  resource: Resource,
+  { status, server, settings, sandboxes, specs, conversations, ...spoken }: EnvironmentObserved,
   at: number,
   style: Style,
 ): string {
@@ -79,79 +96,6 @@ function partText(
       const yaml = yamlText(settings).trimEnd().split('\n');
       return yaml.map((line) => `  ${visible(line)}`).join('\n');
     }
-    case 'secrets':
-      return textTable(
-        secrets === null ? 'This service has no list of secrets.' : 'No secrets.',
-        ['SECRET', 'DESCRIPTION'],
-        (secrets ?? []).map(({ name, description }) => [name, description]),
-        style,
-      );
-    case 'git_providers':
-      return textTable(
-        providers === null ? 'This service shows no git providers.' : 'No git providers.',
-        ['GIT PROVIDER', 'HOST'],
-        (providers ?? []).map(({ name, host }) => [name, host ?? '-']),
-        style,
-      );
-    case 'skills':
-      return installedText(['SKILL', 'skills'], skills, style);
-    case 'plugins':
-      return installedText(['PLUGIN', 'plugins'], plugins, style);
-    case 'provider_connections':
-      return textTable(
-        connections === null
-          ? 'This service has no provider connections.'
-          : 'No provider connections.',
-        ['CONNECTION', 'PROVIDER', 'KEY', 'ADDRESS'],
-        (connections ?? []).map((one) => [
-          one.name,
-          one.provider ?? '-',
-          one.api_key === null ? '-' : 'set',
-          one.base_url ?? '-',
-        ]),
-        style,
-      );
-    case 'meta_profiles':
-      return textTable(
-        metas === null ? 'This service has no meta profiles.' : 'No meta profiles.',
-        ['META PROFILE', 'CLASSIFIER', 'CLASSES'],
-        (metas ?? []).map(({ name, classifier = '-', classes = [] }) => [
-          name,
-          classifier,
-          String(classes.length),
-        ]),
-        style,
-      );
-    case 'llm_profiles':
-      return textTable(
-        llms === null ? 'This service has no LLM profiles.' : 'No LLM profiles.',
-        ['LLM PROFILE', 'MODEL', 'KEY', 'ADDRESS'],
-        (llms ?? []).map(({ name, model, connection, api_key: key, base_url: url }) => [
-          name,
-          model ?? '-',
-          key === null ? '-' : 'set',
-          connection ?? url ?? '-',
-        ]),
-        style,
-      );
-    case 'active':
-      return textTable(
-        active === null ? 'This service has no profiles.' : 'No profile is active.',
-        ['KIND', 'ACTIVE PROFILE'],
-        (active ?? []).map(({ name, profile }) => [name, profile]),
-        style,
-      );
-    case 'agent_profiles':
-      return textTable(
-        agents === null ? 'This service has no agent profiles.' : 'No agent profiles.',
-        ['AGENT PROFILE', 'KIND', 'MODEL'],
-        (agents ?? []).map((one) => [
-          one.name,
-          one.agent_kind ?? 'openhands',
-          one.llm_profile ?? one.acp_server ?? '-',
-        ]),
-        style,
-      );
     case 'sandboxes':
       return textTable(
         'No sandboxes.',
@@ -178,6 +122,8 @@ function partText(
         ]),
         style,
       );
+    default:
+      return '';
   }
 }
 

@@ -49,7 +49,7 @@ describe('get profiles', () => {
     await agents.close();
     const { resources, environments } = JSON.parse(stdout) as ObservedDocument;
     expect(code).toBe(0);
-    expect(resources).toEqual(['meta_profiles', 'agent_profiles', 'llm_profiles']);
+    expect(resources).toEqual(['llm_profiles', 'meta_profiles', 'agent_profiles']);
     expect(environments).toMatchObject([
       { meta_profiles: [], agent_profiles: expect.any(Array), llm_profiles: [] },
     ]);

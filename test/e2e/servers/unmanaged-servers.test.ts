@@ -92,3 +92,25 @@ it.each(CASES)(
     );
   },
 );
+
+it('a marketplace that loads a list of names is written to an Agent Server and refused before a write to an app-server', async () => {
+  const text = (url: string) =>
+    `version: 1\nserver: { url: "${url}", api_key: "\${env:KEY}" }\nsettings: { language: en }\nmarketplaces: { team: { source: "github:example/skills", auto_load: [one, two] } }\n`;
+  for (const [dialect, code] of [
+    ['agent-server', 0],
+    ['app-server', 3],
+  ] as const) {
+    const fronted = await startFronted({ dialect });
+    onTestFinished(() => fronted.close());
+    const folder = folderWith({ 'settings.yaml': text(fronted.url) });
+    onTestFinished(() => folder.remove());
+    const run = (...args: string[]) => setpoint(args, { cwd: folder.path, env: { KEY: 'k' } });
+    const applied = await run('apply', '--yes');
+    expect(applied.code, applied.stderr).toBe(code);
+    if (code === 3) expect(applied.stderr).toContain('auto_load must be true or false there');
+    if (code === 3) expect(fronted.writes()).toEqual([]);
+    if (code === 0) expect(await run('plan', '--exit-code')).toMatchObject({ code: 0 });
+    const { body } = await fronted.ask('GET', '/api/settings');
+    if (code === 0) expect(JSON.stringify(body)).toContain('"auto_load":["one","two"]');
+  }
+});

@@ -239,6 +239,9 @@ function isRemoved({ node }: Member): boolean {
 
 export const MARKETPLACES_FIELD = 'registered_marketplaces';
 
+/** Where the settings of an Agent Server have a marketplace: what any server takes of one, that one takes. */
+export const MARKETPLACE_PLACE = ['agent_settings', 'agent_context', MARKETPLACES_FIELD, '0'];
+
 export const mcpServers: Block<'mcp_servers'> = {
   name: 'mcp_servers',
   pulled: true,
@@ -258,7 +261,7 @@ export const marketplaces: Block<'marketplaces'> = {
   textKind: ([name, ...inner]) =>
     name === undefined || inner.length === 0
       ? 'plain'
-      : nativeTextKind([MARKETPLACES_FIELD, '0', ...inner]),
+      : nativeTextKind([...MARKETPLACE_PLACE, ...inner]),
   check: (holder, path) => namesAlike('marketplaces', holder, path),
   keyForm: () => [
     'This is no name of a marketplace that every server takes.',
