@@ -199,6 +199,12 @@ function policySpec(rules, interval) {
           minimum: 0,
           description: 'SettingsTargets that are watched: the oldest ones.',
         },
+        maxReads: {
+          type: 'integer',
+          format: 'int64',
+          minimum: 1,
+          description: 'Servers that are read at a time. Others wait for their turn.',
+        },
       }),
     }),
     'x-kubernetes-validations': [

@@ -101,18 +101,18 @@ interface Spent {
 
 /** Objects of which it is known what was written. */
 const MOST_OBJECTS = 20_000;
-/** Events that wait to be written. */
-const MOST_WAITING = 1_000;
 
 /**
- * Writes the events of objects, in their order. An event that happens again counts up the one before; of one object a few are written at once, then one in some
+ * Writes the events of objects, those of each namespace in their order. An event that happens again counts up the one before; of one object a few are written at once, then one in some
  * minutes, which has the count of those between. One that cannot be written is left out, and is a problem.
  */
 export class EventWriter {
   readonly #tools: EventTools;
   readonly #spent = new Map<string, Spent>();
-  #waiting = 0;
-  #last: Promise<void> = Promise.resolve();
+  /** Events that wait to be written, by namespace. */
+  readonly #waiting = new Map<string, (() => Promise<void>)[]>();
+  #count = 0;
+  #writing: Promise<void> | null = null;
 
   constructor(tools: EventTools) {
     this.#tools = tools;
@@ -124,18 +124,42 @@ export class EventWriter {
     series.count += 1;
     series.lastAt = this.#tools.clock.now();
     series.isCounted = false;
-    if (spent.tokens < 1 || this.#waiting >= MOST_WAITING) return;
+    if (spent.tokens < 1) return;
     spent.tokens -= 1;
-    this.#waiting += 1;
-    this.#last = this.#last.then(async () => {
-      this.#waiting -= 1;
-      await this.#write(object, what, series);
-    });
+    this.#add(object.metadata.namespace ?? '', () => this.#write(object, what, series));
+    this.#writing ??= this.#writeAll();
   }
 
   /** Until what was begun is written. */
-  end(): Promise<void> {
-    return this.#last;
+  async end(): Promise<void> {
+    await this.#writing;
+  }
+
+  #add(namespace: string, write: () => Promise<void>): void {
+    const waiting = this.#waiting.get(namespace) ?? [];
+    waiting.push(write);
+    this.#waiting.set(namespace, waiting);
+    this.#count += 1;
+    if (this.#count <= EVENT_LIMITS.waiting) return;
+    const [most] = [...this.#waiting.values()].toSorted((one, other) => other.length - one.length);
+    most?.pop();
+    this.#count -= 1;
+  }
+
+  /** Writes one of each namespace in turn. */
+  async #writeAll(): Promise<void> {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined) break;
+      const [namespace, waiting] = next;
+      const write = waiting.shift();
+      this.#waiting.delete(namespace);
+      if (waiting.length > 0) this.#waiting.set(namespace, waiting);
+      if (write === undefined) continue;
+      this.#count -= 1;
+      await write();
+    }
+    this.#writing = null;
   }
 
   /** What was written of an object, with the tokens that it has by now. */

@@ -21,6 +21,8 @@ export const OBJECT_LIMITS = {
   metadataBytes: 2 * MIB,
   /** Secrets that an object names: each read of its server is as many requests. */
   secrets: 50,
+  /** Bytes of a status that do not count as memory of its namespace: most have fewer. */
+  freeStatusBytes: 8 * KIB,
   /** Bytes of a status. The controller writes at most about 52 KiB: 20, and 32 of fingerprints. */
   statusBytes: 64 * KIB,
   /** Bytes of an annotation that asks for a read. */
@@ -62,8 +64,20 @@ export const VALUE_LIMITS = {
   masked: 2 * MIB,
 } as const;
 
+/** Limits of the values of plans that are stored, in characters: what servers answer, and what is declared. Of a longer value the beginning is stored. */
+export const PLAN_LIMITS = {
+  /** Of one object. */
+  object: 64 * KIB,
+  /** Of all objects of a namespace. */
+  namespace: 4 * MIB,
+  /** Of all objects. */
+  cluster: 16 * MIB,
+} as const;
+
 /** Limits of events, for each object, as client-go counts them. */
 export const EVENT_LIMITS = {
+  /** Events of all objects that wait to be written. The namespace that has the most of them loses its newest. */
+  waiting: 1_000,
   /** Events that are written at once. */
   burst: 25,
   /** Milliseconds after which one more is. */

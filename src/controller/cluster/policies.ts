@@ -27,7 +27,7 @@ interface PolicyResource extends KubeResource {
     readonly forbidden?: readonly string[];
     readonly minInterval?: string;
     readonly requireApproval?: boolean;
-    readonly limits?: { readonly maxTargets?: number };
+    readonly limits?: { readonly maxTargets?: number; readonly maxReads?: number };
   };
 }
 
@@ -50,6 +50,8 @@ export interface Allowance {
   readonly requiresApproval: boolean;
   /** How many objects the namespace may have, and the name of the policy; null without a limit. */
   readonly maxTargets: { readonly count: number; readonly policy: string } | null;
+  /** How many servers of the namespace are read at a time; null without a limit. */
+  readonly maxReads: number | null;
 }
 
 /** Allowances that are kept although their policies may be others by now. */
@@ -60,6 +62,7 @@ const ANYTHING: Allowance = {
   whyNotMode: () => null,
   requiresApproval: false,
   maxTargets: null,
+  maxReads: null,
 };
 
 export interface PolicyTools extends ReflectorOptions {
@@ -231,16 +234,20 @@ function allowanceOf(policies: readonly PolicyResource[]): Allowance {
     }
     return null;
   };
-  const counts = policies.flatMap((policy) => {
-    const count = policy.spec?.limits?.maxTargets;
-    return count === undefined ? [] : [{ count, policy: nameOf(policy) }];
-  });
-  const [least = null] = counts.toSorted((one, other) => one.count - other.count);
+  const leastOf = (name: 'maxReads' | 'maxTargets') => {
+    const counts = policies.flatMap((policy) => {
+      const count = policy.spec?.limits?.[name];
+      return count === undefined ? [] : [{ count, policy: nameOf(policy) }];
+    });
+    const [least = null] = counts.toSorted((one, other) => one.count - other.count);
+    return least;
+  };
   return {
     limits,
     whyNotMode,
     requiresApproval: policies.some(({ spec }) => spec?.requireApproval === true),
-    maxTargets: least,
+    maxTargets: leastOf('maxTargets'),
+    maxReads: leastOf('maxReads')?.count ?? null,
   };
 }
 

@@ -26,6 +26,7 @@ import {
 } from './declared.ts';
 import { LaterTargets } from './later-targets.ts';
 import { VALUE_LIMITS, WORK_LIMITS } from './limits.ts';
+import { inTurn, namespaceIn, NamespaceShares } from './namespace-shares.ts';
 import { isSameOutside, outsideNames, type Outside, type OutsideReader } from './outside.ts';
 import type { SettingsApprovals } from './approvals.ts';
 import { whyTooMany, type Allowance, type SettingsPolicies } from './policies.ts';
@@ -90,6 +91,7 @@ export class ClusterSource implements SettingsSource {
   #declared: ReadonlyMap<string, Declared> = new Map();
   readonly #values = new SharedValues(VALUE_LIMITS.masked);
   readonly #targets = new LaterTargets();
+  readonly #shares = new NamespaceShares();
   /** When what is outside of an object is read again, on the monotonic clock. */
   readonly #dueOutside = new Map<string, number>();
   /** Objects that the policy of the file judges again. */
@@ -185,7 +187,15 @@ export class ClusterSource implements SettingsSource {
 
   /** The namespace of an object. */
   groupOf(key: string): string {
-    return key.slice(0, Math.max(0, key.indexOf('/')));
+    return namespaceIn(key);
+  }
+
+  planRoom(key: string): number {
+    return this.#shares.planRoom(key);
+  }
+
+  mostReads(namespace: string): number | null {
+    return this.#shares.mostReads(namespace);
   }
 
   /** To be called when the objects, or the policies, may have changed. A status that is written changes nothing of what is declared. */
@@ -256,6 +266,7 @@ export class ClusterSource implements SettingsSource {
     outside.retain(objects.values());
     const before = this.#declared;
     this.#declared = next;
+    this.#shares.take(next);
     for (const key of this.#dueOutside.keys()) if (!next.has(key)) this.#dueOutside.delete(key);
     for (const [key, { problem }] of next)
       if (problem?.message !== before.get(key)?.problem?.message) this.#tools.judged(key, problem);
@@ -429,21 +440,4 @@ export class ClusterSource implements SettingsSource {
     if (policy === undefined) return null;
     return checkPolicy([target], policy).then(() => null, asSetpointError);
   }
-}
-
-/** The first of each namespace, the second of each, and so on. */
-function* inTurn(unread: readonly Unread[]): Generator<Unread> {
-  const namespaces = new Map<string, Unread[]>();
-  for (const one of unread) {
-    const namespace = namespaceOf(one.object);
-    const others = namespaces.get(namespace) ?? [];
-    others.push(one);
-    namespaces.set(namespace, others);
-  }
-  for (let index = 0; namespaces.size > 0; index += 1)
-    for (const [namespace, objects] of namespaces) {
-      const one = objects[index];
-      if (one === undefined) namespaces.delete(namespace);
-      else yield one;
-    }
 }

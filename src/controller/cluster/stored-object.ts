@@ -61,9 +61,10 @@ export function readObject(
   const before = find(objectKey(named));
   const shown = isShared ? statusOf(status) : parsed('status', status);
   const refused = refusalOf(spec);
-  const size = storedSize(spec?.bytes ?? 0, spec?.tokens ?? 0);
+  const counted = isShared ? Math.max(0, (status?.bytes ?? 0) - OBJECT_LIMITS.freeStatusBytes) : 0;
+  const size = storedSize(spec?.bytes ?? 0, spec?.tokens ?? 0) + counted;
   if (refused !== null)
-    return { object: { ...named, spec: {}, refused, ...shown }, size: storedSize(0, 0) };
+    return { object: { ...named, spec: {}, refused, ...shown }, size: storedSize(0, 0) + counted };
   const isSame = before?.refused === undefined && isSameSpec(before, named);
   const specified = isSame ? { spec: before?.spec } : parsed('spec', spec);
   return { object: { ...named, ...specified, ...shown }, size };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
+import { MOST_STORED, storedPlan } from './stored-plan.ts';
 import type { ErrorReport } from '../../reconciler/model/error.ts';
 import type {
   JournalRecord,
@@ -240,13 +241,14 @@ export function newlyFound(
   plan: EnvironmentPlan,
   commit: string | null,
   declared: Declared = { at: null, isAdded: false, settled: null, digest: () => null },
+  most = MOST_STORED,
 ): StateEvent | null {
   const { name, labels, found: before, digest: known, lastRead: after } = state;
   const { strict } = state.settings;
   const status = watchStatusOf(plan, strict);
   const digest = digestOf(plan, strict);
   if (status === before && digest === known) return null;
-  const shown = shownOf(plan, status);
+  const shown = shownOf(storedPlan(plan, most), status);
   const labelled = Object.keys(labels).length === 0 ? {} : { labels };
   const edit = editOf(state, plan, declared);
   const waits = edit !== null && !isVerified(state, declared.digest());

@@ -67,14 +67,19 @@ export function isIdle<T>({ waiting, running }: Line<T>): boolean {
 /** The places that reads take, and who may have one more. */
 export class Places<T> {
   readonly #parallel: number;
+  readonly #mostOf: (group: string) => number;
   readonly #turns = new Map<T, Turn<T>>();
   readonly #running = noneRunning();
   /** Whether there is more than one group. */
   isShared = false;
 
   /** `parallel` is how many are read at a time of those whose services answer promptly. */
-  constructor(parallel: number) {
+  constructor(
+    parallel: number,
+    mostOf: (group: string) => number = () => Number.POSITIVE_INFINITY,
+  ) {
     this.#parallel = parallel;
+    this.#mostOf = mostOf;
   }
 
   has(one: T): boolean {
@@ -123,18 +128,26 @@ export class Places<T> {
     return this.#running[PROMPT] >= this.#parallel || this.#turns.size >= this.#most;
   }
 
+  /** Whether a group has as many reads under way as it may have. */
+  isAtMost({ name, running }: Group): boolean {
+    return running[PROMPT] + heldUp(running) >= this.#mostOf(name);
+  }
+
   /** Whether new environments may be read: so many may be waited for already that they would only add to them. */
   get takesNew(): boolean {
     return heldUp(this.#running) < this.#mostHeldUp;
   }
 
   /** Whether one more of a group may be read whose service is expected to answer promptly. */
-  mayBePrompt({ running }: Group, isNew: boolean): boolean {
+  mayBePrompt(group: Group, isNew: boolean): boolean {
+    if (this.isAtMost(group)) return false;
+    const { running } = group;
     return !this.isShared || heldUp(running) < (isNew ? this.#mostHeldUp : this.#most) / 2;
   }
 
   /** Whether a group may have one more place: a quarter of them is for those that have none, which may have one more than there are. */
   mayGroup(group: Group, speed: Speed, ring: Ring<T>): boolean {
+    if (this.isAtMost(group)) return false;
     const isFree = this.#free(speed) > 0;
     if (group.running[speed] === 0) return isFree || this.#turns.size < this.#most / 2;
     if (!isFree || !this.isShared) return isFree;

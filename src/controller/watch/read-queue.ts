@@ -33,6 +33,8 @@ interface QueueOptions<T> {
   readonly parallel: number;
   /** Whom an environment shares places with first, such as those of its namespace. */
   readonly groupOf: (one: T) => string;
+  /** Reads of a group at a time. Default: as many as there are places. */
+  readonly mostOf?: (group: string) => number;
   readonly originOf: (one: T) => string;
   /** Whether this process has not read it yet. */
   readonly isNew: (one: T) => boolean;
@@ -43,7 +45,7 @@ interface QueueOptions<T> {
 }
 
 /** Why an environment is due and not read. */
-type WaitReason = 'origin-limits' | 'group-share' | 'origin-share' | 'places';
+type WaitReason = 'origin-limits' | 'group-limit' | 'group-share' | 'origin-share' | 'places';
 
 /** Environments that have waited longer than they may, by their groups. */
 export interface LateGroup {
@@ -68,6 +70,7 @@ export function waitText(reason: WaitReason, group: string): string {
 
 const WAITS: Readonly<Record<WaitReason, (group: string) => string>> = {
   'origin-limits': () => 'its service limits requests, and other reads of it wait already',
+  'group-limit': (group) => `the limit of its ${group} for reads at a time is reached`,
   'group-share': (group) =>
     `other reads of its ${group} wait for slow services and use its share of the places`,
   'origin-share': () => 'other reads of its service wait for an answer and use its share',
@@ -104,7 +107,7 @@ export class ReadQueue<T extends Readable> {
 
   constructor(options: QueueOptions<T>) {
     this.#options = options;
-    this.#places = new Places(options.parallel);
+    this.#places = new Places(options.parallel, options.mostOf);
   }
 
   /** Takes over who is to be read from now on. What is being read goes on, and who waits keeps its place. */
@@ -192,6 +195,7 @@ export class ReadQueue<T extends Readable> {
     const ring = this.#ringOf(speed);
     const waits = this.#options.clock.monotonic() - since;
     if (this.#options.isHeldUp(line.origin)) return { reason: 'origin-limits', waits };
+    if (this.#places.isAtMost(line.group)) return { reason: 'group-limit', waits };
     if (speed !== PROMPT && !this.#places.mayGroup(line.group, speed, ring))
       return { reason: 'group-share', waits };
     if (speed !== PROMPT && !this.#places.mayLine(line, speed, ring))

@@ -8,6 +8,7 @@ import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
 import { basesOf, filesOf } from '../../reconciler/operations/load.ts';
+import { MOST_STORED } from './stored-plan.ts';
 import {
   type SessionRequest,
   loadSession,
@@ -65,6 +66,10 @@ export interface SettingsSource {
   originOf?(name: string): string | null;
   /** The group that an environment shares its places with first. Default: its file. */
   groupOf?(name: string): string;
+  /** Characters that the values of the stored plan of an environment may have. Default: the same for all. */
+  planRoom?(name: string): number;
+  /** Reads of a group at a time, if that is limited. */
+  mostReads?(group: string): number | null;
   /** Whether an environment of this source is gone for good, and belongs to no other controller. Default: that cannot be distinguished. */
   isGone?(name: string): boolean;
   /** How many it has that are not watched, by reason. */
@@ -118,6 +123,14 @@ export class CurrentFiles implements Files {
   }
 
   /** Those that an environment shares its places with first: of its namespace, or of its file. */
+  planRoom(name: string): number {
+    return this.#source.planRoom?.(name) ?? MOST_STORED;
+  }
+
+  mostReads(group: string): number {
+    return this.#source.mostReads?.(group) ?? Number.POSITIVE_INFINITY;
+  }
+
   groupOf(name: string): string {
     return this.#source.groupOf?.(name) ?? this.#places.get(name)?.file ?? '';
   }

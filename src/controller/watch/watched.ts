@@ -9,6 +9,7 @@ import { AgreementOf, type AgreementTools } from './agreements.ts';
 import { EnvironmentRecords, HealTimes, type RecordTools } from './environment-records.ts';
 import { Confirmation, type Confirmed } from './confirmation.ts';
 import { digestOf, newlyFound, type Declared } from './environment-state.ts';
+import { storedPlan } from './stored-plan.ts';
 import { KeyCheck } from './key-check.ts';
 import { EnvironmentLock, whyUnusable, type LockTools, type Lock } from './locks/locks.ts';
 import { NextTurn, type OutageTools, CONFIRM, watchSettings, untilNextRead } from './schedule.ts';
@@ -33,6 +34,8 @@ export interface WatchTools extends TurnTools, AgreementTools, LockTools, Record
   readonly interval: number;
   /** How long after a part of an edit another one still belongs to it, in milliseconds. */
   readonly joins: number;
+  /** Characters that the values of the stored plan of an environment may have. */
+  readonly planRoom: (name: string) => number;
   /** A number from 0 to 1. */
   readonly random: () => number;
   /** The commit that an environment is declared by. */
@@ -323,12 +326,14 @@ export class Watched {
     if (signal.aborted && plan.status === 'error') return 'no';
     const [now, passing] = [clock.now(), clock.monotonic()];
     const { commit, target } = declared;
-    const event = newlyFound(this.state, plan, commit, {
+    const room = this.#tools.planRoom(this.name);
+    const declaredAs = {
       ...this.#declaredAs,
       settled: this.#settled.after(this.#tools.rollouts.soak),
       digest: () => digest?.() ?? null,
-    });
-    records.know({ kind: 'read', at: now, plan, commit });
+    };
+    const event = newlyFound(this.state, plan, commit, declaredAs, room);
+    records.know({ kind: 'read', at: now, plan: storedPlan(plan, room), commit });
     if (this.state.found === 'in-sync') this.#settled.inSync(target, digest, passing);
     if (!this.#gone) this.#next.found(plan);
     if (event !== null) records.add(event, now);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeRequest } from '../../../src/controller/cluster/kube-api.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
+import { EVENT_LIMITS } from '../../../src/controller/cluster/limits.ts';
 import { EventWriter, happened } from '../../../src/controller/cluster/events.ts';
 
 /** The body of the event that is written of an object. */
@@ -103,5 +104,29 @@ describe('events of one object', () => {
     }
     await writer.end();
     expect(events.size).toBe(30);
+  });
+
+  it('of a namespace that has thousands are dropped, and those of the others are written in turn', async () => {
+    const order: string[] = [];
+    const writer = new EventWriter({
+      api: {
+        ask: async ({ path }) => {
+          order.push(path.split('/')[5] ?? '');
+          return { kind: 'done', value: {} };
+        },
+      },
+      clock: { now: () => 0, monotonic: () => 0, sleep: async () => {} },
+      problem: () => {},
+    });
+    const write = (namespace: string, name: string, note: string): void => {
+      const metadata = { name, namespace, uid: `${namespace}/${name}` };
+      writer.write({ metadata, spec }, { type: 'Normal', reason: 'Drifted', note });
+    };
+    for (let index = 0; index < 2_000; index += 1) write('hostile', `o${index}`, 'drift');
+    for (let index = 0; index < 20; index += 1) write('quiet', `o${index}`, 'drift');
+    await writer.end();
+    expect(order.filter((namespace) => namespace === 'quiet')).toHaveLength(20);
+    expect(order.length).toBeLessThanOrEqual(EVENT_LIMITS.waiting + 1);
+    expect(order.slice(0, 45).filter((namespace) => namespace === 'quiet')).toHaveLength(20);
   });
 });

@@ -9,6 +9,7 @@ const ALLOWANCE = {
   whyNotMode: () => null,
   requiresApproval: false,
   maxTargets: null,
+  maxReads: null,
 };
 const SERVER = { url: 'https://agents.example.com' };
 

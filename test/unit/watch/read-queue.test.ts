@@ -20,12 +20,19 @@ function some(...names: readonly string[]): readonly One[] {
 }
 
 /** A queue of two places for prompt services, four for slow ones and eight for those that hang, on a clock that the test sets. */
-function made(all: readonly One[], { isHeldUp = (_origin: string): boolean => false } = {}) {
+function made(
+  all: readonly One[],
+  {
+    isHeldUp = (_origin: string): boolean => false,
+    mostOf = (_group: string): number => Number.POSITIVE_INFINITY,
+  } = {},
+) {
   const world = { now: 0, isBusy: false };
   const queue = new ReadQueue<One>({
     clock: { monotonic: () => world.now },
     parallel: 2,
     groupOf: ({ group }) => group,
+    mostOf,
     originOf: ({ origin }) => origin,
     isNew: ({ isNew }) => isNew,
     isHeldUp,
@@ -191,4 +198,18 @@ describe('the places for services that hang', () => {
     expect(prompt.count).toBe(0);
     expect(hung).toBe(11);
   });
+});
+
+it('a group has no more reads at a time than its limit, however its services answer', () => {
+  const [a, b, c] = some('a', 'b', 'c').map((each) => ({ ...each, group: 'limited' }));
+  const z = one('z', { group: 'other' });
+  const all = [a, b, c, z].filter((each) => each !== undefined);
+  const mostOf = (group: string) => (group === 'limited' ? 1 : Number.POSITIVE_INFINITY);
+  const { queue, at, end } = made(all, { mostOf });
+  expect(at(0)).toEqual(['a', 'z']);
+  end(z);
+  expect(at(9_000)).toEqual([]);
+  expect(b && queue.whyWaiting(b)?.reason).toBe('group-limit');
+  end(...all.slice(0, 1));
+  expect(at(9_001)).toEqual(['b']);
 });
