@@ -191,7 +191,7 @@ function modeText({ mode, windows, maxHealsPerHour }: WatchState['settings']): s
   if (mode === 'detect') return 'detect: differences are reported, and nothing is written';
   const when =
     windows === null ? 'at any time' : `in ${windows.map(({ text }) => text).join(', ')}`;
-  return `heal ${when}, the same path at most ${counted(maxHealsPerHour, 'time')} an hour`;
+  return `heal ${when}, at most ${counted(maxHealsPerHour, 'time')} an hour`;
 }
 
 function readsHtml({ reads }: WatchState, records: readonly JournalRecord[]): Markup {

@@ -4,7 +4,7 @@ import { namesListed } from '../../reconciler/model/wording.ts';
 import { markup, markupSource, type Markup } from '../../reconciler/render/html/page.ts';
 import type { Watching } from '../watch/watching.ts';
 import { alertOfCondition, hasRunbook } from '../../reconciler/model/alert-names.ts';
-import { timeHtml } from './times.ts';
+import { ageHtml, clockText } from './times.ts';
 
 /** A piece of a page that can be replaced alone: one element with this id. Equal keys mean that the piece has not changed. */
 export interface PagePart {
@@ -94,7 +94,7 @@ export function controllerPart(watching: Watching, now: number): PagePart {
           : null,
         ...conditions.map(
           ({ kind, message, since }) =>
-            markup`<li>! ${message} (since ${timeHtml(since, now)}) ${runbookLink(alertOfCondition(kind))}</li>\n`,
+            markup`<li>! ${message} Since ${clockText(since)}, ${ageHtml(since, now)}. ${runbookLink(alertOfCondition(kind))}</li>\n`,
         ),
       ].filter((problem) => problem !== null);
       const notes = [

@@ -1,7 +1,7 @@
 import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 
-/** How long ago, or in how long: `3 m ago`, `in 2 m`, `due`. The page's script counts on. Null is `never`. */
+/** How long ago, or in how long: `3 m ago`, `in 2 m`. The page's script counts on. Null is `never`. */
 export function ageHtml(at: string | null, now: number): Markup {
   const time = at === null ? Number.NaN : Date.parse(at);
   if (Number.isNaN(time)) return markup`<span class="soft">never</span>`;
@@ -9,9 +9,13 @@ export function ageHtml(at: string | null, now: number): Markup {
   return markup`<time datetime="${iso}" title="${minuteText(iso)}" data-age>${ageWords(time, now)}</time>`;
 }
 
-/** The same for a time that is to come; null is `–`. */
+/** The same for a time that is to come, `due 3 m ago` once it has passed; null is `–`. */
 export function dueHtml(at: string | null, now: number): Markup {
-  return at === null ? markup`<span class="soft">–</span>` : ageHtml(at, now);
+  const time = at === null ? Number.NaN : Date.parse(at);
+  if (Number.isNaN(time)) return markup`<span class="soft">–</span>`;
+  const iso = new Date(time).toISOString();
+  const words = time <= now ? `due ${ageWords(time, now)}` : ageWords(time, now);
+  return markup`<time datetime="${iso}" title="${minuteText(iso)}" data-age="due">${words}</time>`;
 }
 
 /** How long something has lasted: `for 3 m`. The page's script counts on. */

@@ -105,9 +105,7 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
       ? `${problem} Nothing is watched until the SettingsTargets can be listed.`
       : `${problem} ${CLUSTER_PARTS[part]?.follows ?? 'The SettingsTargets that were listed last stay in force.'}`,
   reads: (problem, part) =>
-    part === ''
-      ? `${problem} What changes on a service is found late, and healed late.`
-      : `${problem} Environments of other services are read on time.`,
+    part === '' ? `${problem} What changes on a service is found late, and healed late.` : problem,
   page: (problem, part) => `${problem} The page goes on with the ${part} that it had.`,
   receiver: (problem) => problem,
 };

@@ -52,7 +52,10 @@ export class LateReads {
     this.#found = this.#options.lateness();
     const { prompt, slow, hanging } = this.#found;
     this.#set('', prompt, now, () => this.#text(prompt, hanging, false));
-    this.#set('slow', slow, now, () => this.#text(slow, hanging, true));
+    this.#set('slow', slow, now, () => {
+      const text = this.#text(slow, hanging, true);
+      return prompt.count > 0 ? text : `${text} Environments of other services are read on time.`;
+    });
   }
 
   #set(part: '' | 'slow', { count }: LateGroup, now: number, text: () => string): void {

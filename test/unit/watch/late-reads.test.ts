@@ -66,6 +66,14 @@ describe('environments that are read late', () => {
     expect(conditions.areSilencing).toBe(false);
   });
 
+  it('are two conditions that do not contradict each other', () => {
+    const { look } = made();
+    expect(look(0, { prompt: waiting(37), slow: waiting(15), hanging: 32 })).toEqual([
+      '32 environments hang, 37 wait for a turn, one for 45 s. What changes on a service is found late, and healed late.',
+      '32 environments hang, 15 of slow services wait for a turn, one for 45 s.',
+    ]);
+  });
+
   it('are logged once a minute, and over once none was late for half a minute', () => {
     const { look, logged } = made();
     for (let at = 0; at < 120; at += 5) look(at * SECOND, { prompt: waiting(at + 1), hanging: 1 });
