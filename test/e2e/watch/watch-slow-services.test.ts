@@ -182,6 +182,6 @@ it(
     await until(() => controller.states().every(({ found }) => found === 'error'));
     world.isUnwell = false;
     await until(() => controller.states().every(({ found }) => found === 'in-sync'));
-    expect(controller.health.hanging).toBe(0);
+    await until(() => controller.health.hanging === 0);
   },
 );
