@@ -83,7 +83,11 @@ export class EditProgress {
     if (settings.mode !== 'heal') return this.remove(name);
     const [ring, stage] = [ringOf(state), this.#stageOf(state, isWriting, now)];
     if (before?.ring === ring && before.stage === stage) return;
-    this.#take(name, before);
+    this.#place(name, ring, stage);
+  }
+
+  #place(name: string, ring: Ring, stage: Stage): void {
+    this.#take(name, this.#places.get(name));
     this.#places.set(name, { ring, stage });
     this.#all.add(name, stage);
     const stages = this.#rings.get(ring) ?? new Stages();
@@ -119,7 +123,7 @@ export class EditProgress {
     return why;
   }
 
-  /** Those that have asked and may be written now. Each is to be put as being written before the next one is taken. */
+  /** Those that have asked and may be written now; each counts as being written from then on. */
   *ready(): Generator<string> {
     if (!this.#hasMoved) return;
     this.#hasMoved = false;
@@ -127,8 +131,14 @@ export class EditProgress {
       for (const name of names) {
         if (this.#whyWait(ring) !== null) break;
         names.delete(name);
+        this.#place(name, ring, 'open');
         yield name;
       }
+  }
+
+  /** Whether it is written to no environment, and waits in none. */
+  get isOver(): boolean {
+    return this.#all.count('open', 'waiting') === 0;
   }
 
   #whyWait(ring: Ring): Waits | null {

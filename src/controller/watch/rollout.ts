@@ -69,11 +69,14 @@ export class Rollouts {
   /** Takes that an environment was read. Those that may follow it are read; returns in how many milliseconds it is to be read to be verified, null if it is not. */
   after(state: WatchState): number | null {
     this.end(state);
-    for (const progress of this.#edits.values())
+    for (const [edit, progress] of this.#edits) {
       for (const name of progress.ready()) {
         this.#writing.add(name);
         this.#tools.wake(name);
       }
+      // Its progress is counted anew if it is asked for again.
+      if (progress.isOver) this.#edits.delete(edit);
+    }
     const { rollout } = state;
     if (rollout === null) return null;
     const { clock, soak } = this.#tools;

@@ -73,9 +73,9 @@ export function agreementAfter(
   };
 }
 
-/** A digest of all that a file declares of a service: the same for two files that declare the same. */
+/** A digest of all that a file declares of a service, and of its address: the same for two files that declare the same. */
 export function declaredDigest(
-  { desired: declared, observed, plan }: Omit<Compared, 'address'>,
+  { desired: declared, observed, plan, address }: Compared,
   { quick }: Pick<Digests, 'quick'>,
 ): string {
   const desired = namedHere(declared, observed);
@@ -83,7 +83,7 @@ export function declaredDigest(
   const items = plan.flatMap(({ resource }) =>
     resource.items === null ? [] : [[resource.name, [...resource.items.declared(desired, quick)]]],
   );
-  return short(quick)([places, desired.unmanaged, items]);
+  return short(quick)([address, places, desired.unmanaged, items]);
 }
 
 /** What of a read has differed since the first one of the service; all of it if this is the first. */

@@ -25,7 +25,8 @@ interface Member {
 interface Scene {
   readonly folder: string;
   readonly members: readonly Member[];
-  readonly edit: (language: string) => void;
+  /** `moved` are the servers that environments have instead of their own. */
+  readonly edit: (language: string, moved?: readonly StoreServer[]) => void;
   readonly watch: World;
 }
 
@@ -38,8 +39,9 @@ async function begin(
   const members: Member[] = [];
   for (const ring of rings) members.push({ store: await startStore({}, { language: 'en' }), ring });
   stores.push(...members.map(({ store }) => store));
-  const edit = (language: string): void => {
-    const each = members.map(({ store, ring }, index) => {
+  const edit: Scene['edit'] = (language, moved = []) => {
+    const each = members.map(({ store: own, ring }, index) => {
+      const store = moved[index] ?? own;
       const labels = ring === null ? '' : `, labels: { ring: "${ring}" }`;
       return `  e${index}: { server: { url: "${store.url}" }${labels} }\n`;
     });
@@ -214,6 +216,24 @@ describe('an edit of many environments', () => {
     all.edit('it');
     await watch.pass(40 * SECOND);
     expect(reached(all, 'it')).toEqual(['e0']);
+    await watch.stop();
+  });
+
+  it('waits if it is of the address alone, also once something else changes there', async () => {
+    const all = await begin(['0', '1'], { soak: 10 * MINUTE });
+    const { watch } = all;
+    await watch.pass(12 * MINUTE);
+    const moved = [
+      await startStore({}, { language: 'fr' }),
+      await startStore({}, { language: 'fr' }),
+    ];
+    stores.push(...moved);
+    all.edit('en', moved);
+    await watch.pass(MINUTE);
+    const [first, second] = moved;
+    if (second !== undefined) second.stored = { language: 'it' };
+    await watch.pass(5 * MINUTE);
+    expect([first?.posts(), second?.posts(), why(watch, 'e1')]).toEqual([1, 0, 'waits for ring 0']);
     await watch.stop();
   });
 

@@ -85,7 +85,7 @@ describe('the progress of an edit', () => {
 function fleet(count: number, ringOf: (index: number) => string | null) {
   let now = WATCHED_AT;
   let listed = 0;
-  let looks = 0;
+  let mostWoken = 0;
   const woken: string[] = [];
   const states = new Map<string, WatchState>();
   const rollouts = new Rollouts({
@@ -95,7 +95,9 @@ function fleet(count: number, ringOf: (index: number) => string | null) {
       return [...states.values()];
     },
     isWatched: (name) => states.has(name),
-    wake: (name) => woken.push(name),
+    wake: (name) => {
+      mostWoken = Math.max(mostWoken, woken.push(name));
+    },
     soak: SOAK,
     maxFailures: '10%',
   });
@@ -103,7 +105,6 @@ function fleet(count: number, ringOf: (index: number) => string | null) {
     const state = { ...watchState({ name }), ...states.get(name), ...more };
     states.set(name, state);
     rollouts.update(state);
-    looks += 1;
     return state;
   };
   const settings = { ...watchState().settings, mode: 'heal' as const };
@@ -131,7 +132,7 @@ function fleet(count: number, ringOf: (index: number) => string | null) {
     }
   };
   const reached = (): number => [...states.values()].filter(({ edit }) => edit === null).length;
-  return { states, read, minutes, reached, counts: () => ({ listed, looks }) };
+  return { states, read, minutes, reached, counts: () => ({ listed, mostWoken }) };
 }
 
 describe('an edit of 10,000 environments', () => {
@@ -143,6 +144,13 @@ describe('an edit of 10,000 environments', () => {
     for (const name of all.states.keys()) all.read(name);
     all.minutes(minutes);
     expect([all.reached(), all.counts().listed]).toEqual([10_000, 1]);
+  });
+
+  it('wakes no more than may be written', () => {
+    const all = fleet(50, () => null);
+    for (const name of all.states.keys()) all.read(name);
+    all.minutes(1);
+    expect([all.reached(), all.counts().mostWoken]).toEqual([11, 10]);
   });
 
   it('wakes those of an earlier ring, also if one of a later ring asked first', () => {
