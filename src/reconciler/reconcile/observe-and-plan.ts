@@ -34,9 +34,10 @@ export async function observeAndPlan<O extends ObservedState | null>(
   }
   const lacked = lackingAll(lacking);
   if (lacked !== null) throw lacked;
-  await resolveReferences(input, observed);
   const parts: PartPlan[] = [];
   for (const plan of read) if (plan !== null) parts.push(plan(parts));
+  const changes = parts.flatMap((part) => part.changes);
+  await resolveReferences(input, observed, changes);
   return proven(input, planEnvironment(input, observed, parts));
 }
 

@@ -3,6 +3,7 @@ import { SetpointError } from '../model/error.ts';
 import { entriesOf, MCP_LISTS, pathedEntries } from '../model/mcp.ts';
 import { OTHERS } from '../model/mcp-map.ts';
 import { formatPath } from '../model/path.ts';
+import type { Change } from '../model/plan.ts';
 import { serversIn, type DesiredState, type ObservedState } from '../model/state.ts';
 import { isRecord } from '../model/value.ts';
 import { managesEntry, managesField } from '../plan/declared.ts';
@@ -23,16 +24,19 @@ const NOT_JUDGED: Readonly<Record<string, (name: string) => boolean>> = {
 };
 
 /**
- * Throws a SetpointError if a declared item names one that will not be there, or one of which the service has two. Asks the service only for what
- * the file does not declare. What a snapshot does not have is not judged.
+ * Throws a SetpointError if an item that the plan writes names one that will not be there, or one of which the service has two. Asks the
+ * service only for what the file does not declare. What a snapshot does not have is not judged, nor an item that is as the file declares it.
  */
 export async function resolveReferences(
   input: Pick<PlanInput<ObservedState | null>, 'desired' | 'reader' | 'resources' | 'signal'>,
   settings: ObservedState | null,
+  changes: readonly Pick<Change, 'path'>[],
 ): Promise<void> {
   const { desired, resources } = input;
   if (settings === null || settings.saved === true) return;
-  const open = itemReferences(desired).filter((one) => isOpen(one, desired));
+  const isWritten = ({ path: [block, name] }: ItemReference): boolean =>
+    changes.some(({ path }) => path[0] === block && path[1] === name);
+  const open = itemReferences(desired).filter((one) => isWritten(one) && isOpen(one, desired));
   const blocks = new Set(open.map(({ block }) => block));
   if (blocks.size === 0) return;
   const problems: string[] = [];

@@ -381,15 +381,13 @@ describe('move-endpoint compares hosts in every spelling', () => {
   const base = (from: string | null) => ({ llm_api_key: 'k', llm_base_url: from });
   const to = (address: string) => `  llm_base_url: "${address}"\n`;
   it.each<[string, JsonRecord, string]>([
-    ['no scheme', base('api.example.com/v1'), to('evil.example/v1')],
-    ['no scheme, with a port', base('localhost:8080/v1'), to('evil.example:8080/v1')],
-    ['no scheme, from a scheme', base('https://api.example.com/v1'), to('evil.example')],
+    ['from an address without a scheme', base('api.example.com/v1'), to('https://evil.example/v1')],
     ['from the provider', base(null), to('https://evil.example')],
     ['to the provider', base('https://api.example.com'), '  llm_base_url: null\n'],
     [
       'userinfo that resembles the host',
-      base('https://api.example.com/v1'),
-      to('https://api.example.com@evil.example/v1'),
+      held,
+      shttp('url: "https://a.example.com@b.example.com/mcp", api_key: "${env:HELD}"'),
     ],
     [
       'a backslash, which programs read in two ways',
@@ -399,7 +397,7 @@ describe('move-endpoint compares hosts in every spelling', () => {
     ['another port', base('https://api.example.com/v1'), to('https://api.example.com:8443/v1')],
     ['encryption left out', base('https://api.example.com/v1'), to('http://api.example.com/v1')],
     ['a reference', base('https://api.example.com/v1'), to('${env:EVIL}')],
-    ['websockets', base('wss://api.example.com/v1'), to('wss://evil.example/v1')],
+    ['websockets', held, shttp('url: "wss://b.example.com/mcp", api_key: "${env:HELD}"')],
     [
       'an entry that takes the key of another',
       held,
@@ -432,7 +430,7 @@ describe('move-endpoint compares hosts in every spelling', () => {
   });
 
   it.each<[string, JsonRecord, string]>([
-    ['another path', base('api.example.com/v1'), to('api.example.com/v2')],
+    ['another path', base('https://api.example.com/v1'), to('https://api.example.com/v2')],
     ['a scheme that is added', base('api.example.com/v1'), to('https://api.example.com/v1')],
     ['capitals', base('https://API.example.com/v1'), to('https://api.EXAMPLE.com/v2')],
     ['the default port', base('https://api.example.com/v1'), to('https://api.example.com:443/v1')],

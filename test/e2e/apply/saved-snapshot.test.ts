@@ -193,7 +193,7 @@ describe('a snapshot knows the literals of the file that it masks', () => {
     shttp_servers:
       - { url: "https://keyed.example.com/mcp", api_key: "\${env:MCP_KEY}" }
       - { url: "https://query.example.com/mcp?team=${team}" }`;
-  const BASE = 'https://me:pw@llm.example.com/v1';
+  const BASE = 'https://llm.example.com/v1?key=pw';
 
   beforeEach(async () => {
     server.stored = {
@@ -215,11 +215,15 @@ describe('a snapshot knows the literals of the file that it masks', () => {
     ['an argument', file('another', 'seven', BASE), ['files']],
     ['a query', file('in-the-file', 'eight', BASE), ['https://query.example.com/mcp']],
     [
-      'userinfo',
-      file('in-the-file', 'seven', 'https://me:no@llm.example.com/v1'),
+      'a query of a model',
+      file('in-the-file', 'seven', 'https://llm.example.com/v1?key=no'),
       ['llm_base_url'],
     ],
-    ['no userinfo', file('in-the-file', 'seven', 'https://llm.example.com/v1'), ['llm_base_url']],
+    [
+      'no query of a model',
+      file('in-the-file', 'seven', 'https://llm.example.com/v1'),
+      ['llm_base_url'],
+    ],
     [
       'no query',
       file('in-the-file', 'seven', BASE).replace('?team=seven', ''),

@@ -59,9 +59,14 @@ function addressIn(block: string) {
   return found === undefined ? undefined : { name: found.path.at(-1), former: found.former };
 }
 
+const AGENT = 'llm_profiles: { main: { model: openai/gpt-5 } }';
+
 /** The edits of an item of a collection that the file declares in a block of its own. */
 function editsOf(sample: SampleItem): readonly Edit[] {
-  const { block, name, declared, removed, altered } = sample;
+  const { block, name, removed, altered } = sample;
+  // An item that names an LLM profile is declared with it.
+  const needs = / main\b/.test(sample.declared('/')) && block !== 'llm_profiles' ? AGENT : NONE;
+  const declared = (folder: string): string => `${needs}\n${sample.declared(folder)}`.trim();
   const form = FORMS.get(block);
   if (form === undefined) throw new Error(`No collection has the block ${block}.`);
   const address = addressIn(block);
@@ -77,12 +82,12 @@ function editsOf(sample: SampleItem): readonly Edit[] {
   const keyless = (text: string): string =>
     text.replace(/(api_key|token): "\$\{env:THE_KEY\}",? ?/, '').replace(', }', ' }');
   return [
-    { what: 'is new', before: () => NONE, after: declared, found: runs },
-    { what: 'is removed', before: declared, after: () => `${NONE}\n${removed}`, found: clears },
+    { what: 'is new', before: () => needs, after: declared, found: runs },
+    { what: 'is removed', before: declared, after: () => `${needs}\n${removed}`, found: clears },
     {
       what: 'is removed as one that the file does not name',
       before: declared,
-      after: () => `${NONE}\ncollections: { ${block}: { others: remove } }`,
+      after: () => `${needs}\ncollections: { ${block}: { others: remove } }`,
       found: [...clears, 'remove-others'],
     },
     ...(altered === undefined || address?.name === 'host'
@@ -323,7 +328,6 @@ const ACTIVE = [
   };
 });
 
-const AGENT = 'llm_profiles: { main: { model: openai/gpt-5 } }';
 const agentOf = (members: string) => `${AGENT}\nagent_profiles: { theirs: { ${members} } }`;
 const OWN = 'agent_kind: acp, acp_server: custom, acp_command: one';
 

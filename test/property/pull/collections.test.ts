@@ -182,10 +182,14 @@ function whole(blocks: Blocks, dialect: Dialect, active: string): Blocks {
     old: { provider: 'openai', api_key: '${env:B}' },
     ...(blocks['provider_connections'] as Blocks | undefined),
   };
+  const files = { command: 'npx', args: [], env: { LEVEL: 'info' } };
+  const servers = { files, ...(blocks['mcp_servers'] as Blocks | undefined) };
   return {
     ...blocks,
     llm_profiles: profiles,
-    ...(dialect === 'agent-server' ? { provider_connections: connections } : {}),
+    ...(dialect === 'agent-server'
+      ? { provider_connections: connections, mcp_servers: servers }
+      : {}),
     ...(active === '' ? {} : { active: { llm_profile: active } }),
   };
 }
