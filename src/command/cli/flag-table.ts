@@ -148,7 +148,7 @@ export const FLAGS = {
     value: 'file',
     repeatable: true,
     about:
-      'take what FILE has, and read no service: config.toml, settings.json, .env, compose or Helm values, mcp.json and the like, or a folder such as ~/.openhands; repeatable, the last holds',
+      'take what FILE has, and read no service: config.toml, settings.json, .env, compose files, objects of Kubernetes, mcp.json and the like, or a folder such as ~/.openhands; repeatable, the last holds',
     completion: 'files',
   },
   '--force': { about: 'edit a file that has changes git has not committed' },

@@ -7,6 +7,8 @@ export interface Indirection {
   readonly what: string;
   /** The variable that it names; null if it names none, or does more than that. */
   readonly variable: string | null;
+  /** What stands in for the variable; null if nothing does. */
+  readonly fallback: string | null;
   /** Whether it is the whole text. */
   readonly isWhole: boolean;
   /** Whether no password looks like it: `$ecret` may be one. */
@@ -14,7 +16,7 @@ export interface Indirection {
 }
 
 const NAME = '[A-Za-z_]\\w*';
-const QUOTED = `'[^'\\n]*'|"[^"\\n]*"`;
+const QUOTED = `'(?<single>[^'{}$\\n]*)'|"(?<double>[^"{}$\\n]*)"`;
 
 /** Each form, first match first. The group `name` is the variable, if the form is no more than a variable. */
 const FORMS: readonly (readonly [what: string, pattern: RegExp])[] = [
@@ -53,12 +55,12 @@ const FORMS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a reference of another program, env(…)', /^\s*(?:env\(.*\)|!env\b.*)\s*$/s],
   [
     'a reference to a secret store',
-    /^\s*(?:op|vault|awssm|awsps|gcpsm|azkv|doppler|infisical|bws|keychain|keyring|ref\+\w+):\/\/\S+\s*$|^\s*@Microsoft\.KeyVault\(.*\)\s*$/,
+    /(?:^|[\s="'/])(?:op|vault|awssm|awsps|gcpsm|azkv|doppler|infisical|bws|keychain|keyring|ref\+\w+):\/\/\S+|^\s*@Microsoft\.KeyVault\(.*\)\s*$/,
   ],
   ['a placeholder for a value of your own, <…>', /<[A-Za-z][\w .:/'-]{0,80}>/],
   [
     'a placeholder for a value of your own',
-    /^\s*(?:your[-_ ][\w .-]{1,60}|[\w-]{0,20}[-_]your[-_][\w-]{1,60}|(?:change|replace)[-_ ]?(?:me|this)|insert[-_ ][\w .-]{1,60}|(?:sk|pk|ghp|xox[bp])-?_?(?:\.{3,}|…))\s*$/i,
+    /(?:^|[=:]|\/\/)\s*your[-_][\w-]{1,60}(?=[./:?#])|(?:^|[=:])\s*(?:your[-_ ][\w .-]{1,60}|[\w-]{0,20}[-_]your[-_][\w-]{1,60}|(?:change|replace)[-_ ]?(?:me|this)|insert[-_ ][\w .-]{1,60}|(?:sk|pk|ghp|xox[bp])-?_?(?:\.{3,}|…))\s*$/i,
   ],
 ];
 
@@ -72,10 +74,11 @@ export function findIndirection(whole: string): Indirection | null {
   for (const [what, pattern] of FORMS) {
     const match = pattern.exec(text);
     if (match === null) continue;
-    const { name, only } = match.groups ?? {};
+    const { name, only, single, double } = match.groups ?? {};
     return {
       what,
       variable: name ?? only ?? null,
+      fallback: (single ?? double) || null,
       isWhole: match[0].trim() === whole.trim(),
       isCertain: !/^\s*\$\w*[a-z]\w*\s*$/.test(whole),
     };

@@ -15,9 +15,13 @@ export interface Flaw {
   readonly kind: 'form' | 'indirection' | 'userinfo';
 }
 
+function isFree(use: TextUse): boolean {
+  return use === 'free' || use === 'prose';
+}
+
 /** The first reason why a text cannot work for a use; null if there is none. Empty text clears, and is no flaw. */
 export function findFlaw(text: string, use: TextUse): Flaw | null {
-  if (text === '' || use === 'free') return null;
+  if (text === '' || isFree(use)) return null;
   return characterFlaw(text, use) ?? indirectionFlaw(text, use) ?? addressFlaw(text, use);
 }
 
@@ -118,7 +122,7 @@ export function findTemplateFlaw(parts: readonly TemplatePart[], use: TextUse): 
   const literals = parts.filter((part) => typeof part === 'string');
   const whole = parts.map((part) => (typeof part === 'string' ? part : 'x')).join('');
   if (literals.length === parts.length) return findFlaw(whole, use);
-  if (use === 'free') return null;
+  if (isFree(use)) return null;
   const flaw = characterFlaw(whole, use);
   if (flaw !== null) return flaw;
   for (const text of literals) {
@@ -154,7 +158,7 @@ function sameOr(list: readonly Value[], map: (one: Value, index: number) => Valu
 function usable(secret: Secret, path: Path): Secret {
   const { ref } = secret;
   const { use } = factsAt(path);
-  if (ref === null || use === 'free') return secret;
+  if (ref === null || isFree(use)) return secret;
   const verdict = secret.compareWith((text) => findFlaw(text, use)?.what ?? '');
   if (verdict === '') return secret;
   const problem = `${subjectOf(ref)} ${verdict}`;

@@ -6,10 +6,12 @@ import {
   isForeignList,
   isForeignRecord,
   isText,
+  nameOf,
 } from './foreign.ts';
 import { type Findings, Gathering, NOT_TAKEN } from './written.ts';
 import {
   findAgent,
+  findAgentProfile,
   findProfile,
   findSecrets,
   findSections,
@@ -20,21 +22,40 @@ import {
 import type { Form } from './parse.ts';
 import { type ReferenceStyle, withReferences } from './references.ts';
 import { findServers, isServers } from './servers.ts';
-import { environmentsIn, findVariables } from './variables.ts';
+import { isObject, type Objects, textsOf, withObjects } from './objects.ts';
+import { asVariables, environmentsIn, findVariables } from './variables.ts';
 
-/** Finds in a file what a settings file can declare, whatever wrote it. `profile` is the name of the LLM profile that it may be. */
+/** An item of a block that a file may be. */
+export interface Item {
+  readonly block: 'llm_profiles' | 'agent_profiles';
+  readonly name: string;
+}
+
+/** Finds in a file what a settings file can declare, whatever wrote it. `item` is what it may be by its place. */
 export function findIn(
   form: Form,
   documents: readonly Foreign[],
-  profile: string | null = null,
+  objects: Objects,
+  item: Item | null = null,
 ): Findings {
   const found = new Gathering();
-  for (const document of documents) {
+  for (const document of documents.flatMap(itemsOf)) {
     if (!isForeignRecord(document)) continue;
-    if (profile !== null && isText(document['model'])) findProfile(profile, document, found);
-    else findInDocument(form, document, found);
+    if (item?.block === 'llm_profiles' && isText(document['model']))
+      findProfile(item.name, referring(document, 'none'), found);
+    else if (item?.block === 'agent_profiles')
+      findAgentProfile(item.name, referring(document, 'none'), found);
+    else findInDocument(form, document, objects, found);
   }
   return found;
+}
+
+/** The objects of a list of Kubernetes, or the document itself. */
+function itemsOf(document: Foreign): readonly Foreign[] {
+  const { kind, items } = isForeignRecord(document) ? document : {};
+  return typeof kind === 'string' && kind.endsWith('List') && isForeignList(items)
+    ? items
+    : [document];
 }
 
 /** The files that the services of a compose file take their variables from, in their order. */
@@ -51,40 +72,27 @@ export function environmentFiles(documents: readonly Foreign[]): readonly string
   return [...new Set(paths.filter((one) => typeof one === 'string'))];
 }
 
-function findInDocument(form: Form, document: ForeignRecord, found: Gathering): void {
+function findInDocument(
+  form: Form,
+  document: ForeignRecord,
+  objects: Objects,
+  found: Gathering,
+): void {
   if (form === 'variables') {
-    findVariables(referring(document, 'dotenv', [], found), [], found);
+    findVariables(referring(document, 'dotenv'), [], found);
     return;
   }
   const blocks = serverBlocks(document);
-  for (const { at, servers } of blocks) findServers(withoutEditors(servers, at, found), at, found);
+  for (const { at, servers } of blocks) findServers(withReferences(servers, 'editor'), at, found);
   const rest = withoutKeys(document, new Set(blocks.flatMap(({ at }) => at.slice(0, 1))));
-  if (form === 'toml') findToml(document, rest, found);
-  else if (isAgent(rest)) findAgent(rest, found);
+  const read = referring(rest, 'none');
+  if (form === 'toml') findToml(document, read, found);
+  else if (isAgent(rest)) findAgent(read, found);
   else if (isSettings(rest) || 'custom_secrets' in rest || 'provider_tokens' in rest) {
-    findSecrets(rest, [], found);
-    findSettings(rest, found);
-  } else if (form === 'yaml') findEnvironments(rest, found);
+    findSecrets(read, [], found);
+    findSettings(read, found);
+  } else if (form === 'yaml') findEnvironments(rest, objects, found);
   else found.leaveOthers(rest, ALSO_IN_JSON, [], NOT_TAKEN.other);
-}
-
-/** The servers with their references, without those that name what only an editor knows. */
-function withoutEditors(servers: Foreign, at: Path, found: Gathering): Foreign {
-  const read = (one: Foreign, key: string): readonly Foreign[] => {
-    let isKnown = true;
-    const value = withReferences(one, 'editor', () => {
-      isKnown = false;
-    });
-    if (!isKnown) found.leave([...at, key], NOT_TAKEN.editor);
-    return isKnown ? [value] : [];
-  };
-  if (isForeignList(servers)) return servers.flatMap((one, index) => read(one, String(index)));
-  if (!isForeignRecord(servers)) return servers;
-  return foreignRecord(
-    Object.entries(servers).flatMap(([name, one]) =>
-      read(one, name).map((value) => [name, value] as const),
-    ),
-  );
 }
 
 /** What files of editors have beside their servers. */
@@ -115,7 +123,6 @@ const PLACES: readonly Path[] = [
   ['servers'],
   ['context_servers'],
   ['mcp', 'servers'],
-  ['mcp'],
 ];
 
 function serverBlocks(document: ForeignRecord): readonly ServerBlock[] {
@@ -134,12 +141,30 @@ function withoutKeys(document: ForeignRecord, keys: ReadonlySet<string>): Foreig
   return foreignRecord(Object.entries(document).filter(([key]) => !keys.has(key)));
 }
 
-function findEnvironments(document: ForeignRecord, found: Gathering): void {
-  const style: ReferenceStyle = 'services' in document ? 'compose' : 'kubernetes';
+/** Finds variables in a compose file, or in an object of Kubernetes. */
+function findEnvironments(document: ForeignRecord, objects: Objects, found: Gathering): void {
+  if (isObject(document)) {
+    const isUsed = objects.used.has(
+      `${String(document['kind'])}/${nameOf(document['metadata'] ?? null)}`,
+    );
+    // One that no container takes variables of is the environment itself.
+    if (!isUsed)
+      findVariables(referring(asVariables(textsOf(document)), 'kubernetes'), ['data'], found);
+    return;
+  }
+  const isCompose = 'services' in document;
+  if (!isCompose && typeof document['kind'] !== 'string') {
+    found.leaveOthers(document, NONE, [], NOT_TAKEN.values);
+    return;
+  }
   const seen = new Set<string>();
-  for (const { at, variables } of environmentsIn(document)) {
+  const missing = (at: Path, kind: string, name: string): void => {
+    found.leave([...at, name], `the ${kind} is in no file here: give it with --from, too`);
+  };
+  const whole = isCompose ? document : withObjects(document, objects, missing);
+  for (const { at, variables } of environmentsIn(whole)) {
     if (at[0] !== undefined) seen.add(at[0]);
-    findVariables(referring(variables, style, at, found), at, found);
+    findVariables(referring(variables, isCompose ? 'compose' : 'kubernetes'), at, found);
   }
   const extensions = Object.keys(document).filter((key) => key.startsWith('x-'));
   const known = new Set([...seen, ...OF_COMPOSE, ...extensions]);
@@ -157,16 +182,11 @@ const OF_COMPOSE = [
   'apiVersion',
   'kind',
   'metadata',
+  'type',
+  'immutable',
 ];
 
-function referring(
-  value: ForeignRecord,
-  style: ReferenceStyle,
-  at: Path,
-  found: Gathering,
-): ForeignRecord {
-  const read = withReferences(value, style, (inner) => {
-    found.leave([...at, ...inner], NOT_TAKEN.editor);
-  });
+function referring(value: ForeignRecord, style: ReferenceStyle): ForeignRecord {
+  const read = withReferences(value, style);
   return isForeignRecord(read) ? read : foreignRecord([]);
 }

@@ -3,9 +3,12 @@ import { readableName } from '../desired/pipeline-variables.ts';
 /** A text that names variables, as a settings file writes it: `https://${env:HOST}/mcp`. */
 export class Template {
   readonly text: string;
+  /** What of the text that it was made of is not in it; null if all is. */
+  readonly lost: string | null;
 
-  constructor(text: string) {
+  constructor(text: string, lost: string | null = null) {
     this.text = text;
+    this.lost = lost;
   }
 }
 
@@ -44,12 +47,12 @@ export function isForeignList(value: Foreign | undefined): value is readonly For
   return Array.isArray(value);
 }
 
-/** Whether a value is text, with references or without. */
 /** A reference to the variable of a name, or of one that a settings file can read. */
 export function referenceTo(name: string): Template {
   return new Template(`\${env:${readableName(name)}}`);
 }
 
+/** Whether a value is text, with references or without. */
 export function isText(value: Foreign | undefined): value is string | Template | Variable {
   return typeof value === 'string' || value instanceof Template || value instanceof Variable;
 }
@@ -62,6 +65,12 @@ export function foreignRecord(entries: Iterable<readonly [string, Foreign]>): Fo
   const record: Record<string, Foreign> = Object.fromEntries(entries);
   Object.setPrototypeOf(record, null);
   return record;
+}
+
+/** The name that a record has; null if it has none. */
+export function nameOf(value: Foreign): string | null {
+  const name = isForeignRecord(value) ? value['name'] : undefined;
+  return typeof name === 'string' && name !== '' ? name : null;
 }
 
 /** Whether there is nothing to take: templates of such files list everything, empty. */
@@ -81,7 +90,24 @@ export function* textsOf(
   else if (typeof value === 'number') yield [path, String(value)];
   else if (value instanceof Variable) yield [path, value.text];
   else if (value instanceof Template) yield [path, value.text];
-  else if (isForeignList(value)) for (const one of value) yield* textsOf(one, path);
+  else if (isForeignList(value)) for (const one of value) yield* textsOfItem(one, path);
   else if (isForeignRecord(value))
     for (const [key, one] of Object.entries(value)) yield* textsOf(one, [...path, key]);
+}
+
+/** Those of an item of a list: what is `NAME=value`, or has a name and a value, is the value of that name. */
+function* textsOfItem(
+  item: Foreign,
+  path: readonly string[],
+): Generator<readonly [path: readonly string[], text: string]> {
+  const [, name, text] =
+    typeof item === 'string' ? (/^([A-Za-z_]\w*)=(.*)$/s.exec(item) ?? []) : [];
+  if (name !== undefined && text !== undefined) yield [[...path, name], text];
+  else {
+    const own = nameOf(item);
+    // The name of a variable is no value of it.
+    const { name: _, ...rest } = isForeignRecord(item) ? item : {};
+    if (own === null) yield* textsOf(item, path);
+    else yield* textsOf(foreignRecord(Object.entries(rest)), [...path, own]);
+  }
 }

@@ -1,4 +1,4 @@
-import { isNamedKey, settingsNodes } from '../desired/schema-lookup.ts';
+import { expectationAt, isNamedKey, settingsNodes } from '../desired/schema-lookup.ts';
 import {
   fieldAtNative,
   fieldNamed,
@@ -32,16 +32,36 @@ export function findSections(config: ForeignRecord, found: Gathering): void {
         if (isNothing(one)) continue;
         const to = settingAt(section, member);
         if (to !== null) found.take(['settings', ...to], one, [...at, member]);
-        else if (section === 'llm' && isForeignRecord(one)) findModel(value, member, one, found);
+        else if (section === 'llm' && isForeignRecord(one) && isModel(one))
+          findModel(value, member, one, found);
         else found.leave([...at, member], NOT_TAKEN.other);
       }
     }
   }
 }
 
+/** Whether a table under `[llm]` is a named model: it has members of one. A dot in its name makes a table of the rest of the name. */
+function isModel(table: ForeignRecord): boolean {
+  return Object.entries(table).some(
+    ([member, one]) => isOfModel(member) || (isForeignRecord(one) && isModel(one)),
+  );
+}
+
 /** A named model: what its section leaves out, it has from the section of all models. */
-function findModel(all: ForeignRecord, name: string, own: ForeignRecord, found: Gathering): void {
-  const at = ['llm', name];
+function findModel(
+  all: ForeignRecord,
+  name: string,
+  own: ForeignRecord,
+  found: Gathering,
+  at: Path = ['llm', name],
+): void {
+  if (!Object.keys(own).some(isOfModel)) {
+    for (const [rest, one] of Object.entries(own))
+      if (isForeignRecord(one) && isModel(one))
+        findModel(all, `${name}.${rest}`, one, found, [...at, rest]);
+      else found.leave([...at, rest], NOT_TAKEN.other);
+    return;
+  }
   const members = Object.entries({ ...scalarsOf(all), ...scalarsOf(own) });
   const known = members.filter(([member, one]) => isOfModel(member) && !isNothing(one));
   for (const member of Object.keys(own))
@@ -113,6 +133,33 @@ export function findProfile(name: string, model: ForeignRecord, found: Gathering
   });
   found.take(['llm_profiles', name], foreignRecord(known), [name]);
 }
+
+/** Finds an agent profile in a file of the folder `agent-profiles`: a server has other names for what it refers to. */
+export function findAgentProfile(name: string, profile: ForeignRecord, found: Gathering): void {
+  const known = Object.entries(profile).flatMap(
+    ([theirs, value]): (readonly [string, Foreign])[] => {
+      const own = theirs.replace(/_ref(s?)$/, '$1');
+      if (isNothing(value) || OF_AGENT_PROFILE.has(theirs)) return [];
+      const isKnown = expectationAt(['agent_profiles', name]).keys.includes(own);
+      if (!isKnown) found.leave([theirs], NOT_TAKEN.other);
+      return isKnown ? [[own, value]] : [];
+    },
+  );
+  const named = profile['name'];
+  found.take(['agent_profiles', typeof named === 'string' ? named : name], foreignRecord(known), [
+    name,
+  ]);
+}
+
+/** What a server keeps of an agent profile for itself. */
+const OF_AGENT_PROFILE: ReadonlySet<string> = new Set([
+  'id',
+  'name',
+  'revision',
+  'schema_version',
+  'created_at',
+  'updated_at',
+]);
 
 /** Finds what differs from its default in a native part. */
 function findNative(path: Path, value: Foreign, at: Path, found: Gathering): void {

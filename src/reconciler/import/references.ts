@@ -1,3 +1,4 @@
+import { findIndirection } from '../desired/indirections.ts';
 import { readableName } from '../desired/pipeline-variables.ts';
 import { variableName } from '../pull/placeholder.ts';
 import { escapedReferences } from '../pull/writable.ts';
@@ -10,91 +11,157 @@ import {
   Variable,
 } from './foreign.ts';
 
-/** How a file writes references to variables; `none`: it has none. */
+/** How a file writes references to variables; `none`: its program replaces nothing. */
 export type ReferenceStyle = 'compose' | 'dotenv' | 'editor' | 'kubernetes' | 'none';
 
 /** The variable that a text refers to, with what stands in for it. */
 interface Referred {
   readonly name: string;
-  readonly fallback?: string | undefined;
+  readonly fallback: string | null;
 }
 
-const FORMS: Readonly<Record<ReferenceStyle, RegExp | null>> = {
-  compose:
-    /\$\$|\$\{(?<name>[A-Za-z_]\w*)(?:(?<by>:?[-?+])(?<fallback>[^{}]*))?\}|\$(?<bare>[A-Za-z_]\w*)/g,
-  dotenv: /\$\{(?<name>[A-Za-z_]\w*)(?:(?<by>:?[-?+])(?<fallback>[^{}]*))?\}/g,
-  editor:
-    /\$\{(?:env:)?(?<name>[A-Za-z_]\w*)(?:(?<by>:-)(?<fallback>[^{}]*))?\}|\$\{input:(?<input>[^{}]+)\}|\$\{(?<other>[^{}]*)\}|\{env:(?<braced>[A-Za-z_]\w*)\}/g,
-  kubernetes: /\$\$\(|\$\((?<name>[A-Za-z_]\w*)\)/g,
-  none: null,
+interface Reading {
+  /** Escapes of the program, and variables without braces. */
+  readonly plain: RegExp;
+  /** Whether `${…}` is one of its references. */
+  readonly braces: boolean;
+}
+
+const NEVER = /(?!)/y;
+const READINGS: Readonly<Record<ReferenceStyle, Reading>> = {
+  compose: { plain: /\$(\$)|\$(?<name>[A-Za-z_]\w*)/y, braces: true },
+  dotenv: { plain: NEVER, braces: true },
+  editor: { plain: NEVER, braces: true },
+  kubernetes: { plain: /\$(\$\()|\$\((?<name>[A-Za-z_]\w*)\)/y, braces: false },
+  none: { plain: NEVER, braces: false },
 };
 
 /** What editors put in place of a text by themselves. */
 const OF_EDITORS =
   /^(?:workspaceFolder\w*|userHome|cwd|file\w*|pathSeparator|selectedText|lineNumber|execPath|defaultBuildTask)$/;
 
-/** A text with the references of another program as a template; as it is if it has none. Null if it names what only an editor knows. */
-export function readText(text: string, style: ReferenceStyle): string | Template | null {
-  const form = FORMS[style];
-  if (form === null) return text;
-  let [written, plain, at, found] = ['', '', 0, 0];
-  for (const match of text.matchAll(form)) {
-    const between = text.slice(at, match.index);
-    written += escapedReferences(between);
-    plain += between;
-    at = match.index + match[0].length;
-    const referred = referredBy(match);
-    if (referred === null) return null;
-    if (typeof referred === 'string') {
-      written += escapedReferences(referred);
-      plain += referred;
+/** What `${…}` refers to: null if it is no variable of its own, such as a text for the case that a variable is set. */
+function referredBy(body: string, style: ReferenceStyle): Referred | null {
+  const input = /^input:(.+)$/s.exec(body)?.[1];
+  if (input !== undefined)
+    return style === 'editor' ? { name: variableName(input), fallback: null } : null;
+  const [, name = '', by = '', other = ''] =
+    /^(?:env:)?([A-Za-z_]\w*)(?:(:?[-?+])(.*))?$/s.exec(body) ?? [];
+  if (name === '' || by.endsWith('+')) return null;
+  if (style === 'editor' && OF_EDITORS.test(name)) return null;
+  return { name, fallback: by.endsWith('-') && other !== '' ? other : null };
+}
+
+/** Where the reference that begins at a place ends, its inner ones included; -1 if it never does. */
+function closingBrace(text: string, start: number): number {
+  let open = 0;
+  for (let at = start; at < text.length; at += 1) {
+    if (text.startsWith('${', at)) open += 1;
+    else if (text[at] === '}') open -= 1;
+    if (open === 0 && at > start) return at;
+  }
+  return -1;
+}
+
+/**
+ * A text with the references of another program as a template; without them as it is. What the program replaces by something else than a variable stays in
+ * the text, where `findIndirection` finds it. Names in `own` are replaced by the program that is run, and stay.
+ */
+export function readText(
+  text: string,
+  style: ReferenceStyle,
+  own: ReadonlySet<string> = NONE,
+): string | Template {
+  const { plain: bare, braces } = READINGS[style];
+  let [written, plain, found, at] = ['', '', 0, 0];
+  let lost: string | null = null;
+  const literal = (part: string): void => {
+    written += escapedReferences(part);
+    plain += part;
+  };
+  const refer = ({ name, fallback }: Referred): void => {
+    const isWritable = fallback !== null && !/[{}$]/.test(fallback);
+    if (fallback !== null && !isWritable) lost = LOST_DEFAULT;
+    written += `\${env:${readableName(name)}${isWritable ? `:-${fallback}` : ''}}`;
+    found += 1;
+  };
+  while (at < text.length) {
+    const next = text.indexOf('$', at);
+    const start = next < 0 ? text.length : next;
+    literal(text.slice(at, start));
+    at = start;
+    if (at === text.length) break;
+    bare.lastIndex = at;
+    const match = bare.exec(text);
+    if (match !== null) {
+      const { name } = match.groups ?? {};
+      if (name === undefined) literal(match[1] ?? '');
+      else refer({ name, fallback: null });
+      at = bare.lastIndex;
       continue;
     }
-    const { name, fallback } = referred;
-    const isHeld = fallback !== undefined && fallback !== '' && !/[{}$]/.test(fallback);
-    written += `\${env:${readableName(name)}${isHeld ? `:-${fallback}` : ''}}`;
-    found += 1;
+    const isBraced = braces && text.startsWith('${', at) && !text.startsWith('${{', at);
+    const end = isBraced ? closingBrace(text, at) : -1;
+    const referred = end < 0 ? null : referredBy(text.slice(at + 2, end), style);
+    if (referred !== null && !own.has(referred.name)) {
+      refer(referred);
+      at = end + 1;
+    } else {
+      const whole = end < 0 ? text.charAt(at) : text.slice(at, end + 1);
+      literal(whole);
+      at += whole.length;
+    }
   }
-  const rest = text.slice(at);
-  return found === 0 ? plain + rest : new Template(written + escapedReferences(rest));
+  if (found > 0) return new Template(written, lost);
+  return foreignWhole(plain, own) ?? plain;
 }
 
-/** What a match stands for: a variable, or the text that it escapes. Null if it is neither. */
-function referredBy(match: RegExpMatchArray): Referred | string | null {
-  const { name, bare, braced, input, other, by, fallback } = match.groups ?? {};
-  if (match[0] === '$$') return '$';
-  if (match[0] === '$$(') return '$(';
-  if (input !== undefined) return { name: variableName(input) };
-  if (other !== undefined || (name !== undefined && OF_EDITORS.test(name))) return null;
-  if (by?.endsWith('+') === true) return null;
-  const known = name ?? bare ?? braced;
-  if (known === undefined) return null;
-  return { name: known, fallback: by?.endsWith('-') === true ? fallback : undefined };
+const NONE: ReadonlySet<string> = new Set();
+const LOST_DEFAULT = 'its default is not taken: it names another variable';
+
+/** A text that is one variable, as programs of any kind write it. */
+function foreignWhole(text: string, own: ReadonlySet<string>): Template | null {
+  const found = findIndirection(text);
+  if (found?.isWhole !== true || !found.isCertain || found.variable === null) return null;
+  if (own.has(found.variable) || OF_EDITORS.test(found.variable)) return null;
+  const { variable, fallback } = found;
+  return new Template(
+    `\${env:${readableName(variable)}${fallback === null ? '' : `:-${fallback}`}}`,
+  );
 }
 
-/** A value with the references of another program in its texts as templates. What only an editor knows is given to `leave`, and left out. */
+/** A value with the references of another program in its texts as templates. */
 export function withReferences(
   value: Foreign,
   style: ReferenceStyle,
-  leave: (path: readonly string[]) => void,
-  path: readonly string[] = [],
+  own: ReadonlySet<string> = NONE,
 ): Foreign {
-  if (typeof value === 'string') {
-    const read = readText(value, style);
-    if (read === null) leave(path);
-    return read;
-  }
+  if (typeof value === 'string') return readText(value, style, own);
   if (value instanceof Variable) {
-    const read = readText(value.text, style);
-    if (read === null) leave(path);
-    return read instanceof Template || read === null ? read : new Variable(value.name, read);
+    const read = readText(value.text, style, own);
+    return read instanceof Template ? read : new Variable(value.name, read);
   }
-  if (isForeignList(value))
-    return value.map((one, index) => withReferences(one, style, leave, [...path, String(index)]));
+  if (isForeignList(value)) return value.map((one) => withReferences(one, style, own));
   if (!isForeignRecord(value)) return value;
+  const ofProgram = variablesOf(value['env']);
   return foreignRecord(
-    Object.entries(value).map(
-      ([key, one]) => [key, withReferences(one, style, leave, [...path, key])] as const,
-    ),
+    Object.entries(value).map(([key, one]) => {
+      const inner = SERVERS.has(key) && style === 'none' ? 'editor' : style;
+      return [key, withReferences(one, inner, key === 'args' ? ofProgram : own)] as const;
+    }),
   );
 }
+
+/** Keys of mcp servers, in which every program has references as editors have. */
+const SERVERS: ReadonlySet<string> = new Set(['mcp_config', 'mcp']);
+
+/** The variables that a program gets with its own values: what names one in its arguments is replaced by the program itself. */
+function variablesOf(env: Foreign | undefined): ReadonlySet<string> {
+  if (!isForeignRecord(env)) return NONE;
+  const given = Object.entries(env).filter(
+    ([name, value]) => !(typeof value === 'string' && PASSED_ON.exec(value)?.[1] === name),
+  );
+  return new Set(given.map(([name]) => name));
+}
+
+const PASSED_ON = /^\$\{(?:env:)?(\w+)\}$/;

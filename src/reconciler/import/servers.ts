@@ -7,7 +7,6 @@ import {
   isForeignRecord,
   isNothing,
   isText,
-  referenceTo,
   Template,
   textOf,
 } from './foreign.ts';
@@ -87,30 +86,36 @@ function timed(server: ForeignRecord, at: Path, found: Gathering, seconds: boole
   const { timeout, ...others } = server;
   const limit = isForeignRecord(timeout ?? null) || timeout === undefined ? NaN : Number(timeout);
   if (seconds || !Number.isFinite(limit)) return server;
-  // OpenCode and Gemini CLI have milliseconds, whatever the number.
-  const isTold = 'httpUrl' in server || server['type'] === 'local' || server['type'] === 'remote';
-  if (!isTold && limit < SECOND) return server;
-  if (!isTold && limit < HOURS) {
+  if (limit < SECOND) return server;
+  if (limit < HOURS) {
     found.leave([...at, 'timeout'], NOT_TAKEN.unit);
     return others;
   }
   return { ...others, timeout: Math.max(1, Math.ceil(limit / SECOND)) };
 }
 
-/** Whether a map has mcp servers: each has a command or an address, or is only switched on or off, as OpenCode has those of others. */
+/** Whether a map has mcp servers: each has a command or an address. */
 export function isServers(value: Foreign | undefined): value is ForeignRecord {
   if (!isForeignRecord(value)) return false;
-  const has = (one: Foreign, keys: readonly string[]): boolean =>
-    isForeignRecord(one) && keys.some((key) => key in one);
   const servers = Object.values(value);
-  return (
-    servers.some((one) => has(one, REACHED)) &&
-    servers.every((one) => has(one, [...REACHED, 'enabled', 'disabled']))
-  );
+  const isServer = (one: Foreign): boolean =>
+    isForeignRecord(one) && REACHED.some((key) => key in one);
+  return servers.length > 0 && servers.every(isServer);
 }
 
-const ADDRESSES = ['url', 'serverUrl', 'httpUrl'] as const;
+const ADDRESSES = ['url', 'serverUrl'] as const;
 const REACHED = [...ADDRESSES, 'command'];
+
+/** Members that one program alone has: what they say is lost without them. */
+const OF_ONE_PROGRAM: ReadonlySet<string> = new Set([
+  'httpUrl',
+  'environment',
+  'env_vars',
+  'http_headers',
+  'env_http_headers',
+  'bearer_token_env_var',
+  'tool_timeout_sec',
+]);
 
 /** Members that say nothing of how a server is reached. */
 const SILENT: ReadonlySet<string> = new Set(['name', 'id', 'disabled', 'enabled']);
@@ -120,20 +125,14 @@ const READ: ReadonlySet<string> = new Set([
   'command',
   'args',
   'env',
-  'environment',
-  'env_vars',
   'type',
   'transport',
   'headers',
-  'http_headers',
-  'env_http_headers',
-  'bearer_token_env_var',
   'api_key',
   'auth',
   'cwd',
   'description',
   'timeout',
-  'tool_timeout_sec',
   'sse_read_timeout',
   'keep_alive',
 ]);
@@ -152,7 +151,13 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
     found.leave(at, NOT_TAKEN.off);
     return;
   }
-  const [command, words] = programAndArguments(server);
+  const alone = Object.keys(server).filter((key) => OF_ONE_PROGRAM.has(key));
+  if (alone.length > 0 || isForeignList(server['command'])) {
+    for (const key of alone.length > 0 ? alone : ['command'])
+      found.leave([...at, key], NOT_TAKEN.program);
+    return;
+  }
+  const { command = null } = server;
   const url = ADDRESSES.map((key) => server[key]).find((one) => !isNothing(one));
   if (isNothing(command) && !isText(url)) {
     found.leave(at, NOT_TAKEN.shape);
@@ -167,13 +172,13 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
   const isSaid = transport === 'sse' || /\/sse(?:[/?&]|$)/.test(isText(url) ? textOf(url) : '');
   const members: [string, Foreign | undefined][] = [
     ['url', url],
-    ['transport', isProgram || !isSaid ? undefined : 'httpUrl' in server ? 'http' : transport],
+    ['transport', isProgram || !isSaid ? undefined : transport],
     ['command', isProgram ? command : undefined],
-    ['args', isProgram ? [...words, ...args] : undefined],
+    ['args', isProgram ? args : undefined],
     ['env', isProgram ? environmentOf(server) : undefined],
     ...(isProgram ? [] : credentialsOf(server)),
     ...OTHERS.map((key): [string, Foreign | undefined] => [key, server[key]]),
-    ['timeout', server['timeout'] ?? server['tool_timeout_sec']],
+    ['timeout', server['timeout']],
   ];
   found.leaveOthers(server, READ, at, NOT_TAKEN.other);
   const known = members.flatMap(([key, one]) =>
@@ -185,21 +190,13 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
 /** Members that the settings call by the same name. */
 const OTHERS = ['cwd', 'description', 'sse_read_timeout', 'keep_alive'] as const;
 
-/** The program, and the words that some write behind it in one list. */
-function programAndArguments({ command }: ForeignRecord): readonly [Foreign, readonly Foreign[]] {
-  if (!isForeignList(command)) return [command ?? null, []];
-  const [first = null, ...rest] = command;
-  return [first, rest];
-}
-
-/** The variables of a program; those that only have a name are passed on. */
-function environmentOf({ env, environment, env_vars: passed }: ForeignRecord): Foreign {
-  const own = [env, environment].find(isForeignRecord);
-  const names = (isForeignList(passed) ? passed : []).filter((one) => typeof one === 'string');
-  return foreignRecord([
-    ...names.map((name) => [name, referenceTo(name)] as const),
-    ...Object.entries(own ?? {}).map(([name, one]) => [name, asText(one)] as const),
-  ]);
+/** The variables of a program. */
+function environmentOf({ env }: ForeignRecord): Foreign {
+  return foreignRecord(
+    Object.entries(isForeignRecord(env) ? env : {}).map(
+      ([name, one]) => [name, asText(one)] as const,
+    ),
+  );
 }
 
 function asText(value: Foreign): Foreign {
@@ -207,35 +204,12 @@ function asText(value: Foreign): Foreign {
 }
 
 /** How a server is shown who calls: as it is written, but for a bearer token, which settings of every kind have by that name. */
-function credentialsOf(server: ForeignRecord): [string, Foreign][] {
-  const {
-    headers,
-    http_headers: others,
-    env_http_headers: named,
-    bearer_token_env_var: token,
-  } = server;
-  const all: (readonly [string, Foreign])[] = [
-    ...Object.entries(isForeignRecord(headers) ? headers : {}),
-    ...Object.entries(isForeignRecord(others) ? others : {}),
-    ...Object.entries(isForeignRecord(named) ? named : {}).flatMap(([header, name]) =>
-      typeof name === 'string' ? [[header, referenceTo(name)] as const] : [],
-    ),
-  ];
-  const auth = server['auth'];
-  if (isForeignRecord(auth))
+function credentialsOf({ headers, auth, api_key: key }: ForeignRecord): [string, Foreign][] {
+  const all = Object.entries(isForeignRecord(headers) ? headers : {});
+  const own = ownAuth(auth) ?? (isNothing(key) ? null : authOf('api_key', key ?? null));
+  if (own !== null)
     return [
-      ['auth', auth],
-      ['headers', foreignRecord(all)],
-    ];
-  const key = server['api_key'];
-  if (!isNothing(key))
-    return [
-      ['auth', authOf('api_key', key ?? null)],
-      ['headers', foreignRecord(all)],
-    ];
-  if (typeof token === 'string')
-    return [
-      ['auth', authOf('bearer', referenceTo(token))],
+      ['auth', own],
       ['headers', foreignRecord(all)],
     ];
   const bearer = all.flatMap(([header, value]) => {
@@ -248,6 +222,13 @@ function credentialsOf(server: ForeignRecord): [string, Foreign][] {
     ['auth', authOf('bearer', first.inner)],
     ['headers', foreignRecord(all.filter(([header]) => header !== first.header))],
   ];
+}
+
+/** The `auth` of the service's own settings: a map, `oauth`, or the token itself. */
+function ownAuth(auth: Foreign | undefined): ForeignRecord | null {
+  if (isForeignRecord(auth)) return auth;
+  if (auth === 'oauth') return foreignRecord([['strategy', 'oauth2']]);
+  return isText(auth) && !isNothing(auth) ? authOf('bearer', auth) : null;
 }
 
 function authOf(strategy: 'api_key' | 'bearer', value: Foreign): ForeignRecord {

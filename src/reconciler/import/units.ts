@@ -1,21 +1,33 @@
-import { MODEL_PART } from '../model/field.ts';
+import { MODEL_PART, NATIVE_SERVERS } from '../model/field.ts';
 import type { NewVariable } from '../model/documents.gen.ts';
 import { type Path } from '../model/path.ts';
 import { holdsSecretText, isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
 import type { Json } from '../model/value.ts';
 import { variableName } from '../pull/placeholder.ts';
-import { isHidden } from '../pull/writable.ts';
+import { escapedReferences, isHidden } from '../pull/writable.ts';
 import type { JsonObject } from '../yaml-edit/source.ts';
 import {
   type Finding,
   NOT_TAKEN,
   isOpenName,
+  isOpenUse,
   referenceFor,
   type Writing,
   writtenValue,
 } from './written.ts';
-import { type Foreign, isForeignRecord, isText, textOf, textsOf } from './foreign.ts';
+import { findIndirection } from '../desired/indirections.ts';
+import { isMalformed, parseTemplate } from '../desired/references.ts';
+import { factsAt } from '../model/path-facts.ts';
+import {
+  type Foreign,
+  isForeignList,
+  isForeignRecord,
+  isText,
+  Template,
+  textOf,
+  textsOf,
+} from './foreign.ts';
 import { readAt } from './names.ts';
 import { writtenServer } from './written-server.ts';
 
@@ -26,17 +38,100 @@ export interface Unit {
   readonly variables: readonly NewVariable[];
 }
 
-/** A finding as a settings file declares it, or why it does not. */
-export function unitOf(
-  { to, value }: Finding,
-  writing: Writing,
-): Unit | { readonly reason: string } {
+/** What of a finding a settings file declares, and what of it is left out: the keys that lead to it, from those of the finding, and why. */
+export interface Taken {
+  readonly unit: Unit | null;
+  readonly left: readonly { readonly at: Path; readonly reason: string }[];
+}
+
+/** A finding as a settings file declares it. */
+export function unitOf({ to, value }: Finding, writing: Writing): Taken {
   const [block = '', name = '', ...inner] = to;
-  if (block !== 'settings' && !isOpenName(name, writing)) return { reason: NOT_TAKEN.name };
+  const none = (reason: string, at: Path = []): Taken => ({ unit: null, left: [{ at, reason }] });
+  if (block !== 'settings' && !isOpenName(name, writing)) return none(NOT_TAKEN.name);
   const written = writtenIn(block, name, inner, value, writing);
-  if (written === undefined) return { reason: NOT_TAKEN.sensitive };
+  if (written === undefined) return none(NOT_TAKEN.sensitive);
+  const { value: filled, left } = withoutIndirections(written, to);
   const path = block === 'settings' ? to.slice(1) : to;
-  return { to, value: written, variables: readIn(path, written) };
+  const unit = filled === undefined ? null : { to, value: filled, variables: readIn(path, filled) };
+  return { unit, left: unit === null ? left : [...left, ...lostIn(value, filled)] };
+}
+
+/** Members without which an item is none. */
+const MAIN: ReadonlySet<string> = new Set(['model', 'value', 'token', 'llm_profile']);
+
+/**
+ * A written value without what another program would replace: as text it would never work. Of an item the member is left out, of an mcp server all
+ * of it. Undefined if nothing is left.
+ */
+function withoutIndirections(
+  written: Json,
+  to: Path,
+): { readonly value: Json | undefined; readonly left: Taken['left'] } {
+  const [block = ''] = to;
+  const found = indirectionsIn(written, to[0] === 'settings' ? to.slice(1) : to, []);
+  if (found.length === 0) return { value: written, left: [] };
+  const left = found.map(({ at, what }) => ({
+    at,
+    reason: `${what}, which setpoint does not replace`,
+  }));
+  const members = new Set(found.map(({ at }) => at[0] ?? ''));
+  const isWhole =
+    block === 'settings' || block === 'mcp_servers' || [...members].some((one) => MAIN.has(one));
+  if (isWhole || typeof written !== 'object' || written === null) return { value: undefined, left };
+  const others = Object.entries(written).filter(([member]) => !members.has(member));
+  return { value: Object.fromEntries(others), left };
+}
+
+/** Each indirection in what a file would have as it is, with the keys that lead to it. Prose may speak of any. */
+function indirectionsIn(
+  value: Json,
+  path: Path,
+  at: Path,
+  own: ReadonlySet<string> = new Set(),
+): readonly { readonly at: Path; readonly what: string }[] {
+  if (typeof value === 'string') {
+    if (factsAt(path).use === 'prose') return [];
+    const parts = parseTemplate(value);
+    if (isMalformed(parts)) return [];
+    const texts = parts.flatMap((part) => (typeof part === 'string' ? withoutOwn(part, own) : []));
+    const found = texts.map(findIndirection).find((one) => one !== null);
+    return found === undefined || !found.isCertain ? [] : [{ at, what: found.what }];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  const { env = null } = value as Readonly<Record<string, Json>>;
+  const variables = new Set(Object.keys(typeof env === 'object' ? (env ?? {}) : {}));
+  return Object.entries(value).flatMap(([key, one]) =>
+    indirectionsIn(one, [...path, key], [...at, key], key === 'args' ? variables : own),
+  );
+}
+
+/** A text without the variables of its own program. */
+function withoutOwn(text: string, own: ReadonlySet<string>): string {
+  return text.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => (own.has(name) ? '' : whole));
+}
+
+/** What of the references of a finding is not written: defaults of secrets, and those that name other variables. */
+function lostIn(value: Foreign, written: Json | undefined): Taken['left'] {
+  const text = JSON.stringify(written ?? null);
+  const isWritten = (one: string): boolean => text.includes(JSON.stringify(one).slice(1, -1));
+  return templatesIn(value).flatMap(({ at, template }) => {
+    const isDropped = template.text.includes(':-') && !isWritten(template.text);
+    const reason = template.lost ?? (isDropped ? NOT_TAKEN.fallback : null);
+    return reason === null ? [] : [{ at, reason }];
+  });
+}
+
+/** The templates of a value, with the keys that lead to them. */
+function templatesIn(
+  value: Foreign,
+  at: Path = [],
+): readonly { readonly at: Path; readonly template: Template }[] {
+  if (value instanceof Template) return [{ at, template: value }];
+  if (isForeignList(value))
+    return value.flatMap((one, index) => templatesIn(one, [...at, String(index)]));
+  if (!isForeignRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, one]) => templatesIn(one, [...at, key]));
 }
 
 function writtenIn(
@@ -57,6 +152,7 @@ function writtenIn(
       schema: [...MODEL_PART, member],
       names: [variableName(name, member)],
     }));
+  if (block === 'agent_profiles') return openRecord(value, writing);
   const main = block === 'secrets' ? 'value' : 'token';
   const { [main]: secret, ...others } = value;
   if (secret === undefined || !isText(secret)) return undefined;
@@ -70,6 +166,24 @@ function writtenIn(
   return block === 'secrets' && shown.length === 0
     ? reference
     : { [main]: reference, ...Object.fromEntries(shown) };
+}
+
+/** A record of names and prose, which a file has as they are. Undefined if one may hold a secret. */
+function openRecord(value: Foreign, writing: Writing): Json | undefined {
+  if (isText(value)) {
+    const text = textOf(value);
+    const isOpen = !holdsSecretText(text) && !isHidden(text, writing.hidden);
+    if (!isOpen) return undefined;
+    return value instanceof Template ? text : escapedReferences(text);
+  }
+  const entries = isForeignList(value) || isForeignRecord(value) ? Object.entries(value) : null;
+  if (entries === null) return value as Json;
+  const written = entries.map(([key, one]) => [key, openRecord(one, writing)] as const);
+  if (written.some(([key, one]) => one === undefined || !isOpenName(key, writing)))
+    return undefined;
+  return isForeignList(value)
+    ? written.map(([, one]) => one ?? null)
+    : Object.fromEntries(written.map(([key, one]) => [key, one ?? null]));
 }
 
 function writtenRecord(
@@ -127,7 +241,7 @@ export function secretsIn(documents: readonly Foreign[]): Secret[] {
   const found = new Set<string>();
   for (const document of documents)
     for (const [path, text] of textsOf(document)) {
-      const isSecret = path.some(isSensitiveName) || isSecretText(text);
+      const isSecret = namesSecret(path) || isSecretText(text);
       if (
         isSecret &&
         text.length >= SHORTEST &&
@@ -140,3 +254,14 @@ export function secretsIn(documents: readonly Foreign[]): Secret[] {
 }
 
 const SHORTEST = 6;
+
+/** Whether keys lead to a secret. What a key of Kubernetes refers to is the name of an object, and not all that is inside of `auth` is one. */
+function namesSecret(path: readonly string[]): boolean {
+  const auth = path.lastIndexOf('auth');
+  const isOpen = auth >= 0 && isOpenUse([...NATIVE_SERVERS, '', ...path.slice(auth)]);
+  return (
+    !isOpen &&
+    path.some(isSensitiveName) &&
+    !path.some((key) => /[a-z]Ref$|^existingSecret|^secretName$/.test(key))
+  );
+}

@@ -6,6 +6,7 @@ import {
   isForeignList,
   isForeignRecord,
   isText,
+  nameOf,
   referenceTo,
   Variable,
 } from './foreign.ts';
@@ -49,14 +50,8 @@ function settingOf(name: string): Path | null {
   return Object.hasOwn(ALSO, name) ? (ALSO[name] ?? null) : null;
 }
 
-/** Keys under which compose files, Helm values and manifests have environments. */
-const ENVIRONMENTS: ReadonlySet<string> = new Set([
-  'env',
-  'environment',
-  'extraEnv',
-  'extraEnvVars',
-  'envVars',
-]);
+/** Keys under which compose files and manifests have environments. */
+const ENVIRONMENTS: ReadonlySet<string> = new Set(['env', 'environment']);
 
 /** An environment in a file, with what leads to it. */
 export interface Environment {
@@ -79,23 +74,27 @@ export function* environmentsIn(value: Foreign, at: Path = []): Generator<Enviro
   }
 }
 
-function nameOf(value: Foreign): string | null {
-  const name = isForeignRecord(value) ? value['name'] : undefined;
-  return typeof name === 'string' && name !== '' ? name : null;
-}
-
 /** The variables of a map or list; null if it is no environment. */
 function variablesIn(value: Foreign): ForeignRecord | null {
   if (isForeignRecord(value)) {
-    const entries = Object.entries(value);
-    const isPlain = entries.every(([name, one]) => isName(name) && !isForeignList(one));
-    if (!isPlain) return null;
-    return foreignRecord(entries.map(([name, one]) => [name, variableOf(name, one)] as const));
+    const isPlain = Object.entries(value).every(
+      ([name, one]) => isName(name) && !isForeignList(one),
+    );
+    return isPlain ? asVariables(value) : null;
   }
   if (!isForeignList(value)) return null;
   const entries = value.map(entryOf);
   const known = entries.flatMap((entry) => (entry === null ? [] : [entry]));
   return known.length < entries.length ? null : foreignRecord(known);
+}
+
+/** A map of names and values as variables. What has no name of a variable is left out. */
+export function asVariables(value: ForeignRecord): ForeignRecord {
+  return foreignRecord(
+    Object.entries(value).flatMap(([name, one]) =>
+      isName(name) ? [[name, variableOf(name, one)] as const] : [],
+    ),
+  );
 }
 
 function isName(name: string): boolean {

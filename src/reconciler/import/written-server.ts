@@ -1,5 +1,7 @@
 import { addressParts } from '../model/address.ts';
 import { NATIVE_SERVERS } from '../model/field.ts';
+import { factsAt } from '../model/path-facts.ts';
+import type { Path } from '../model/path.ts';
 import {
   commandHoldsSecret,
   holdsSecretText,
@@ -20,6 +22,7 @@ import { escapedReferences, isHidden } from '../pull/writable.ts';
 import {
   type Foreign,
   type ForeignRecord,
+  foreignRecord,
   isForeignList,
   isForeignRecord,
   isText,
@@ -43,8 +46,9 @@ export function writtenServer(
   writing: Writing,
 ): { readonly [member: string]: Json } | undefined {
   const members: [string, Json][] = [];
+  const ownNames = new Set(isForeignRecord(server['env']) ? Object.keys(server['env']) : []);
   for (const [member, value] of Object.entries(server)) {
-    const written = writtenMember(name, member, value, writing);
+    const written = writtenMember(name, member, value, ownNames, writing);
     if (written === undefined) return undefined;
     members.push([member, written]);
   }
@@ -55,6 +59,7 @@ function writtenMember(
   owner: string,
   member: string,
   value: Foreign,
+  ownNames: ReadonlySet<string>,
   writing: Writing,
 ): Json | undefined {
   switch (member) {
@@ -63,16 +68,15 @@ function writtenMember(
     case 'command':
       return isText(value) ? writtenCommand(owner, value, writing) : undefined;
     case 'args':
-      return isForeignList(value) ? writtenArguments(owner, value, writing) : undefined;
+      return isForeignList(value) ? writtenArguments(owner, value, ownNames, writing) : undefined;
     case 'env':
     case 'headers':
       return isForeignRecord(value) ? writtenTexts(owner, member, value, writing) : undefined;
     default: {
-      const names = [variableName(owner, member === 'auth' ? credentialOf(value) : member)];
       const schema = [...NATIVE_SERVERS, owner, member];
       return member === 'auth' && isForeignRecord(value)
-        ? writtenAuth(value, { schema, names }, writing)
-        : writtenValue(value, { schema, names }, writing);
+        ? writtenAuth(owner, value, schema, writing)
+        : writtenValue(value, { schema, names: [variableName(owner, member)] }, writing);
     }
   }
 }
@@ -81,16 +85,19 @@ function credentialOf(value: Foreign): string {
   return isForeignRecord(value) && value['strategy'] === 'bearer' ? 'TOKEN' : 'API_KEY';
 }
 
-/** How it is shown who calls: the one value of a strategy is named after the server alone. */
+/** How it is shown who calls: the one value of a strategy is named after the server alone. What a server keeps of a login is its own. */
 function writtenAuth(
+  owner: string,
   auth: ForeignRecord,
-  place: { readonly schema: readonly string[]; readonly names: readonly string[] },
+  schema: Path,
   writing: Writing,
 ): Json | undefined {
-  const { value, ...others } = auth;
-  const rest = writtenValue(others, place, writing);
+  const { value, ...members } = auth;
+  const others = Object.entries(members).filter(([name]) => !factsAt([...schema, name]).served);
+  const place = { schema, names: [variableName(owner)] };
+  const rest = writtenValue(foreignRecord(others), place, writing);
   if (rest === undefined || value === undefined || !isText(value)) return rest;
-  const reference = referenceFor(value, place.names, writing);
+  const reference = referenceFor(value, [variableName(owner, credentialOf(auth))], writing);
   return { ...(rest as Record<string, Json>), value: reference };
 }
 
@@ -137,6 +144,7 @@ function writtenAddress(
 function writtenArguments(
   owner: string,
   args: readonly Foreign[],
+  ownNames: ReadonlySet<string>,
   writing: Writing,
 ): Json | undefined {
   const texts = args.map((one) =>
@@ -146,8 +154,18 @@ function writtenArguments(
   if (args.some((one) => isForeignList(one) || isForeignRecord(one))) return undefined;
   return values.map((value, index) => {
     const written = writtenArgument(owner, texts, index, writing.hidden);
-    if (!(value instanceof Template)) return withReference(textOf(value), written, writing);
     const before = index === 0 ? null : (texts[index - 1] ?? null);
+    if (!(value instanceof Template)) {
+      // A variable that the program has of its own stands for nothing that a file must not have.
+      const named = withOwnNames(textOf(value), ownNames);
+      const isOwn =
+        named !== null &&
+        (BEFORE_REFERENCE.test(named) ||
+          openPart(named.replaceAll(REFERENCE, 'ref'), before) === null);
+      return isOwn
+        ? escapedReferences(textOf(value))
+        : withReference(textOf(value), written, writing);
+    }
     const isOpenText =
       BEFORE_REFERENCE.test(value.text) ||
       openPart(withoutReferences(value, 'ref'), before) === null;
@@ -159,6 +177,15 @@ function writtenArguments(
           writing,
         );
   });
+}
+
+const REFERENCE = /\$\{env:\w+\}/g;
+
+/** A text whose variables are all of its program, as if they were references; null if it has others, or none. */
+function withOwnNames(text: string, ownNames: ReadonlySet<string>): string | null {
+  const names = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
+  const isOwn = names.length > 0 && names.every((name) => ownNames.has(name));
+  return isOwn ? text.replaceAll(/\$\{(\w+)\}/g, '${env:$1}') : null;
 }
 
 /** One reference, behind what says what it is for: a flag, the name of a variable or a header. */

@@ -2,7 +2,7 @@ import { isForbiddenVariable } from '../desired/pipeline-variables.ts';
 import { parseTemplate, type Reference } from '../desired/references.ts';
 import { isNamedKey, settingsNodes, takesText } from '../desired/schema-lookup.ts';
 import { isSecretPlace } from '../model/native-schema.ts';
-import { factsAt } from '../model/path-facts.ts';
+import { factsAt, type TextUse } from '../model/path-facts.ts';
 import type { Path } from '../model/path.ts';
 import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import type { Secret } from '../model/secret.ts';
@@ -92,9 +92,18 @@ function writtenText(value: string | Template | Variable, place: Place, writing:
   return typeof typed === 'string' ? escapedReferences(typed) : typed;
 }
 
+const OPEN: ReadonlySet<TextUse> = new Set(['name', 'url', 'endpoint', 'host', 'prose']);
+
+/** Whether what is at a place is no secret, whatever the names around it. */
+export function isOpenUse(schema: Path): boolean {
+  return OPEN.has(factsAt(schema).use);
+}
+
 /** Whether a value is a secret by its place: by the schema, or by the name of a key or header that the schema does not know. */
 function isSecretAt(schema: Path): boolean {
-  if (isSecretPlace(settingsNodes(schema)) || factsAt(schema).secret) return true;
+  const { secret, use } = factsAt(schema);
+  if (secret || isSecretPlace(settingsNodes(schema))) return true;
+  if (OPEN.has(use)) return false;
   return schema.some(
     (key, index) =>
       !isNamedKey(schema.slice(0, index + 1)) &&
@@ -106,7 +115,7 @@ function isSecretAt(schema: Path): boolean {
 function mayBeSecret(text: string, schema: Path): boolean {
   if (text === '') return false;
   const key = schema.findLast((one) => !/^\d+$/.test(one)) ?? '';
-  const isKnown = isNamedKey(schema.slice(0, schema.lastIndexOf(key) + 1));
+  const isKnown = isOpenUse(schema) || isNamedKey(schema.slice(0, schema.lastIndexOf(key) + 1));
   return looksSecret(text, schema) || (!isKnown && !isHarmlessValue(key, text));
 }
 
@@ -172,9 +181,12 @@ export interface Findings {
 /** Why something is not taken. */
 export const NOT_TAKEN = {
   other: 'no setting of the service',
+  values:
+    'neither a compose file nor an object of Kubernetes; of a chart, give what helm template writes',
+  fallback: 'its default is not taken: a secret has none in a settings file',
+  program: 'a form of one program alone; write it as in mcp.json',
   process: 'configures the process of the server, not its settings',
   key: 'the key of the server itself',
-  editor: 'only the editor knows what it stands for',
   off: 'switched off there',
   shape: 'not of the form that it has there',
   name: 'its name may hold a secret',

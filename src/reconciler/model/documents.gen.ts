@@ -193,6 +193,8 @@ export interface HeldValue {
   readonly file: string;
   /** The keys that lead to it in the file. */
   readonly place: string;
+  /** Whether a server has encrypted it, so that the file is of no use for it. */
+  readonly encrypted: boolean;
 }
 
 export interface NotTakenOver {

@@ -31,9 +31,9 @@ export interface Facts {
 
 /**
  * `url`: an address of a model provider and the like. `endpoint`: the address of an mcp server, which may have a query or userinfo. `host`: a host, with a scheme
- * or without. `header`: the value of a header. `key`: one that is sent in a header. `name`: one line. `free`: any text.
+ * or without. `header`: the value of a header. `key`: one that is sent in a header. `name`: one line. `prose`: sentences. `free`: any other text.
  */
-export type TextUse = 'url' | 'endpoint' | 'host' | 'header' | 'key' | 'name' | 'free';
+export type TextUse = 'url' | 'endpoint' | 'host' | 'header' | 'key' | 'name' | 'prose' | 'free';
 
 export interface Address {
   /** `url`: the value is the address. `model`: the service knows the address of its provider. */
@@ -110,6 +110,7 @@ function useOf(chain: readonly MemberFacts[]): TextUse {
   if (declared !== undefined) return 'free';
   if (address?.by === 'url') return shows === 'address' ? 'endpoint' : 'url';
   if (chain.some(({ secret }) => secret === true)) return 'key';
+  if (shows === 'prose' || shows === 'text') return 'prose';
   return ONE_LINE.has(shows) ? 'name' : 'free';
 }
 

@@ -4,13 +4,14 @@ import type { NotTakenOver } from './documents.gen.ts';
 export interface LeftGroup {
   readonly file: string;
   readonly reason: string;
-  /** The places with their lines, the first of them if there are many. */
+  /** The places with their lines. */
   readonly places: string;
 }
 
+/** Places in one line. */
 const MOST = 8;
 
-/** What could not be taken over, by file and reason, in the order in which it was found. */
+/** All that could not be taken over, by file and reason, in the order in which it was found. */
 export function leftGroups(left: readonly NotTakenOver[]): readonly LeftGroup[] {
   const groups = new Map<string, { file: string; reason: string; all: string[] }>();
   for (const { file, place, line, reason } of left) {
@@ -19,9 +20,11 @@ export function leftGroups(left: readonly NotTakenOver[]): readonly LeftGroup[] 
     group.all.push(line === null ? place : `${place} (line ${line})`);
     groups.set(key, group);
   }
-  return [...groups.values()].map(({ file, reason, all }) => {
-    const more = all.length - MOST;
-    const places = all.slice(0, more > 1 ? MOST : all.length).join(', ');
-    return { file, reason, places: more > 1 ? `${places} and ${more} more` : places };
-  });
+  return [...groups.values()].flatMap(({ file, reason, all }) =>
+    Array.from({ length: Math.ceil(all.length / MOST) }, (_, index) => ({
+      file,
+      reason,
+      places: all.slice(index * MOST, (index + 1) * MOST).join(', '),
+    })),
+  );
 }

@@ -1,8 +1,9 @@
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isFolder, isThere, namesIn, readText } from '../host/read-text.ts';
-import { environmentFiles, findIn } from '../import/find.ts';
+import { environmentFiles, findIn, type Item } from '../import/find.ts';
 import { type Findings, NOT_TAKEN } from '../import/written.ts';
 import type { Foreign } from '../import/foreign.ts';
+import { objectsIn } from '../import/objects.ts';
 import { linesIn } from '../import/lines.ts';
 import { type Form, formOf, parseForeign } from '../import/parse.ts';
 import { SetpointError } from '../model/error.ts';
@@ -28,10 +29,13 @@ const OF_FOLDER = [
 ];
 
 const READS =
-  'It reads config.toml, settings.json, agent_settings.json, secrets.json and profiles of OpenHands, .env files, compose and Helm values, and the mcp servers of other agents (JSON, TOML, YAML).';
+  'It reads config.toml, settings.json, agent_settings.json, secrets.json and profiles of OpenHands, .env files, compose files, objects of Kubernetes, and the mcp servers of other agents (JSON, TOML, YAML).';
 
-/** The folder of OpenHands with a file for each LLM profile. */
-const PROFILES = 'profiles';
+/** The folders of OpenHands with a file for each item of a block. */
+const FOLDERS: Readonly<Record<string, Item['block']>> = {
+  profiles: 'llm_profiles',
+  'agent-profiles': 'agent_profiles',
+};
 
 /**
  * Reads files and folders, in their order, the files that a compose file names with `env_file` before it: what it says itself holds.
@@ -43,42 +47,63 @@ export async function foreignFiles(
 ): Promise<readonly ForeignFile[]> {
   const files = paths.flatMap(filesAt);
   const given = new Set(files.map((file) => resolve(file)));
-  const read: ForeignFile[] = [];
+  const read: (ParsedFile & { readonly absent: readonly string[] })[] = [];
   for (const file of files) {
-    const one = await foreignFile(file, limit, null);
+    const one = await parsedFile(file, limit, null);
+    const absent: string[] = [];
     for (const name of one.form === 'yaml' ? environmentFiles(one.documents) : []) {
       const path = isAbsolute(name) ? name : join(dirname(file), name);
       const known = resolve(path);
       if (given.has(known)) continue;
       given.add(known);
-      if (isThere(path)) read.push(await foreignFile(path, limit, 'variables'));
-      else one.found.left.push({ at: ['env_file', name], reason: NOT_TAKEN.absent });
+      if (isThere(path)) read.push({ ...(await parsedFile(path, limit, 'variables')), absent: [] });
+      else absent.push(name);
     }
-    read.push(one);
+    read.push({ ...one, absent });
   }
-  return read;
+  const objects = objectsIn(read.flatMap(({ documents }) => documents));
+  return read.map(({ absent, ...one }): ForeignFile => {
+    const found = findIn(one.form, one.documents, objects, kindOf(one));
+    for (const name of absent)
+      found.left.push({ at: ['env_file', name], reason: NOT_TAKEN.absent });
+    return { ...one, found };
+  });
+}
+
+/** What a file of a folder of OpenHands is by its place: a profile of some name. */
+function kindOf({ file, form }: ParsedFile): Item | null {
+  const folder = basename(dirname(resolve(file)));
+  const block = form === 'json' ? FOLDERS[folder] : undefined;
+  return block === undefined ? null : { block, name: basename(file, '.json') };
 }
 
 function filesAt(path: string): readonly string[] {
   if (!isFolder(path)) return [path];
-  const profiles = basename(resolve(path)) === PROFILES ? path : join(path, PROFILES);
+  const folders = Object.keys(FOLDERS).includes(basename(resolve(path)))
+    ? [path]
+    : Object.keys(FOLDERS).map((name) => join(path, name));
   const files = [
     ...OF_FOLDER.map((name) => join(path, name)).filter(isThere),
-    ...(isFolder(profiles) ? [...namesIn(profiles)].toSorted() : [])
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => join(profiles, name)),
+    ...folders.filter(isFolder).flatMap((folder) =>
+      [...namesIn(folder)]
+        .toSorted()
+        .filter((name) => name.endsWith('.json'))
+        .map((name) => join(folder, name)),
+    ),
   ];
   if (files.length > 0) return files;
   throw new SetpointError(
     'file-unreadable',
-    `${path} is a folder that has none of ${OF_FOLDER.join(', ')}, ${PROFILES}.`,
+    `${path} is a folder that has none of ${[...OF_FOLDER, ...Object.keys(FOLDERS)].join(', ')}.`,
     {
       hint: 'Name a file with --from.',
     },
   );
 }
 
-async function foreignFile(file: string, limit: number, known: Form | null): Promise<ForeignFile> {
+type ParsedFile = Omit<ForeignFile, 'found'>;
+
+async function parsedFile(file: string, limit: number, known: Form | null): Promise<ParsedFile> {
   const read = readText(file, limit);
   if ('problem' in read) {
     const isLarge = read.problem === 'file-too-large';
@@ -107,14 +132,11 @@ async function foreignFile(file: string, limit: number, known: Form | null): Pro
   }
   const { text } = read;
   const { documents } = parsed;
-  const isProfile = form === 'json' && basename(dirname(resolve(file))) === PROFILES;
-  const profile = isProfile ? basename(file, '.json') : null;
   let lines: ReturnType<typeof linesIn> | undefined;
   return {
     file,
     form,
     documents,
-    found: findIn(form, documents, profile),
     lineOf: (at) => (lines ??= linesIn(form, text))(at),
   };
 }

@@ -5,10 +5,12 @@ import {
   type Foreign,
   isForeignList,
   isForeignRecord,
+  isText,
   Template,
+  textOf,
   Variable,
 } from '../import/foreign.ts';
-import { Names } from '../import/names.ts';
+import { isEncrypted, isPlaceholder, Names } from '../import/names.ts';
 import { blocksOf, secretsIn, type Unit, unitOf } from '../import/units.ts';
 import type { HeldValue, NotTakenOver, TakenFrom } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';
@@ -173,21 +175,28 @@ function placedIn(
   const placed = new Map<string, Placed>();
   for (const { file, found } of files)
     for (const finding of found.taken) {
-      const unit = unitOf(finding, writing);
-      if ('reason' in unit) {
-        leave(file, finding.at, unit.reason);
-        continue;
-      }
+      const { unit, left } = unitOf(finding, writing);
+      for (const { at, reason } of left) leave(file, [...finding.at, ...at], reason);
+      if (unit === null) continue;
       const key = pathKey(finding.to);
       const former = placed.get(key);
       const own = former?.finding.value;
       const isReferred =
-        own instanceof Variable && variablesIn(JSON.stringify(unit.value)).has(own.name);
-      if (former !== undefined && !isReferred && !sameJson(former.unit.value, unit.value))
+        own instanceof Variable &&
+        !(finding.value instanceof Variable) &&
+        variablesIn(JSON.stringify(unit.value)).has(own.name);
+      const isSame =
+        sameJson(former?.unit.value ?? null, unit.value) && ownText(own) === ownText(finding.value);
+      if (former !== undefined && !isReferred && !isSame)
         leave(former.file, former.finding.at, `${file} says something else, and comes later`);
       placed.set(key, { file, finding, unit });
     }
   return [...placed.values()];
+}
+
+/** The text that a value is, which a reference in its place does not show. */
+function ownText(value: Foreign | undefined): string | null {
+  return isText(value) && !(value instanceof Template) ? textOf(value) : null;
 }
 
 /** The keys that lead to a place, as they may be shown. */
@@ -227,7 +236,7 @@ function serverOf(request: Running<InitRequest>, files: readonly ForeignFile[]) 
   return { url, server, variables };
 }
 
-/** Where the values of variables are now, as far as a file has them. */
+/** Where the values of variables are now, as far as a file has them. Of two files that have one, the later one holds. */
 function valuesOf(
   names: readonly string[],
   files: readonly ForeignFile[],
@@ -235,19 +244,24 @@ function valuesOf(
   writing: Writing,
 ): HeldValue[] {
   const held = new Map<string, HeldValue>();
-  const add = (variable: string, file: string, place: string): void => {
-    if (!held.has(variable)) held.set(variable, { variable, file, place });
+  const add = (variable: string, file: string, place: string, text: string): void => {
+    if (text === '' || isPlaceholder(text)) held.delete(variable);
+    else held.set(variable, { variable, file, place, encrypted: isEncrypted(text) });
   };
   for (const { file, form, documents } of files)
     if (form === 'variables')
-      for (const { name, text } of documents.flatMap(variablesWithin))
-        if (text !== '') add(name, file, name);
+      for (const { name, text } of documents.flatMap(variablesWithin)) add(name, file, name, text);
   for (const { file, finding, unit } of placed) {
     const referred = new Set(
       templatesIn(finding.value).flatMap((one) => [...variablesIn(one.text)]),
     );
-    for (const { name } of unit.variables)
-      if (!referred.has(name)) add(name, file, placeShown(finding.at, writing));
+    for (const { name } of unit.variables) {
+      if (referred.has(name)) continue;
+      const own = variablesWithin(finding.value).find((one) => one.name === name);
+      const text = own?.text ?? writing.names.textFor(name) ?? '';
+      if (!held.has(name) || own !== undefined)
+        add(name, file, placeShown(finding.at, writing), text);
+    }
   }
   return [...new Set(names)].flatMap((name) => held.get(name) ?? []);
 }

@@ -129,8 +129,15 @@ function nextOf(document: InitDocument): readonly string[] {
 
 /** The same of a file that was made of others: where the values are now. */
 function nextOfTaken({ origin, variables }: InitDocument, from: TakenFrom): readonly string[] {
-  const dotenv = from.files.find(({ form }) => form === 'variables')?.file;
   const placeOf = new Map(from.values.map((one) => [one.variable, one]));
+  const countOf = (file: string): number => from.values.filter((one) => one.file === file).length;
+  // Of several files of variables the one that has most of the values; in doubt the later one, which holds.
+  const dotenv = from.files
+    .filter(({ form }) => form === 'variables')
+    .reduceRight<string | undefined>(
+      (best, { file }) => (best === undefined || countOf(file) > countOf(best) ? file : best),
+      undefined,
+    );
   const missing = variables.filter(
     ({ name }) => dotenv === undefined || placeOf.get(name)?.file !== dotenv,
   );
@@ -149,9 +156,11 @@ function nextOfTaken({ origin, variables }: InitDocument, from: TakenFrom): read
         ]),
     ...missing.map(({ name }) => {
       const held = placeOf.get(name);
-      return held === undefined
-        ? `  ${name}`
-        : `  ${name}: its value is in ${visible(held.file)}: ${visible(held.place)}`;
+      if (held === undefined) return `  ${name}`;
+      const where = `${visible(held.file)}: ${visible(held.place)}`;
+      return held.encrypted
+        ? `  ${name}: encrypted in ${where}, for the server that wrote it: enter the value itself`
+        : `  ${name}: its value is in ${where}`;
     }),
     dotenv === undefined && missing.length > 0
       ? `Next: ${plan}. Or cp .env.example .env, fill it in, and setpoint plan --dotenv .env.`

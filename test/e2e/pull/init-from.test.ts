@@ -59,12 +59,14 @@ const KINDS: readonly (readonly [string, readonly string[]])[] = [
   ['a config.toml', ['config.toml']],
   ['an .env', ['openhands.env']],
   ['a compose file and its .env', ['docker-compose.yml', 'openhands.env']],
-  ['Helm values', ['values.yaml']],
   ['a compose file, and what it names', ['docker-compose.yml']],
-  ['mcp servers of other agents', ['mcp.json', 'vscode-mcp.json', 'codex.toml', 'opencode.json']],
+  ['mcp servers of other agents', ['mcp.json', 'vscode-mcp.json']],
   ['the folder of OpenHands', ['openhands']],
   ['the agent of OpenHands CLI', ['agent_settings.json']],
-  ['all of them', ['config.toml', 'codex.toml', 'mcp.json', 'values.yaml', 'openhands.env']],
+  [
+    'all of them',
+    ['config.toml', 'mcp.json', 'vscode-mcp.json', 'docker-compose.yml', 'openhands.env'],
+  ],
 ];
 const DIALECTS = ['settings-v0', 'app-server', 'agent-server'] as const;
 
@@ -136,7 +138,7 @@ describe('init --from, what is refused', () => {
       'a folder of something else',
       { 'sub/notes.txt': 'x' },
       'sub',
-      'sub is a folder that has none of config.toml, settings.json, agent_settings.json, secrets.json, mcp.json, profiles.',
+      'sub is a folder that has none of config.toml, settings.json, agent_settings.json, secrets.json, mcp.json, profiles, agent-profiles.',
     ],
     ['a file that is not there', {}, 'none.toml', 'none.toml does not exist.'],
     [
@@ -267,7 +269,7 @@ describe('init --from, what it says', () => {
 
   it('names the line of what is left out, whatever the file is written in', async () => {
     const cwd = examples();
-    const files = ['config.toml', 'docker-compose.yml', 'mcp.json', 'opencode.json'];
+    const files = ['config.toml', 'docker-compose.yml', 'mcp.json'];
     const { from } = await initFrom(cwd, [...files, 'openhands', '--dialect=agent-server']);
     for (const { file, place, line } of from.left) {
       if (place.startsWith('env_file')) continue;
@@ -285,7 +287,6 @@ describe('init --from, what it says', () => {
         'docker-compose.yml:17: services.db.environment.POSTGRES_PASSWORD',
         'openhands.env:11: POSTGRES_PASSWORD',
         'mcp.json:24: mcpServers.notion.alwaysAllow',
-        'opencode.json:20: mcp.context7',
       ]),
     );
   });
@@ -300,7 +301,7 @@ describe('init --from, what it says', () => {
     expect(read(cwd)).toContain('llm_model: mine');
     expect(read(cwd)).toContain('llm_api_key: ${env:LLM_API_KEY}');
     expect(from.values).toEqual([
-      { variable: 'LLM_API_KEY', file: 'sub/app.vars', place: 'LLM_API_KEY' },
+      { variable: 'LLM_API_KEY', file: 'sub/app.vars', place: 'LLM_API_KEY', encrypted: false },
     ]);
     expect(from.left.map(({ place, reason }) => [place, reason])).toEqual([
       ['LLM_MODEL', 'sub/compose.yaml says something else, and comes later'],
@@ -309,31 +310,25 @@ describe('init --from, what it says', () => {
   });
 
   it('takes no milliseconds for seconds', async () => {
-    const server = (timeout: number, more = {}) => ({ command: 'x', timeout, ...more });
+    const server = (timeout: number) => ({ command: 'x', timeout });
     const cwd = here({
       'mcp.json': JSON.stringify({
         mcpServers: {
           seconds: server(60),
           doubtful: server(3600),
           long: server(60_000),
-          gemini: { httpUrl: 'https://g.example.com/mcp', timeout: 5000 },
         },
-      }),
-      'opencode.json': JSON.stringify({
-        mcp: { local: server(500, { type: 'local', command: ['x'] }) },
       }),
       'settings.json': JSON.stringify({
         agent_settings: { mcp_config: { own: server(3600) } },
       }),
     });
-    const args = ['mcp.json', 'opencode.json', 'settings.json', '--dialect=agent-server'];
+    const args = ['mcp.json', 'settings.json', '--dialect=agent-server'];
     const { from } = await initFrom(cwd, args);
     const times = [...read(cwd).matchAll(/^ {2}(\w+):\n(?: {4}.*\n)*? {4}timeout: (\d+)$/gm)];
     expect(times.map(([, name, time]) => `${name} ${time}`)).toEqual([
       'seconds 60',
       'long 60',
-      'gemini 5',
-      'local 1',
       'own 3600',
     ]);
     expect(from.left).toMatchObject([{ place: 'mcpServers.doubtful.timeout' }]);

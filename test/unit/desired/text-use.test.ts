@@ -67,6 +67,7 @@ const WRONG: Readonly<Record<TextUse, readonly string[]>> = {
   ],
   endpoint: [...PLACEHOLDERS, ...ADDRESSES, 'https://$HOST/mcp', ' '],
   host: [...OF_TEXTS, ...PLACEHOLDERS, 'me:pw@x', 'a b'],
+  prose: [],
   free: [],
 };
 const RIGHT: Readonly<Record<TextUse, readonly string[]>> = {
@@ -84,6 +85,7 @@ const RIGHT: Readonly<Record<TextUse, readonly string[]>> = {
   url: ['https://llm.example.com/v1?api-version=1', 'http://[::1]:11434', 'HTTP://x', ''],
   endpoint: ['https://me:pw@x/mcp?k=1', 'wss://x', ' https://x ', ''],
   host: ['gitlab.example.com', 'gitlab.example.com:8443', 'https://gitlab.example.com', ''],
+  prose: ['{{ x }} is', ' a\n'],
   free: ['a\n', ' ', '<your-model>', '${A}'],
 };
 
@@ -111,7 +113,7 @@ describe('each use of a text', () => {
 });
 
 describe('at each place of each type', () => {
-  const used = PLACES.filter((path) => factsAt(path).use !== 'free');
+  const used = PLACES.filter((path) => WRONG[factsAt(path).use].length > 0);
   it.each(used.map((path) => [formatPath(path), path]))('%s: from a reference', (_, path) => {
     const { use } = factsAt(path);
     const values = (texts: readonly string[]) =>
