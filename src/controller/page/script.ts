@@ -16,8 +16,8 @@ export const SCRIPT = String.raw`'use strict';
     for (const time of document.querySelectorAll('time[data-age]')) {
       const gap = now - Date.parse(time.dateTime);
       const isSpan = time.dataset.age === 'span';
-      const due = time.dataset.age === 'due' ? 'due ' : '';
-      const text = isSpan ? ageText(Math.max(gap, 0)) : gap >= 0 ? due + ageText(gap) + ' ago' : 'in ' + ageText(-gap);
+      const past = time.dataset.age === 'due' ? ' late' : ' ago';
+      const text = isSpan ? ageText(Math.max(gap, 0)) : gap >= 0 ? ageText(gap) + past : 'in ' + ageText(-gap);
       if (time.textContent !== text) time.textContent = text;
     }
   };

@@ -9,12 +9,12 @@ export function ageHtml(at: string | null, now: number): Markup {
   return markup`<time datetime="${iso}" title="${minuteText(iso)}" data-age>${ageWords(time, now)}</time>`;
 }
 
-/** The same for a time that is to come, `due 3 m ago` once it has passed; null is `–`. */
+/** The same for a time that is to come, `3 m late` once it has passed; null is `–`. */
 export function dueHtml(at: string | null, now: number): Markup {
   const time = at === null ? Number.NaN : Date.parse(at);
   if (Number.isNaN(time)) return markup`<span class="soft">–</span>`;
   const iso = new Date(time).toISOString();
-  const words = time <= now ? `due ${ageWords(time, now)}` : ageWords(time, now);
+  const words = time <= now ? `${ageText(now - time, ' ')} late` : ageWords(time, now);
   return markup`<time datetime="${iso}" title="${minuteText(iso)}" data-age="due">${words}</time>`;
 }
 
