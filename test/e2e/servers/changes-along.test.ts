@@ -156,6 +156,13 @@ function ofLaterRelease(path: string, key: string, member: string, value: unknow
   return () => held;
 }
 
+/** An Agent Server with the LLM profiles that the others name. */
+async function withModels(): Promise<void> {
+  await service('agent-server');
+  for (const name of ['x', 'y'])
+    await stored(`/api/profiles/${name}`, { llm: { model: 'openai/gpt-5' } });
+}
+
 const LATER = [
   {
     path: '/api/agent-profiles/r',
@@ -175,7 +182,7 @@ const LATER = [
 
 describe.each(LATER)('$path: a member of a later release', ({ path, key, body, file, changes }) => {
   it('is read and sent along', async () => {
-    await service('agent-server');
+    await withModels();
     await stored(path, body);
     const held = ofLaterRelease(path, key, 'later', { mode: 'locked-down' });
     expect((await planned(file)).paths).toEqual([changes]);
@@ -184,7 +191,7 @@ describe.each(LATER)('$path: a member of a later release', ({ path, key, body, f
   });
 
   it('is shown as lost if it is masked', async () => {
-    await service('agent-server');
+    await withModels();
     await stored(path, body);
     ofLaterRelease(path, key, 'later_key', '**********');
     const { paths, rules } = await planned(file);
