@@ -222,6 +222,8 @@ export interface Listing {
   readonly whole?: (name: string, value: Value) => Value;
   /** What is stored of an item after the write that these changes make necessary, by the names of `stored`; absent if nothing else changes. */
   readonly leaves?: (storing: Storing) => ValueRecord;
+  /** What else of the service is stored that its requests copy or clear; absent if that was not asked for. */
+  readonly stored?: ValueRecord;
   /** Whether a declared secret is sent with every store of its item, because the service would lose it. */
   readonly resends?: (member: string) => boolean;
 }
@@ -229,7 +231,7 @@ export interface Listing {
 /** An item that is written, with the changes that make it necessary. */
 export interface Storing {
   readonly item: DesiredItem;
-  readonly there: ListedItem;
+  readonly there: ListedItem | undefined;
   readonly changes: readonly { readonly path: Path; readonly action: string }[];
 }
 

@@ -4,7 +4,7 @@ import type { DesiredState, Organization, SettingsWrite, Spoken } from './state.
 import { type Path, type Source, formatPath } from './path.ts';
 import type { Proof } from './proof.ts';
 import type { Shard } from './shard.ts';
-import type { Json, Value } from './value.ts';
+import type { Json, Value, ValueRecord } from './value.ts';
 import type { OneOf, PlanVerdict, Verdict } from './verdict.ts';
 
 /** What a change does to what it is about: marks, colours, what counts as a loss and who must look first follow from it. */
@@ -111,6 +111,8 @@ export interface Change<V = Value> {
   readonly class?: ChangeClass;
   /** That nothing differs here: the other changes of the plan make it necessary. It has no class, and is no drift. */
   readonly consequence?: true;
+  /** The path of the change whose request makes this one, too; absent of what a request is made for. No document has it. */
+  readonly cause?: Path;
 }
 
 /** The reason of a change to null after which the service has its default again. */
@@ -190,6 +192,8 @@ export interface PartPlan<Work = unknown> extends Comparison {
   readonly resource: Resource;
   readonly unmet: readonly Unmet[];
   readonly moved?: readonly MovedAddress[];
+  /** What is stored of each declared item after its write, by the names of the server; absent of parts without items. */
+  readonly leaves?: ReadonlyMap<string, ValueRecord>;
   /** The removals that come first, because a service at its limit takes nothing new before; absent if none does. */
   readonly room?: readonly Path[];
   readonly work: Work;

@@ -21,7 +21,7 @@ import { holdsNothing, isEmpty, isList, sameValue, type Value } from '../model/v
 import { clearedIn, clearedSecrets, removedEntries, sharedKeys } from './plan-secrets.ts';
 import { movedEndpoints, touchedBy, touchedIn } from './moved.ts';
 import { resetAgent } from './changed-along.ts';
-import { besideSettings, settingsPlanIn } from './settings-part.ts';
+import { besideSettings, judgedSettings, settingsPlanIn } from './settings-part.ts';
 import { unprovenIn } from './unproven.ts';
 
 /** A plan with its observation and the guards of its file. */
@@ -165,11 +165,11 @@ const FINDINGS: Readonly<Record<Rule, (judged: GuardInput, rule: Rule) => readon
   {
     'max-changes': lifted(({ plan, guards }) => tooMany(plan, guards), { always: true }),
     'clear-secret': lifted(({ plan, observed }) => [
-      ...clearedSecrets(settingsPlanIn(plan), observed),
+      ...clearedSecrets(judgedSettings(plan), observed),
       ...removedItems(plan),
     ]),
     'move-endpoint': lifted(({ plan, observed }) => [
-      ...movedEndpoints(settingsPlanIn(plan), observed),
+      ...movedEndpoints(judgedSettings(plan), observed),
       ...movedItems(plan),
     ]),
     'run-code': lifted(({ plan, observed }) => runsCode(plan, observed)),
@@ -333,7 +333,7 @@ function losing(plan: Plan, guards: GuardSettings): RuleFinding[] {
 
 /** A removed program no longer runs, and a rotated one stays the same program. */
 function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
-  const touched = settingsPlanIn(plan).changes.flatMap((change) =>
+  const touched = judgedSettings(plan).changes.flatMap((change) =>
     touchedBy(change, observed).map((place) => ({ ...place, verb: verbOf(change) })),
   );
   return [...touched, ...touchedItems(plan)].flatMap(
@@ -382,7 +382,7 @@ function isValue(value: Value, expected: Value): boolean {
 }
 
 function disabledSafety(plan: Plan, observed: ObservedState): GuardFinding[] {
-  const settings = settingsPlanIn(plan).changes.flatMap((change) => touchedBy(change, observed));
+  const settings = judgedSettings(plan).changes.flatMap((change) => touchedBy(change, observed));
   return [...settings, ...touchedItems(plan)].flatMap(
     ({ path, facts: { safety }, before, after }) =>
       safety !== null && protects(safety, before) && !protects(safety, after)

@@ -161,5 +161,6 @@ export function failedEnvironment(
 
 /** A change as documents carry it: every sensitive value is the mask. */
 export function maskedChange(change: Change): Change<Json> {
-  return { ...change, before: masked(change.before), after: masked(change.after) };
+  const { cause: _, ...shown } = change;
+  return { ...shown, before: masked(change.before), after: masked(change.after) };
 }

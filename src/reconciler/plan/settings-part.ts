@@ -41,6 +41,15 @@ export function settingsPlanIn(plan: Plan): SettingsPlan {
   return part === undefined ? NO_SETTINGS : settingsOfPart(part);
 }
 
+/** The same with what requests of other parts change in the settings: guards judge all of it. */
+export function judgedSettings(plan: Plan): SettingsPlan {
+  const settings = settingsPlanIn(plan);
+  const along = besideSettings(plan).flatMap(({ resource, changes }) =>
+    changes.filter(({ path, cause }) => cause !== undefined && path[0] !== resource.block),
+  );
+  return along.length === 0 ? settings : { ...settings, changes: [...settings.changes, ...along] };
+}
+
 export function besideSettings(plan: Plan): Plan {
   return plan.filter((part) => !isSettings(part));
 }

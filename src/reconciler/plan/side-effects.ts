@@ -59,7 +59,7 @@ export function touchedBetween(
     const value = before.values[name] ?? null;
     if (reset && isNamedWithin(name, AGENT_PART)) return [];
     const now = after.values[name] ?? null;
-    if (along(name)) return [];
+    if (along(name) || isFilledIn(name, after)) return [];
     if (name === 'mcp_config') return touchedMcp(value, now, desired, after.dialect);
     const field = after.dialect.fields.get(name);
     const { shownAsNull } = field ?? {};
@@ -71,6 +71,16 @@ export function touchedBetween(
       : [{ path: pathNamed(name), before: value, after: now }];
   });
 }
+
+/** Whether a server adds to a list by itself at each read: the skills that are installed on it, while a flag is on. */
+export function isFilledIn(name: string, { values }: ObservedState): boolean {
+  return name === FILLED && FILLING.some((flag) => values[flag] === true);
+}
+
+const FILLED = 'agent_settings.agent_context.skills';
+const FILLING = ['load_user_skills', 'load_public_skills'].map(
+  (flag) => `agent_settings.agent_context.${flag}`,
+);
 
 /**
  * What the service showed before a write, and, if it keeps what a write leaves out, what it shows only now: a native value that was its

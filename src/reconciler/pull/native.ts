@@ -9,6 +9,7 @@ import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isRecord, secretsIn, type Json, type Value } from '../model/value.ts';
 import { isSecretHere, nodesHere, shownHere } from '../plan/field-here.ts';
+import { isFilledIn } from '../plan/side-effects.ts';
 import { isObject } from '../yaml-edit/source.ts';
 import { bareMarketplaces } from './named-settings.ts';
 import { type Adopted, NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
@@ -59,7 +60,7 @@ export function adoptedNative(path: Path, observed: ObservedState, rules: PullRu
   const leave = (reason: string): Adopted => ({ edits: [], left: [{ path, reason, ref: null }] });
   if (nodesHere(path, observed).length === 0) return leave(REASONS.unmanageable);
   if (isExcluded(path, rules)) return leave(REASONS.unlike);
-  if (isFilledIn(path, observed)) return leave(REASONS.filled);
+  if (isFilledIn(formatPath(path), observed)) return leave(REASONS.filled);
   const shown = shownHere(observed, path) ?? null;
   // A map of secrets that reads empty may hold some: declared, it would take them out.
   const hides = isRecord(shown) && isSecretHere([...path, 'any'], observed);
@@ -70,14 +71,6 @@ export function adoptedNative(path: Path, observed: ObservedState, rules: PullRu
   if (written === null || !isDeclarable(path, written)) return leave(unwritten(shown));
   return { edits: [{ path: ['settings', ...path], ...written }], left: [] };
 }
-
-/** Skills that the server has read from its disk or the network, and keeps among those that somebody has set. */
-function isFilledIn(path: Path, { values }: ObservedState): boolean {
-  if (path.at(-1) !== 'skills') return false;
-  return FILLING.some((flag) => values[formatPath([...path.slice(0, -1), flag])] === true);
-}
-
-const FILLING = ['load_user_skills', 'load_public_skills'];
 
 /** Whether a value, the one that it is in or one in it was found not to read back: the file may hold it in another nesting. */
 function isExcluded(path: Path, { excluded }: PullRules): boolean {

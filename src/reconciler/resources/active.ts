@@ -1,4 +1,4 @@
-import { isRename, type Plan } from '../model/plan.ts';
+import { isRename, type Change, type Plan } from '../model/plan.ts';
 import {
   ACTIVE_FORM,
   AGENT_PROFILES_FORM,
@@ -19,7 +19,10 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { isCopied, keyChanged, keyTaken, OUTDATED } from './active-copy.ts';
+import { changesInSettings, storedTarget } from './active-effects.ts';
 import { collection } from './collections/collection.ts';
+import { itemOf } from './collections/send.ts';
+import type { Stored } from '../effects/stored.ts';
 import { AGENTS_PATH } from './holders.ts';
 import {
   ABSENT,
@@ -57,6 +60,8 @@ const WIRES: Wires = {
     again: changedBeneath,
     outdated: keyChanged,
     takesAlong: keyTaken,
+    stored: storedTargets,
+    along: broughtAlong,
   },
 };
 
@@ -135,6 +140,40 @@ function namesWanted(desired: Asking['desired'], wanted: string): readonly strin
 async function nameOfId(get: Get, id: string, names: readonly string[]): Promise<string | null> {
   for (const name of names) if ((await idOf(get, name)) === id) return name;
   return null;
+}
+
+/** The profiles that the file makes active, as far as their activation is copied into the settings. */
+async function storedTargets({ get, declared }: Asking): Promise<Stored> {
+  let stored: Stored = recordOf([]);
+  for (const item of declared) {
+    const part = COPIED[item.name];
+    if (part === undefined || item.members === null) continue;
+    const name = nameOf(item);
+    const path = `${POINTERS[item.name]?.path ?? ''}/${encodeURIComponent(name)}`;
+    stored = { ...stored, ...(await storedTarget(get, part, path, name)) };
+  }
+  return stored;
+}
+
+const COPIED: Readonly<Record<string, 'llm_profiles' | 'meta_profiles'>> = {
+  llm_profile: 'llm_profiles',
+  meta_profile: 'meta_profiles',
+};
+
+/** What an activation changes in the settings. */
+function broughtAlong(
+  cause: Change,
+  { items, listing: { stored }, settings }: Judged,
+  earlier: Plan,
+): readonly Change[] {
+  const item = items.find(({ name }) => name === itemOf(cause));
+  if (item === undefined || stored === undefined || COPIED[item.name] === undefined) return [];
+  const { pointer, path } = POINTERS[item.name] ?? { pointer: '', path: '' };
+  const request =
+    item.members === null
+      ? { method: 'PATCH', path: SETTINGS, body: recordOf([[pointer, null]]) }
+      : { ...activationBy(path, nameOf(item)), body: recordOf([]) };
+  return changesInSettings(request, cause, { stored, settings, earlier });
 }
 
 /** The name of an agent profile by its id; null if none has it. One is active, so that a look at the list writes nothing. */

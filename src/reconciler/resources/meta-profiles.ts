@@ -2,6 +2,9 @@ import { META_PROFILES_FORM } from '../model/collection-forms.ts';
 import { sameMembers, type ListedItem } from '../model/collection.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { collection } from './collections/collection.ts';
+import { NONE } from '../effects/stored.ts';
+import { changesInSettings } from './active-effects.ts';
+import { itemOf } from './collections/send.ts';
 import { carriedOf, itemsListed, wholeRequests } from './collections/whole.ts';
 import type { Asking, Wires } from './collections/wire.ts';
 import { removesSome, withHolders } from './holders.ts';
@@ -26,6 +29,14 @@ const WIRES: Wires = {
     limit: LIMIT,
     requests: (work) => wholeRequests(work, PATH, configOf),
     leaves: carriedOf,
+    along: (cause, { settings }, earlier) =>
+      cause.action === 'remove'
+        ? changesInSettings(
+            { method: 'DELETE', path: `${PATH}/${encodeURIComponent(itemOf(cause))}`, body: NONE },
+            cause,
+            { stored: NONE, settings, earlier },
+          )
+        : [],
   },
 };
 

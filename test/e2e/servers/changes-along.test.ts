@@ -219,3 +219,107 @@ it('nothing is sent of a profile whose secret does not show right before', async
   expect(environment).toMatchObject({ error: { code: 'bad-response' } });
   expect(await configOf('agent-server', 'm')).toMatchObject(llm);
 });
+
+describe('an activation on an Agent Server', () => {
+  async function withOwnLlm(): Promise<void> {
+    await service('agent-server');
+    const llm = { model: 'openai/gpt-5', api_key: 'own-key', base_url: 'https://own.example.com' };
+    const { status } = await front.ask('PATCH', '/api/settings', {
+      agent_settings_diff: { llm },
+    });
+    expect(status).toBe(200);
+  }
+
+  const EVIL = '{ model: openai/gpt-5-mini, base_url: "https://evil.example.com" }';
+
+  it.each([
+    ['of a profile of the service', 'active: { llm_profile: evil }', true],
+    [
+      'of one that the same plan makes',
+      `llm_profiles: { evil: ${EVIL} }\nactive: { llm_profile: evil }`,
+      false,
+    ],
+    [
+      'by its other spelling',
+      `llm_profiles: { evil: ${EVIL} }\nsettings: { active_profile: evil }`,
+      true,
+    ],
+  ])('%s shows what it replaces, and guards judge it', async (_, file, isThere) => {
+    await withOwnLlm();
+    const llm = { model: 'openai/gpt-5-mini', base_url: 'https://evil.example.com' };
+    if (isThere) await stored('/api/profiles/evil', { llm });
+    const { paths, rules, environment } = await planned(file);
+    expect(paths?.slice(-4).toSorted()).toEqual([
+      'change llm_base_url',
+      'change llm_model',
+      'clear llm_api_key',
+      'set active.llm_profile',
+    ]);
+    expect(new Set(rules)).toEqual(new Set(['clear-secret', 'move-endpoint']));
+    expect(JSON.stringify(environment)).not.toContain('own-key');
+    await apply(asked(file));
+    const { body } = await front.ask('GET', '/api/settings');
+    expect(body).toMatchObject({ llm_api_key_is_set: true });
+  });
+
+  it('counts for max_changes, and is verified with its request', async () => {
+    await withOwnLlm();
+    await stored('/api/profiles/a', { llm: { model: 'openai/gpt-5', api_key: 'a-key' } });
+    const file = 'active: { llm_profile: a }';
+    const open = (guards: string) => ({
+      ...asked(file),
+      text: asked(file).text.replace(GUARDS, guards),
+    });
+    const [few] = (await plan(open('guards: { max_changes: 2 }\n'))).environments;
+    expect(few?.refusals).toMatchObject([{ rule: 'max-changes' }]);
+    const [outcome] = (await apply(open('guards: { max_changes: 3 }\n'))).environments;
+    expect(outcome).toMatchObject({ status: 'applied', error: null });
+    expect(outcome?.changes.map(({ path, result }) => [path.join('.'), result])).toEqual([
+      ['active.llm_profile', 'verified'],
+      ['llm_base_url', 'verified'],
+      ['llm_api_key', 'set'],
+    ]);
+    const [quiet] = (await plan(open(''))).environments;
+    expect(quiet).toMatchObject({ status: 'in-sync', changes: [] });
+  });
+
+  it('of a meta profile, and its removal, show the copy and the tool', async () => {
+    await service('agent-server');
+    await stored('/api/profiles/x', { llm: { model: 'openai/gpt-5' } });
+    const classes = [{ description: 'd', model: 'x' }];
+    await stored('/api/meta-profiles/r', { classifier_model: 'x', classes });
+    const on = await planned('active: { meta_profile: r }');
+    expect(on.paths?.toSorted()).toEqual([
+      'change agent_settings.enable_classify_and_switch_llm_tool',
+      'set active.meta_profile',
+      'set agent_settings.meta_profile',
+    ]);
+    await applied('active: { meta_profile: r }');
+    const off = await planned('meta_profiles: { r: null }');
+    expect(off.paths?.toSorted()).toEqual([
+      'change agent_settings.enable_classify_and_switch_llm_tool',
+      'clear active_meta_profile',
+      'clear agent_settings.meta_profile',
+      'remove meta_profiles.r',
+    ]);
+  });
+});
+
+it('skills that a server fills in are nothing that somebody else wrote', async () => {
+  await service('agent-server');
+  front.changed = (seen, reply) => {
+    const { agent_settings: agent, ...others } = reply.body as { agent_settings?: Settings };
+    if (seen.path !== '/api/settings' || agent?.agent_context?.load_user_skills !== true)
+      return reply;
+    const skills = [{ name: 'installed', content: 'Say hello.', source: '/srv/skills/x/SKILL.md' }];
+    const context = { ...agent.agent_context, skills };
+    return { ...reply, body: { ...others, agent_settings: { ...agent, agent_context: context } } };
+  };
+  const file = 'settings: { agent_settings: { agent_context: { load_user_skills: true } } }';
+  const [environment] = (await apply({ ...asked(file), allow: ['run-code'] })).environments;
+  expect(environment).toMatchObject({ status: 'applied', error: null });
+});
+
+interface Settings {
+  readonly agent_context?: { readonly load_user_skills: boolean };
+}

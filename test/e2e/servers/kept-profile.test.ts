@@ -249,10 +249,11 @@ describe('an activation that only follows from other changes', () => {
         return { changes, digests, summary, codes: warnings.map(({ code }) => code) };
       };
       const planned = await changesOf('plan');
-      expect(planned.changes.map(({ class: of, consequence }) => [of, consequence])).toEqual([
-        ['pending', undefined],
-        [undefined, true],
-      ]);
+      const [first, ...others] = planned.changes;
+      expect([first?.class, first?.consequence]).toEqual(['pending', undefined]);
+      expect(others.length).toBeGreaterThan(0);
+      for (const { class: of, consequence } of others)
+        expect([of, consequence]).toEqual([undefined, true]);
       expect(planned.summary.environments).toMatchObject({ total: 1, pending: 1 });
       expect(planned.codes).not.toContain('guard');
 

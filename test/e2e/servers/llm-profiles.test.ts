@@ -64,6 +64,15 @@ const MAIN =
   'main: { model: openai/gpt-5, base_url: "https://llm.example.com/v1", api_key: "${env:K1}" }';
 const FILE = `llm_profiles: { ${MAIN}, cheap: { model: openai/gpt-5-mini, temperature: 0.2 } }\nactive: { llm_profile: main }`;
 
+/** What is planned without what comes along with an activation, in the settings. */
+function direct(
+  environment: { readonly changes: readonly { readonly path: readonly string[] }[] } | undefined,
+) {
+  const isAlong = (block: string) => /^llm_(?!profiles)|^agent_settings$/.test(block);
+  const changes = environment?.changes.filter(({ path: [block = ''] }) => !isAlong(block));
+  return { ...environment, changes };
+}
+
 async function applied(blocks: string, env: Readonly<Record<string, string>> = {}) {
   const [environment] = (await apply({ ...asked(blocks, env), allow: ['empty-store'] }))
     .environments;
@@ -75,7 +84,7 @@ describeEach(DIALECTS, (dialect) => dialect === 'agent-server')('%s: LLM profile
   it('are created, made active last, and quiet the second time', async () => {
     await service(dialect);
     const outcome = await applied(FILE);
-    expect(outcome).toMatchObject({
+    expect(direct(outcome)).toMatchObject({
       status: 'applied',
       changes: [
         { path: ['language'], result: 'verified' },
@@ -109,7 +118,7 @@ describeEach(DIALECTS, (dialect) => dialect === 'agent-server')('%s: LLM profile
     const before = await profile(dialect, 'theirs');
     const changed = FILE.replace('gpt-5,', 'gpt-5.1,').replace('0.2', '0.5');
     const [planned] = (await plan(asked(changed))).environments;
-    expect(planned).toMatchObject({
+    expect(direct(planned)).toMatchObject({
       changes: [
         { path: ['llm_profiles', 'main', 'model'], action: 'change', after: 'openai/gpt-5.1' },
         { path: ['llm_profiles', 'cheap', 'temperature'], before: 0.2, after: 0.5 },
@@ -133,7 +142,7 @@ describeEach(DIALECTS, (dialect) => dialect === 'agent-server')('%s: LLM profile
     await applied(FILE);
     const shorter = FILE.replace(', temperature: 0.2', '');
     const [planned] = (await plan(asked(shorter))).environments;
-    expect(planned?.changes).toMatchObject([
+    expect(direct(planned).changes).toMatchObject([
       { path: ['llm_profiles', 'cheap', 'temperature'], action: 'clear', before: 0.2, after: null },
     ]);
     expect(await applied(shorter)).toMatchObject({ status: 'applied' });
@@ -144,7 +153,7 @@ describeEach(DIALECTS, (dialect) => dialect === 'agent-server')('%s: LLM profile
     await service(dialect);
     await applied(FILE);
     const outcome = await applied(FILE, { K1: 'canary-key-new' });
-    expect(outcome?.changes).toMatchObject([
+    expect(direct(outcome).changes).toMatchObject([
       { path: ['llm_profiles', 'main', 'api_key'], action: 'rotate', result: 'unverifiable' },
       { path: ['active', 'llm_profile'], result: 'verified' },
     ]);
@@ -159,7 +168,8 @@ describeEach(DIALECTS, (dialect) => dialect === 'agent-server')('%s: LLM profile
     await applied(FILE);
     const cleared = `${FILE.replace('"${env:K1}"', 'null')}\nguards: { clear_secret: true }`;
     const refused = (await apply({ ...asked(cleared) })).environments[0];
-    expect(refused).toMatchObject({ status: 'refused', refusals: [{ rule: 'clear-secret' }] });
+    expect(refused).toMatchObject({ status: 'refused' });
+    expect(new Set(refused?.refusals.map(({ rule }) => rule))).toEqual(new Set(['clear-secret']));
     expect(await profile(dialect, 'main')).toMatchObject({ api_key_set: true });
     const [outcome] = (await apply({ ...asked(cleared), allow: ['clear-secret'] })).environments;
     expect(outcome).toMatchObject({ status: 'applied', error: null });
@@ -236,7 +246,7 @@ active: { llm_profile: main }`;
   expect(await settingsKey('agent-server')).toBe(true);
   expect(await applied(file)).toMatchObject({ status: 'in-sync', unknown: [] });
   const rotated = await applied(file, { K2: 'canary-key-3' });
-  expect(rotated?.changes).toMatchObject([
+  expect(direct(rotated).changes).toMatchObject([
     { path: ['provider_connections', 'team', 'api_key'], action: 'rotate' },
     { path: ['active', 'llm_profile'], result: 'verified' },
   ]);
@@ -321,14 +331,16 @@ describe('agent-server: the copies of what is active in the settings', () => {
       const { status } = await front.ask('PATCH', SETTINGS['agent-server'], { [member]: diff });
       expect(status).toBe(200);
       const [drifted] = (await drift(asked(ROUTED))).environments;
-      expect(drifted?.changes).toMatchObject([
+      expect(direct(drifted).changes).toMatchObject([
         {
           path: ['active', pointer],
           reason: 'the settings have another copy of it, will be activated again',
         },
       ]);
       const outcome = await applied(ROUTED);
-      expect(outcome?.changes).toMatchObject([{ path: ['active', pointer], result: 'verified' }]);
+      expect(direct(outcome).changes).toMatchObject([
+        { path: ['active', pointer], result: 'verified' },
+      ]);
       const [quiet] = (await plan(asked(ROUTED))).environments;
       expect(quiet).toMatchObject({ status: 'in-sync', changes: [], unknown: [] });
     },
@@ -343,7 +355,7 @@ describe('agent-server: the copies of what is active in the settings', () => {
     expect(cut?.error).not.toBeNull();
     front.instead = () => null;
     const [planned] = (await plan(asked(FILE, next))).environments;
-    expect(planned?.changes).toMatchObject([
+    expect(direct(planned).changes).toMatchObject([
       {
         path: ['active', 'llm_profile'],
         reason: 'its key changed since it was activated, will be activated again',

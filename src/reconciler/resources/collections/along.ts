@@ -64,7 +64,7 @@ export function changesAlong(
 }
 
 /** The members of two records that are not the same, inside maps too. A token of a place is the same as itself alone. */
-function differing(
+export function differing(
   before: ValueRecord,
   after: ValueRecord,
 ): readonly (readonly [Path, Value, Value])[] {

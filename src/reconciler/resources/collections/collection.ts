@@ -117,11 +117,13 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
         unmanaged: part.unmanaged.filter(([, one = '']) => !left.has(one)),
         warnings: [...part.warnings, ...own, ...warnings],
       };
-      return withAgain(form, told, judged, (item) => {
-        const again = wire?.again?.(item, earlier, input.desired) ?? null;
+      const again = withAgain(form, told, judged, (item) => {
+        const why = wire?.again?.(item, earlier, input.desired) ?? null;
         const outdated = wire?.outdated?.(item, input.desired, input.fingerprints) ?? null;
-        return again === null ? { reason: outdated } : { reason: again, consequence: true };
+        return why === null ? { reason: outdated } : { reason: why, consequence: true };
       });
+      const along = (cause: Change) => [cause, ...(wire?.along?.(cause, judged, earlier) ?? [])];
+      return { ...again, changes: again.changes.flatMap(along) };
     };
   };
   const resource: ManagedResource = {

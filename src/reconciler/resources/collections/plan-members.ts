@@ -32,6 +32,8 @@ export interface CollectionPlan {
   /** What the service has and the file does not name. */
   readonly unmanaged: readonly Path[];
   readonly moved: readonly MovedAddress[];
+  /** What is stored of each item afterwards: by the names of the server, where it has its own. */
+  readonly leaves: ReadonlyMap<string, ValueRecord>;
 }
 
 /** What is known of the secrets besides what a service lists. */
@@ -40,7 +42,7 @@ export interface Known {
   readonly fingerprints: Fingerprints;
 }
 
-export type ItemPlan = Partial<Omit<CollectionPlan, 'unmanaged'>>;
+export type ItemPlan = Partial<Omit<CollectionPlan, 'unmanaged' | 'leaves'>>;
 
 /** A declared item, and what it is planned by. */
 export interface Planning extends Known {

@@ -13,7 +13,7 @@ import {
 import type { Path } from '../../model/path.ts';
 import { UNDECLARED, type Change } from '../../model/plan.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
-import { isEmpty, valueAt, type Value, type ValueRecord } from '../../model/value.ts';
+import { isEmpty, recordOf, valueAt, type Value, type ValueRecord } from '../../model/value.ts';
 import { isRotated } from '../../plan/declared.ts';
 import { missingIn, unseenAt } from '../../plan/mcp-entry.ts';
 import { changesAlong, undeclaredKeys } from './along.ts';
@@ -54,7 +54,16 @@ export function planCollection(
     return { ...plan, changes: [renameOf(form, renaming), ...(plan.changes ?? [])] };
   });
   const own = ownNames(desired, listing);
+  const leaves = desired.flatMap((item, index): [string, ValueRecord][] => {
+    const { name, members } = item;
+    if (members === null) return [];
+    const [there, { changes = [] } = {}] = [listed.get(name), plans[index]];
+    const stays = form.isWhole ? {} : there?.members;
+    const stored = listing.leaves?.({ item, there, changes });
+    return [[name, recordOf(Object.entries({ ...stays, ...members, ...stored }))]];
+  });
   return {
+    leaves: new Map(leaves),
     changes: plans.flatMap(({ changes = [] }) => changes),
     unknown: plans.flatMap(({ unknown = [] }) => unknown),
     gone: items.length > 0 ? [] : plans.flatMap(({ gone = [] }) => gone),

@@ -86,21 +86,23 @@ export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListRea
         const getSecret = gettingSecrets(reading, signal);
         const asked = isReferred ? [] : namesOf(declared);
         const names = all === true || isExhaustive ? 'all' : asked;
-        const items = await reading.read(block, () =>
-          wire.list({
-            names,
-            declared,
-            desired,
-            isExhaustive,
-            isReferred,
-            answer,
-            get,
-            reveals: reading.reveals === true && !isReferred,
-            getSecret,
-            unlike: unlikeFor(reading),
-          }),
-        );
-        return items === null ? null : listingOf(wire, release, concealItems(form, items));
+        const asking: Asking = {
+          names,
+          declared,
+          desired,
+          isExhaustive,
+          isReferred,
+          answer,
+          get,
+          reveals: reading.reveals === true && !isReferred,
+          getSecret,
+          unlike: unlikeFor(reading),
+        };
+        const items = await reading.read(block, () => wire.list(asking));
+        if (items === null) return null;
+        const listing = listingOf(wire, release, concealItems(form, items));
+        const stored = names === 'all' || isReferred ? undefined : await wire.stored?.(asking);
+        return stored === undefined ? listing : { ...listing, stored };
       },
     }),
     saved: ({ environment: { name, dialect, release, ...saved } }) => ({

@@ -40,8 +40,8 @@ const SENDS = 2;
 const PAUSES = [500, 1000, 2000];
 
 /** The name of the item that a change is about. */
-export function itemOf({ path: [, name = ''] }: Pick<Change, 'path'>): string {
-  return name;
+export function itemOf({ path, cause = path }: Pick<Change, 'path' | 'cause'>): string {
+  return cause[1] ?? '';
 }
 
 /** What the service has of the collection now. */

@@ -6,6 +6,7 @@ import type { Fingerprints, WrittenSecret } from '../../model/ports.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import type { Secret } from '../../model/secret.ts';
 import { recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import type { Stored } from '../../effects/stored.ts';
 import type { ServiceError } from '../../service/service-error.ts';
 
 /** How servers of one dialect are asked for a collection. */
@@ -46,6 +47,10 @@ export interface Wire extends Pick<Listing, 'describes' | 'whole' | 'leaves' | '
     desired: DesiredState,
     fingerprints: Fingerprints,
   ) => string | null;
+  /** What else of the service is stored that `along` is made of: of what an item names. */
+  readonly stored?: (asking: Asking) => Promise<Stored>;
+  /** What the request of an item changes elsewhere on the service, besides the change itself. */
+  readonly along?: (cause: Change, judged: Judged, earlier: Plan) => readonly Change[];
   /** Secrets that an item took along when it was written, although they are no part of it: fingerprints of them are kept. */
   readonly takesAlong?: (item: DesiredItem, desired: DesiredState) => readonly WrittenSecret[];
 }

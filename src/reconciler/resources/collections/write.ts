@@ -56,13 +56,15 @@ export async function writeCollection(writing: Writing): Promise<ResourceEnd> {
 /** The approved changes that a list still shows the need for, by item: renames come first, then what makes room, and other removals last. */
 function neededItems(approved: PartPlan, now: PartPlan): readonly (readonly Change[])[] {
   const again = approved.work as readonly Path[];
-  const isNeeded = ({ path, action }: Change): boolean =>
-    again.some((one) => samePath(one, path)) ||
+  const isNeeded = ({ path, action, cause }: Change): boolean =>
+    again.some((one) => samePath(one, cause ?? path)) ||
     now.changes.some(
       (change) =>
-        samePath(change.path, path) &&
+        samePath(change.path, cause ?? path) &&
         // What was to be changed may be none by now: what this run wrote before can have made a profile inactive.
-        (change.action === action || (action === 'change' && change.action === 'set')),
+        (cause !== undefined ||
+          change.action === action ||
+          (action === 'change' && change.action === 'set')),
     );
   const items = new Map<string, Change[]>();
   for (const change of approved.changes.filter(isNeeded)) {

@@ -144,7 +144,7 @@ function keptInSettings(work: Profile, config: ValueRecord): ValueRecord {
 
 /** What an app-server has of a profile once it is stored as declared. */
 export function leftInSettings({ item, there, changes }: Storing): ValueRecord {
-  const { stored = recordOf([]) } = there;
+  const stored = there?.stored ?? recordOf([]);
   const work = { item, there, changes };
   const sent = [
     ...Object.entries(keptInSettings(work, stored)),
@@ -197,7 +197,7 @@ function isOwn(
 
 /** What an Agent Server has of a profile once it is stored as declared. */
 export function leftInFile({ item, there, changes }: Storing): ValueRecord {
-  const { stored = recordOf([]) } = there;
+  const stored = there?.stored ?? recordOf([]);
   const work = { item, there, changes };
   const linked = item.members?.['connection'];
   const link: [string, Value][] =
@@ -205,7 +205,7 @@ export function leftInFile({ item, there, changes }: Storing): ValueRecord {
       ? [
           [
             CONNECTION_ID,
-            there.members['connection'] === linked ? (stored[CONNECTION_ID] ?? linked) : linked,
+            there?.members['connection'] === linked ? (stored[CONNECTION_ID] ?? linked) : linked,
           ],
         ]
       : [];

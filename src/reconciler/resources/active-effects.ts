@@ -1,0 +1,160 @@
+import { AGENT_SERVER } from '../effects/agent-server/index.ts';
+import { after } from '../effects/effects.ts';
+import { recordAt, type Request, type Stored, withMembers, withPart } from '../effects/stored.ts';
+import {
+  CONNECTIONS_FORM,
+  LLM_PROFILES_FORM,
+  META_PROFILES_FORM,
+} from '../model/collection-forms.ts';
+import type { CollectionForm } from '../model/collection.ts';
+import { isWithin, samePath } from '../model/path.ts';
+import type { Change, PartPlan, Plan } from '../model/plan.ts';
+import { isMasked } from '../model/secret-words.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
+import type { ObservedState } from '../model/state.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  mapRecord,
+  placed,
+  recordOf,
+  secretsIn,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+import { plannedPath } from '../plan/moved.ts';
+import { BROUGHT } from '../plan/profiles.ts';
+import { fieldNamed, MODEL_PART } from '../model/field.ts';
+import { differing } from './collections/along.ts';
+import { ABSENT, LACKING, type Get } from './collections/wire.ts';
+import { CONNECTION_ID } from './provider-connections.ts';
+
+/* What an activation, or the removal of what is active, changes in the settings of an Agent Server. */
+
+const CONNECTIONS = '/api/llm/provider-connections';
+
+/** A profile that is to be active, as the server has it now, and the connection that it names. */
+export async function storedTarget(
+  get: Get,
+  part: 'llm_profiles' | 'meta_profiles',
+  path: string,
+  name: string,
+): Promise<Stored> {
+  const found = await get(path);
+  if (found === ABSENT || found === LACKING || !isRecord(found)) return recordOf([]);
+  const config = withTokens(recordAt(found, 'config'));
+  const key = found['api_key_set'] === true ? new UnseenSecret() : null;
+  const own = part === 'llm_profiles' ? withMembers(recordAt(config), { api_key: key }) : config;
+  const stored = withPart(recordOf([]), [part], { [name]: own });
+  if (isEmpty(recordAt(own)[CONNECTION_ID])) return stored;
+  const list = await get(CONNECTIONS);
+  const entries = typeof list !== 'symbol' && isList(list) ? list.filter(isRecord) : [];
+  const connections = entries.flatMap(({ id, ...one }): [string, Value][] => {
+    const api_key = one['api_key_set'] === true ? new UnseenSecret() : null;
+    return typeof id === 'string'
+      ? [[id, withMembers(recordOf(Object.entries(one)), { api_key })]]
+      : [];
+  });
+  return withMembers(stored, { provider_connections: recordOf(connections) });
+}
+
+/** A value with a token in place of each secret that the server does not show. */
+function withTokens(value: Value): Value {
+  if (isList(value)) return value.map(withTokens);
+  if (isRecord(value)) return mapRecord(value, withTokens);
+  const secret = typeof value === 'string' ? new Secret(value) : value;
+  return secret instanceof Secret && isMasked(secret) ? new UnseenSecret() : value;
+}
+
+/** What a request changes in the settings, given what the plan makes of the profiles before it. */
+export function changesInSettings(
+  request: Request,
+  cause: Change,
+  { stored, settings, earlier }: { stored: Stored; settings: ObservedState; earlier: Plan },
+): readonly Change[] {
+  const before = withMembers(planned(stored, earlier), { settings: settingsOf(settings) });
+  const made = after(AGENT_SERVER, before, request);
+  const [was, is] = [before, made].map((one) => recordAt(one, 'settings'));
+  return differing(was ?? recordOf([]), is ?? recordOf([])).flatMap(
+    ([place, from, to]): Change[] => {
+      if (samePath(place, ['agent_settings', 'active_meta_profile'])) return [];
+      const path = plannedPath(place);
+      const isLlm = isWithin(place, MODEL_PART);
+      const isPointer = path.length === 1 && path[0]?.startsWith('active_') === true;
+      if (isPointer && cause.resource === 'active profile') return [];
+      return [
+        {
+          ...cause,
+          path,
+          action: isEmpty(to) ? 'clear' : isEmpty(from) ? 'set' : 'change',
+          before: from,
+          after: isEmpty(to) ? null : to,
+          sensitive: secretsIn(from).length + secretsIn(to).length > 0,
+          ref: null,
+          reason: isLlm ? BROUGHT : ALONG,
+          consequence: true,
+          cause: cause.path,
+        },
+      ];
+    },
+  );
+}
+
+const ALONG = 'comes with the active meta profile';
+
+/** The settings as they are stored, as far as they show: fields in their native places, and tokens for secrets. */
+function settingsOf({ answer, secrets }: ObservedState): ValueRecord {
+  const shown = recordAt(withTokens(answer));
+  const native = Object.entries(shown).reduce((made, [name, value]) => {
+    const place = fieldNamed(name)?.place ?? [name];
+    return place.length > 1 && name !== 'mcp_config' ? placed(made, place, value) : made;
+  }, shown);
+  const isSet = secrets.get('llm_api_key') === 'stored';
+  return placed(native, [...MODEL_PART, 'api_key'], isSet ? new UnseenSecret() : null);
+}
+
+/** What is stored once the plan of profiles and connections is made. */
+function planned(stored: Stored, plan: Plan): Stored {
+  const profiles = leftBy(plan, LLM_PROFILES_FORM);
+  const connections = leftBy(plan, CONNECTIONS_FORM);
+  const byName = [...connections].map(([name, one]) => [idOf(stored, name), one] as const);
+  const linked = [...profiles].map(([name, { connection = null, ...llm }]) => {
+    const id = typeof connection === 'string' ? idOf(stored, connection) : null;
+    return [name, recordOf(Object.entries({ ...llm, [CONNECTION_ID]: id }))] as const;
+  });
+  const withAll = withPart(
+    withPart(stored, ['llm_profiles'], Object.fromEntries(linked)),
+    ['meta_profiles'],
+    Object.fromEntries(
+      [...leftBy(plan, META_PROFILES_FORM)].map(([name, one]) => [name, routing(one)]),
+    ),
+  );
+  return byName.reduce(
+    (made, [id, one]) => withPart(made, ['provider_connections', id], one),
+    withAll,
+  );
+}
+
+function leftBy(
+  plan: Plan,
+  { block }: Pick<CollectionForm, 'block'>,
+): ReadonlyMap<string, ValueRecord> {
+  const part: PartPlan | undefined = plan.find(({ resource }) => resource.block === block);
+  return part?.leaves ?? new Map<string, ValueRecord>();
+}
+
+function idOf(stored: Stored, name: string): string {
+  const found = Object.entries(recordAt(stored, 'provider_connections')).find(
+    ([, one]) => recordAt(one)['display_name'] === name,
+  );
+  return found?.[0] ?? name;
+}
+
+/** A meta profile as a server has it, by the names of the file. */
+function routing({ classifier, ...members }: ValueRecord): ValueRecord {
+  const { classes = [], prompt_template = null, model_table = null } = members;
+  return recordOf(
+    Object.entries({ classifier_model: classifier ?? null, classes, prompt_template, model_table }),
+  );
+}
