@@ -2,6 +2,7 @@ import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts'
 import type { RequestedValue, SecretRequest } from '../../reconciler/model/ports.ts';
 import { withoutStop } from '../../reconciler/model/wording.ts';
 import type { RequestedSecrets } from '../../reconciler/host/reference-source.ts';
+import { freeGrownMemory } from '../../reconciler/host/this-process.ts';
 import { secretLabel } from '../../reconciler/kubernetes/secret-keys.ts';
 import { formatBytes, VALUE_LIMITS } from './limits.ts';
 import { KubeForbidden, kubePath, type KubeApi } from './kube-api.ts';
@@ -42,6 +43,8 @@ export class ClusterSecrets {
         for (const ofSecret of grouped(requests)) {
           const [[, first]] = ofSecret;
           const secret = await this.#read(first);
+          // An answer of a megabyte leaves several behind.
+          freeGrownMemory();
           for (const [text, request] of ofSecret) {
             const value = this.#valueIn(secret, request);
             room -= 'text' in value ? value.text.length : 0;

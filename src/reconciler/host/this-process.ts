@@ -90,7 +90,10 @@ function newCollector(): Collector {
     .getBuiltinModule('node:vm')
     .runInNewContext('typeof gc === "function" ? gc : null');
   return {
-    used: () => getHeapStatistics().used_heap_size,
+    used: () => {
+      const { used_heap_size: used, external_memory: buffers } = getHeapStatistics();
+      return used + buffers;
+    },
     collect: typeof offered === 'function' ? (offered as () => void) : () => {},
     // The first time finds what reading the files has left behind.
     left: Number.NEGATIVE_INFINITY,
