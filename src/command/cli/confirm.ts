@@ -18,7 +18,8 @@ export function confirmWith(
     prompt.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
       const first = await answer(prompt, `${ask(visible(target))} ${ONLY_YES}`, io.signal);
-      if (first === 'yes' || first === null) return first === 'yes';
+      if (first === 'yes') return true;
+      if (first === null || NO.test(first)) return false;
       return (await answer(prompt, ONLY_YES, io.signal)) === 'yes';
     } catch {
       // A signal has cancelled the question.
@@ -30,6 +31,9 @@ export function confirmWith(
     }
   };
 }
+
+/** Answers that decline at once. After any other the question is repeated, because it may be misspelt. */
+const NO = /^(n|no|q|quit)$/i;
 
 const ONLY_YES = 'Only "yes" is accepted: ';
 

@@ -107,6 +107,8 @@ export function travelProblem(
   sent?: Iterable<string>,
 ): TravelProblem | null {
   const read = partsWithReferences(target);
+  const missing = missingLists(read, server, withinLimits(policy, target));
+  if (missing !== null) return missing;
   const refused =
     unlistedProblem(read, policy) ?? bindingProblem(sent ?? variablesRead(read), server, policy);
   if (refused !== null) return refused;
@@ -118,6 +120,42 @@ export function travelProblem(
     originProblem(url, server.origin, withinLimits(policy, target)) ??
     readingProblem(read, server, policy)
   );
+}
+
+/** The lists that must be set if several of them are missing, so that one run names all; null if at most one is. */
+function missingLists(
+  parts: readonly (Node | undefined)[],
+  server: ServerSettings,
+  policy: TravelPolicy,
+): TravelProblem | null {
+  const { required } = policy;
+  if (required === null || policy.unverifiedTls || isLocal(server, policy)) return null;
+  const { why, set, instead = '' } = required;
+  const lists = [
+    {
+      name: 'SETPOINT_ALLOWED_ORIGINS',
+      what: `${instead.trim()} where keys may be sent`.trim(),
+      entries: policy.origins.length === 0 ? [server.origin] : [],
+    },
+    {
+      name: 'SETPOINT_ALLOWED_VARIABLES',
+      what: 'the variables that the file may read',
+      entries: policy.variables === null ? [...variablesRead(parts)] : [],
+    },
+    {
+      name: 'SETPOINT_ALLOWED_SECRETS',
+      what: 'the secrets that it may ask for',
+      entries: policy.secrets === null ? secretsRead(parts).map(secretName) : [],
+    },
+  ].filter(({ entries }) => entries.length > 0);
+  if (lists.length < 2) return null;
+  const named = lists.map(({ name, what }) => `${name} (${what})`).join(', ');
+  const lines = lists.map(({ name, entries }) => `${name}=${entries.join(',')}`).join(' ');
+  return {
+    code: 'origin-not-allowed',
+    message: `${why}, these lists must be set: ${named}.`,
+    hint: `${set.replace(/\bit\b/, 'them')} ${lines}`,
+  };
 }
 
 /** Why a file may not read the variables in parts of it, for a target with this server; null if it may. */

@@ -4,7 +4,6 @@ import { isRecord, type Json, masked } from '../model/value.ts';
 import { variableName } from './placeholder.ts';
 import { type Edit, editText } from '../yaml-edit/edit-text.ts';
 import { firstSentence, namedKeys, settingsNodes } from '../desired/schema-lookup.ts';
-import { schemaText } from '../desired/schema.gen.ts';
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import { fields, isNativePath, NATIVE_PARTS } from '../model/field.ts';
 import { isPart } from '../model/native-schema.ts';
@@ -115,7 +114,7 @@ export interface FirstFile {
   readonly isCopy: (path: Path) => boolean;
   /** The environment that the service belongs to; the file has no environments without it. */
   readonly environment: string | undefined;
-  /** Where an editor finds the schema beside the file; null if only where it is published. */
+  /** The path of a schema next to the file, for editors; null if there is none. */
   readonly schema: string | null;
   /** Where what it says is from, as the first comment. */
   readonly origin: string;
@@ -139,7 +138,7 @@ export function initialText(file: FirstFile): string {
     return field === undefined ? [] : [[name, JSON.stringify(declarable(field))] as const];
   });
   return [
-    `# yaml-language-server: $schema=${schema ?? publishedSchema()}`,
+    ...(schema === null ? [] : [`# yaml-language-server: $schema=${schema}`]),
     `# ${oneLine(file.origin)} What is absent is not managed, and never changed; null clears a field.`,
     '#   setpoint plan     shows what an apply would change',
     '#   setpoint pull     imports what was changed on the service since',
@@ -173,11 +172,6 @@ function settingsLines(
       ? []
       : ['', '  # Not managed: remove a # to manage the field.', ...others]),
   ];
-}
-
-function publishedSchema(): string {
-  const { $id } = JSON.parse(schemaText()) as { readonly $id: string };
-  return $id;
 }
 
 /** Where the service is: at the top of the file, or in its only environment. */

@@ -7,7 +7,7 @@ import {
   type EnvironmentPlan,
   type Unknown,
 } from '../model/plan.ts';
-import { type ErrorReport } from '../model/error.ts';
+import { exitCodeOf, type ErrorReport } from '../model/error.ts';
 import { counted, grouped } from '../model/wording.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
@@ -26,6 +26,7 @@ export interface Sentence {
 }
 
 const COULD_NOT_READ = "Could not read the service's settings.";
+const NOT_STARTED = 'Not started.';
 
 /** Why there is nothing to show of an environment: its error says more. */
 export function unreadSentence(error: ErrorReport | null): string {
@@ -38,8 +39,13 @@ export function unreadSentence(error: ErrorReport | null): string {
     case 'other-origin':
       return 'Refused: the snapshot does not stand for the service.';
     default:
-      return COULD_NOT_READ;
+      return isNotStarted(error) ? NOT_STARTED : COULD_NOT_READ;
   }
+}
+
+/** Whether an error is one of the file, its variables or its policies, or of another environment: the service was not asked. */
+function isNotStarted(error: ErrorReport | null): boolean {
+  return error !== null && (exitCodeOf(error) === 3 || error.code === 'skipped');
 }
 
 const NOT_FIXABLE = 'Not as declared, and an apply cannot change that: see the warnings.';

@@ -154,8 +154,7 @@ describe('init', () => {
     ]);
     const text = read(folder);
     expect(text.replace(store.url, 'URL'))
-      .toBe(`# yaml-language-server: $schema=https://cdn.jsdelivr.net/npm/setpoint@0.1.0/schemas/settings.schema.json
-# Written from what the service had. What is absent is not managed, and never changed; null clears a field.
+      .toBe(`# Written from what the service had. What is absent is not managed, and never changed; null clears a field.
 #   setpoint plan     shows what an apply would change
 #   setpoint pull     imports what was changed on the service since
 version: 1

@@ -171,7 +171,9 @@ environments:
     };
     expect(await readWith({}, 'other')).toMatchObject({
       code: 'origin-not-allowed',
-      message: 'With --git, SETPOINT_ALLOWED_ORIGINS must list where keys may be sent.',
+      message: expect.stringMatching(
+        /^With --git, these lists must be set: SETPOINT_ALLOWED_ORIGINS .*SETPOINT_ALLOWED_VARIABLES /,
+      ) as string,
     });
     expect(
       await readWith({ SETPOINT_ALLOWED_ORIGINS: 'agents.example.com' }, 'ours'),

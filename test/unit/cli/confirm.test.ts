@@ -26,7 +26,9 @@ it.each([
   ['yes', ['yes'], true, 1],
   ['anything else, and then yes', ['y', 'yes'], true, 2],
   ['anything else twice', ['y', 'YES'], false, 2],
-  ['no, and nothing more', ['no', ''], false, 2],
+  ['no', ['no'], false, 1],
+  ['N', ['N'], false, 1],
+  ['something else, and then no', ['nope', 'no'], false, 2],
   ['the end of the input', [null], false, 1],
   ['the end of the input at the second question', ['', null], false, 2],
 ] as const)('the answer %s', async (_, lines, yes, asked) => {
