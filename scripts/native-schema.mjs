@@ -177,7 +177,8 @@ function union(nodes, context) {
     const nullable = nodes.every((one) => variantsOf(one).some(({ node }) => isNullable(node)));
     return { ...objectOf(objects, nullable, context), ...words };
   }
-  if (own.some(({ node }) => node.format === 'password')) return { ...SECRET, ...words };
+  if (own.some(({ node }) => node.format === 'password'))
+    return { ...(/headers$/.test(context.key) ? HEADER : SECRET), ...words };
   const types = [...new Set(own.flatMap(({ node }) => node.type ?? []))].filter(
     (type) => type !== 'null',
   );
@@ -211,6 +212,13 @@ const SECRET = {
   format: 'password',
   pattern: '^\\$\\{(env:[A-Za-z_][A-Za-z0-9_]*|file:[^}]+|secret:[^}]+)\\}$',
 };
+/** A header's value: one reference, or a scheme and one. */
+const HEADER = {
+  ...SECRET,
+  pattern:
+    '^((Bearer|bearer|Basic|basic|Token|token|ApiKey|Api-Key) )?' +
+    SECRET.pattern.slice('^'.length),
+};
 const TEMPLATE = (textual) => ({ $ref: textual ? '#/$defs/template' : '#/$defs/reference' });
 
 function isNullable({ type }) {
@@ -227,7 +235,7 @@ function objectOf(objects, nullable, context) {
     if (nodes.every(({ node }) => node.readOnly === true)) return [];
     // Whether a variable of a program is a secret, its name tells.
     if (name === 'env') return [[name, { type: ['object', 'null'], additionalProperties: TEXT }]];
-    return [[name, union(nodes, { ...context, path, inList: false })]];
+    return [[name, union(nodes, { ...context, path, key: name, inList: false })]];
   });
   const required = names.filter((name) =>
     objects.every(({ node }) => (node.required ?? []).includes(name)),

@@ -1,3 +1,4 @@
+import { headerScheme, isAuthorizationPath, isHeaderPath } from '../model/header-scheme.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { pathOfPointer, pointerTo } from '../model/path.ts';
 import { BLOCKS, textKindAt } from './blocks.ts';
@@ -331,6 +332,8 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
     };
   }
   if (reference !== null) return textFinding(text);
+  const scheme = isHeaderPath(path) ? headerScheme(text) : '';
+  if (scheme !== '') return secretFinding(text.slice(scheme.length), path.slice(-1));
   const parsed = mayHoldReference(text) ? parseTemplate(text) : null;
   if (parsed !== null && isMalformed(parsed)) return malformed(parsed, false);
   const foreign = correctReference(text);
@@ -348,9 +351,12 @@ function literal(path: readonly string[]): Finding {
   const name = path.findLast((key) => /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && isShowable(key));
   const variable = readableName((name ?? 'NAME').toUpperCase().replaceAll('-', '_'));
   const reference = `\${env:${variable}}`;
+  const whole = `Put it into a variable, and make the whole value one reference to it: ${reference}.`;
   const hint = expectationAt(path).keys.includes('token')
     ? `Put it into a variable, and write token: ${reference} under this key.`
-    : `Put it into a variable, and make the whole value one reference to it: ${reference}.`;
+    : isAuthorizationPath(path)
+      ? `${whole} Only a scheme may come before it: Bearer ${reference}.`
+      : whole;
   return { code: 'literal-secret', message: 'A secret does not belong in this file.', hint };
 }
 

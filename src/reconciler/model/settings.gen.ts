@@ -4,10 +4,6 @@
  */
 export type Template = string;
 /**
- * One reference, ${env:NAME}, ${file:PATH} or ${secret:NAME/PATH}; never the secret itself.
- */
-export type SecretReference = string;
-/**
  * A value from outside the file: ${env:NAME}, ${env:NAME:-default}, ${file:PATH} or ${secret:NAME/PATH}.
  */
 export type Reference = string;
@@ -20,21 +16,33 @@ export type GitProvider = {
    * The host of a product of your own, without https://; null: the public one. Left out, the one that is stored stays.
    */
   host?: string | null;
-  user_id?: SecretReference;
+  user_id?: SecretReference1;
 } | null;
+/**
+ * The provider's token. It cannot be read back.
+ */
+export type SecretReference = string;
+/**
+ * The user that the token belongs to. It is sent with a new token, and cannot be read back.
+ */
+export type SecretReference1 = string;
 /**
  * One reference, or a reference as value and a description beside it; null removes the secret.
  */
 export type CustomSecret =
   | string
   | {
-      value: SecretReference;
+      value: SecretReference2;
       /**
        * What the secret is for. Without it, the description that the service has is kept.
        */
       description?: string;
     }
   | null;
+/**
+ * One reference, ${env:NAME}, ${file:PATH} or ${secret:NAME/PATH}; never the secret itself.
+ */
+export type SecretReference2 = string;
 /**
  * The MCP servers an agent may use. A list that is declared is exhaustive: entries it does not name are removed, unless they are unmanaged. {} is three empty lists.
  */
@@ -500,10 +508,10 @@ export interface Server {
    */
   auth?: 'session-key' | 'bearer' | 'both';
   /**
-   * Headers that an access proxy in front of the service needs; each value is one reference.
+   * Headers that an access proxy in front of the service needs; each value is one reference, which Bearer, Basic, Token or ApiKey may precede.
    */
   headers?: {
-    [k: string]: SecretReference;
+    [k: string]: string;
   };
   /**
    * A PEM file of certificate authorities to trust besides the built-in ones; relative to this file.

@@ -5,6 +5,7 @@ import { formatPath } from '../model/path.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
+import { isAuthorizationPath } from '../model/header-scheme.ts';
 import { isAddress } from '../model/address.ts';
 import { firstSentence } from '../desired/schema-lookup.ts';
 import { envExample, gitIgnore } from '../pull/first-files.ts';
@@ -90,12 +91,25 @@ function changesOf(
     const old = readOptional(path, limit);
     return { path, before: old, text: edit(old) };
   };
-  const read = variables.map(({ name, path }) => ({ name, purpose: purposeOf(path) }));
+  const read = variables.map((one) => ({
+    name: one.name,
+    purpose: `${purposeOf(one.path)}${schemeNote(one, text)}`,
+  }));
   return [
     { path: file, before, text },
     beside(EXAMPLE, (old) => envExample(old, read)),
     beside(IGNORE, gitIgnore),
   ];
+}
+
+/** Whether the value of a header belongs into the variable with its scheme. */
+function schemeNote({ name, path }: NewVariable, text: string): string {
+  if (!isAuthorizationPath(path)) return '';
+  const [before = ''] = text.split(`\${env:${name}}`);
+  const [, scheme] = /(\w[\w-]*) $/.exec(before) ?? [];
+  return scheme === undefined
+    ? ' (the whole value, with its scheme if it has one, such as "Bearer TOKEN")'
+    : ` (without "${scheme} ", which the file has)`;
 }
 
 function purposeOf(path: NewVariable['path']): string {

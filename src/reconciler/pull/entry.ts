@@ -129,10 +129,11 @@ function memberPlace({ list, index, segment, entry, hidden }: ObservedEntry, nam
     schema: ['mcp_config', list, '0', name],
     path: ['mcp_config', list, segment, name],
     at: ['mcp_config', list, String(index), name],
-    names: (inner: Path) => [
-      variableName(host, name, ...inner),
-      variableName(address, name, ...inner),
-    ],
+    names: (inner: Path) =>
+      [host, address].map((owner) =>
+        // A header's own name says what it is.
+        name === 'headers' ? variableName(owner, ...inner) : variableName(owner, name, ...inner),
+      ),
     hidden,
   };
 }
@@ -242,10 +243,16 @@ function memberPlaceholder(
   };
 }
 
-/** What the variables of an entry are named after: the host of its address and all of it, or the name of its program. */
+/**
+ * What the variables of an entry are named after: the name of the server, and, if others have it, its address too; of a server without
+ * a name the host, and all of its address.
+ */
 function ownersOf(list: McpList, segment: string, entry: ValueRecord): readonly [string, string] {
+  const own = entry['name'];
   const { shown } = identityOf(list, entry);
   const address = shown.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
+  if (typeof own === 'string' && own !== '' && list !== 'stdio_servers')
+    return [own, `${own}_${address}`];
   const host = list === 'stdio_servers' ? shown : (address.split('/')[0] ?? '');
   // Of two at one address each is called by its name, too.
   return segment === shown || segment !== entry['name']

@@ -1,5 +1,6 @@
 import { addressParts } from '../model/address.ts';
 import { fieldNamed } from '../model/field.ts';
+import { headerScheme } from '../model/header-scheme.ts';
 import { holdsMaskText, isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { pathNamed } from '../model/path.ts';
 import { Secret, type Scalar } from '../model/secret.ts';
@@ -63,13 +64,12 @@ export function writtenVariable(
   ]);
 }
 
-/** A header of the server called `owner`: a file holds only a reference to it. */
-export function writtenHeader(owner: string, name: string): ProgramText {
+/** A header of the server called `owner`: of its value, a file may hold the scheme, and a reference to the rest. */
+export function writtenHeader(owner: string, name: string, value: Value = ''): ProgramText {
   const address = owner.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
-  const names = [address.split('/')[0] ?? '', address].map((one) =>
-    variableName(one, 'headers', name),
-  );
-  return programText('', '', markerOf('headers', owner, name), names);
+  const names = [address.split('/')[0] ?? '', address].map((one) => variableName(one, name));
+  const scheme = headerScheme(openedText(value) ?? '');
+  return programText('', scheme, markerOf('headers', owner, name), names);
 }
 
 /** Where a wrapped value of the service's own nesting is. */
@@ -92,7 +92,8 @@ export function openText(
     const isOpen = typeof text === 'boolean' || (!isSecret && ROUND.test(String(text)));
     return isOpen && !isHidden(text, hidden) ? { open: text, rest: false } : null;
   }
-  const open = isSecret ? '' : withoutHidden(text, openPartAt(text, place), hidden);
+  if (isSecret) return { open: isHeaderPlace(place.names) ? headerScheme(text) : '', rest: true };
+  const open = withoutHidden(text, openPartAt(text, place), hidden);
   return { open: open ?? text, rest: open !== null };
 }
 
@@ -108,7 +109,11 @@ const COMMAND_LINES: ReadonlySet<string> = new Set(['acp_command', 'acp_args', '
 
 /** Whether one of the names around a value says that it is a secret; of a header no value is known to be none. */
 function isSecretPlace(names: readonly string[]): boolean {
-  return names.some((name) => isSensitiveName(name) || /headers?$/i.test(name));
+  return names.some((name) => isSensitiveName(name)) || isHeaderPlace(names);
+}
+
+export function isHeaderPlace(names: readonly string[]): boolean {
+  return names.some((name) => /headers?$/i.test(name));
 }
 
 /** What the service shows under paths of secrets. A file holds none of these texts, wherever else the service has them. */

@@ -209,7 +209,7 @@ function textParts(
     const text =
       member === 'env'
         ? writtenVariable(owner, name, value, observed.hidden)
-        : writtenHeader(owner, name);
+        : writtenHeader(owner, name, value);
     return programPart(observed, [member, name], text, value);
   });
 }

@@ -6,7 +6,7 @@ import { Secret } from '../model/secret.ts';
 import { isList, isRecord, type Json, type Value } from '../model/value.ts';
 import { markerOf, markerReference, type Placeholder } from './placeholder.ts';
 
-import { openText, type TextPlace } from './program-text.ts';
+import { isHeaderPlace, openText, type TextPlace } from './program-text.ts';
 import type { WrittenValue } from './program.ts';
 import { asWritten, escapedReferences, isHidden } from './writable.ts';
 
@@ -83,10 +83,12 @@ function writtenScalar(value: Value, place: WrittenPlace, before?: Value): Writt
   const isSecret = isSecretPlace(settingsNodes(place.schema));
   if (value instanceof Secret) {
     if (value.isEmpty()) return isSecret ? null : plain('');
-    const text = openText(value, textPlace(place, before), place.hidden);
+    const at = textPlace(place, before);
+    const text = openText(value, at, place.hidden);
     if (text === null) return null;
     const { open, rest } = text;
-    if (rest || isSecret) return referenceTo(value, place, isSecret ? '' : String(open));
+    if (rest || isSecret)
+      return referenceTo(value, place, isSecret && !isHeaderPlace(at.names) ? '' : String(open));
     return plain(typeof open === 'string' ? escapedReferences(open) : open);
   }
   if (typeof value === 'string' && value !== '') {

@@ -341,11 +341,9 @@ describeEach(
     const method = dialect === 'app-server' ? 'POST' : 'PATCH';
     await ask([method, RECORD[dialect], { agent_settings_diff: agent }]);
     const { difference, shown } = await pulled({ adopt: ['mcp_servers.keyed'] });
-    expect(difference).toContain('+      value: ${env:KEYED_EXAMPLE_COM_API_KEY}');
+    expect(difference).toContain('+      value: ${env:KEYED_API_KEY}');
     expect(shown).toContain('+ mcp_servers.keyed: imported');
-    expect(shown).toContain(
-      '$ KEYED_EXAMPLE_COM_API_KEY: set this variable, for mcp_servers.keyed.auth.value',
-    );
+    expect(shown).toContain('$ KEYED_API_KEY: set this variable, for mcp_servers.keyed.auth.value');
     expect(shown).not.toContain('mcp_config');
   });
 
