@@ -192,6 +192,8 @@ export interface PartPlan<Work = unknown> extends Comparison {
   readonly resource: Resource;
   readonly unmet: readonly Unmet[];
   readonly moved?: readonly MovedAddress[];
+  /** What comes into effect although it is stored already, such as the members of an agent profile that is made active: for guards. */
+  readonly effective?: readonly Change[];
   /** What is stored of each declared item after its write, by the names of the server; absent of parts without items. */
   readonly leaves?: ReadonlyMap<string, ValueRecord>;
   /** The removals that come first, because a service at its limit takes nothing new before; absent if none does. */

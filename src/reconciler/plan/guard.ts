@@ -348,7 +348,10 @@ function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
 /** What a plan changes in collections, with the places inside. What is installed again may be something else by now. */
 function touchedItems(plan: Plan) {
   return besideSettings(plan)
-    .flatMap(({ resource, changes }) => changes.filter(({ path }) => path[0] === resource.block))
+    .flatMap(({ resource, changes, effective = [] }) => [
+      ...changes.filter(({ path }) => path[0] === resource.block),
+      ...effective,
+    ])
     .flatMap((change) => {
       const verb = change.action === 'rotate' ? 'installs again' : verbOf(change);
       return touchedIn(change).map((place) => ({ ...place, verb }));

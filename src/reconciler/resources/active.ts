@@ -7,6 +7,7 @@ import {
   META_PROFILES_FORM,
 } from '../model/collection-forms.ts';
 import { itemNamed, namesOf, type DesiredItem, type ListedItem } from '../model/collection.ts';
+import { isWithin, type Path } from '../model/path.ts';
 import { SetpointError } from '../model/error.ts';
 import type { DesiredState } from '../model/state.ts';
 import {
@@ -20,6 +21,7 @@ import {
 } from '../model/value.ts';
 import { isCopied, keyChanged, keyTaken, OUTDATED } from './active-copy.ts';
 import { changesInSettings, storedTarget } from './active-effects.ts';
+import { membersOf } from './agent-profiles.ts';
 import { collection } from './collections/collection.ts';
 import { itemOf } from './collections/send.ts';
 import type { Stored } from '../effects/stored.ts';
@@ -62,6 +64,7 @@ const WIRES: Wires = {
     takesAlong: keyTaken,
     stored: storedTargets,
     along: broughtAlong,
+    effective: agentInEffect,
   },
 };
 
@@ -147,12 +150,44 @@ async function storedTargets({ get, declared }: Asking): Promise<Stored> {
   let stored: Stored = recordOf([]);
   for (const item of declared) {
     const part = COPIED[item.name];
-    if (part === undefined || item.members === null) continue;
     const name = nameOf(item);
+    if (item.name === 'agent_profile' && item.members !== null)
+      stored = { ...stored, agent_profiles: await agentNamed(get, name) };
+    if (part === undefined || item.members === null) continue;
     const path = `${POINTERS[item.name]?.path ?? ''}/${encodeURIComponent(name)}`;
     stored = { ...stored, ...(await storedTarget(get, part, path, name)) };
   }
   return stored;
+}
+
+/** An agent profile by its name, as the file would declare it; nothing if there is none. */
+async function agentNamed(get: Get, name: string): Promise<ValueRecord> {
+  const json = await get(`${AGENTS_PATH}/${encodeURIComponent(name)}`);
+  const profile = typeof json === 'symbol' ? undefined : valueAt(json, ['profile']);
+  return isRecord(profile) ? recordOf([[name, membersOf(profile)]]) : recordOf([]);
+}
+
+/** The members of an agent profile come into effect with its activation: guards judge them as if they were set. */
+function agentInEffect(
+  cause: Change,
+  { items, listing: { stored } }: Judged,
+  earlier: Plan,
+): readonly Change[] {
+  const item = items.find(({ name }) => name === itemOf(cause));
+  if (item?.name !== 'agent_profile' || item.members === null) return [];
+  const name = nameOf(item);
+  const { block } = AGENT_PROFILES_FORM;
+  const part = earlier.find(({ resource }) => resource.block === block);
+  const declared = part?.leaves?.get(name);
+  const isPlanned = (path: Path): boolean =>
+    part?.changes.some((change) => isWithin(path, change.path)) === true;
+  const found = valueAt(stored, ['agent_profiles', name]);
+  const members = declared ?? (isRecord(found) ? found : recordOf([]));
+  return Object.entries(members).flatMap(([member, value]): Change[] => {
+    const path = [block, name, member];
+    const own = { path, action: 'set', before: null, after: value, sensitive: true } as const;
+    return isPlanned(path) ? [] : [{ ...cause, ...own }];
+  });
 }
 
 const COPIED: Readonly<Record<string, 'llm_profiles' | 'meta_profiles'>> = {

@@ -152,7 +152,7 @@ export function agentProfileBody(members: ValueRecord): ValueRecord {
 }
 
 /** What of a profile is not as it is by itself, by the names of the file. */
-function membersOf(profile: ValueRecord): ValueRecord {
+export function membersOf(profile: ValueRecord): ValueRecord {
   return recordOf(
     Object.keys(DEFAULTS).flatMap((name) => {
       const value = profile[THEIRS[name] ?? name] ?? null;

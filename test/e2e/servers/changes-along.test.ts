@@ -305,6 +305,17 @@ describe('an activation on an Agent Server', () => {
   });
 });
 
+it('an agent profile that runs a program of its own is judged when it is made active', async () => {
+  await withModels();
+  await stored('/api/agent-profiles/plain', { llm_profile_ref: 'x' });
+  const program = { agent_kind: 'acp', acp_server: 'custom', acp_command: 'run-anything' };
+  await stored('/api/agent-profiles/custom', program);
+  expect((await planned('active: { agent_profile: plain }')).rules).toEqual([]);
+  const { paths, rules } = await planned('active: { agent_profile: custom }');
+  expect(paths).toEqual(['set active.agent_profile']);
+  expect(new Set(rules)).toEqual(new Set(['run-code']));
+});
+
 it('skills that a server fills in are nothing that somebody else wrote', async () => {
   await service('agent-server');
   front.changed = (seen, reply) => {

@@ -123,7 +123,10 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
         return why === null ? { reason: outdated } : { reason: why, consequence: true };
       });
       const along = (cause: Change) => [cause, ...(wire?.along?.(cause, judged, earlier) ?? [])];
-      return { ...again, changes: again.changes.flatMap(along) };
+      const effective = again.changes.flatMap(
+        (cause) => wire?.effective?.(cause, judged, earlier) ?? [],
+      );
+      return { ...again, changes: again.changes.flatMap(along), effective };
     };
   };
   const resource: ManagedResource = {

@@ -51,6 +51,8 @@ export interface Wire extends Pick<Listing, 'describes' | 'whole' | 'leaves' | '
   readonly stored?: (asking: Asking) => Promise<Stored>;
   /** What the request of an item changes elsewhere on the service, besides the change itself. */
   readonly along?: (cause: Change, judged: Judged, earlier: Plan) => readonly Change[];
+  /** What comes into effect with the request of an item although it is stored already, for guards to judge. */
+  readonly effective?: (cause: Change, judged: Judged, earlier: Plan) => readonly Change[];
   /** Secrets that an item took along when it was written, although they are no part of it: fingerprints of them are kept. */
   readonly takesAlong?: (item: DesiredItem, desired: DesiredState) => readonly WrittenSecret[];
 }
