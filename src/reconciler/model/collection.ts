@@ -1,4 +1,5 @@
 import { eachFacts, factsAt, memberFacts } from './path-facts.ts';
+import type { Reason } from './reasons.ts';
 import { samePath, type Path, type Source } from './path.ts';
 import { Secret } from './secret.ts';
 import { declaredItems, type DeclaredItem, type DesiredState } from './state.ts';
@@ -117,8 +118,8 @@ export interface ListedItem {
   readonly heldBy?: readonly Holder[];
   /** Whether the service works with this one, where one of its items is active, or named by the settings. */
   readonly isActive?: true;
-  /** Why it has to be written again although it is listed as declared, in words. */
-  readonly outdated?: string;
+  /** Why it has to be written again although it is listed as declared. */
+  readonly outdated?: Reason;
 }
 
 /** An item that names another one. */

@@ -3,6 +3,7 @@ import type { ErrorCode, ErrorReport, Warning } from './error.ts';
 import type { DesiredState, Organization, SettingsWrite, Spoken } from './state.ts';
 import { type Path, type Source, formatPath } from './path.ts';
 import type { Proof } from './proof.ts';
+import { REASONS } from './reasons.ts';
 import type { Shard } from './shard.ts';
 import type { Json, Value, ValueRecord } from './value.ts';
 import type { OneOf, PlanVerdict, Verdict } from './verdict.ts';
@@ -106,6 +107,8 @@ export interface Change<V = Value> {
   readonly sensitive: boolean;
   readonly ref: string | null;
   readonly reason: string;
+  /** What was found, if the reason also says what an apply would do about it. */
+  readonly found?: string;
   readonly source: Source | null;
   /** What has changed since the file was last applied; absent if that is not known. */
   readonly class?: ChangeClass;
@@ -116,7 +119,7 @@ export interface Change<V = Value> {
 }
 
 /** The reason of a change to null after which the service has its default again. */
-export const RESET = 'set, will be its default again';
+export const RESET = REASONS.reset.reason;
 
 /** The reasons of a removal of what a service has and the file does not name, where the file says that it names all. */
 export const UNDECLARED = 'not declared';

@@ -1,4 +1,5 @@
 import { sameEndpoint } from '../model/endpoint.ts';
+import { because, REASONS } from '../model/reasons.ts';
 import {
   callNames,
   credentialsOf,
@@ -243,7 +244,7 @@ function changedEntry(
     after,
     sensitive: secretsIn(after).length > 0 || secretsIn(before).length > 0,
     ref: referencesIn(declared),
-    reason: rotated ? 'will be rotated' : differ(differing),
+    ...because(rotated ? REASONS.entryRotated : differ(differing)),
     source,
   };
 }

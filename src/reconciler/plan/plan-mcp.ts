@@ -9,6 +9,7 @@ import {
   pathedEntries,
   type PathOfEntry,
 } from '../model/mcp.ts';
+import { because, REASONS, type Reason } from '../model/reasons.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import type { Change, Unpreservable } from '../model/plan.ts';
@@ -194,7 +195,7 @@ function planNull(
   const kept = lists.some((list) => list.kept.length > 0);
   if (kept && lists.every((list) => list.changes.length === 0)) return NOTHING;
   return {
-    changes: [wholeChange(desired, 'clear', actual, null, 'set, will be cleared')],
+    changes: [wholeChange(desired, 'clear', actual, null, REASONS.cleared)],
     write: kept ? sentConfig(recordOf([]), config, lists) : null,
     unpreservable: lists.flatMap((list) => list.unpreservable),
   };
@@ -227,7 +228,7 @@ function wholeChange(
   action: 'set' | 'clear',
   before: Value,
   after: Value,
-  reason: string,
+  reason: string | Reason,
 ): Change {
   return {
     resource: 'settings',
@@ -237,7 +238,7 @@ function wholeChange(
     after,
     sensitive: action === 'clear',
     ref: null,
-    reason,
+    ...because(reason),
     source: source(),
   };
 }

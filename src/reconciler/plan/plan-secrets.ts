@@ -1,4 +1,5 @@
 import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
+import { because, REASONS, type Reason } from '../model/reasons.ts';
 import { isCollectionBlock, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { type Field, isNativePath, placeNamed } from '../model/field.ts';
 import { LLM_KEY, organizationName, SEARCH_KEY } from '../model/organization.ts';
@@ -57,7 +58,7 @@ export function planSecret(
   if (value instanceof UnseenSecret && value.unseen.missing !== null)
     return planMissing(desired, observed, value);
   const write = value === null ? clearWith : value;
-  const planned = (action: Action, reason: string): FieldPlan => ({
+  const planned = (action: Action, reason: string | Reason): FieldPlan => ({
     write,
     changes: [changeOf(desired, action, reason)],
   });
@@ -68,26 +69,26 @@ export function planSecret(
   switch (secretStateOf(desired, observed)) {
     case 'not-stored':
       if (value === null) return NOTHING;
-      return { ...planned('set', 'not set, will be set'), gone: last !== 'none' };
+      return { ...planned('set', REASONS.unset), gone: last !== 'none' };
     case 'stored':
       if (value === null && !canClear(here)) return { warnings: [notCleared(here)] };
-      if (value === null) return planned('clear', 'set, will be cleared');
+      if (value === null) return planned('clear', REASONS.cleared);
       if (shown !== undefined && !sameValue(shown, value)) return planned('change', 'set, differs');
-      if (shown === undefined && last === 'different') return planned('rotate', CHANGED);
-      if (rotated) return planned('rotate', 'set, will be rotated');
+      if (shown === undefined && last === 'different')
+        return planned('rotate', REASONS.changedSince);
+      if (rotated) return planned('rotate', REASONS.rotated);
       if (shown !== undefined) return NOTHING;
       return last === 'same' ? NOTHING : { unknown: [{ ...uncertain, reason: UNCERTAIN }] };
     case 'not-reported': {
       const reason = 'cannot be read back';
       if (rotated) return planned(value === null ? 'clear' : 'rotate', reason);
-      if (last === 'different') return planned('rotate', CHANGED);
+      if (last === 'different') return planned('rotate', REASONS.changedSince);
       if (last === 'same' || reads === 'nothing') return { write };
       return { write, unknown: [{ ...uncertain, reason }] };
     }
   }
 }
 
-const CHANGED = 'set, changed since last written: will be rotated';
 const UNCERTAIN = 'set; cannot tell whether it is this value';
 
 /** A reference without a value: that nothing is stored is known in any case. */
@@ -98,7 +99,7 @@ function planMissing(
 ): FieldPlan {
   const unknown = [unseenAt(desired.field.path, value)];
   if (secretStateOf(desired, observed) !== 'not-stored') return { unknown };
-  const changes = [changeOf(desired, 'set', 'not set, will be set')];
+  const changes = [changeOf(desired, 'set', REASONS.unset)];
   return { unknown, write: value, changes };
 }
 
@@ -126,7 +127,11 @@ function isListedAmong({ path }: Field, { answer }: ObservedState): boolean {
   return map === null || (isRecord(map) && !Object.hasOwn(map, path.at(-1) ?? ''));
 }
 
-function changeOf({ field, value, source }: DesiredField, action: Action, reason: string): Change {
+function changeOf(
+  { field, value, source }: DesiredField,
+  action: Action,
+  reason: string | Reason,
+): Change {
   return {
     resource: 'settings',
     path: field.path,
@@ -135,7 +140,7 @@ function changeOf({ field, value, source }: DesiredField, action: Action, reason
     after: value,
     sensitive: true,
     ref: refOf(value),
-    reason,
+    ...because(reason),
     source: source(),
   };
 }

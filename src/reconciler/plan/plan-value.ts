@@ -1,4 +1,5 @@
-import { type SettingsAction, RESET, type Change, type Unknown } from '../model/plan.ts';
+import { type SettingsAction, type Change, type Unknown } from '../model/plan.ts';
+import { because, REASONS, type Reason } from '../model/reasons.ts';
 import type { DefaultsBy, DialectField } from '../model/dialect.ts';
 import { holdsMask, isMasked } from '../model/secret-words.ts';
 import { defaultOf, isOpenMap } from '../model/native-schema.ts';
@@ -70,7 +71,7 @@ export function planValue(
     after: action === 'clear' ? null : value,
     sensitive: secretsIn(value).length > 0 || secretsIn(before).length > 0,
     ref: referencesIn(value),
-    reason: isReset(here, value) ? RESET : REASONS[action],
+    ...because(isReset(here, value) ? REASONS.reset : OF_ACTIONS[action]),
     source: source(),
   };
   return {
@@ -113,7 +114,7 @@ function planEmptied(
     after: null,
     sensitive: secretsIn(held).length > 0,
     ref: null,
-    reason: REASONS.clear,
+    ...REASONS.cleared,
     source: source(),
   };
   const resets = value === null && defaultOf(nodesHere(path, observed)) !== undefined;
@@ -167,12 +168,12 @@ function surelyDiffers(declared: Value, actual: Value): boolean {
 }
 
 /** Why a change of each kind is in a plan. */
-const REASONS: Readonly<Record<SettingsAction, string>> = {
+const OF_ACTIONS: Readonly<Record<SettingsAction, string | Reason>> = {
   set: 'not set',
   change: 'differs',
-  clear: 'set, will be cleared',
+  clear: REASONS.cleared,
   remove: 'not declared',
-  rotate: 'set, will be rotated',
+  rotate: REASONS.rotated,
 };
 
 function isSameField(

@@ -121,7 +121,7 @@ function problemsOf(
   const desired = resolveSettings(target, source);
   for (const { form, listing, plan } of read)
     for (const { path, reason } of plan(desired).changes) {
-      const isOutdated = listing.items.some(({ outdated }) => outdated === reason);
+      const isOutdated = listing.items.some(({ outdated }) => outdated?.reason === reason);
       add(form.block, path[1] ?? '', isOutdated ? REASONS.outdated : REASONS.unlike);
     }
   return problems;

@@ -130,7 +130,7 @@ function pulledChange(change: Change, pulling: Pulling): Pulled {
   if (isRename(change)) return leaving(change, REASONS.renamed);
   if (namesFormer(change.before, one.form.block, pulling.formerNames))
     return leaving(change, REASONS.namesRenamed);
-  if (there?.outdated !== undefined && change.reason === there.outdated)
+  if (there?.outdated !== undefined && change.reason === there.outdated.reason)
     return leaving(change, REASONS.outdated);
   if (change.action === 'remove' && there !== undefined) {
     const { edit, left } = itemEdit(there, pulling);

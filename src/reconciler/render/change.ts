@@ -86,15 +86,10 @@ export function isDangerous({ action }: Pick<Change, 'action'>): boolean {
   return effectOf(action) === 'drop';
 }
 
-function reasonOf({ action, path, reason }: Change<Json>, voice: Voice): string {
-  if (voice === 'drift') return foundReason(reason);
+function reasonOf({ action, path, reason, found = reason }: Change<Json>, voice: Voice): string {
+  if (voice === 'drift') return found;
   if (action === 'remove') return `${reason}, will be removed`;
   return action === 'set' && path.length > 1 && reason === 'not set' ? 'new' : reason;
-}
-
-/** A reason without what an apply would do about it: `set, will be rotated` becomes `set`. */
-function foundReason(reason: string): string {
-  return reason.replace(/[,:] will be .+$/, '');
 }
 
 function plannedValues(change: Change<Json>): ShownValues {
@@ -118,7 +113,7 @@ function afterwards({ after, reason }: Change<Json>): Side {
 
 /** A secret is shown as its reference in the file, and as set or not set on the service. */
 function comparedValues(change: Change<Json>): ShownValues {
-  const { action, before, after, sensitive, ref, reason } = change;
+  const { action, before, after, sensitive, ref, reason, found = reason } = change;
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
   if (isById(change)) return { kind: 'sides', file: stateOf(after), service: stateOf(before) };
   if (isRename(change))
@@ -135,7 +130,7 @@ function comparedValues(change: Change<Json>): ShownValues {
   }
   const words = after === null ? 'null' : (ref ?? 'a secret');
   const file = ref === null && isOpen(after) ? { value: after } : { words };
-  const service = reason === 'differs' ? 'another value' : foundReason(reason);
+  const service = reason === 'differs' ? 'another value' : found;
   return { kind: 'sides', file, service: { words: service } };
 }
 

@@ -1,4 +1,5 @@
 import { ACTIVE_FORM, CONNECTIONS_FORM, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
+import { REASONS, type Reason } from '../model/reasons.ts';
 import { itemNamed, type DesiredItem } from '../model/collection.ts';
 import { AGENT_KIND } from '../model/field.ts';
 import type { Path } from '../model/path.ts';
@@ -14,8 +15,6 @@ import { isCopyOf } from './meta-profiles.ts';
  * The copies that the settings of an Agent Server have of what is active. A change of a profile does not reach them, somebody may change them, and a
  * run may be killed before it has made a profile active again.
  */
-
-export const OUTDATED = 'the settings have another copy of it, will be activated again';
 
 /** Whether the settings have an active profile as it is now. `path` is that of the profile, `kind` that of its pointer. */
 export async function isCopied(
@@ -52,10 +51,10 @@ export function keyChanged(
   item: DesiredItem,
   desired: DesiredState,
   fingerprints: Fingerprints,
-): string | null {
+): Reason | null {
   const last = keyOf(item, desired)?.compareWith((text) => fingerprints.compare(KEY_TAKEN, text));
   if (last !== 'different') return null;
-  return 'its key changed since it was activated, will be activated again';
+  return REASONS.keyChanged;
 }
 
 /** The key that a profile has by the file, its own or that of its connection; null if the file has none. */

@@ -1,4 +1,5 @@
 import { isRename, type Change, type Plan } from '../model/plan.ts';
+import { REASONS, type Reason } from '../model/reasons.ts';
 import {
   ACTIVE_FORM,
   AGENT_PROFILES_FORM,
@@ -19,7 +20,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { isCopied, keyChanged, keyTaken, OUTDATED } from './active-copy.ts';
+import { isCopied, keyChanged, keyTaken } from './active-copy.ts';
 import { changesInSettings, storedTarget } from './active-effects.ts';
 import { membersOf } from './agent-profiles.ts';
 import { collection } from './collections/collection.ts';
@@ -129,7 +130,7 @@ async function activeInPointers({
     const isAsked = names === 'all' || (own !== undefined && nameOf(own) === nameOf(item));
     const path = `${POINTERS[item.name]?.path ?? ''}/${encodeURIComponent(nameOf(item))}`;
     const isSame = !isAsked || (await isCopied(get, path, item.name, settings));
-    told.push(isSame ? item : { ...item, outdated: OUTDATED });
+    told.push(isSame ? item : { ...item, outdated: REASONS.outdated });
   }
   return told;
 }
@@ -285,31 +286,29 @@ function unfitInProfiles({ items, listing }: Judged): readonly Unfit[] {
 }
 
 /** Why a profile of an app-server must be made active again: each store of it, and some stores of others, make it inactive. */
-function lostInProfiles(item: DesiredItem, earlier: Plan, desired: DesiredState): string | null {
+function lostInProfiles(item: DesiredItem, earlier: Plan, desired: DesiredState): Reason | null {
   const name = item.members?.[ACTIVE_FORM.main];
   const profiles = changesIn(earlier, LLM_PROFILES_FORM.block);
-  if (profiles.some((path) => path[1] === name))
-    return 'stored by this plan, will be activated again';
+  if (profiles.some((path) => path[1] === name)) return REASONS.storedByPlan;
   const declared = itemNamed(desired, LLM_PROFILES_FORM, nameOf(item));
   const isBare = declared !== undefined && isEmpty(declared.members?.['base_url']);
   const stores = profiles.length > 0 || changesIn(earlier, 'settings').length > 0;
-  return isBare && stores ? 'without base_url, will be activated again after the writes' : null;
+  return isBare && stores ? REASONS.withoutAddress : null;
 }
 
 /** Why a profile of an Agent Server must be made active again: the settings have a copy of it, which its change does not reach. */
-function changedBeneath(item: DesiredItem, earlier: Plan, desired: DesiredState): string | null {
+function changedBeneath(item: DesiredItem, earlier: Plan, desired: DesiredState): Reason | null {
   const name = item.members?.[ACTIVE_FORM.main];
   const block = item.name === 'meta_profile' ? META_PROFILES_FORM.block : LLM_PROFILES_FORM.block;
   if (item.name === 'agent_profile') return null;
-  if (changesIn(earlier, block).some((path) => path[1] === name))
-    return 'changed by this plan, will be activated again';
+  if (changesIn(earlier, block).some((path) => path[1] === name)) return REASONS.changedByPlan;
   if (item.name !== 'llm_profile') return null;
   const declared = itemNamed(desired, LLM_PROFILES_FORM, nameOf(item));
   const connection: Value = orNull(declared?.members, 'connection');
   const isTouched = changesIn(earlier, CONNECTIONS_FORM.block).some(
     (path) => path[1] === connection,
   );
-  return isTouched ? 'its connection changes, will be activated again' : null;
+  return isTouched ? REASONS.connectionChanges : null;
 }
 
 function orNull(members: ValueRecord | null | undefined, name: string): Value {

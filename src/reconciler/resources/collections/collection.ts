@@ -5,6 +5,7 @@ import {
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
+import type { Reason } from '../../model/reasons.ts';
 import type { DialectName } from '../../model/dialect.ts';
 import { SetpointError, type Warning } from '../../model/error.ts';
 import type { Path } from '../../model/path.ts';
@@ -217,7 +218,7 @@ function withAgain(
   form: CollectionForm,
   part: CollectionPart,
   { items }: Judged,
-  why: (item: DesiredItem) => { readonly reason: string | null; readonly consequence?: true },
+  why: (item: DesiredItem) => { readonly reason: Reason | null; readonly consequence?: true },
 ): CollectionPart {
   const changed = new Set(part.changes.map(itemOf));
   const again = items.flatMap((item): Change[] => {
@@ -229,7 +230,7 @@ function withAgain(
     const path = [form.block, name];
     const same = { before: value, after: value, sensitive: false, ref: null };
     return [
-      { resource: form.resource, path, action: 'change', ...same, reason, source, ...marked },
+      { resource: form.resource, path, action: 'change', ...same, ...reason, source, ...marked },
     ];
   });
   return { ...part, changes: [...part.changes, ...again], work: again.map(({ path }) => path) };

@@ -8,8 +8,9 @@ import {
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
+import { because, REASONS, type Reason } from '../../model/reasons.ts';
 import type { Path } from '../../model/path.ts';
-import { RESET, type Change, type MovedAddress, type Unknown } from '../../model/plan.ts';
+import { type Change, type MovedAddress, type Unknown } from '../../model/plan.ts';
 import type { Fingerprints } from '../../model/ports.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import {
@@ -63,7 +64,7 @@ export function changeOf(
   action: Change['action'],
   before: Value,
   after: Value,
-  reason: string,
+  reason: string | Reason,
 ): Change {
   const isHidden = path.length === 2 && isSecretMain(form);
   return {
@@ -74,7 +75,7 @@ export function changeOf(
     after,
     sensitive: isHidden || secretsIn(after).length > 0 || secretsIn(before).length > 0,
     ref: referencesIn(after),
-    reason,
+    ...because(reason),
     source: item.source,
   };
 }
@@ -113,7 +114,7 @@ export function planUntold(planning: Planning, members: ValueRecord, there: List
   const declared = members[name] ?? null;
   const isNamed = rotation !== 'all' && isRotated(rotation, path);
   if (last === 'different' || isNamed) {
-    const reason = isNamed ? 'set, will be rotated' : 'set, changed since last written';
+    const reason = isNamed ? REASONS.rotated : 'set, changed since last written';
     const before = shownLike(there.members[name] ?? null, declared);
     const action = isNamed ? 'rotate' : 'change';
     return { changes: [changeOf(planning, path, action, before, declared, reason)] };
@@ -180,7 +181,7 @@ export function shownChanges(
     if (Object.hasOwn(members, name) || isApart(name, actual)) return [];
     if (isDefault(name, actual)) return [];
     const path = memberPath(form, item.name, [name]);
-    return [changeOf(planning, path, 'clear', actual, null, RESET)];
+    return [changeOf(planning, path, 'clear', actual, null, REASONS.reset)];
   });
   return [...declared, ...left];
 }

@@ -10,6 +10,7 @@ import {
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
+import { byWayOf, REASONS, type Reason } from '../../model/reasons.ts';
 import type { Path } from '../../model/path.ts';
 import { UNDECLARED, type Change } from '../../model/plan.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
@@ -81,7 +82,7 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
     if (there === undefined && !interrupted) return {};
     const held = isSecretMain(form) ? HIDDEN : wholeOf(form, there?.members ?? null);
     const told = item.isOther === true ? UNDECLARED : 'set';
-    const reason = there === undefined ? LEFT_OVER : told;
+    const reason = there === undefined ? REASONS.leftOver : told;
     return {
       changes: [
         changeOf(planning, path, 'remove', there === undefined ? null : held, null, reason),
@@ -91,8 +92,8 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
   const whole = wholeOf(form, members);
   const unknown = missingIn(path, whole);
   if (there === undefined) {
-    const told = isSecretMain(form) ? 'not set, will be set' : 'not set';
-    const reason = interrupted ? `${LEFT_OVER}; will be set` : told;
+    const told = isSecretMain(form) ? REASONS.unset : 'not set';
+    const reason = interrupted ? REASONS.setAgain : told;
     const names = namesOf([item]);
     const gone = secretLeaves(form, members).flatMap(({ member, value }) =>
       names.every((storedAs) => lastOf({ ...planning, storedAs }, member, value) === 'none')
@@ -146,7 +147,6 @@ function isSecretAt({ form, item }: Planning, path: Path): boolean {
 
 /** A value that a service holds and does not show. */
 const HIDDEN = new UnseenSecret();
-const LEFT_OVER = 'an earlier rotation was interrupted';
 
 /** What a service tells of a secret; undefined if it tells nothing. */
 function heldAt(members: ValueRecord, member: Path): Value | undefined {
@@ -164,11 +164,11 @@ function planSecret(
   const { form, item, listing, rotation } = planning;
   const path = memberPath(form, item.name, member);
   const held = heldAt(there.members, member);
-  const change = (action: Change['action'], before: Value, reason: string): ItemPlan => ({
+  const change = (action: Change['action'], before: Value, reason: string | Reason): ItemPlan => ({
     changes: [changeOf(planning, path, action, before, value, reason)],
   });
   if (!(value instanceof Secret))
-    return isEmpty(held) ? {} : change('clear', HIDDEN, 'set, will be cleared');
+    return isEmpty(held) ? {} : change('clear', HIDDEN, REASONS.cleared);
   if (value instanceof UnseenSecret)
     return {
       unknown: [unseenAt(path, value)],
@@ -179,24 +179,25 @@ function planSecret(
     return !held.sameAs(value)
       ? change('change', held, 'differs')
       : isRotated(rotation, path)
-        ? change('rotate', held, 'set, will be rotated')
+        ? change('rotate', held, REASONS.rotated)
         : {};
   const last = lastOf(planning, member, value);
   const isRenewed = alters && !listing.describes && last === 'none';
   const isResent = alters && last === 'none' && listing.resends?.(member[0] ?? '') === true;
   const why = interrupted
-    ? `${LEFT_OVER}; will be rotated`
+    ? REASONS.rotatedAgain
     : last === 'different'
-      ? 'set, changed since last written: will be rotated'
+      ? REASONS.changedSince
       : isRotated(rotation, path)
-        ? 'set, will be rotated'
+        ? REASONS.rotated
         : isRenewed
-          ? 'set, its description cannot be changed without it: will be rotated'
+          ? REASONS.renewed
           : isResent
-            ? 'set, sent with the other changes: will be rotated'
+            ? REASONS.resent
             : null;
-  const way = listing.replaces === 'in-place' ? '' : ` by way of ${secondName(item.name)}`;
-  if (why !== null) return change('rotate', HIDDEN, why + way);
+  const isInPlace = listing.replaces === 'in-place';
+  if (why !== null)
+    return change('rotate', HIDDEN, isInPlace ? why : byWayOf(why, secondName(item.name)));
   if (last === 'same') return {};
   const reason = 'set; cannot tell whether it is this value';
   return { unknown: [{ path, reason, ref: value.ref, kind: 'stored' }] };

@@ -1,4 +1,5 @@
 import type { DesiredItem, ListedItem, Listing } from '../../model/collection.ts';
+import type { Reason } from '../../model/reasons.ts';
 import type { DialectName } from '../../model/dialect.ts';
 import type { Change, Plan } from '../../model/plan.ts';
 import type { Warning } from '../../model/error.ts';
@@ -40,13 +41,13 @@ export interface Wire extends Pick<Listing, 'describes' | 'whole' | 'leaves' | '
   /** What a look at all that a server has changes on it, in a sentence; absent if nothing does. */
   readonly listWrites?: string;
   /** Why an item is written again although it is as declared, because of what the plan changes before; null if it is not. */
-  readonly again?: (item: DesiredItem, earlier: Plan, desired: DesiredState) => string | null;
+  readonly again?: (item: DesiredItem, earlier: Plan, desired: DesiredState) => Reason | null;
   /** Why an item is written again although it is as declared, by what was last written; null if it is not. */
   readonly outdated?: (
     item: DesiredItem,
     desired: DesiredState,
     fingerprints: Fingerprints,
-  ) => string | null;
+  ) => Reason | null;
   /** What else of the service is stored that `along` is made of: of what an item names. */
   readonly stored?: (asking: Asking) => Promise<Stored>;
   /** What the request of an item changes elsewhere on the service, besides the change itself. */

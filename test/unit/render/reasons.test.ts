@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ACTIONS, type Change } from '../../../src/reconciler/model/plan.ts';
+import { byWayOf, REASONS, type Reason } from '../../../src/reconciler/model/reasons.ts';
+import type { Json } from '../../../src/reconciler/model/value.ts';
+import { changeText } from '../../../src/reconciler/render/section-text.ts';
+import { shownChange } from '../../../src/reconciler/render/change.ts';
+
+const STYLE = { color: false, verbose: true, width: 80 };
+const ALL = Object.entries<Reason>(REASONS).flatMap(([name, reason]) => [
+  [name, reason] as const,
+  [`${name} by way of another name`, byWayOf(reason, 'OLD__next')] as const,
+]);
+
+function changeWith(reason: Reason, action: Change['action'], sensitive: boolean): Change<Json> {
+  const own = { before: sensitive ? '(sensitive)' : 'a', after: sensitive ? '(sensitive)' : 'b' };
+  return {
+    resource: 'secret',
+    path: ['secrets', 'OLD'],
+    action,
+    ...own,
+    sensitive,
+    ref: sensitive ? '${env:OLD}' : null,
+    ...reason,
+    source: null,
+  };
+}
+
+it.each(ALL)(
+  'a drift reports what was found, and nothing that an apply would do: %s',
+  (_, reason) => {
+    for (const action of ACTIONS)
+      for (const sensitive of [true, false]) {
+        const change = changeWith(reason, action, sensitive);
+        const drift = changeText(shownChange(change, 'drift'), STYLE).join('\n');
+        expect(drift).not.toMatch(/will be|by way of/);
+      }
+    const plan = changeText(shownChange(changeWith(reason, 'rotate', true), 'plan'), STYLE);
+    expect(plan.join('\n')).toContain(reason.reason);
+  },
+);
+
+it('no sentence but those of the table says what an apply would do', () => {
+  const root = join(import.meta.dirname, '../../../src/reconciler');
+  const saying = ['plan', 'resources'].flatMap((room) =>
+    readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).flatMap((path) => {
+      if (!path.endsWith('.ts')) return [];
+      const text = readFileSync(join(root, room, path), 'utf8');
+      return /['"`][^'"`\n]*[,:;] will be /.test(text) ? [`${room}/${path}`] : [];
+    }),
+  );
+  expect(saying).toEqual([]);
+});
