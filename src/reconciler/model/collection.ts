@@ -221,6 +221,8 @@ export interface Listing {
   readonly describes: boolean;
   /** A member in the form in which it is compared, with its default for what it leaves out; absent if members are compared as they are. */
   readonly whole?: (name: string, value: Value) => Value;
+  /** What a server fills in for a member that is left out, given the others; undefined if it is the default of `whole`. */
+  readonly fills?: (name: string, members: ValueRecord) => Value | undefined;
   /** What is stored of an item after the write that these changes make necessary, by the names of `stored`; absent if nothing else changes. */
   readonly leaves?: (storing: Storing) => ValueRecord;
   /** What else of the service is stored that its requests copy or clear; absent if that was not asked for. */

@@ -247,6 +247,7 @@ const WARNINGS = {
   'later-release': 'planning',
   'list-writes': 'planning',
   'lose-unreadable': 'planning',
+  'may-be-renamed': 'planning',
   'not-cleared': 'planning',
   'not-kept': 'planning',
   'not-remembered': 'planning',

@@ -109,14 +109,14 @@ export function isByConnection(form: CollectionForm, item: ListedItem, name: str
 /** A member that need not be declared: it is as it is by itself, or its connection brings it. */
 export function isLeftToDefault(
   form: CollectionForm,
-  { whole }: Listing,
+  { whole, fills }: Listing,
   item: ListedItem,
   name: string,
 ): boolean {
   const value = item.members[name] ?? null;
   if (isByConnection(form, item, name)) return true;
   return whole !== undefined && !isSecretHolder(form, name, value)
-    ? sameValue(whole(name, value), whole(name, null))
+    ? sameValue(whole(name, value), whole(name, fills?.(name, item.members) ?? null))
     : holdsNothing(value);
 }
 

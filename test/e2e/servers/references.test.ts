@@ -187,3 +187,60 @@ it.each([
     expect((await run(active(to), 'drift')).stdout).toContain(`- on the service  "${from}"`);
   },
 );
+
+const RENAMED = [
+  ['llm_profiles', '{ model: openai/gpt-5 }', true],
+  [
+    'provider_connections',
+    '{ provider: openai, base_url: "https://llm.example.com", api_key: "${env:K}" }',
+    false,
+  ],
+] as const;
+
+it.each(RENAMED)(
+  'a plan suggests moved: where the key of an item of %s was edited',
+  async (block, item, isByBase) => {
+    const server = await startFronted({ dialect: 'agent-server' });
+    onTestFinished(() => server.close());
+    await post(server, '/api/profiles/main', { llm: { model: 'openai/gpt-4.1' } });
+    const text = (items: string) =>
+      `version: 1\nserver: { url: "${server.url}" }\n${block}: { ${items} }\n`;
+    const folder = folderWith({
+      'base.yaml': text(`cheap: ${item}`),
+      'settings.yaml': text(`budget: ${item}`),
+      'both.yaml': text(`cheap: ${item}, budget: ${item}`),
+    });
+    onTestFinished(() => folder.remove());
+    const run = (...args: string[]) => setpoint(args, { cwd: folder.path, env: { K: 'k' } });
+    expect((await run('apply', '--yes', '-f', 'base.yaml')).code).toBe(0);
+    const base = isByBase ? ['--base', 'base.yaml'] : [];
+    const { stdout } = await run('plan', ...base);
+    expect(stdout).toContain(`moved: [{ from: ${block}.cheap, to: ${block}.budget }]`);
+    expect((await run('plan', '-f', 'both.yaml', ...base)).stdout).not.toContain('moved:');
+    expect((await run('plan', '-f', 'base.yaml', ...base)).stdout).not.toContain('moved:');
+  },
+);
+
+it('init declares what a server would not fill in again, and leaves out what it would', async () => {
+  const { server } = await started();
+  const profiles = {
+    same: { model: 'openai/gpt-5', timeout: 120 },
+    longer: { model: 'openai/gpt-5', timeout: 120, stream_idle_timeout: 300 },
+    shorter: { model: 'openai/gpt-5', stream_idle_timeout: 30 },
+    azure: { model: 'azure/gpt-5' },
+    older: { model: 'azure/gpt-5', api_version: '2024-02-01' },
+  };
+  for (const [name, llm] of Object.entries(profiles))
+    await post(server, `/api/profiles/${name}`, { llm });
+  const folder = folderWith({});
+  onTestFinished(() => folder.remove());
+  const run = (...args: string[]) => setpoint(args, { cwd: folder.path, env: {} });
+  expect((await run('init', '--server', server.url)).code).toBe(0);
+  const text = readFileSync(join(folder.path, 'settings.yaml'), 'utf8');
+  expect(text.match(/stream_idle_timeout: \d+/g)).toEqual([
+    'stream_idle_timeout: 300',
+    'stream_idle_timeout: 30',
+  ]);
+  expect(text.match(/api_version: .*/g)).toEqual(['api_version: "2024-02-01"']);
+  expect(await run('plan', '--exit-code')).toMatchObject({ code: 0 });
+});

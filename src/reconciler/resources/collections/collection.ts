@@ -22,6 +22,7 @@ import type { Source } from '../../model/path.ts';
 import type { ManagedResource, PlanInput, Reading } from '../../reconcile/contract.ts';
 import { LackingError } from '../../reconcile/observe-and-plan.ts';
 import { afterEarlierRenames, afterRenames, throwIfNotRenamed } from './renames.ts';
+import { mayBeRenamed } from './may-be-renamed.ts';
 import { roomMade, throwIfUnfit } from './room.ts';
 import { itemOf } from './send.ts';
 import { concealItems, itemWriter, listingOf, listReader, type CollectionKind } from './port.ts';
@@ -112,11 +113,13 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
       const part = { ...planOf(followed, input, items), room };
       const warnings = exhaustive === undefined ? [] : listWrites(form, wire);
       const own = wire?.warned?.(part.changes, judged) ?? [];
+      const renamable =
+        wire?.rename === undefined ? [] : mayBeRenamed(form, part.unmanaged, judged, input.base);
       const left = leftNames(input.desired, block);
       const told = {
         ...part,
         unmanaged: part.unmanaged.filter(([, one = '']) => !left.has(one)),
-        warnings: [...part.warnings, ...own, ...warnings],
+        warnings: [...part.warnings, ...own, ...warnings, ...renamable],
       };
       const again = withAgain(form, told, judged, (item) => {
         const why = wire?.again?.(item, earlier, input.desired) ?? null;

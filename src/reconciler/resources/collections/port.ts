@@ -172,7 +172,7 @@ function unmaskedSecrets(form: CollectionForm, path: Path, value: Value): Value 
 }
 
 export function listingOf(
-  { replaces, describes, whole, leaves, resends }: Wire,
+  { replaces, describes, whole, fills, leaves, resends }: Wire,
   release: string | null,
   items: readonly ListedItem[],
 ): Listing {
@@ -181,6 +181,7 @@ export function listingOf(
     replaces: replaces(release),
     describes,
     ...(whole === undefined ? {} : { whole }),
+    ...(fills === undefined ? {} : { fills }),
     ...(leaves === undefined ? {} : { leaves }),
     ...(resends === undefined ? {} : { resends }),
   };

@@ -11,7 +11,10 @@ import type { Stored } from '../../effects/stored.ts';
 import type { ServiceError } from '../../service/service-error.ts';
 
 /** How servers of one dialect are asked for a collection. */
-export interface Wire extends Pick<Listing, 'describes' | 'whole' | 'leaves' | 'resends'> {
+export interface Wire extends Pick<
+  Listing,
+  'describes' | 'whole' | 'fills' | 'leaves' | 'resends'
+> {
   /** What the server has; null if it has no such collection. Only `names` need be there, if a list does not tell all of an item. */
   readonly list: (asking: Asking) => Promise<readonly ListedItem[] | null>;
   /** The same as observed settings show it, so that a plan asks nothing more; `untold` if an empty store shows nothing of it. */

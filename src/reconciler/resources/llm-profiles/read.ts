@@ -6,6 +6,7 @@ import {
   type ListedItem,
 } from '../../model/collection.ts';
 import { MODEL_PART } from '../../model/field.ts';
+import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
 import { isMasked } from '../../model/secret-words.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import {
@@ -103,11 +104,27 @@ export const OF_THE_SERVER: ReadonlySet<string> = new Set([
   'usage_id',
 ]);
 
+/** What a server fills in for a member that a profile leaves out: it waits for a stream as long as for an answer. */
+export function filledIn(name: string, members: ValueRecord): Value | undefined {
+  const { timeout = null, model } = members;
+  if (name === 'stream_idle_timeout' && timeout !== null) return timeout;
+  const isAzure = typeof model === 'string' && model.startsWith('azure');
+  return name === 'api_version' && isAzure ? AZURE_VERSION : undefined;
+}
+
+const AZURE_VERSION = '2024-12-01-preview';
+
+/** Of a profile that the file does not declare that counts, too, which the server would not fill in again. */
 function withoutOwn(item: ListedItem, declared: readonly DesiredItem[]): ListedItem {
-  const own = itemListed(declared, item.name)?.members ?? {};
-  const kept = Object.entries(item.members).filter(
-    ([name]) => !OF_THE_SERVER.has(name) || Object.hasOwn(own, name),
-  );
+  const own = itemListed(declared, item.name)?.members ?? undefined;
+  const isKept = (name: string, value: Value): boolean => {
+    if (!OF_THE_SERVER.has(name)) return true;
+    if (own !== undefined) return Object.hasOwn(own, name);
+    if (name === 'usage_id') return false;
+    const byDefault = defaultOf(nativeNodes('agent-server', [...MODEL_PART, name])) ?? null;
+    return !sameValue(filledIn(name, item.members) ?? byDefault, value);
+  };
+  const kept = Object.entries(item.members).filter(([name, value]) => isKept(name, value));
   return { ...item, members: recordOf(kept) };
 }
 

@@ -25,7 +25,7 @@ import {
   type Wires,
 } from '../collections/wire.ts';
 import { itemOf } from '../collections/send.ts';
-import { listedProfiles, listedWithHolders } from './read.ts';
+import { filledIn, listedProfiles, listedWithHolders } from './read.ts';
 import {
   inFile,
   inSettings,
@@ -107,6 +107,7 @@ const ACTIVE_IN_AGENT = ['active_profile'];
 function wireOf(dialect: DialectName, path: string, limit: number): Omit<Wire, 'requests'> {
   return {
     list: (asking) => listedProfiles(asking, path),
+    fills: filledIn,
     replaces: () => 'in-place',
     describes: true,
     whole: (name, value) => value ?? defaultIn(dialect, name),
