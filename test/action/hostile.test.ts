@@ -32,12 +32,14 @@ const TAME = 'a line\nanother line and a lot more text';
 /** A file full of a text; `broken` if it is not one of ours either. */
 function settings(value: string, url: string, broken: boolean): string {
   const inUrl = encodeURIComponent(value);
+  // Settings are one line without placeholders; programs take any text.
+  const line = value.replaceAll(/[\p{C}\p{Z}<>]+/gu, ' ').trim();
   return JSON.stringify({
     version: 1,
     server: { url, api_key: '${env:KEY}' },
     settings: {
-      language: value,
-      llm_model: broken ? { [value]: value } : `m ${value}`,
+      language: line,
+      ...(broken ? { llm_model: { [value]: value } } : { agent: `m ${line}` }),
       git_user_name: '${env:SECRET}',
       llm_api_key: '${env:SECRET}',
       sandbox_api_key: null,

@@ -9,6 +9,7 @@ import { looksLikeMask } from '../../src/reconciler/model/secret-words.ts';
 import { Secret } from '../../src/reconciler/model/secret.ts';
 import { isList, isRecord, type Value } from '../../src/reconciler/model/value.ts';
 import { diagnosticsText } from '../../src/reconciler/render/error-text.ts';
+import { declarable } from '../fixture/arbitrary.ts';
 import { itHolds } from '../fixture/property-runs.ts';
 import { dedent } from '../fixture/dedent.ts';
 
@@ -323,7 +324,7 @@ function valueOf(field: ReturnType<typeof fields>[number]): fc.Arbitrary<unknown
   }
   if (field.secret) return fc.option(REFERENCE);
   const plain = {
-    string: TEXT,
+    string: declarable(field, TEXT),
     integer: fc.integer({ min: 20 }),
     number: fc
       .double({ noNaN: true, noDefaultInfinity: true, min: -1e9, max: 1e9 })

@@ -78,8 +78,8 @@ describe('an approval covers what it shows, masked values too: another value in 
     ],
     [
       'another host behind userinfo',
-      '  llm_base_url: https://me:pw@api.example.com/v1',
-      '  llm_base_url: https://me:pw@evil.example/v1',
+      shttp('url: "https://me:pw@a.example/mcp"'),
+      shttp('url: "https://me:pw@evil.example/mcp"'),
     ],
     [
       'another query',
