@@ -36,7 +36,7 @@ export const FLAGS = {
     value: 'path',
     repeatable: true,
     about:
-      'settings file, or a pattern such as envs/*.yaml; repeatable (default: settings.yaml, setpoint.yaml or *.setpoint.yaml)',
+      'settings file, folder, or pattern such as envs/**/settings.yaml; - is stdin; repeatable (default: settings.yaml, setpoint.yaml or *.setpoint.yaml)',
     completion: 'files',
   },
   '--env': {

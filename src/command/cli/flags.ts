@@ -52,7 +52,9 @@ export function optionsFrom(flags: OptionFlags, io: Io, mode: 'reads' | 'writes'
   if (flags.all === true && chosen !== null)
     throw usageError(`--all and ${chosen} exclude each other.`, 'Leave one of the two out.');
   return {
-    file: flags.file ?? commaSeparated(env['SETPOINT_FILE']),
+    ...(io.settings === undefined
+      ? { file: flags.file ?? commaSeparated(env['SETPOINT_FILE']) }
+      : { text: io.settings }),
     env,
     targets,
     targetsFrom: flags.env === undefined ? 'SETPOINT_ENV' : undefined,

@@ -9,6 +9,8 @@ import type { Style } from '../../reconciler/render/text.ts';
 export interface Io {
   /** The command that was used, if it is one. */
   readonly command?: string;
+  /** The settings, if `-f -` has them read from stdin. */
+  readonly settings?: string;
   readonly env: Variables;
   /** Opened when it is asked for, which loads Node's streams: most commands read nothing from it. */
   readonly stdin: () => Readable & { readonly isTTY?: boolean };

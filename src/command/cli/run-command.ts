@@ -132,10 +132,14 @@ async function startCommand(
   name: CommandName,
   flags: never,
   args: readonly string[],
-  io: Io,
+  given: Io,
 ): Promise<number> {
   const run: (flags: never, io: Io, ...args: readonly string[]) => Promise<number> =
     await RUN[name]();
+  const { file = [] } = flags as { readonly file?: readonly string[] | string };
+  const io = [file].flat().includes('-')
+    ? await (await import('./input.ts')).withSettings(name, flags, given)
+    : given;
   // A command that sends requests has a time limit for them. V8 refuses the compiled form of what is loaded after this.
   if (!commandEntry(name).flags.includes('--timeout')) return run(flags, io, ...args);
   endQuickly();

@@ -4,12 +4,8 @@ import type { GitBranch } from '../../reconciler/host/git-branch.ts';
 import { asSetpointError, usageError } from '../../reconciler/model/error.ts';
 import { matches } from '../../reconciler/model/matcher.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
-import {
-  basesOf,
-  DEFAULT_FILES,
-  defaultFiles,
-  pathsBeside,
-} from '../../reconciler/operations/load.ts';
+import { basesOf, pathsBeside } from '../../reconciler/operations/load.ts';
+import { DEFAULT_FILES, defaultFiles } from '../../reconciler/operations/settings-files.ts';
 import type { SessionRequest } from '../../reconciler/operations/session.ts';
 import type { FollowedCommits } from './followed-commits.ts';
 import { loadApart, type LoadedFiles, type SettingsSource } from './source.ts';

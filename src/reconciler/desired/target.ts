@@ -267,14 +267,13 @@ function blocksOf(node: Node): Blocks {
 }
 
 function targetName(path: string, root: MapNode, options: ReadOptions): string {
-  const stem = path
-    .split(/[\\/]/)
-    .at(-1)
-    ?.replace(/(?:\.setpoint)?\.ya?ml$/, '');
-  return (
-    textOf(member(root, 'name')) ??
-    (options.several && stem !== undefined && stem !== '' ? stem : 'default')
-  );
+  const named = textOf(member(root, 'name'));
+  if (named !== undefined || !options.several) return named ?? 'default';
+  const [file = '', folder = ''] = path.split(/[\\/]/).reverse();
+  const stem = file.replace(/(?:\.setpoint)?\.ya?ml$/, '');
+  // Of files that are called alike, the folder says which is which.
+  const isAlike = stem === 'settings' || stem === 'setpoint';
+  return (isAlike && /^[A-Za-z\d][\w.-]*$/.test(folder) ? folder : stem) || 'default';
 }
 
 function notAllowedInBase(root: MapNode): PlacedFinding[] {

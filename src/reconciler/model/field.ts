@@ -134,3 +134,25 @@ export const ACTIVE_PROFILE: Path = ['active_profile'];
 
 /** The model's own part, which an active profile takes the place of. */
 export const MODEL_PART: Path = ['agent_settings', 'llm'];
+
+/** Members by which a server judges how much a model can be told at once. */
+const OF_WINDOW: readonly Path[] = [
+  ['llm_model'],
+  [...MODEL_PART, 'model'],
+  [...MODEL_PART, 'max_input_tokens'],
+];
+
+/**
+ * What to look at first if a write that changes the model is refused without a word: servers refuse one that can be told too little at once. Empty if it changes none. Source: contract
+ * "profiles: refused values".
+ */
+export function modelHint(fields: Readonly<Record<string, unknown>>): string {
+  const isWritten = OF_WINDOW.some((path) =>
+    Object.keys(fields).some(
+      (name) => isWithin(pathNamed(name), path) || isWithin(path, pathNamed(name)),
+    ),
+  );
+  return isWritten
+    ? 'Check llm_model: servers refuse a model whose context window is below 16,384 tokens, unless max_input_tokens says more. '
+    : '';
+}

@@ -1,7 +1,5 @@
-import { basename, dirname, isAbsolute, join, normalize, relative, resolve } from 'node:path';
-import { matches } from '../model/matcher.ts';
+import { dirname, isAbsolute, join, normalize, relative, resolve } from 'node:path';
 import { embeddedAddress } from '../model/address.ts';
-import { namesListed } from '../model/wording.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
@@ -17,7 +15,8 @@ import {
   type Target,
 } from '../desired/target.ts';
 import { freeMemory } from '../host/this-process.ts';
-import { isThere, isUnder, liesIn, namesIn, readText, readOptional } from '../host/read-text.ts';
+import { isThere, isUnder, liesIn, readText, readOptional } from '../host/read-text.ts';
+import { defaultFiles, filesAt } from './settings-files.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 import { lockPath, readLock } from '../desired/schema-lock.ts';
 import { NATIVE_PARTS } from '../model/field.ts';
@@ -108,8 +107,8 @@ const MOST_TIMES = 5;
 const MOST_DROPPED = 512 * 1024;
 
 /**
- * The paths of the settings files: see defaultFiles if none is named. A `*` in the name of a file stands for any characters: the files of that folder, sorted by
- * name, without those that others of them extend. Throws if there is none.
+ * The paths of the settings files: see defaultFiles if none is named. A folder stands for its settings files, and a pattern for the files that match it, sorted by
+ * their paths, without those that others of them extend. Throws if there is none.
  */
 export function filesOf(
   options: Pick<Options, 'file' | 'text' | 'maxFileSize'>,
@@ -118,17 +117,8 @@ export function filesOf(
   const unnamed = (): readonly string[] =>
     text === undefined ? withoutBases(defaultFiles(), options) : [DEFAULT_FILE];
   const paths = [file ?? unnamed()].flat().flatMap((path) => {
-    const pattern = basename(path);
-    if (!pattern.includes('*') || isThere(path)) return [path];
-    const names = namesIn(dirname(path)).filter((name) => matches(name, [pattern]));
-    if (names.length > 0)
-      return withoutBases(
-        names.toSorted().map((name) => join(dirname(path), name)),
-        options,
-      );
-    throw new SetpointError('file-unreadable', `No file matches ${path}.`, {
-      hint: 'Check the folder and the pattern: * stands for characters of a file name.',
-    });
+    const found = filesAt(path);
+    return found.length > 1 ? withoutBases(found, options) : found;
   });
   return [...new Set(paths)];
 }
@@ -366,31 +356,4 @@ export function fingerprintPath(
   { checkout, state }: Pick<Options, 'checkout' | 'state'>,
 ): string {
   return resolve(state ?? checkout?.state ?? dirname(file), '.setpoint/fingerprints.json');
-}
-
-/** Names of settings files that need not be given, each of another kind: schema stores know the latter two by their names. */
-const OWN_FILE = 'setpoint.yaml';
-const OWN_FILES = '*.setpoint.yaml';
-export const DEFAULT_FILES: readonly string[] = [DEFAULT_FILE, OWN_FILE, OWN_FILES];
-
-/**
- * The settings files of a folder if nobody names one: settings.yaml, setpoint.yaml, or all that match *.setpoint.yaml; settings.yaml if there
- * are none. Throws a usage error that names them if there are files of two kinds, so that none is left out without a word.
- */
-export function defaultFiles(folder = '.'): readonly string[] {
-  const single = [DEFAULT_FILE, OWN_FILE].filter((name) => isThere(join(folder, name)));
-  const several = isThere(folder)
-    ? namesIn(folder).filter((name) => matches(name, [OWN_FILES]))
-    : [];
-  const found = [...single, ...several.toSorted()];
-  if (single.length > 1 || (single.length === 1 && several.length > 0)) {
-    throw new SetpointError(
-      'usage',
-      `This folder has several settings files: ${namesListed(found)}.`,
-      {
-        hint: 'Name the one you mean with -f; without it they must be of one kind.',
-      },
-    );
-  }
-  return found.length > 0 ? found : [DEFAULT_FILE];
 }

@@ -22,6 +22,13 @@ export function statusError(connection: Connection, place: string, reply: Reply)
     const target = redirectTarget(location, connection.base);
     return error('redirected', `the service answered with a redirect${target}`);
   }
+  const page = isOfProxy(reply);
+  if (page !== null && REFUSALS.has(status))
+    return error(
+      REFUSALS.get(status) ?? 'bad-response',
+      `a proxy in front of the service refused the request with ${page}`,
+      { hint: hintOfProxy(status, place) },
+    );
   switch (status) {
     case 401:
     case 403:
@@ -70,6 +77,34 @@ export function statusError(connection: Connection, place: string, reply: Reply)
   }
   if (status >= 400) return error('bad-response', 'the service refused the request');
   return error('bad-response', 'the service answered with a success and no content');
+}
+
+/** What a proxy refuses, with the code of the same refusal by the service. */
+const REFUSALS: ReadonlyMap<number, ErrorCode> = new Map([
+  [401, 'unauthorized'],
+  [403, 'unauthorized'],
+  [405, 'not-this-service'],
+  [407, 'unauthorized'],
+  [413, 'settings-refused'],
+]);
+
+/** What a proxy answers where the service would answer JSON; null if the service may have answered. */
+function isOfProxy(reply: Reply): string | null {
+  const type = (headerOf(reply.headers, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase();
+  if (type === 'text/html' || type === 'application/xhtml+xml') return 'an HTML page';
+  const asks = /^\s*(basic|digest|negotiate|ntlm)\b/i.exec(
+    headerOf(reply.headers, 'www-authenticate') ?? '',
+  )?.[1];
+  return asks === undefined || isJson(reply) ? null : `a login of its own (${asks})`;
+}
+
+function hintOfProxy(status: number, place: string): string {
+  const method = place.split(' ')[0] ?? '';
+  if (status === 413)
+    return 'Raise the limit of the proxy for the body of a request, such as client_max_body_size of nginx.';
+  if (status === 405)
+    return `Allow ${method} on this path in the proxy, or give the address behind it as server.url.`;
+  return `Let the proxy pass ${method} to this path: give what it asks for as server.headers, or the address behind it as server.url.`;
 }
 
 function refusedKey(place: string, status: number, sent: boolean): ServiceError {

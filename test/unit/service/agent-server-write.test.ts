@@ -216,7 +216,7 @@ describe('a write', () => {
     const fields = { llm_model: 'canary', active_profile: null, active_meta_profile: '' };
     await expect(refusal(status, fields)).resolves.toEqual({
       message: `${PLACE} was refused as invalid (status ${status}), and the server does not say which value it refuses. Nothing was written.`,
-      hint: "Look for the reason in the server's logs.",
+      hint: "Check llm_model: servers refuse a model whose context window is below 16,384 tokens, unless max_input_tokens says more. Look for the reason in the server's logs.",
     });
   });
 

@@ -16,6 +16,7 @@ import {
   outputsFrom,
   type Output,
 } from '../flags.ts';
+import { readInput } from '../input.ts';
 import { styleFor, write, type Io } from '../io.ts';
 import { checkNames } from '../object-names.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -85,7 +86,9 @@ async function filtered(flags: Flags<'render'>, io: Io): Promise<number> {
   const { file, output } = flags;
   if (file !== undefined || output !== undefined)
     throw usageError('--krm takes the settings from stdin, and prints to stdout.', KRM_ALONE);
-  const list = readResourceList(await inputOf(io));
+  const list = readResourceList(
+    await readInput(io, '--krm reads a ResourceList', 'Have kustomize or kpt call it.'),
+  );
   const { text, environments, ...config } = list.config;
   checkNames(config, 'functionConfig: ');
   const own = requestFrom(flags, io);
@@ -110,23 +113,6 @@ async function filtered(flags: Flags<'render'>, io: Io): Promise<number> {
 }
 
 const KRM_ALONE = 'Leave out -f and -o: the settings file is in the functionConfig.';
-const MOST = 16 * 1024 * 1024;
-
-async function inputOf(io: Io): Promise<string> {
-  const stdin = io.stdin();
-  if (stdin.isTTY === true)
-    throw usageError('--krm reads a ResourceList from stdin.', 'Have kustomize or kpt call it.');
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stdin) {
-    const bytes = Buffer.from(chunk as Uint8Array | string);
-    length += bytes.length;
-    if (length > MOST) throw usageError('stdin holds more than 16 MiB.');
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 async function printed(
   objects: readonly KubeObject[],
   outputs: readonly Output[],

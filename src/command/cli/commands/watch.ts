@@ -6,7 +6,7 @@ import type { Controller } from '../../../controller/watch/controller.ts';
 import { lockFolder, openController } from '../../../controller/watch/open-controller.ts';
 import { openBranch } from '../../../reconciler/host/git-branch.ts';
 import type { Notices } from '../../../controller/watch/notices/notices.ts';
-import { defaultFiles } from '../../../reconciler/operations/load.ts';
+import { defaultFiles } from '../../../reconciler/operations/settings-files.ts';
 import type { Options } from '../../../reconciler/operations/options.ts';
 import { FollowedCommits } from '../../../controller/watch/followed-commits.ts';
 import { branchSource } from '../../../controller/watch/branch-source.ts';

@@ -1,4 +1,5 @@
-import { asSetpointError, SetpointError, type Warning } from '../../model/error.ts';
+import { asSetpointError, ERRORS, SetpointError, type Warning } from '../../model/error.ts';
+import { modelHint } from '../../model/field.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan } from '../../model/plan.ts';
@@ -53,7 +54,7 @@ export async function writeSettings(
     const sent = await send(input, write, before);
     if (sent.kind === 'not-stored')
       return failedWith('not-sent', sent.error, await unlessKept(putBack()));
-    if (sent.kind === 'unclear') return failedWith('unknown', maybeStored(sent.error));
+    if (sent.kind === 'unclear') return failedWith('unknown', maybeStored(sent.error, write));
     const brought = withBrought(before, broughtBy(write.fields, before));
     const expected = withFollowing(brought, write.fields, input.desired);
     const first = await verify(input, before, expected, plan);
@@ -223,11 +224,12 @@ function answeredWithError(error: SetpointError): Warning {
   };
 }
 
-function maybeStored(error: SetpointError): SetpointError {
+function maybeStored(error: SetpointError, { fields }: SettingsWrite): SetpointError {
+  const hint = modelHint(fields);
   return new SetpointError(
     'state-unknown',
     `The write may or may not have taken effect. ${error.message}`,
-    { cause: error },
+    { cause: error, ...(hint === '' ? {} : { hint: `${hint}${ERRORS['state-unknown'].hint}` }) },
   );
 }
 

@@ -1,4 +1,4 @@
-import type { SpecifiedField } from '../../model/field.ts';
+import { modelHint, type SpecifiedField } from '../../model/field.ts';
 import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
 import type { Path } from '../../model/path.ts';
 import type { SettingsWrite } from '../../model/state.ts';
@@ -96,7 +96,7 @@ export function patchRefusal(
   return new ServiceError(
     'settings-refused',
     `${place} was refused as invalid (status ${status}), and the server does not say which value it refuses. Nothing was written.`,
-    { hint: "Look for the reason in the server's logs." },
+    { hint: `${modelHint(fields)}Look for the reason in the server's logs.` },
   );
 }
 
