@@ -1,4 +1,6 @@
 import { AGENT_SERVER } from '../effects/agent-server/index.ts';
+import { APP_SERVER } from '../effects/app-server/index.ts';
+import { SETTINGS as V1_SETTINGS, withAddress } from '../effects/app-server/settings.ts';
 import { after } from '../effects/effects.ts';
 import { recordAt, type Request, type Stored, withMembers, withPart } from '../effects/stored.ts';
 import {
@@ -73,8 +75,11 @@ export function changesInSettings(
   cause: Change,
   { stored, settings, earlier }: { stored: Stored; settings: ObservedState; earlier: Plan },
 ): readonly Change[] {
-  const before = withMembers(planned(stored, earlier), { settings: settingsOf(settings) });
-  const made = after(AGENT_SERVER, before, request);
+  const isAppServer = settings.dialect.name === 'app-server';
+  const shown = withMembers(planned(stored, earlier), { settings: settingsOf(settings) });
+  // An app-server stores the address of the provider, and shows none.
+  const before = isAppServer ? asAppServer(shown, stored, settings) : shown;
+  const made = after(isAppServer ? APP_SERVER : AGENT_SERVER, before, request);
   const [was, is] = [before, made].map((one) => recordAt(one, 'settings'));
   return differing(was ?? recordOf([]), is ?? recordOf([])).flatMap(
     ([place, from, to]): Change[] => {
@@ -99,6 +104,18 @@ export function changesInSettings(
       ];
     },
   );
+}
+
+/** What an app-server has stored: defaults once anything is stored, and the address of the provider, of which it shows none. */
+function asAppServer(shown: Stored, stored: Stored, settings: ObservedState): Stored {
+  if (settings.stored) return withAddress(withActiveKey(shown, stored, settings));
+  return after(APP_SERVER, shown, { method: 'POST', path: V1_SETTINGS, body: recordOf([]) });
+}
+
+/** An app-server keeps a profile active only as long as the llm is its own: then both have the same key. */
+function withActiveKey(shown: Stored, stored: Stored, { profiles }: ObservedState): Stored {
+  const { api_key: key = null } = recordAt(stored, 'llm_profiles', profiles?.active ?? '');
+  return key === null ? shown : withPart(shown, ['settings', ...MODEL_PART], { api_key: key });
 }
 
 const ALONG = 'comes with the active meta profile';

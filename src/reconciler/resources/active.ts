@@ -50,6 +50,8 @@ const WIRES: Wires = {
     describes: true,
     requests: (work) => [request(work, activationBy(V1_PROFILES, nameOf(work.item)))],
     follows: profilesOf,
+    stored: ({ get, declared }) => profileInUse(get, declared),
+    along: (cause, judged, earlier) => broughtBy(cause, judged, earlier),
     unfit: unfitInProfiles,
     again: (item, earlier, desired) =>
       item.name === 'llm_profile' ? lostInProfiles(item, earlier, desired) : null,
@@ -195,6 +197,26 @@ const COPIED: Readonly<Record<string, 'llm_profiles' | 'meta_profiles'>> = {
   llm_profile: 'llm_profiles',
   meta_profile: 'meta_profiles',
 };
+
+/** The profile that the file makes active on an app-server. */
+async function profileInUse(get: Get, declared: readonly DesiredItem[]): Promise<Stored> {
+  const item = declared.find(({ name, members }) => name === 'llm_profile' && members !== null);
+  if (item === undefined) return recordOf([]);
+  const name = nameOf(item);
+  const path = `${V1_PROFILES}/${encodeURIComponent(name)}`;
+  return storedTarget(get, 'llm_profiles', path, name);
+}
+
+function broughtBy(
+  cause: Change,
+  { items, listing: { stored }, settings }: Judged,
+  earlier: Plan,
+): readonly Change[] {
+  const item = items.find(({ name }) => name === itemOf(cause));
+  if (item === undefined || stored === undefined || item.members === null) return [];
+  const request = { ...activationBy(V1_PROFILES, nameOf(item)), body: recordOf([]) };
+  return changesInSettings(request, cause, { stored, settings, earlier });
+}
 
 /** What an activation changes in the settings. */
 function broughtAlong(

@@ -220,7 +220,7 @@ it('nothing is sent of a profile whose secret does not show right before', async
   expect(await configOf('agent-server', 'm')).toMatchObject(llm);
 });
 
-describe('an activation on an Agent Server', () => {
+describe('an activation', () => {
   async function withOwnLlm(): Promise<void> {
     await service('agent-server');
     const llm = { model: 'openai/gpt-5', api_key: 'own-key', base_url: 'https://own.example.com' };
@@ -260,6 +260,21 @@ describe('an activation on an Agent Server', () => {
     await apply(asked(file));
     const { body } = await front.ask('GET', '/api/settings');
     expect(body).toMatchObject({ llm_api_key_is_set: true });
+  });
+
+  it('on an app-server, too', async () => {
+    await service('app-server');
+    const llm = { model: 'openai/gpt-5', api_key: 'own-key', base_url: 'https://own.example.com' };
+    await stored('/api/v1/settings', { agent_settings_diff: { llm } });
+    const evil = { model: 'openai/gpt-5', base_url: 'https://evil.example.com' };
+    await stored('/api/v1/settings/profiles/evil', { llm: evil });
+    const { paths, rules } = await planned('active: { llm_profile: evil }');
+    expect(paths?.toSorted()).toEqual([
+      'change llm_base_url',
+      'clear llm_api_key',
+      'set active.llm_profile',
+    ]);
+    expect(new Set(rules)).toEqual(new Set(['clear-secret', 'move-endpoint']));
   });
 
   it('counts for max_changes, and is verified with its request', async () => {

@@ -110,7 +110,7 @@ itEach(['agent-server', 'app-server'] as const, (dialect) => dialect === 'agent-
       ['apply', '--yes', '--allow', 'empty-store', '--allow', 'secrets-gone'],
       0,
     );
-    expect(applied).toContain(`Applied ${dialect === 'agent-server' ? 16 : 7} changes.`);
+    expect(applied).toContain(`Applied ${dialect === 'agent-server' ? 16 : 11} changes.`);
     for (const _ of ['once', 'twice'])
       expect(await run(['plan', '--strict', '--exit-code'], 0)).toContain('No changes.');
     // No app-server shows a secret: there, a strict plan goes by what was last written.
