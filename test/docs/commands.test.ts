@@ -71,6 +71,10 @@ describe('the commands of the documentation', () => {
       const [expected, actual] = [inWords(shown.output.join('\n')), inWords(output)];
       expect(`$ ${shown.command}\n${actual}`).toBe(`$ ${shown.command}\n${expected}`);
     }
+    // What one command has made is what the next one lists.
+    const whole = ran.filter(({ shown }) => isShown(shown.output) && !shown.output.includes('…'));
+    const shownIds = idsIn(whole.map(({ shown }) => shown.output.join('\n')).join('\n'));
+    expect(shownIds.size).toBe(idsIn(whole.map(({ output }) => output).join('\n')).size);
   }
 });
 
@@ -83,6 +87,12 @@ function isAsShown({ output: shown }: Ran['shown'], output: string): boolean {
   return matcher(inWords(shown.join('\n'))).test(inWords(output));
 }
 
+const ID = /\b(?:(?=\w*\d)(?=\w*[A-Z])[A-Za-z0-9]{20,22}|[0-9a-f]{32})\b/g;
+
+function idsIn(text: string): ReadonlySet<string> {
+  return new Set(text.match(ID));
+}
+
 /** Ids are made up, so that only which is which counts; and nothing depends on how long something takes. */
 function inWords(text: string): string {
   const ids: string[] = [];
@@ -90,7 +100,7 @@ function inWords(text: string): string {
     .replace(/\d{4}-\d\d-\d\d(?:T[\d:.]+Z| \d\d:\d\d UTC)/g, 'TIME')
     .replace(/\b\d+ (?:s|min) ago/g, 'N ago')
     .replace(/\b\d+(?:\.\d)?s\b */g, 'N ')
-    .replace(/\b(?:(?=\w*\d)(?=\w*[A-Z])[A-Za-z0-9]{20,22}|[0-9a-f]{32})\b/g, (id) => {
+    .replace(ID, (id) => {
       if (!ids.includes(id)) ids.push(id);
       return `ID${ids.indexOf(id) + 1}`;
     })

@@ -70,6 +70,10 @@ describe.each(VERSIONS)('on Python %s', (version) => {
       installation: { way: 'pip', upgrade: 'pip install --upgrade setpoint' },
     });
     expect(run(command, ['version']).stdout).toContain('To upgrade: pip install');
+    const { folder } = (document as { installation: { folder: string } }).installation;
+    for (const name of ['LICENSE', 'dist/THIRD-PARTY-NOTICES.txt', 'dist/sbom.cdx.json'])
+      expect(existsSync(join(folder, name)), name).toBe(true);
+    expect(existsSync(join(folder, 'node_modules'))).toBe(false);
   });
 
   it.skipIf(python === null)('plans and applies with the service inside', () => {
