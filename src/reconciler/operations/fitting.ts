@@ -35,8 +35,10 @@ export function fittingUnits(
   const left: Fitting['left'][number][] = [];
   const kept = units.flatMap((unit) => {
     const { unit: lean, dropped } = withoutLacking(unit, service);
-    left.push(...dropped.map(([member, reason]) => ({ unit, member, reason })));
-    return [lean];
+    const valid = withoutInvalid(lean, service);
+    const all = [...dropped, ...valid.dropped];
+    left.push(...all.map(([member, reason]) => ({ unit, member, reason })));
+    return [valid.unit];
   });
   const { fitting, refused } = splitFitting(kept, service);
   for (const { unit, reason } of refused) {
@@ -95,7 +97,7 @@ function problemOf(units: readonly Unit[], service: ObservedState): Problem | nu
   if (error !== undefined || target === undefined)
     return {
       path: error?.path ?? [],
-      reason: `${NOT_TAKEN.unfit}: ${withoutStop(error?.message ?? '')}`,
+      reason: `${NOT_TAKEN.unfit}: ${withoutStop(error?.message ?? '').replace(/text of the form \^\S+/, 'a reference')}`,
     };
   const [misfit] = misfitsOf(resolveSettings(target, UNSET), service);
   if (misfit === undefined) return null;
@@ -154,6 +156,18 @@ function withoutLacking(
   });
   const names = dropped.map(([member]) => member);
   return { unit: { ...unit, value: withoutKeys(value, names) }, dropped };
+}
+
+/** A named model without the members whose values a settings file cannot hold. */
+function withoutInvalid(unit: Unit, service: ObservedState): ReturnType<typeof withoutLacking> {
+  const { to, value } = unit;
+  if (to[0] !== 'llm_profiles' || !isObject(value)) return { unit, dropped: [] };
+  const problem = problemOf([unit], service);
+  const member = problem !== null && isWithin(problem.path, to) ? problem.path[to.length] : null;
+  if (problem === null || member == null || member === 'model' || !Object.hasOwn(value, member))
+    return { unit, dropped: [] };
+  const others = withoutInvalid({ ...unit, value: withoutKeys(value, [member]) }, service);
+  return { unit: others.unit, dropped: [[member, problem.reason], ...others.dropped] };
 }
 
 function withoutKeys<T extends object>(value: T, keys: readonly string[]): T {

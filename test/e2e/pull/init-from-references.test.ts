@@ -194,7 +194,7 @@ describe('forms of the service itself', () => {
   it('tables under [llm] that are no models, and names with dots', async () => {
     const { settings, stdout } = await initOf({
       'config.toml':
-        '[llm]\nmodel = "a/b"\ncompletion_kwargs = { x = 1 }\n[llm.claude-3.5-sonnet]\nmodel = "c/d"\n',
+        '[llm]\nmodel = "a/b"\ncompletion_kwargs = { x = 1 }\n[llm.claude-3.5-sonnet]\nmodel = "c/d"\nmax_input_tokens = 0\n',
     });
     expect(settings).toContain('  claude-3.5-sonnet:\n    model: c/d\n');
     expect(settings).not.toContain('completion_kwargs');
