@@ -110,6 +110,8 @@ export interface FormerName {
 export interface ListedItem {
   readonly name: string;
   readonly members: ValueRecord;
+  /** The members that this release of the service shows of it, by the names of the file; absent if that is not known. */
+  readonly shows?: readonly string[];
   /** All that the service has stored of it, by its own names: a secret that it does not show is a token of this place. */
   readonly stored?: ValueRecord;
   /** What the service itself calls it, if not by its name. */

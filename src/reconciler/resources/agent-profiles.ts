@@ -30,6 +30,11 @@ const WIRES: Wires = {
     rename: (item, to) => renamingAt(AGENTS_PATH, item, to),
     follows: (_, member) => (member === 'llm_profile' ? LLM_PROFILES_FORM.block : undefined),
     unfit: unfitProfiles,
+    membersHere: ({ members }, there) => {
+      const kinds = [members, there?.members].map((one) => one?.['agent_kind'] ?? 'openhands');
+      return sameValue(kinds[0] ?? null, kinds[1] ?? null) ? (there?.shows ?? null) : null;
+    },
+    placeOf: (name) => ['agent_settings', name],
     keeps: isServersOwn,
     listWrites:
       'All agent profiles are looked up: an Agent Server makes the profile default, and makes it active, whenever none is.',
@@ -171,22 +176,30 @@ function withoutKnown(profile: ValueRecord): ValueRecord {
   return recordOf(Object.entries(profile).filter(([name]) => !known.includes(name)));
 }
 
+/** The members that an answer has of a profile, also those that are null, by the names of the file. */
+function shownIn(profile: ValueRecord): readonly string[] {
+  return Object.keys(DEFAULTS).filter((name) => Object.hasOwn(profile, THEIRS[name] ?? name));
+}
+
 async function listedAgents(asking: Asking): Promise<readonly ListedItem[] | null> {
   const names = await namesAsked(asking);
   const ids = new Map<string, string>();
   const others = new Map<string, ValueRecord>();
+  const shown = new Map<string, readonly string[]>();
   const items = await itemsByName(asking, AGENTS_PATH, names, (found) => {
     const profile = isRecord(found) ? found['profile'] : undefined;
     if (!isRecord(profile)) return null;
     const { name, id } = profile;
     if (typeof name === 'string' && typeof id === 'string') ids.set(name, id);
     if (typeof name === 'string') others.set(name, withoutKnown(profile));
+    if (typeof name === 'string') shown.set(name, shownIn(profile));
     return membersOf(profile);
   });
   return (
     items?.map((item) => {
       const id = ids.get(item.name);
-      const own = { ...item, stored: others.get(item.name) ?? recordOf([]) };
+      const shows = shown.get(item.name) ?? [];
+      const own = { ...item, shows, stored: others.get(item.name) ?? recordOf([]) };
       return id === undefined ? own : { ...own, id };
     }) ?? null
   );

@@ -244,3 +244,47 @@ it('init declares what a server would not fill in again, and leaves out what it 
   expect(text.match(/api_version: .*/g)).toEqual(['api_version: "2024-02-01"']);
   expect(await run('plan', '--exit-code')).toMatchObject({ code: 0 });
 });
+
+it.each([
+  [
+    'a profile that is there',
+    'llm_profiles: { it: { model: openai/gpt-5, stream_idle_timeout: 5 } }',
+    'llm_profiles.it',
+  ],
+  [
+    'a new profile',
+    'llm_profiles: { new: { model: openai/gpt-5, stream_idle_timeout: 5 } }',
+    'llm_profiles.new',
+  ],
+  [
+    'an agent profile',
+    'agent_profiles: { a: { llm_profile: it, public_skills: [x] } }',
+    'agent_profiles.a',
+  ],
+])('a member that a release lacks is refused before a write: %s', async (_, text, path) => {
+  const { server, run } = await started();
+  await post(
+    server,
+    '/api/settings',
+    { agent_settings_diff: { llm: { model: 'openai/gpt-5' } } },
+    'PATCH',
+  );
+  await MADE.llm(server);
+  await post(server, '/api/agent-profiles/a', { llm_profile_ref: 'it' });
+  expect((await run(text, 'plan')).code).toBe(0);
+  server.changed = (_seen, reply) => {
+    const older = JSON.stringify(reply.body, (key, value: unknown) =>
+      key === 'stream_idle_timeout' || key === 'public_skills' ? undefined : value,
+    );
+    return { ...reply, body: JSON.parse(older) as unknown };
+  };
+  const before = server.writes().length;
+  const refused = await run(text, 'apply', '--yes');
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toMatch(
+    new RegExp(
+      `${path} .* declares (stream_idle_timeout|public_skills), which release .* does not have`,
+    ),
+  );
+  expect(server.writes()).toHaveLength(before);
+});

@@ -7,6 +7,7 @@ import {
 import { SetpointError } from '../../model/error.ts';
 import { formatPath, type Path } from '../../model/path.ts';
 import { itemWords } from '../../model/collection-forms.ts';
+import { serversWith } from '../../model/native-schema.ts';
 import { holdersLeft } from '../holders.ts';
 import type { Judged, Unfit, Wire } from './wire.ts';
 
@@ -16,6 +17,7 @@ import type { Judged, Unfit, Wire } from './wire.ts';
 export function throwIfUnfit(form: CollectionForm, wire: Wire | undefined, judged: Judged): void {
   const [one] = [
     ...unkept(form, judged),
+    ...ofOtherReleases(wire, judged),
     ...(wire?.unfit?.(judged) ?? []),
     ...heldBack(form, wire, judged),
   ];
@@ -37,6 +39,27 @@ function heldBack(
     if (left.length === 0) return [];
     const why = `cannot be removed: ${left.map(itemWords).join(', ')} would still name it.`;
     return [{ item, why, hint: 'Declare what names it without it, or as null to remove it.' }];
+  });
+}
+
+/** Members that this release of a service does not have: it drops them without a word, or refuses the item after others were written. */
+function ofOtherReleases(
+  wire: Wire | undefined,
+  { items, listing, settings }: Judged,
+): readonly Unfit[] {
+  return items.flatMap((item): Unfit[] => {
+    const there = listing.items.find((one) => one.name === item.name);
+    const known = wire?.membersHere?.(item, there, settings) ?? null;
+    if (known === null || settings.saved === true) return [];
+    const declared = Object.entries(item.members ?? {}).filter(([, value]) => value !== null);
+    const lacking = declared.map(([name]) => name).filter((name) => !known.includes(name));
+    const [first] = lacking;
+    if (first === undefined) return [];
+    const servers = wire?.placeOf === undefined ? '' : serversWith(wire.placeOf(first));
+    const others = servers === '' ? 'Later releases have it' : `It is in ${servers}`;
+    const release = settings.release ?? 'of this service';
+    const why = `declares ${lacking.join(', ')}, which release ${release} does not have. ${others}.`;
+    return [{ item, why, hint: 'Remove it for this environment, or use such a release.' }];
   });
 }
 

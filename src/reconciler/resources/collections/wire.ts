@@ -3,6 +3,7 @@ import type { Reason } from '../../model/reasons.ts';
 import type { DialectName } from '../../model/dialect.ts';
 import type { Change, Plan } from '../../model/plan.ts';
 import type { Warning } from '../../model/error.ts';
+import type { Path } from '../../model/path.ts';
 import type { Fingerprints, WrittenSecret } from '../../model/ports.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import type { Secret } from '../../model/secret.ts';
@@ -35,6 +36,14 @@ export interface Wire extends Pick<
   readonly limit?: number;
   /** What the server would refuse of a plan, as far as that shows before the first request. */
   readonly unfit?: (judged: Judged) => readonly Unfit[];
+  /** The members that this release of a service has of an item, by the names of the file; null if that does not show. */
+  readonly membersHere?: (
+    item: DesiredItem,
+    there: ListedItem | undefined,
+    settings: ObservedState,
+  ) => readonly string[] | null;
+  /** Where the settings have a member of an item, if they do: which releases have it is known by that. */
+  readonly placeOf?: (name: string) => Path;
   /** What a plan with these changes warns of. */
   readonly warned?: (changes: readonly Change[], judged: Judged) => readonly Warning[];
   /** Whether an item stays although the file does not name it, and names all that there may be. */

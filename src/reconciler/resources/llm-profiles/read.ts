@@ -146,7 +146,7 @@ export function isLlmOf(
   });
 }
 
-/** The name of its connection in the place of the id. */
+/** The name of its connection in the place of the id, unless another connection has that name too: then nothing tells which is declared. */
 async function withConnectionNames(
   { get }: Asking,
   items: readonly ListedItem[],
@@ -155,10 +155,13 @@ async function withConnectionNames(
   const names = isLinked
     ? await connectionsBy(get, 'id', 'display_name')
     : new Map<string, string>();
+  const all = [...names.values()];
+  const isAlone = (name: string): boolean => all.indexOf(name) === all.lastIndexOf(name);
   return items.map((item) => {
     const { [CONNECTION_ID]: id, ...members } = item.members;
     if (typeof id !== 'string') return { ...item, members: recordOf(Object.entries(members)) };
-    const connection = names.get(id) ?? id;
+    const name = names.get(id) ?? id;
+    const connection = isAlone(name) ? name : id;
     return { ...item, members: recordOf([...Object.entries(members), ['connection', connection]]) };
   });
 }

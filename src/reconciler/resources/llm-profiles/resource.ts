@@ -7,12 +7,13 @@ import {
 } from '../../model/collection-forms.ts';
 import { itemNamed, type Listing } from '../../model/collection.ts';
 import type { DialectName } from '../../model/dialect.ts';
-import { MODEL_PART } from '../../model/field.ts';
+import { fields, MODEL_PART } from '../../model/field.ts';
+import { isWithin } from '../../model/path.ts';
 import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
 import type { Change } from '../../model/plan.ts';
 import type { Warning } from '../../model/error.ts';
 import type { DesiredState } from '../../model/state.ts';
-import { isEmpty, valueAt, type Value } from '../../model/value.ts';
+import { isEmpty, isRecord, valueAt, type Value } from '../../model/value.ts';
 import { collection } from '../collections/collection.ts';
 import { renamingAt } from '../collections/whole.ts';
 import {
@@ -108,6 +109,15 @@ function wireOf(dialect: DialectName, path: string, limit: number): Omit<Wire, '
   return {
     list: (asking) => listedProfiles(asking, path),
     fills: filledIn,
+    // A profile has the members that the llm of the settings has.
+    membersHere: (_, there, { answer }) => {
+      const llm = valueAt(answer, MODEL_PART);
+      if (!isRecord(llm) || Object.keys(llm).length === 0) return null;
+      const own = fields().filter(({ place }) => isWithin(place, MODEL_PART));
+      const named = own.map(({ place }) => place.at(-1) ?? '');
+      return ['connection', ...named, ...Object.keys(llm), ...Object.keys(there?.stored ?? {})];
+    },
+    placeOf: (name) => [...MODEL_PART, name],
     replaces: () => 'in-place',
     describes: true,
     whole: (name, value) => value ?? defaultIn(dialect, name),
