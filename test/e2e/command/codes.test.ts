@@ -83,3 +83,20 @@ it('check-failed: a plan that tries a model without success ends with its exit c
     await agent.close();
   }
 });
+
+it('may-be-renamed: a plan says that an item whose key was edited may be one that stays', async () => {
+  const agent = await startEmulator({ dialect: 'agent-server' });
+  try {
+    const head = `version: 1\nserver: { url: "${agent.url}" }\n`;
+    const withProfile = (name: string): string =>
+      `${head}llm_profiles:\n  ${name}: { model: openai/gpt-5.6, base_url: https://llm.example.com/v1 }\n`;
+    const base = { text: withProfile('cheap') };
+    await apply({ ...base, env: {} });
+    const { environments } = await plan({ text: withProfile('cheaper'), env: {}, base });
+    expect(environments[0]?.warnings).toContainEqual(
+      expect.objectContaining({ code: 'may-be-renamed', path: ['llm_profiles', 'cheaper'] }),
+    );
+  } finally {
+    await agent.close();
+  }
+});
