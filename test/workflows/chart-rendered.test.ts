@@ -142,6 +142,7 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
     expect(container?.image).toBe(`registry.example.com/setpoint:${PACKAGE.version}`);
     expect(container?.env).toEqual([
       { name: 'SETPOINT_ALLOWED_ORIGINS', value: 'https://*.agents.example.com' },
+      { name: 'NODE_OPTIONS', value: '--max-old-space-size=160 --max-semi-space-size=1' },
     ]);
     expect(container?.ports?.map(({ name }) => name)).toEqual(['probes']);
     expect(one(objects, 'PodDisruptionBudget').spec).toMatchObject({ maxUnavailable: 1 });

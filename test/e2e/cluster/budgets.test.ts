@@ -10,10 +10,14 @@ import { until } from '../../fixture/watch-command.ts';
 
 const BIN = join(import.meta.dirname, '../../../dist/bin/setpoint.cjs');
 const GROUP = '/apis/setpoint.dev/v1alpha1/namespaces';
-/** The heap that Node allows itself in a container with the memory limit of the manifests: it derives both from that limit. */
-const HEAP = ['--max-old-space-size=128', '--max-semi-space-size=1'];
-/** The memory limit of the manifests, in MiB. */
-const LIMIT = 256;
+const MANIFEST = readFileSync(
+  join(import.meta.dirname, '../../../examples/kubernetes/controller/deployment.yml'),
+  'utf8',
+);
+/** The options of Node in the manifest. */
+const NODE_OPTIONS = /name: NODE_OPTIONS.*\n\s+value: (.+)/.exec(MANIFEST)?.[1] ?? '';
+/** The memory limit of the manifest, in MiB. */
+const LIMIT = Number(/limits:\n\s+memory: (\d+)Mi/.exec(MANIFEST)?.[1]);
 /** What must be left of it, in MiB. */
 const MARGIN = 20;
 /** Times the longest pause between two reads may grow next to the other namespaces. */
@@ -80,8 +84,9 @@ function startController(kube: KubeServer) {
   const data = mkdtempSync(join(tmpdir(), 'setpoint-budgets-'));
   const { hostname, port } = new URL(kube.cluster.origin);
   const args = ['controller', '--all-namespaces', '--data', data];
-  const child = spawn(process.execPath, [...HEAP, BIN, ...args], {
+  const child = spawn(process.execPath, [BIN, ...args], {
     env: {
+      NODE_OPTIONS,
       KUBERNETES_SERVICE_HOST: hostname,
       KUBERNETES_SERVICE_PORT: port,
       SETPOINT_SERVICE_ACCOUNT: kube.cluster.folder,
