@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatPath } from '../../reconciler/model/path.ts';
-import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
+import type { Change, EnvironmentPlan } from '../../reconciler/model/plan.ts';
+import type { Json } from '../../reconciler/model/value.ts';
 import { MOST_STORED, storedPlan } from './stored-plan.ts';
 import type { ErrorReport } from '../../reconciler/model/error.ts';
 import type {
@@ -346,10 +347,10 @@ export function restored(state: WatchState, known: WatchState, now: Moment): Wat
 export function digestOf(plan: EnvironmentPlan, strict = false): string {
   const found = watchStatusOf(plan, strict);
   if (shownOf(plan, found) === null) return '';
-  const { changes, unknown, refusals, error } = plan;
+  const { unknown, refusals, error } = plan;
   const told = {
     found,
-    changes: changes.map(({ resource, path, action, before, after }) => [
+    changes: changesFound(plan).map(({ resource, path, action, before, after }) => [
       resource,
       formatPath(path),
       action,
@@ -361,6 +362,13 @@ export function digestOf(plan: EnvironmentPlan, strict = false): string {
     error: error?.code ?? null,
   };
   return createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 32);
+}
+
+/** The differences of a plan. What follows from writing one of them is known only right before the write. */
+export function changesFound({
+  changes,
+}: Pick<EnvironmentPlan, 'changes'>): readonly Change<Json>[] {
+  return changes.filter(({ consequence }) => consequence !== true);
 }
 
 /** A plan as a state keeps it: null if all that a file declares was compared, and is the same. */

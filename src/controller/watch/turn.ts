@@ -22,7 +22,7 @@ import {
 } from '../../reconciler/operations/session.ts';
 import type { Agreements } from './agreements.ts';
 import type { EnvironmentRecords } from './environment-records.ts';
-import { digestOf } from './environment-state.ts';
+import { changesFound, digestOf } from './environment-state.ts';
 import { pathKey, type Confirmed } from './confirmation.ts';
 import {
   isDrift,
@@ -200,11 +200,12 @@ function isCovered(
   confirmed: Confirmed,
 ): boolean {
   if (digestOf(plan, settings.strict) === digest) return true;
-  const found = watchStatusOf(plan, settings.strict);
-  if (settings.approvals !== undefined || !isHealable(found)) return false;
-  if (keptItem({ settings, plan, found }) !== null) return false;
+  const status = watchStatusOf(plan, settings.strict);
+  if (settings.approvals !== undefined || !isHealable(status)) return false;
+  if (keptItem({ settings, plan, found: status }) !== null) return false;
   const known = new Set(decided?.changes.map(pathKey));
-  return confirmed === 'difference' || plan.changes.every((change) => known.has(pathKey(change)));
+  const found = changesFound(plan);
+  return confirmed === 'difference' || found.every((change) => known.has(pathKey(change)));
 }
 
 function notWritten(error: ErrorReport, { clock, records }: WriteTools): Healed {
