@@ -178,7 +178,7 @@ function union(nodes, context) {
     return { ...objectOf(objects, nullable, context), ...words };
   }
   if (own.some(({ node }) => node.format === 'password'))
-    return { ...(/headers$/.test(context.key) ? HEADER : SECRET), ...words };
+    return { ...(context.key.endsWith('headers') ? HEADER : SECRET), ...words };
   const types = [...new Set(own.flatMap(({ node }) => node.type ?? []))].filter(
     (type) => type !== 'null',
   );

@@ -1,11 +1,12 @@
 import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
-import { SetpointError } from '../../reconciler/model/error.ts';
+import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { Approvals, Limits } from '../../reconciler/model/limits.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { excessIn } from '../../reconciler/kubernetes/size.ts';
 import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
+import { checkPolicy } from '../../reconciler/operations/policy.ts';
 import { isList, isRecord } from '../../reconciler/model/value.ts';
 import { formatBytes, OBJECT_LIMITS, STORE_LIMITS } from './limits.ts';
 import type { Outside } from './outside.ts';
@@ -183,3 +184,12 @@ function firstOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 }
 
 const NO_LIMITS: Limits = { origins: [], forbidden: new Map(), interval: 0 };
+
+/** Returns why the policy file of the controller refuses a declaration; null if it does not, or there is none. */
+export async function refusalOfPolicy(
+  target: Target,
+  policy: string | undefined,
+): Promise<SetpointError | null> {
+  if (policy === undefined) return null;
+  return checkPolicy([target], policy).then(() => null, asSetpointError);
+}

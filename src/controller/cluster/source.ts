@@ -7,13 +7,13 @@ import type { Target } from '../../reconciler/desired/target.ts';
 import { freeGrownMemory } from '../../reconciler/host/this-process.ts';
 import { findTextProblems } from '../../reconciler/kubernetes/read.ts';
 import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
-import { checkPolicy } from '../../reconciler/operations/policy.ts';
 import { watchSettings } from '../watch/schedule.ts';
 import type { SettingsSource } from '../watch/source.ts';
 import {
   isOfVersion,
   InvalidSize,
   modeProblem,
+  refusalOfPolicy,
   readingOf,
   OverLimit,
   refusedProblem,
@@ -388,7 +388,8 @@ export class ClusterSource implements SettingsSource {
       if (large !== null) throw large;
       const approvals = this.#approvalsOf(key, object, allowance);
       const target = targetOf(key, object, outside, allowance, approvals);
-      const problem = modeProblem(object, allowance) ?? (await this.#refusal(target));
+      const problem =
+        modeProblem(object, allowance) ?? (await refusalOfPolicy(target, this.#tools.policy));
       if (problem !== null) throw problem;
       if (outsideNames(object).length > 0) this.#readOutsideAgain(key, target);
       return {
@@ -432,12 +433,5 @@ export class ClusterSource implements SettingsSource {
   #every(target: Target | null): number {
     if (target === null) return READ_AGAIN;
     return Math.max(READ_AGAIN, watchSettings(target, this.#tools.interval).interval ?? 0);
-  }
-
-  /** Why the policy refuses what an object declares; null if it does not. */
-  async #refusal(target: Target): Promise<SetpointError | null> {
-    const { policy } = this.#tools;
-    if (policy === undefined) return null;
-    return checkPolicy([target], policy).then(() => null, asSetpointError);
   }
 }

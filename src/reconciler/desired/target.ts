@@ -269,7 +269,7 @@ function blocksOf(node: Node): Blocks {
 function targetName(path: string, root: MapNode, options: ReadOptions): string {
   const named = textOf(member(root, 'name'));
   if (named !== undefined || !options.several) return named ?? 'default';
-  const [file = '', folder = ''] = path.split(/[\\/]/).reverse();
+  const [file = '', folder = ''] = path.split(/[\\/]/).toReversed();
   const stem = file.replace(/(?:\.setpoint)?\.ya?ml$/, '');
   // Of files that are called alike, the folder says which is which.
   const isAlike = stem === 'settings' || stem === 'setpoint';

@@ -163,8 +163,14 @@ function withoutInvalid(unit: Unit, service: ObservedState): ReturnType<typeof w
   const { to, value } = unit;
   if (to[0] !== 'llm_profiles' || !isObject(value)) return { unit, dropped: [] };
   const problem = problemOf([unit], service);
-  const member = problem !== null && isWithin(problem.path, to) ? problem.path[to.length] : null;
-  if (problem === null || member == null || member === 'model' || !Object.hasOwn(value, member))
+  const member =
+    problem !== null && isWithin(problem.path, to) ? problem.path[to.length] : undefined;
+  if (
+    problem === null ||
+    member === undefined ||
+    member === 'model' ||
+    !Object.hasOwn(value, member)
+  )
     return { unit, dropped: [] };
   const others = withoutInvalid({ ...unit, value: withoutKeys(value, [member]) }, service);
   return { unit: others.unit, dropped: [[member, problem.reason], ...others.dropped] };
