@@ -24,7 +24,7 @@ const built = (name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
 const { readTargets } = await built('target');
 const { resolveSettings } = await built('resolve');
 const { planSettings } = await built('plan-settings');
-const { observedState } = await built('read');
+const { observeV0Record } = await built('read');
 
 const LIMIT = 2.5;
 const ENVIRONMENTS = 1000;
@@ -54,7 +54,7 @@ const shared = [
 ];
 const text = `${[...shared, ...blocks].join('\n')}\n`;
 const source = { variable: () => 'value', file: () => ({ problem: 'none' }) };
-const observed = observedState({
+const observed = observeV0Record({
   language: 'fr',
   llm_model: 'model-a',
   max_iterations: 5,

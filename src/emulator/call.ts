@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Answer, json } from './http/answer.ts';
+import { type Answer, createJsonAnswer } from './http/answer.ts';
 import type { JsonObject } from './json.ts';
 import type { Knobs } from './options.ts';
 import type { Store } from './store/store.ts';
@@ -43,5 +43,5 @@ export function withOpenApi(info: JsonObject, routes: Routes): Routes {
     return [pattern, Object.fromEntries(names)] as const;
   });
   const document = { openapi: '3.1.0', info, paths: Object.fromEntries(entries) };
-  return [...routes, ['/openapi.json', { GET: async () => json(200, document) }]];
+  return [...routes, ['/openapi.json', { GET: async () => createJsonAnswer(200, document) }]];
 }

@@ -19,19 +19,19 @@ export function isJsonList(value: Json): value is readonly Json[] {
 }
 
 /** An object's own member of that name, or undefined. */
-export function memberOf(object: JsonObject, name: string): Json | undefined {
+export function readOwnMember(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /** An object's own member of that name if it is an object, or an empty one. */
-export function objectAt(object: JsonObject, name: string): JsonObject {
-  const value = memberOf(object, name) ?? null;
+export function readObjectMember(object: JsonObject, name: string): JsonObject {
+  const value = readOwnMember(object, name) ?? null;
   return isJsonObject(value) ? value : {};
 }
 
 /** An object's own member of that name if it is a text, or an empty one; so for what is no object. */
-export function textAt(value: Json, name: string): string {
-  const found = isJsonObject(value) ? memberOf(value, name) : undefined;
+export function readTextMember(value: Json, name: string): string {
+  const found = isJsonObject(value) ? readOwnMember(value, name) : undefined;
   return typeof found === 'string' ? found : '';
 }
 
@@ -93,7 +93,7 @@ const FRACTION = {
  * A record after a merge patch: objects merge, at any depth, null removes a member, everything else replaces. A map that was not
  * there is taken as it is, with its nulls. Members named in `whole` are never merged.
  */
-export function mergePatch(
+export function applyMergePatch(
   before: JsonObject,
   patch: JsonObject,
   whole: ReadonlySet<string> = new Set(),
@@ -103,7 +103,8 @@ export function mergePatch(
     const was = after.get(name);
     if (value === null) after.delete(name);
     else if (whole.has(name) || !isJsonObject(value)) after.set(name, value);
-    else after.set(name, was !== undefined && isJsonObject(was) ? mergePatch(was, value) : value);
+    else
+      after.set(name, was !== undefined && isJsonObject(was) ? applyMergePatch(was, value) : value);
   }
   return Object.fromEntries(after);
 }

@@ -1,4 +1,4 @@
-import { gitProducts, type GitProvider, hostOf } from './collections/git-check.ts';
+import { gitProducts, type GitProvider, resolveGitHost } from './collections/git-check.ts';
 import type { ServerMcp } from './settings/mcp-config.ts';
 
 /** The dialects of the settings that the service speaks, each as one release does; a test compares them with those of settings.yaml. */
@@ -128,12 +128,16 @@ const most = 999_999_999;
 /** Throws an Error that names the option if one has a value that it does not take. */
 export function readKnobs(options: EmulatorOptions): Knobs {
   const { becomes = 'running', maxRunning, requireIds = false, gitProviders = [] } = options;
-  if (!isServedState(becomes)) throw misfit('becomes', `one of ${servedStates.join(', ')}`);
+  if (!isServedState(becomes))
+    throw createOptionError('becomes', `one of ${servedStates.join(', ')}`);
   const [spec, ...others] = options.specs ?? defaultSpecs;
   if (spec === undefined || [spec, ...others].includes(''))
-    throw misfit('specs', 'ids, at least one');
-  if (gitProviders.some((one) => hostOf(one) === undefined))
-    throw misfit('gitProviders', `a list of ${gitProducts.join(', ')}, each where it is`);
+    throw createOptionError('specs', 'ids, at least one');
+  if (gitProviders.some((one) => resolveGitHost(one) === undefined))
+    throw createOptionError(
+      'gitProviders',
+      `a list of ${gitProducts.join(', ')}, each where it is`,
+    );
   return {
     startMs: integerWithin('startMs', options.startMs ?? 500, 0),
     becomes,
@@ -151,9 +155,9 @@ export function readKnobs(options: EmulatorOptions): Knobs {
 
 function integerWithin(option: string, value: number, least: number, greatest = most): number {
   if (Number.isInteger(value) && value >= least && value <= greatest) return value;
-  throw misfit(option, `a whole number from ${least} to ${greatest}`);
+  throw createOptionError(option, `a whole number from ${least} to ${greatest}`);
 }
 
-function misfit(option: string, expected: string): Error {
+function createOptionError(option: string, expected: string): Error {
   return new Error(`The embedded service's ${option} is not ${expected}.`);
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, memberOf } from './json.ts';
+import { isJsonObject, type Json, type JsonObject, readOwnMember } from './json.ts';
 
 /** The path of a value in the request: names of members, and indexes of lists from 0. */
 export type Location = readonly (string | bigint)[];
@@ -31,12 +31,12 @@ export function bad(type: string, loc: Location, msg: string, input: Json): Verd
   return { kind: 'bad', problems: [{ type, loc, msg, input }] };
 }
 
-export function badValue(sentence: string, loc: Location, input: Json): Verdict<never> {
+export function refuseValue(sentence: string, loc: Location, input: Json): Verdict<never> {
   return bad('value_error', loc, `Value error, ${sentence}`, input);
 }
 
 /** One verdict on many: a crash if there is one, else all problems in order, else all values. */
-export function allOf(verdicts: readonly Verdict[]): Verdict<readonly Json[]> {
+export function mergeVerdicts(verdicts: readonly Verdict[]): Verdict<readonly Json[]> {
   const values: Json[] = [];
   const problems: RuleProblem[] = [];
   for (const verdict of verdicts) {
@@ -70,7 +70,7 @@ export function checkObject(
   }
   const verdicts = members.map((member) => checkMember(member, value, at));
   const extras = others === 'refused' ? extraMembers(members, value, at) : [];
-  const whole = allOf([...verdicts, ...extras]);
+  const whole = mergeVerdicts([...verdicts, ...extras]);
   if (whole.kind !== 'good') return whole;
   return good(
     Object.fromEntries(members.map(({ name }, index) => [name, whole.value[index] ?? null])),
@@ -78,7 +78,7 @@ export function checkObject(
 }
 
 function checkMember({ name, rule, absent }: Member, object: JsonObject, at: Location): Verdict {
-  const value = memberOf(object, name);
+  const value = readOwnMember(object, name);
   if (value !== undefined) return rule(value, [...at, name]);
   if (absent !== undefined) return good(absent);
   return bad('missing', [...at, name], 'Field required', object);
@@ -142,20 +142,20 @@ function integerOfText(value: string, at: Location): Verdict {
 /** A number from a number, a boolean or a string that is one. Source: behaviour 1.3, lax coercion of float fields. */
 export function fractionRule(value: Json, at: Location): Verdict {
   if (typeof value === 'string') return fractionOfText(value, at);
-  if (typeof value !== 'object') return finite(Number(value), value, at);
+  if (typeof value !== 'object') return checkFinite(Number(value), value, at);
   return bad('float_type', at, 'Input should be a valid number', value);
 }
 
 function fractionOfText(value: string, at: Location): Verdict {
   const digits = value.trim().replaceAll(/(?<=\d)_(?=\d)/g, '');
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(digits)) {
-    return finite(Number(digits), value, at);
+    return checkFinite(Number(digits), value, at);
   }
   const msg = 'Input should be a valid number, unable to parse string as a number';
   return bad('float_parsing', at, msg, value);
 }
 
-function finite(number: number, value: Json, at: Location): Verdict {
+function checkFinite(number: number, value: Json, at: Location): Verdict {
   if (Number.isFinite(number)) return good(number);
   return bad('finite_number', at, 'Input should be a finite number', value);
 }
@@ -196,6 +196,6 @@ export function integerWhere(fits: (value: bigint) => boolean, sentence: string)
   return (value, at) => {
     const verdict = integerRule(value, at);
     if (verdict.kind !== 'good' || typeof verdict.value !== 'bigint') return verdict;
-    return fits(verdict.value) ? verdict : badValue(sentence, at, value);
+    return fits(verdict.value) ? verdict : refuseValue(sentence, at, value);
   };
 }

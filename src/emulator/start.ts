@@ -4,7 +4,7 @@ import { type Routes, type Service, withOpenApi } from './call.ts';
 import { collectionRoutes } from './collections/collection.ts';
 import { settingsV0GitProviders } from './collections/git-providers.ts';
 import { settingsV0Secrets } from './collections/settings-v0-secrets.ts';
-import { answerRequest, type Door, isLoopback } from './http/answer-request.ts';
+import { answerRequest, type Door, isLoopbackName } from './http/answer-request.ts';
 import { sendAnswer, type Answer } from './http/answer.ts';
 import { readRequiredBody } from './http/body.ts';
 import { listen } from './http/listen.ts';
@@ -52,7 +52,7 @@ export interface Emulator {
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', data, apiKey, serverMcp, allowHosts = [] } = options;
-  if (!isLoopback(host) && !apiKey) {
+  if (!isLoopbackName(host) && !apiKey) {
     throw new Error(
       `The embedded service will not listen on ${host}, which is off loopback, without an API key.`,
     );
@@ -63,7 +63,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const knobs = readKnobs(options);
   const now = () => Math.floor((options.now ?? Date.now)());
   const secret = randomBytes(32);
-  const routes = await routesOf(dialect, apiKey);
+  const routes = await loadRoutes(dialect, apiKey);
   const service: Service = {
     store: await openStore(data),
     serverMcp: serverMcp && readServerMcp(serverMcp),
@@ -81,7 +81,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 }
 
 /** Loads the paths of a dialect. `apiKey` is the service's key, with which it keeps secrets out of its store. */
-async function routesOf(dialect: EmulatorDialect, apiKey: string | undefined): Promise<Routes> {
+async function loadRoutes(dialect: EmulatorDialect, apiKey: string | undefined): Promise<Routes> {
   if (dialect === 'agent-server') {
     const { agentServerRoutes } = await import('./agent-server/routes.ts');
     return agentServerRoutes(apiKey);

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { summary } from '@actions/core';
 import { vi } from 'vitest';
-import { step } from '../../src/command/action/step.ts';
+import { runStep } from '../../src/command/action/step.ts';
 import { inFolder } from '../fixture/command-here.ts';
 import { FORK_TOKEN, JOB_TOKEN, REPOSITORY, type FakeGitHub } from '../fixture/fake-github.ts';
 
@@ -162,7 +162,7 @@ async function endedHere(
   // The toolkit remembers the file of the step before.
   Reflect.set(summary, '_filePath', undefined);
   try {
-    const well = await inFolder(cwd, () => step({ signal, abandon: signal }));
+    const well = await inFolder(cwd, () => runStep({ signal, abandon: signal }));
     return { code: well ? 0 : 1, log: chunks.join('') };
   } finally {
     isBusy = false;

@@ -1,7 +1,7 @@
 /** Every record that an Agent Server of release 1.57.0 was seen to answer, as setpoint reads it. */
 import { stringify } from 'lossless-json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { masked } from '../../src/reconciler/model/value.ts';
+import { maskSecrets } from '../../src/reconciler/model/value.ts';
 import { serviceAt } from '../faults/service.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
 import { recordedDialect, recordThatDiffers, type Json } from './recorded-dialect.ts';
@@ -37,7 +37,7 @@ describe('a recorded answer', () => {
         expect(state).toMatchObject({ stored: true, release: expect.stringContaining('1.') });
         const isSet = stringify(record['llm_api_key_is_set']) === 'true';
         expect(state.secrets.get('llm_api_key')).toBe(isSet ? 'stored' : 'not-stored');
-        const shown = JSON.stringify([masked(state.answer), masked(state.values)]);
+        const shown = JSON.stringify([maskSecrets(state.answer), maskSecrets(state.values)]);
         expect(shown).not.toMatch(HIDDEN);
         expect(step.request.path).toContain('/api/settings');
       }

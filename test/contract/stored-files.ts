@@ -5,9 +5,9 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  objectAt,
+  readObjectMember,
   readJson,
-  textAt,
+  readTextMember,
 } from '../../src/emulator/json.ts';
 import { openVault } from '../../src/emulator/native/vault.ts';
 import {
@@ -49,13 +49,15 @@ function withFile(before: StoreContents, key: string, name: string, content: Jso
   }
   const connections = isJsonObject(content) ? (content['connections'] ?? null) : null;
   if (folder === 'provider-connections' && isJsonList(connections)) {
-    const entries = connections.map((one) => [textAt(one, 'id'), withSealedKey(one, key)] as const);
+    const entries = connections.map(
+      (one) => [readTextMember(one, 'id'), withSealedKey(one, key)] as const,
+    );
     return withCollection(before, 'provider_connections', Object.fromEntries(entries));
   }
   const collection = FOLDERS.get(folder);
   if (collection === undefined) throw new Error(`the embedded service has no such file: ${name}`);
   return withCollection(before, collection, {
-    ...objectAt(before.collections, collection),
+    ...readObjectMember(before.collections, collection),
     [file.replace(/\.json$/, '')]: withSealedKey(content, key),
   });
 }
@@ -65,7 +67,7 @@ function withCollection(before: StoreContents, name: string, things: JsonObject)
 }
 
 function withSealedKey(content: Json, key: string): Json {
-  const text = textAt(content, 'api_key');
+  const text = readTextMember(content, 'api_key');
   if (!isJsonObject(content) || text === '') return content;
   return { ...content, api_key: openVault(key).seal(text) };
 }

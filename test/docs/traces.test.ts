@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ATTRIBUTES } from '../../src/reconciler/host/spans.ts';
-import { ACTIONS, nounOf } from '../../src/reconciler/model/plan.ts';
+import { ACTIONS, formatActionNoun } from '../../src/reconciler/model/plan.ts';
 import { RESOURCES } from '../../src/reconciler/resources/resources.ts';
 import { folderWith, setpoint } from '../fixture/command.ts';
 import { startOtlpReceiver } from '../fixture/otlp-receiver.ts';
@@ -32,13 +32,13 @@ it('the page on traces lists every attribute and every part of a run, and no oth
 function partsOfARun(): readonly string[] {
   const lists = RESOURCES.flatMap((resource) => Object.keys(resource.lists ?? {}));
   const kept = RESOURCES.filter(({ isList }) => isList !== true).map(({ block }) => block);
-  const told = ACTIONS.filter((action) => nounOf(action) !== null);
+  const told = ACTIONS.filter((action) => formatActionNoun(action) !== null);
   return [
     'plan',
     'apply',
     ...['settings', ...lists].map((name) => `read ${name}`),
     ...kept.map((block) => `write ${block}`),
-    ...told.map((action) => `${action} ${nounOf(action)}`),
+    ...told.map((action) => `${action} ${formatActionNoun(action)}`),
   ];
 }
 

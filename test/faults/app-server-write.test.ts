@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/reconciler/model/secret.ts';
-import { recordOf } from '../../src/reconciler/model/value.ts';
+import { createRecord } from '../../src/reconciler/model/value.ts';
 import { EMPTY_STORE } from '../../src/reconciler/service/app-server/read.ts';
 import { startAppServer, storedRecord } from '../fixture/app-server.ts';
 import { serviceAt, tellsNothing } from './service.ts';
@@ -11,7 +11,7 @@ it('a refusal repeats what is stored, and none of it is shown', async () => {
   onTestFinished(() => store.close());
   const server = { apiKey: new Secret('contract-key', '${env:KEY}') };
   const service = serviceAt(store.url, { server });
-  const fields = recordOf([['max_iterations', 0]]);
+  const fields = createRecord([['max_iterations', 0]]);
   const answer = await service.store({ fields, observed: EMPTY_STORE });
   expect(answer).toMatchObject({
     kind: 'not-applied',

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { clusterHere } from '../../src/controller/cluster/kube-api.ts';
+import { detectCluster } from '../../src/controller/cluster/kube-api.ts';
 import { leaseLocks } from '../../src/controller/watch/locks/lease-locks.ts';
-import { isRefused, type Lock, type Locks } from '../../src/controller/watch/locks/locks.ts';
+import { isLockRefused, type Lock, type Locks } from '../../src/controller/watch/locks/locks.ts';
 import { clusterOf, leaseServer, podVariables, type LeaseFault } from '../fixture/lease-server.ts';
 import { testTime } from '../fixture/lock-time.ts';
 import { itEach } from '../fixture/long.ts';
@@ -20,16 +20,16 @@ async function world() {
 
 async function taken(locks: Locks, name: string): Promise<Lock> {
   const result = await locks.take(name);
-  if (isRefused(result)) throw new Error(`${name} is held by ${result.heldBy}`);
+  if (isLockRefused(result)) throw new Error(`${name} is held by ${result.heldBy}`);
   return result;
 }
 
 it('finds no cluster where there is none, or without a token', async () => {
   const { folder } = await leaseServer();
-  expect(clusterHere({ SETPOINT_SERVICE_ACCOUNT: folder })).toBeNull();
-  expect(clusterHere(podVariables('https://10.0.0.1', join(folder, 'other')))).toBeNull();
+  expect(detectCluster({ SETPOINT_SERVICE_ACCOUNT: folder })).toBeNull();
+  expect(detectCluster(podVariables('https://10.0.0.1', join(folder, 'other')))).toBeNull();
   expect(
-    clusterHere({ KUBERNETES_SERVICE_HOST: 'fd00::1', SETPOINT_SERVICE_ACCOUNT: folder }),
+    detectCluster({ KUBERNETES_SERVICE_HOST: 'fd00::1', SETPOINT_SERVICE_ACCOUNT: folder }),
   ).toMatchObject({
     origin: 'https://[fd00::1]:443',
     namespace: 'agents',
@@ -189,7 +189,7 @@ it('buries nobody who has beaten since it was looked at', async () => {
     }
     return null;
   };
-  expect(isRefused(await two.locks.take('prod'))).toBe(true);
+  expect(isLockRefused(await two.locks.take('prod'))).toBe(true);
   const heartbeats = [...server.leases.keys()].filter((key) => key.includes('-controller-'));
   expect(heartbeats).toHaveLength(2);
   server.fault = () => null;

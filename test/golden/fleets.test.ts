@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { recounted } from '../../src/reconciler/model/summary.ts';
+import { recountSummary } from '../../src/reconciler/model/summary.ts';
 import { driftHtml, outcomeHtml } from '../../src/reconciler/render/html/pages.ts';
 import {
   driftMarkdown,
@@ -12,7 +12,7 @@ import { APPLIED_FLEET, FLEET_IN_SYNC, PLANNED_FLEET } from '../fixture/fleets.t
 import { expectGolden } from './golden-file.ts';
 
 const TERMINAL = { color: false, width: 80, verbose: false };
-const STRICT_FLEET = recounted({ ...PLANNED_FLEET, strict: true as const });
+const STRICT_FLEET = recountSummary({ ...PLANNED_FLEET, strict: true as const });
 const PIPE = { ...TERMINAL, width: null };
 
 it.each([

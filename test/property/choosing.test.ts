@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Target } from '../../src/reconciler/desired/target.ts';
-import { chosenTargets } from '../../src/reconciler/operations/select.ts';
+import { selectEnvironments } from '../../src/reconciler/operations/select.ts';
 import { growth, LINEAR } from '../fixture/growth.ts';
 import { read, SERVER } from '../unit/desired/reading.ts';
 
@@ -17,7 +17,7 @@ const some = (size: number, of: (at: number) => string) =>
 
 /** What a person or a pipeline may choose from 40,000 environments. */
 const CHOICES: Readonly<
-  Record<string, (targets: readonly Target[]) => Parameters<typeof chosenTargets>[1]>
+  Record<string, (targets: readonly Target[]) => Parameters<typeof selectEnvironments>[1]>
 > = {
   'many names': ({ length }) => ({
     env: {},
@@ -37,7 +37,7 @@ describe('choosing takes time linear to the environments', () => {
   it.each(Object.entries(CHOICES))('%s', (_, choice) => {
     const choose = (targets: readonly Target[]) => {
       try {
-        return chosenTargets(targets, choice(targets));
+        return selectEnvironments(targets, choice(targets));
       } catch (thrown) {
         return thrown;
       }

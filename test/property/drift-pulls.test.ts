@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { branchesOf } from '../../src/command/github/branches.ts';
+import { createBranchesClient } from '../../src/command/github/branches.ts';
 import { gitHub } from '../../src/command/github/client.ts';
 import { writeDriftPulls, type ReadEnvironment } from '../../src/command/github/drift-pull.ts';
-import { accessFrom } from '../../src/command/github/job.ts';
+import { readJobAccess } from '../../src/command/github/job.ts';
 import { SetpointError } from '../../src/reconciler/model/error.ts';
 import { change, environment, planOf } from '../fixture/documents.ts';
 import { PULLS_TOKEN, REPOSITORY, startGitHub, type FakeGitHub } from '../fixture/fake-github.ts';
@@ -64,13 +64,13 @@ function read(github: FakeGitHub, language: string): ReadEnvironment {
 }
 
 async function run(github: FakeGitHub, language: string): Promise<void> {
-  const access = accessFrom(
+  const access = readJobAccess(
     { GITHUB_REPOSITORY: REPOSITORY, GITHUB_API_URL: github.url },
     PULLS_TOKEN,
   );
   const clock = { sleep: async () => {} };
   const one = read(github, language);
-  const [client, branches] = [gitHub(access, clock), branchesOf(access, clock)];
+  const [client, branches] = [gitHub(access, clock), createBranchesClient(access, clock)];
   for await (const done of writeDriftPulls(client, branches, planOf(one.plan), 'main', [one]))
     expect(done.environment).toBe('production');
 }

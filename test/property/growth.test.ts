@@ -2,28 +2,28 @@ import { referenceSource } from '../../src/reconciler/host/reference-source.ts';
 import { describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
 import { readSettingsTarget } from '../../src/reconciler/kubernetes/read.ts';
-import { segmentsOf } from '../../src/reconciler/model/mcp.ts';
+import { numberIdentities } from '../../src/reconciler/model/mcp.ts';
 import { Identity } from '../../src/reconciler/model/secret.ts';
 import { isUnmanaged, type Path } from '../../src/reconciler/model/path.ts';
 import type { DesiredState, ObservedState } from '../../src/reconciler/model/state.ts';
-import { Resolved, sourceFor } from '../../src/reconciler/operations/redacting.ts';
+import { Resolved, createMaskingSource } from '../../src/reconciler/operations/redacting.ts';
 import { pullEdits } from '../../src/reconciler/pull/edits.ts';
 import { NO_COLLECTIONS } from '../../src/reconciler/pull/listed.ts';
 import { NOTHING_KNOWN, planSettings } from '../../src/reconciler/plan/plan-settings.ts';
 import { claimSandboxes, planSandboxes } from '../../src/reconciler/resources/sandboxes/plan.ts';
-import { classified } from '../../src/reconciler/plan/three-way.ts';
+import { classifyChanges } from '../../src/reconciler/plan/three-way.ts';
 import {
-  lostSecrets,
-  touchedBetween,
+  findLostSecrets,
+  findUnmanagedChanges,
   withoutDoubled,
 } from '../../src/reconciler/plan/side-effects.ts';
 import { decode } from '../../src/reconciler/service/json.ts';
-import { recordIn } from '../../src/reconciler/service/settings-v0/read.ts';
+import { readV0Record } from '../../src/reconciler/service/settings-v0/read.ts';
 import { growth, LINEAR } from '../fixture/growth.ts';
 import { problems, read, source, target, withSettings } from '../unit/desired/reading.ts';
 import { loaded, RECORDED } from '../fixture/store-server.ts';
 import { itEach, LONG } from '../fixture/long.ts';
-import { settingsPart } from '../../src/reconciler/plan/settings-part.ts';
+import { createSettingsPart } from '../../src/reconciler/plan/settings-part.ts';
 
 const WHOLE = loaded({ language: 'en', llm_api_key: 'k' }, RECORDED);
 
@@ -74,7 +74,7 @@ function observed(record: Record<string, unknown>): ObservedState {
   const bytes = Buffer.from(JSON.stringify({ ...WHOLE, ...record }));
   const decoding = decode(bytes);
   if (decoding.kind === 'problem') throw new Error(decoding.problem);
-  const state = recordIn('the answer', decoding.value);
+  const state = readV0Record('the answer', decoding.value);
   if (state instanceof Error) throw state;
   return state;
 }
@@ -83,11 +83,11 @@ const STEPS: Readonly<Record<string, (state: ObservedState) => unknown>> = {
   'a plan': (state) => planSettings(desired, state, NOTHING_KNOWN),
   'a plan with a base': (state) => {
     const settings = planSettings(desired, state, NOTHING_KNOWN);
-    return classified([settingsPart(settings)], desired, desired, state, NOTHING_KNOWN);
+    return classifyChanges([createSettingsPart(settings)], desired, desired, state, NOTHING_KNOWN);
   },
   'what a write touched': (state) => [
-    touchedBetween(state, state, desired),
-    lostSecrets(state, state),
+    findUnmanagedChanges(state, state, desired),
+    findLostSecrets(state, state),
     withoutDoubled({ fields: {}, observed: state }, state, state, desired),
   ],
   'a pull': (state) => pulled(state, []),
@@ -103,7 +103,7 @@ function pulled(state: ObservedState, adopt: 'all' | Path[]): unknown {
     [file],
     read,
     [observed],
-    sourceFor([], { references: referenceSource({}), resolved: new Resolved() }),
+    createMaskingSource([], { references: referenceSource({}), resolved: new Resolved() }),
   );
 }
 
@@ -144,8 +144,8 @@ describe('more than 2,000 entries in one mcp list are response-too-large', () =>
 describe('what is matched is matched by maps', () => {
   it('segments of entries alike', () => {
     const alike = (n: number) => many(n, () => new Identity('https://x'));
-    expect(growth(alike, segmentsOf, 50_000)).toBeLessThan(LINEAR);
-    expect(segmentsOf(alike(3))).toEqual(['https://x', 'https://x#2', 'https://x#3']);
+    expect(growth(alike, numberIdentities, 50_000)).toBeLessThan(LINEAR);
+    expect(numberIdentities(alike(3))).toEqual(['https://x', 'https://x#2', 'https://x#3']);
   });
 
   it('paths against many that are unmanaged', () => {

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { readTargets } from '../../src/reconciler/desired/target.ts';
 import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
 import { fieldNamed, fields } from '../../src/reconciler/model/field.ts';
-import { ACTIONS, changesOf, unknownOf } from '../../src/reconciler/model/plan.ts';
+import { ACTIONS, listPlanChanges, listPlanUnknowns } from '../../src/reconciler/model/plan.ts';
 import type { DesiredState, ObservedState } from '../../src/reconciler/model/state.ts';
 
 import { planSummary } from '../../src/reconciler/model/summary.ts';
@@ -210,9 +210,11 @@ itHolds('planSummary counts what its environments hold', 40, (numRuns) => {
       const environment = environmentPlan(planned, about, []);
       const summary = planSummary([environment]);
       const actions = ACTIONS.map((action) => summary[action]);
-      expect(actions.reduce((sum, count) => sum + count, 0)).toBe(changesOf(planned.plan).length);
+      expect(actions.reduce((sum, count) => sum + count, 0)).toBe(
+        listPlanChanges(planned.plan).length,
+      );
       expect(summary.environments.total).toBe(1);
-      expect(summary.unknown).toBe(unknownOf(planned.plan).length);
+      expect(summary.unknown).toBe(listPlanUnknowns(planned.plan).length);
     }),
     { numRuns },
   );

@@ -5,7 +5,7 @@ import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
 import { isWithin, type Path } from '../../src/reconciler/model/path.ts';
 import { NOTHING_KNOWN, planSettings } from '../../src/reconciler/plan/plan-settings.ts';
 import { decode } from '../../src/reconciler/service/json.ts';
-import { recordIn } from '../../src/reconciler/service/settings-v0/read.ts';
+import { readV0Record } from '../../src/reconciler/service/settings-v0/read.ts';
 import type { ReferenceSource } from '../../src/reconciler/model/ports.ts';
 import type { ObservedState } from '../../src/reconciler/model/state.ts';
 import { itHolds } from '../fixture/property-runs.ts';
@@ -86,7 +86,7 @@ function observed(stored: JsonRecord): ObservedState {
   const body = Buffer.from(JSON.stringify(loaded(stored, RECORDED)));
   const decoded = decode(body);
   if (decoded.kind !== 'value') throw new Error('not JSON');
-  const state = recordIn('GET /api/settings', decoded.value);
+  const state = readV0Record('GET /api/settings', decoded.value);
   if (state instanceof Error) throw state;
   return state;
 }

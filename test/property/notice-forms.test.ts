@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { messageOf } from '../../src/controller/watch/notices/message.ts';
+import { createMessage } from '../../src/controller/watch/notices/message.ts';
 import { slackBody } from '../../src/controller/watch/notices/receivers.ts';
 import { teamsBody } from '../../src/controller/watch/notices/receivers.ts';
 import { change, environment } from '../fixture/documents.ts';
@@ -16,7 +16,7 @@ function messageWith(texts: readonly string[], error: string | null) {
     error: error === null ? null : { code: 'server-error', message: error, hint: '' },
   });
   const state = watchState({ found: error === null ? 'drift' : 'error', digest: 'd', plan });
-  return messageOf([{ state, end: null, event: 'opened', digest: 'd' }], PAGE);
+  return createMessage([{ state, end: null, event: 'opened', digest: 'd' }], PAGE);
 }
 
 const texts = fc.array(hostile, { minLength: 1, maxLength: 8 });

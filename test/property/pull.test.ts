@@ -7,7 +7,7 @@ import type { PullDocument } from '../../src/reconciler/model/documents.gen.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import { pull, type PullRun } from '../../src/reconciler/operations/pull.ts';
 import { validate } from '../../src/reconciler/operations/validate.ts';
-import { pulledText } from '../../src/reconciler/render/pulled-text.ts';
+import { formatPulled } from '../../src/reconciler/render/pulled-text.ts';
 import {
   anySemantics,
   ENVIRONMENT,
@@ -76,7 +76,7 @@ async function pulledAndChecked(
     const document = await pull(asked);
     const text = readFileSync(asked.file, 'utf8');
     for (const { error } of document.environments) expect(error).toBeNull();
-    expect(leaks(JSON.stringify(document) + pulledText(document, STYLE))).toBe(false);
+    expect(leaks(JSON.stringify(document) + formatPulled(document, STYLE))).toBe(false);
     for (const { stored } of stores)
       for (const secret of secretsOf(stored ?? {})) expect(text.includes(secret)).toBe(false);
     for (const value of Object.values(ENVIRONMENT)) expect(text.includes(value)).toBe(false);

@@ -8,7 +8,7 @@ import {
   WATCH_METRICS,
   type Metric,
 } from '../../src/reconciler/model/metrics.ts';
-import { metricsOf } from '../../src/controller/watch/telemetry/metrics.ts';
+import { createMetrics } from '../../src/controller/watch/telemetry/metrics.ts';
 import { folderWith } from '../fixture/command.ts';
 import { hasProgram } from '../fixture/program.ts';
 import { MadeUpWatching, watchState } from '../fixture/watching.ts';
@@ -117,7 +117,7 @@ describe.runIf(hasProgram('promtool'))('promtool (skipped if it is not installed
 
   it('finds nothing wrong with the metrics of a controller, in the older text format', async () => {
     const watching = new MadeUpWatching(watchState());
-    const metrics = metricsOf(watching, { perEnvironment: true });
+    const metrics = createMetrics(watching, { perEnvironment: true });
     onTestFinished(() => metrics.close());
     watching.put(watchState(), { kind: 'read', seconds: 0.2, result: 'done' });
     const { type, text } = await metrics.text(false);

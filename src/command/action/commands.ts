@@ -1,9 +1,9 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commentsOf, failureComment } from '../github/comments-of.ts';
+import { createStickyComments, failureComment } from '../github/comments-of.ts';
 import { checkWritable, writeAside } from '../../reconciler/host/write-aside.ts';
-import { ERRORS, exitCodeOf, worstExitCode } from '../../reconciler/model/error.ts';
+import { ERRORS, computeErrorExitCode, worstExitCode } from '../../reconciler/model/error.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { apply } from '../../reconciler/operations/apply.ts';
 import { get, listsFor } from '../../reconciler/operations/get.ts';
@@ -19,7 +19,7 @@ import {
   planAnnotations,
   validationAnnotations,
 } from '../../reconciler/render/github/annotations.ts';
-import { json } from '../../reconciler/render/json.ts';
+import { renderJson } from '../../reconciler/render/json.ts';
 import {
   driftMarkdown,
   outcomeMarkdown,
@@ -66,7 +66,7 @@ function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult 
   const { targets, diagnostics: found } = targetsAndProblems({ file: inputs.files, env });
   const diagnostics = problemsInInputs(found);
   const document = validationDocument(diagnostics);
-  const comments = commentsOf(document, commit);
+  const comments = createStickyComments(document, commit);
   const names = namesListed(targets.map(({ name }) => name));
   return {
     code: document.valid ? 0 : 3,
@@ -94,13 +94,13 @@ async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResul
     maxAge: inputs.maxAge,
   });
   await saveSnapshot(inputs, options);
-  await writeAside(path, json(saved));
+  await writeAside(path, renderJson(saved));
   const document = hintsInInputs(saved);
   const { environments } = document;
-  const comments = commentsOf(document, setting.commit);
+  const comments = createStickyComments(document, setting.commit);
   return {
     code: worstExitCode([
-      ...environments.map(({ error }) => exitCodeOf(error)),
+      ...environments.map(({ error }) => computeErrorExitCode(error)),
       ...environments.map(({ proofs = [] }) =>
         proofs.some(({ status }) => status === 'fails') ? ERRORS['check-failed'].exit : 0,
       ),
@@ -135,12 +135,12 @@ async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResu
   if (!setting.signal.aborted) await saveSnapshot(inputs, options);
   const document = hintsInInputs(outcome);
   const { environments } = document;
-  const comments = commentsOf(document, setting.commit);
+  const comments = createStickyComments(document, setting.commit);
   const sent = environments.flatMap(({ changes }) =>
     changes.filter(({ result }) => result !== 'not-sent'),
   );
   return {
-    code: worstExitCode(environments.map(({ error }) => exitCodeOf(error))),
+    code: worstExitCode(environments.map(({ error }) => computeErrorExitCode(error))),
     text: outcomeText(document, LOG) + errorLog(environments),
     annotations: outcomeAnnotations(outcomeAtRoot(document)),
     summary: outcomeMarkdown(document, LONGEST_SUMMARY),
@@ -163,7 +163,9 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
   return {
     code: worstExitCode(
       environments.map((one) =>
-        hasDrifted(one) || (inputs.strict && one.unknown.length > 0) ? 2 : exitCodeOf(one.error),
+        hasDrifted(one) || (inputs.strict && one.unknown.length > 0)
+          ? 2
+          : computeErrorExitCode(one.error),
       ),
     ),
     text: planText(document, LOG, 'drift') + errorLog(environments),
@@ -173,12 +175,12 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     changes: environments.flatMap(({ changes }) => changes).length,
     unknown: document.summary.unknown,
     planPath: null,
-    drift: { document, declared: declaredNames(options) },
+    drift: { document, declared: listDeclaredNames(options) },
     readForPulls: inputs.openPullRequest === false ? null : () => readForPulls(document, options),
   };
 }
 
-function declaredNames(options: Options): readonly string[] {
+function listDeclaredNames(options: Options): readonly string[] {
   return selectRun({ ...options, onSelected: undefined }).declared.map(({ name }) => name);
 }
 
@@ -222,5 +224,5 @@ async function saveSnapshot({ snapshotOut }: Inputs, selected: Options): Promise
   const targets = selectTargets(options);
   const document = await get({ ...options, resources: ['settings', ...listsFor(targets)] });
   if (document.environments.every(({ status }) => status === 'error')) return;
-  await writeAside(snapshotOut, json(document));
+  await writeAside(snapshotOut, renderJson(document));
 }

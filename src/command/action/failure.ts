@@ -4,7 +4,7 @@ import {
   asSetpointError,
   type SetpointError,
 } from '../../reconciler/model/error.ts';
-import { reported } from '../../reconciler/model/diagnostic.ts';
+import { toReportedDiagnostic } from '../../reconciler/model/diagnostic.ts';
 import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
 import { diagnosticsText, errorText } from '../../reconciler/render/error-text.ts';
 import { failureAnnotations } from '../../reconciler/render/github/annotations.ts';
@@ -25,7 +25,7 @@ export function failureResult(
   const planning = inputs?.command === 'plan';
   return {
     code: error.exitCode,
-    text: `${diagnosticsIn(error)}${errorText(error, PLAIN)}`,
+    text: `${formatDiagnosticLines(error)}${errorText(error, PLAIN)}`,
     annotations: failureAnnotations(failureAtRoot(document)),
     summary: failureMarkdown(document),
     comments: planning ? [failureComment(document, inputs.environments ?? [], commit)] : [],
@@ -49,10 +49,12 @@ function inWordsOfInputs(error: SetpointError): SetpointError {
 function failureDocument(error: SetpointError): FailureDocument {
   const { code, message, hint } = error;
   const listed =
-    error instanceof InvalidSettings ? { diagnostics: error.diagnostics.map(reported) } : {};
+    error instanceof InvalidSettings
+      ? { diagnostics: error.diagnostics.map(toReportedDiagnostic) }
+      : {};
   return { error: { code, message, hint, ...listed } };
 }
 
-function diagnosticsIn(error: SetpointError): string {
+function formatDiagnosticLines(error: SetpointError): string {
   return error instanceof InvalidSettings ? `${diagnosticsText(error.diagnostics, PLAIN)}\n` : '';
 }

@@ -63,18 +63,22 @@ const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
 
 /** Throws a usage error if they are wrong, before anything is done. */
 export function readInputs(): Inputs {
-  const command = commandFrom(getInput('command'));
+  const command = parseCommandInput(getInput('command'));
   for (const [name, commands] of Object.entries(TAKEN_BY)) {
     if (commands.includes(command) || ['', 'false'].includes(getInput(name))) continue;
     throw usageError(`The command ${command} does not take the input ${name}.`, 'Leave it out.');
   }
-  const [all, environments, selector] = [flagInput('all'), list('environments'), text('selector')];
+  const [all, environments, selector] = [
+    flagInput('all'),
+    readListInput('environments'),
+    readTextInput('selector'),
+  ];
   const chosen =
     environments === undefined ? (selector === null ? null : 'selector') : 'environments';
   if (all && chosen !== null) {
     throw usageError(`The inputs all and ${chosen} exclude each other.`, 'Leave one of them out.');
   }
-  const [snapshot, snapshotOut] = [text('snapshot'), text('snapshot-out')];
+  const [snapshot, snapshotOut] = [readTextInput('snapshot'), readTextInput('snapshot-out')];
   if (snapshot !== null && snapshotOut !== null) {
     throw usageError(
       'The inputs snapshot and snapshot-out exclude each other.',
@@ -83,39 +87,39 @@ export function readInputs(): Inputs {
   }
   return {
     command,
-    files: list('files'),
+    files: readListInput('files'),
     environments,
     selector,
     shard: shard('shard'),
     all,
-    plan: text('plan'),
+    plan: readTextInput('plan'),
     snapshot,
     snapshotOut,
     maxAge: age('max-age'),
-    base: text('base'),
-    policy: text('policy'),
-    rotate: list('rotate'),
-    without: list('without'),
-    allow: list('allow'),
+    base: readTextInput('base'),
+    policy: readTextInput('policy'),
+    rotate: readListInput('rotate'),
+    without: readListInput('without'),
+    allow: readListInput('allow'),
     strict: flagInput('strict'),
     check: flagInput('check'),
     failOnDrift: flagInput('fail-on-drift'),
     openPullRequest:
       getInput('open-pull-request') === 'dry-run' ? 'dry-run' : flagInput('open-pull-request'),
-    secrets: text('secrets'),
+    secrets: readTextInput('secrets'),
     comment: flagInput('comment', true),
     token: getInput('github-token'),
   };
 }
 
-function commandFrom(name: string): Command {
+function parseCommandInput(name: string): Command {
   const command = COMMANDS.find((known) => known === name);
   if (command !== undefined) return command;
   const hint = choicesHint(name, COMMANDS);
   throw usageError('The input command does not name a command.', hint);
 }
 
-function text(name: string): string | null {
+function readTextInput(name: string): string | null {
   return getInput(name) || null;
 }
 
@@ -130,7 +134,7 @@ function shard(name: string): Shard | undefined {
 }
 
 /** One a line, or several separated by commas. */
-function list(name: string): readonly string[] | undefined {
+function readListInput(name: string): readonly string[] | undefined {
   const entries = getInput(name).split(/[\n,]/);
   const named = entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
   return named.length === 0 ? undefined : [...new Set(named)];

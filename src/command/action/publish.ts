@@ -3,7 +3,7 @@ import { notice, warning } from '@actions/core';
 import { gitHub } from '../github/client.ts';
 import { writeDriftIssues } from '../github/drift-issue.ts';
 import { contentDigest } from '../github/marker.ts';
-import { accessFrom, type PullRequest } from '../github/job.ts';
+import { readJobAccess, type PullRequest } from '../github/job.ts';
 import { writeComments, type StickyComment } from '../github/sticky-comment.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
@@ -21,7 +21,7 @@ export async function publishComments(
   env: Variables,
 ): Promise<void> {
   try {
-    const client = gitHub(accessFrom(env, token), SYSTEM_CLOCK);
+    const client = gitHub(readJobAccess(env, token), SYSTEM_CLOCK);
     const done = await writeComments(client, pull, comments);
     if (done.includes('outdated'))
       notice('The pull request has a newer commit than this run. See the summary of this job.', {
@@ -56,7 +56,7 @@ export async function publishDrift(
     const folder = relative(env['GITHUB_WORKSPACE'] ?? '', process.cwd());
     const keeper = contentDigest([workflow, env['GITHUB_JOB'] ?? '', folder, files]);
     const keeping = workflow === '' ? null : { keeper, declared };
-    const client = gitHub(accessFrom(env, token), SYSTEM_CLOCK);
+    const client = gitHub(readJobAccess(env, token), SYSTEM_CLOCK);
     await writeDriftIssues(client, document, hasDrifted, undefined, keeping);
     return null;
   } catch (thrown) {

@@ -1,16 +1,16 @@
 import { error as errorLine, notice, warning } from '@actions/core';
-import { branchesOf } from '../github/branches.ts';
+import { createBranchesClient } from '../github/branches.ts';
 import { gitHub } from '../github/client.ts';
 import { PREFIX } from '../github/drift-branch.ts';
 import { writeDriftPulls, type ReadEnvironment } from '../github/drift-pull.ts';
-import { accessFrom, type PullRequest } from '../github/job.ts';
+import { readJobAccess, type PullRequest } from '../github/job.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { asSetpointError, usageError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';
 import { pullEach, type PulledFileChange } from '../../reconciler/operations/pull-each.ts';
 import type { Options } from '../../reconciler/operations/options.ts';
-import { patchText, pulledText } from '../../reconciler/render/pulled-text.ts';
+import { patchText, formatPulled } from '../../reconciler/render/pulled-text.ts';
 import { PLAIN } from '../../reconciler/render/text.ts';
 import type { Inputs } from './inputs.ts';
 import { inert, hasDrifted, type StepResult } from './report.ts';
@@ -32,11 +32,11 @@ export async function readForPulls(
     ...options,
     onSelected: undefined,
     plans,
-    pulled: new Map(drifted.map((plan) => [plan.name, pendingIn(plan)])),
+    pulled: new Map(drifted.map((plan) => [plan.name, listPendingPaths(plan)])),
     onFiles: (name, changes) => files.set(name, changes),
   });
   const patches = [...files.values()].flat().map(({ shown }) => patchText(shown, PLAIN));
-  process.stdout.write(inert([pulledText(pulled, PLAIN), ...patches].join('\n')));
+  process.stdout.write(inert([formatPulled(pulled, PLAIN), ...patches].join('\n')));
   return pulled.plans.map((plan) => {
     const report = pulled.environments.find(({ name }) => name === plan.name);
     if (report === undefined) return { plan, pull: null };
@@ -50,7 +50,7 @@ export async function readForPulls(
   });
 }
 
-function pendingIn({ changes }: EnvironmentPlan) {
+function listPendingPaths({ changes }: EnvironmentPlan) {
   return changes.filter((change) => change.class === 'pending').map(({ path }) => path);
 }
 
@@ -79,7 +79,7 @@ export async function publishPulls(
     return { numbers, code: 0 };
   }
   try {
-    const base = branchOf(env);
+    const base = findRunBranch(env);
     const environments = await read();
     if (inputs.openPullRequest === 'dry-run') {
       notice('See the log for what they would write.', {
@@ -87,9 +87,9 @@ export async function publishPulls(
       });
       return { numbers, code: 0 };
     }
-    const access = accessFrom(env, inputs.token);
+    const access = readJobAccess(env, inputs.token);
     const github = gitHub(access, SYSTEM_CLOCK);
-    const branches = branchesOf(access, SYSTEM_CLOCK);
+    const branches = createBranchesClient(access, SYSTEM_CLOCK);
     for await (const done of writeDriftPulls(
       github,
       branches,
@@ -116,7 +116,7 @@ export async function publishPulls(
 }
 
 /** The branch that the run is on. One that a merge queue makes, and one of ours, are none to merge into. */
-function branchOf(env: Variables): string {
+function findRunBranch(env: Variables): string {
   const branch = /^refs\/heads\/(.+)$/.exec(env['GITHUB_REF'] ?? '')?.[1];
   if (
     branch !== undefined &&

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { error as errorLine, getInput, setOutput, summary } from '@actions/core';
-import { pullRequestIn, type PullRequest } from '../github/job.ts';
+import { parseEventPullRequest, type PullRequest } from '../github/job.ts';
 import { findTracer } from '../../reconciler/host/this-process.ts';
 import { SetpointError, worstExitCode } from '../../reconciler/model/error.ts';
 import { perform } from './commands.ts';
@@ -9,20 +9,20 @@ import { readInputs, type Inputs } from './inputs.ts';
 import { publishComments, publishDrift } from './publish.ts';
 import { publishPulls } from './pull-drift.ts';
 import { inert, hasDrifted, type StepResult, type StepContext } from './report.ts';
-import { variablesFor } from './variables.ts';
+import { createStepVariables } from './variables.ts';
 
 type Signals = Pick<StepContext, 'signal' | 'abandon'>;
 
 /** One step of a job: runs the command that the inputs name, and publishes its result. Returns whether it succeeded. */
-export async function step(signals: Signals): Promise<boolean> {
-  const pull = pullRequestOf(process.env['GITHUB_EVENT_PATH']);
+export async function runStep(signals: Signals): Promise<boolean> {
+  const pull = readPullRequest(process.env['GITHUB_EVENT_PATH']);
   const commit = pull?.headSha ?? process.env['GITHUB_SHA'] ?? null;
   let inputs: Inputs | null = null;
   let result: StepResult;
   try {
     inputs = readInputs();
     enter(getInput('working-directory'));
-    const env = variablesFor(process.env, inputs.secrets, pull?.headSha ?? null);
+    const env = createStepVariables(process.env, inputs.secrets, pull?.headSha ?? null);
     const read = inputs;
     const performing = async () => perform(read, { env, commit, ...signals });
     const tracer = await findTracer();
@@ -86,9 +86,9 @@ function enter(folder: string): void {
   }
 }
 
-function pullRequestOf(path: string | undefined): PullRequest | null {
+function readPullRequest(path: string | undefined): PullRequest | null {
   try {
-    return pullRequestIn(readFileSync(path ?? '', 'utf8'));
+    return parseEventPullRequest(readFileSync(path ?? '', 'utf8'));
   } catch {
     return null;
   }

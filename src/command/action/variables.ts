@@ -1,19 +1,20 @@
 import type { Variables } from '../../reconciler/model/ports.ts';
-import { listIn, variableOf } from '../../reconciler/desired/key-travel.ts';
+import { parseEnvironmentList, parseVariableName } from '../../reconciler/desired/key-travel.ts';
 import { SetpointError } from '../../reconciler/model/error.ts';
-import { matches } from '../../reconciler/model/matcher.ts';
+import { isGlobMatch } from '../../reconciler/model/matcher.ts';
 
 /**
  * The variables that references may name: those of the step, without the runner's own for inputs, and those of `secrets` (JSON, as
  * toJSON(secrets) writes it) that SETPOINT_ALLOWED_VARIABLES lists. What the step sets under `env:` wins. `commit` replaces
  * GITHUB_SHA, which on a pull request is a merge that nobody has seen.
  */
-export function variablesFor(
+export function createStepVariables(
   env: Variables,
   secrets: string | null,
   commit: string | null,
 ): Variables {
-  const chosen = secrets === null ? {} : allowedSecrets(secrets, env['SETPOINT_ALLOWED_VARIABLES']);
+  const chosen =
+    secrets === null ? {} : filterAllowedSecrets(secrets, env['SETPOINT_ALLOWED_VARIABLES']);
   const own = Object.entries(env).filter(
     ([name, value]) => !name.startsWith('INPUT_') && !(value === '' && name in chosen),
   );
@@ -22,8 +23,8 @@ export function variablesFor(
 }
 
 /** Without the variables that decide where secrets may be sent, and which programs give them. */
-function allowedSecrets(text: string, allowed: string | undefined): Record<string, string> {
-  const globs = listIn(allowed)?.map(variableOf) ?? null;
+function filterAllowedSecrets(text: string, allowed: string | undefined): Record<string, string> {
+  const globs = parseEnvironmentList(allowed)?.map(parseVariableName) ?? null;
   if (globs === null) {
     throw new SetpointError(
       'usage',
@@ -31,14 +32,14 @@ function allowedSecrets(text: string, allowed: string | undefined): Record<strin
       { hint: 'Set it under env: to the names that the settings file reads, comma-separated.' },
     );
   }
-  const named = Object.entries(parsedSecrets(text)).filter(
-    ([name]) => matches(name, globs) && !/^SETPOINT_(?:ALLOWED_|SECRET_COMMANDS$)/.test(name),
+  const named = Object.entries(parseSecretsInput(text)).filter(
+    ([name]) => isGlobMatch(name, globs) && !/^SETPOINT_(?:ALLOWED_|SECRET_COMMANDS$)/.test(name),
   );
   return Object.fromEntries(named);
 }
 
-function parsedSecrets(text: string): Record<string, string> {
-  const secrets = parsedJson(text);
+function parseSecretsInput(text: string): Record<string, string> {
+  const secrets = parseJsonQuietly(text);
   if (typeof secrets === 'object' && secrets !== null && !Array.isArray(secrets)) {
     const entries = Object.entries(secrets);
     const texts = entries.filter(
@@ -52,7 +53,7 @@ function parsedSecrets(text: string): Record<string, string> {
 }
 
 /** The parser's own message would contain the beginning of the text. */
-function parsedJson(text: string): unknown {
+function parseJsonQuietly(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

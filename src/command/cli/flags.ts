@@ -1,10 +1,10 @@
 import { usageError } from '../../reconciler/model/error.ts';
 import { choicesHint } from '../../reconciler/model/wording.ts';
 import { parseDuration, isInterval } from '../../reconciler/desired/blocks/watch.ts';
-import { isAddress } from '../../reconciler/model/address.ts';
+import { isServiceAddress } from '../../reconciler/model/address.ts';
 import { withDotenv } from '../../reconciler/host/reference-source.ts';
 import type { Options } from '../../reconciler/operations/options.ts';
-import { mostOf } from '../../reconciler/operations/parallel.ts';
+import { computeFailureLimit } from '../../reconciler/operations/parallel.ts';
 import type { FlagValues } from './flag-table.ts';
 import type { Io } from './io.ts';
 import { FORMATS, type Format } from './words.ts';
@@ -41,7 +41,11 @@ export type ReportFlags = FlagValues<'--output' | '--out' | '--no-color' | '--qu
  * The options of an operation: a flag, else its variable, else undefined, so that the file or a default decides. A command that
  * writes takes no address from a variable.
  */
-export function optionsFrom(flags: OptionFlags, io: Io, mode: 'reads' | 'writes'): Options {
+export function parseOperationOptions(
+  flags: OptionFlags,
+  io: Io,
+  mode: 'reads' | 'writes',
+): Options {
   const env = withDotenv(io.env, flags.dotenv);
   const named =
     flags.all === true
@@ -58,21 +62,21 @@ export function optionsFrom(flags: OptionFlags, io: Io, mode: 'reads' | 'writes'
     env,
     targets,
     targetsFrom: flags.env === undefined ? 'SETPOINT_ENV' : undefined,
-    ...selectorFrom(flags, env),
+    ...parseSelectorFlag(flags, env),
     base: flags.base,
     policy: flags.policy,
-    server: flags.server ?? (mode === 'reads' ? serverIn(env) : undefined),
-    timeout: timeoutOf(flags, env),
-    wait: flags.wait === false ? 0 : waitOf('--wait', flags.wait),
-    waitReady: waitOf('--wait-ready', flags.waitReady) || undefined,
+    server: flags.server ?? (mode === 'reads' ? readServerVariable(env) : undefined),
+    timeout: parseTimeoutFlag(flags, env),
+    wait: flags.wait === false ? 0 : parseWaitFlag('--wait', flags.wait),
+    waitReady: parseWaitFlag('--wait-ready', flags.waitReady) || undefined,
     parallel: flags.parallel === undefined ? undefined : wholeNumber('--parallel', flags.parallel),
-    maxFileSize: flags.maxFileSize === undefined ? undefined : bytes(flags.maxFileSize),
+    maxFileSize: flags.maxFileSize === undefined ? undefined : parseByteSize(flags.maxFileSize),
     signal: io.signal,
   };
 }
 
 /** What chooses by labels. A selector has commas, so that the variable holds one, and not a list. */
-function selectorFrom(
+function parseSelectorFlag(
   { all, selector }: OptionFlags,
   env: Options['env'],
 ): Pick<Options, 'selector' | 'selectorFrom'> {
@@ -87,7 +91,7 @@ export function environmentsNamed(env: OptionFlags['env']): readonly string[] | 
   return env?.flatMap((text) => commaSeparated(text) ?? [text]);
 }
 
-export function timeoutOf(
+export function parseTimeoutFlag(
   { timeout }: Pick<OptionFlags, 'timeout'>,
   env: Options['env'],
 ): number | undefined {
@@ -103,13 +107,15 @@ export interface Output {
 }
 
 /** The outputs of a command, of the formats that it has; text on stdout unless another format goes there. */
-export function outputsFrom(
+export function parseReportOutputs(
   flags: ReportFlags,
   env: Io['env'],
   formats: readonly Format[],
 ): readonly Output[] {
   const named = flags.output === undefined ? 'SETPOINT_OUTPUT' : '-o';
-  const outputs = namedOutputs(flags, env).map((output) => checkedOutput(output, formats, named));
+  const outputs = readNamedOutputs(flags, env).map((output) =>
+    checkOutputFormat(output, formats, named),
+  );
   const toStdout = outputs.filter(({ path }) => path === null);
   if (toStdout.length > 1)
     throw usageError('One format goes to stdout; give the others a file: -o FORMAT=FILE.');
@@ -123,7 +129,7 @@ interface NamedOutput {
 }
 
 /** The outputs that -o and --out name, or else the variable. */
-export function namedOutputs(flags: ReportFlags, env: Io['env']): readonly NamedOutput[] {
+export function readNamedOutputs(flags: ReportFlags, env: Io['env']): readonly NamedOutput[] {
   const named = (flags.output ?? commaSeparated(env['SETPOINT_OUTPUT']) ?? []).map((text) => {
     const [name = '', ...rest] = text.split('=');
     return { name, path: rest.length === 0 ? null : rest.join('=') };
@@ -133,10 +139,10 @@ export function namedOutputs(flags: ReportFlags, env: Io['env']): readonly Named
 
 /** Whether the document is printed or saved as JSON, and can be read back. */
 export function hasJsonOutput(flags: ReportFlags, env: Io['env']): boolean {
-  return namedOutputs(flags, env).some(({ name }) => name === 'json');
+  return readNamedOutputs(flags, env).some(({ name }) => name === 'json');
 }
 
-function checkedOutput(
+function checkOutputFormat(
   { name, path }: NamedOutput,
   formats: readonly Format[],
   named: '-o' | 'SETPOINT_OUTPUT',
@@ -153,7 +159,7 @@ function checkedOutput(
   return { format, path };
 }
 
-function waitOf(flag: string, wait: OptionFlags['wait']): number | undefined {
+function parseWaitFlag(flag: string, wait: OptionFlags['wait']): number | undefined {
   if (typeof wait !== 'string') return undefined;
   return parseDuration(wait, 's') === 0 ? 0 : duration(flag, wait);
 }
@@ -166,7 +172,7 @@ function duration(flag: string, text: string): number {
 }
 
 /** Milliseconds between two reads. */
-export function intervalOf(interval: string | undefined): number {
+export function parseIntervalFlag(interval: string | undefined): number {
   const every = parseDuration(interval ?? '5m');
   if (every === null || !isInterval(every))
     throw usageError('--interval takes a time such as 30s, 5m or 1h, from 10s to 24h.');
@@ -174,7 +180,7 @@ export function intervalOf(interval: string | undefined): number {
 }
 
 /** How an edit reaches the environments of a controller. */
-export function rolloutOf({ soak, maxFailures }: FlagValues<'--soak' | '--max-failures'>): {
+export function parseRolloutFlags({ soak, maxFailures }: FlagValues<'--soak' | '--max-failures'>): {
   readonly soak: number | undefined;
   readonly maxFailures: string | undefined;
 } {
@@ -182,7 +188,7 @@ export function rolloutOf({ soak, maxFailures }: FlagValues<'--soak' | '--max-fa
   if (time === null || (time !== undefined && time > LONGEST_SOAK))
     throw usageError('--soak takes a time such as 30s, 5m or 1h, up to 24h, or 0.');
   // Throws if it is neither a number nor a share.
-  if (maxFailures !== undefined) mostOf(maxFailures, 1);
+  if (maxFailures !== undefined) computeFailureLimit(maxFailures, 1);
   return { soak: time, maxFailures };
 }
 
@@ -192,9 +198,9 @@ const LONGEST_SOAK = 86_400_000;
 const LATEST = Date.UTC(10_000, 0) - 1;
 
 /** When something ends that begins at a time in milliseconds since 1970; ISO 8601, UTC. */
-export function untilOf(until: string, now: number): string {
+export function parseUntilFlag(until: string, now: number): string {
   const time = parseDuration(until);
-  const at = time === null ? isoTime(until) : now + time;
+  const at = time === null ? parseIsoTime(until) : now + time;
   if (Number.isNaN(at) || at > LATEST)
     throw usageError(
       '--until takes a time from now on such as 30m, 2h or 3d, or one such as 2026-01-31T18:00:00Z.',
@@ -204,14 +210,14 @@ export function untilOf(until: string, now: number): string {
 }
 
 /** Not a number unless it is a time with its zone. */
-function isoTime(text: string): number {
+function parseIsoTime(text: string): number {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)$/.test(text)
     ? Date.parse(text)
     : Number.NaN;
 }
 
 /** A whole number from 1 to 999. */
-export function countOf(flag: string, text: string): number {
+export function parseCountFlag(flag: string, text: string): number {
   return wholeNumber(flag, text);
 }
 
@@ -220,7 +226,7 @@ function wholeNumber(flag: string, text: string): number {
   return Number(text);
 }
 
-function bytes(text: string): number {
+function parseByteSize(text: string): number {
   const match = /^(\d+)\s*(KiB|MiB|k|M)?$/i.exec(text);
   const unit = /^m/i.test(match?.[2] ?? '') ? 1024 ** 2 : /^k/i.test(match?.[2] ?? '') ? 1024 : 1;
   const size = Number(match?.[1]) * unit;
@@ -237,10 +243,10 @@ function commaSeparated(text: string | undefined): readonly string[] | undefined
   return entries.length === 0 ? undefined : entries;
 }
 
-function serverIn(env: Options['env']): string | undefined {
+function readServerVariable(env: Options['env']): string | undefined {
   const url = env['SETPOINT_SERVER'] ?? '';
   if (url === '') return undefined;
-  if (isAddress(url.trim().replace(/\/+$/, ''))) return url;
+  if (isServiceAddress(url.trim().replace(/\/+$/, ''))) return url;
   throw usageError(
     'SETPOINT_SERVER takes an address: http, https or embedded:, without userinfo, query and fragment.',
   );
@@ -255,7 +261,7 @@ export function shardOptions(
   env: Variables,
   { stderr }: Pick<Io, 'stderr'>,
 ): Pick<Options, 'shard' | 'onSelected'> {
-  const chosen = namedShard(flags.shard, env);
+  const chosen = parseShardFlag(flags.shard, env);
   if (chosen === null) return {};
   return {
     shard: chosen.shard,
@@ -271,13 +277,13 @@ interface Chosen {
   readonly from: string | null;
 }
 
-function namedShard(flag: string | undefined, env: Variables): Chosen | null {
+function parseShardFlag(flag: string | undefined, env: Variables): Chosen | null {
   if (flag !== undefined) return { shard: parseShard('--shard', flag), from: null };
   const variable = env['SETPOINT_SHARD'];
-  if (!givenIn(variable)) return null;
+  if (!isVariableSet(variable)) return null;
   return { shard: parseShard('SETPOINT_SHARD', variable), from: 'SETPOINT_SHARD' };
 }
 
-function givenIn(variable: string | undefined): variable is string {
+function isVariableSet(variable: string | undefined): variable is string {
   return variable !== undefined && variable !== '';
 }

@@ -1,6 +1,6 @@
 import { ERRORS } from '../../reconciler/model/error.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';
-import { isThere } from '../../reconciler/host/read-text.ts';
+import { pathExists } from '../../reconciler/host/read-text.ts';
 import { readDotenv } from '../../reconciler/host/reference-source.ts';
 import type { Readable, Writable } from 'node:stream';
 import type { Style } from '../../reconciler/render/text.ts';
@@ -39,7 +39,7 @@ export function hintForCommand(
 
 /** Whether the file of variables that `init` speaks of is here, and has one of these. A pipeline does not read it. */
 function dotenvHas(names: readonly string[], env: Variables): boolean {
-  if ((env['CI'] ?? '') !== '' || !isThere('.env')) return false;
+  if ((env['CI'] ?? '') !== '' || !pathExists('.env')) return false;
   try {
     const held = readDotenv('.env');
     return names.some((name) => (held[name] ?? '').trim() !== '');
@@ -73,7 +73,7 @@ export function eraseBefore(streams: readonly Stream[], erase: () => void): void
 }
 
 /** Resolves once the stream has taken the text. A reader that is gone does not stop a command. */
-export function write(stream: Stream, text: string): Promise<void> {
+export function writeText(stream: Stream, text: string): Promise<void> {
   drawn.get(stream)?.();
   return new Promise((resolve) => {
     stream.write(text, () => resolve());

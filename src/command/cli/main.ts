@@ -14,7 +14,7 @@ const LAST = 2_000;
 
 type Signal = 'SIGINT' | 'SIGTERM';
 
-function onSignal(name: Signal): void {
+function stopCommand(name: Signal): void {
   if (stop.signal.aborted) giveUp(name);
   else {
     stop.abort(name);
@@ -26,11 +26,11 @@ function onSignal(name: Signal): void {
 function giveUp(name: Signal): void {
   if (abandon.signal.aborted) return;
   abandon.abort(name);
-  setTimeout(() => dieOf(name), LAST_GRACE).unref();
+  setTimeout(() => killOwnProcess(name), LAST_GRACE).unref();
 }
 
 /** Ends this process at once, as the signal does by itself: its own end would wait for every file that is being opened or read. */
-function dieOf(name: Signal): void {
+function killOwnProcess(name: Signal): void {
   process.removeAllListeners(name);
   process.kill(process.pid, name);
 }
@@ -40,15 +40,15 @@ async function diskIsDone(): Promise<void> {
   const isBusy = (): boolean =>
     process.getActiveResourcesInfo().some((one) => one.startsWith('FSReq'));
   for (let left = 20; isBusy(); left -= 1) {
-    if (left === 0) dieOf(stop.signal.reason as Signal);
+    if (left === 0) killOwnProcess(stop.signal.reason as Signal);
     await new Promise((resolve) => {
       setTimeout(resolve, 50);
     });
   }
 }
 
-process.on('SIGINT', () => onSignal('SIGINT'));
-process.on('SIGTERM', () => onSignal('SIGTERM'));
+process.on('SIGINT', () => stopCommand('SIGINT'));
+process.on('SIGTERM', () => stopCommand('SIGTERM'));
 let failed: string | undefined;
 const outputs = new Map<1 | 2, Stream>();
 
@@ -59,11 +59,11 @@ function output(fd: 1 | 2): Stream {
   return known;
 }
 
-function isWritten({ writableLength = 0 }: Stream): boolean {
+function isDrained({ writableLength = 0 }: Stream): boolean {
   return writableLength === 0;
 }
 
-async function main(): Promise<void> {
+async function runCommandLine(): Promise<void> {
   const code = await run(process.argv.slice(2), {
     env: process.env,
     stdin: () => process.stdin,
@@ -88,10 +88,10 @@ async function main(): Promise<void> {
   }
   if (stop.signal.aborted) await diskIsDone();
   // Nothing is left to do: an abandoned request, or a socket that closes, need not be waited for. A terminal may still be written to.
-  if (abandon.signal.aborted || [...outputs.values()].every(isWritten)) process.exit();
+  if (abandon.signal.aborted || [...outputs.values()].every(isDrained)) process.exit();
 }
 
-main().catch(() => {
+runCommandLine().catch(() => {
   output(2).write(
     'setpoint: Something went wrong inside setpoint. Please report it with the command you ran.\n',
   );
@@ -112,7 +112,7 @@ function processOutput(fd: 1 | 2, failed: (code: string) => void): Stream {
     },
     write(text, done) {
       if (taken !== null) return taken.write(text, done);
-      const rest = writeAll(fd, Buffer.from(text), failed);
+      const rest = writeBytes(fd, Buffer.from(text), failed);
       if (rest === null) {
         done?.();
         return true;
@@ -125,7 +125,7 @@ function processOutput(fd: 1 | 2, failed: (code: string) => void): Stream {
 }
 
 /** Writes as much as is taken; null if nothing is left to write. */
-function writeAll(fd: number, bytes: Buffer, failed: (code: string) => void): Buffer | null {
+function writeBytes(fd: number, bytes: Buffer, failed: (code: string) => void): Buffer | null {
   let rest = bytes;
   try {
     while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest));

@@ -7,7 +7,7 @@ import { endOfJson, partOfJson, startOfJson } from '../../reconciler/render/json
 import type { Style } from '../../reconciler/render/text.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { openAside, type AsideFile } from '../../reconciler/host/write-aside.ts';
-import { write, type Stream } from './io.ts';
+import { writeText, type Stream } from './io.ts';
 import type { OutcomeDocument } from '../../reconciler/model/outcome.ts';
 import type { PlanDocument } from '../../reconciler/model/plan.ts';
 import type { ValidationDocument } from '../../reconciler/model/documents.gen.ts';
@@ -58,7 +58,7 @@ export function toStream(stream: Stream): Destination {
     const text = held;
     held = '';
     written = SYSTEM_CLOCK.monotonic();
-    await write(stream, text);
+    await writeText(stream, text);
   };
   return {
     open: async () => {},
@@ -282,6 +282,6 @@ export const FAILURE_RENDERERS: Renderers<FailureDocument> = {
 };
 
 /** Text and JSON, which every command has, and those there are renderers for. */
-export function formatsOf(renderers: Renderers<never>): readonly Format[] {
+export function listFormats(renderers: Renderers<never>): readonly Format[] {
   return FORMATS.filter((name) => name === 'text' || name === 'json' || name in renderers);
 }

@@ -1,5 +1,5 @@
-import { nounOf } from '../../reconciler/model/plan.ts';
-import { grouped } from '../../reconciler/model/wording.ts';
+import { formatActionNoun } from '../../reconciler/model/plan.ts';
+import { groupThousands } from '../../reconciler/model/wording.ts';
 import type { Costs } from '../../reconciler/model/proof.ts';
 import { costsText } from '../../reconciler/render/section-text.ts';
 import { visible } from '../../reconciler/render/text.ts';
@@ -110,7 +110,7 @@ function liveView(stream: Stream, terminal: readonly Stream[]): ProgressView {
   const draw = (): void => {
     const columns = (stream.columns ?? 80) - 1;
     const now = performance.now();
-    const counts = ended === null ? null : countsLine(ended, now - (began ?? now));
+    const counts = ended === null ? null : formatProgressLine(ended, now - (began ?? now));
     const texts = [
       ...lines.all().map((line) => lineText(line, columns)),
       ...(counts === null ? [] : [counts.slice(0, columns)]),
@@ -155,8 +155,8 @@ const VERBS = {
 } as const;
 
 /** What an apply waits for; it has no id until the service has reported one. */
-export function awaitedItem({ action, id, spec, status, done }: SandboxProgress): Awaited {
-  const which = id ?? `a new ${nounOf('start')}${spec === null ? '' : ` of ${spec}`}`;
+export function describeAwaitedItem({ action, id, spec, status, done }: SandboxProgress): Awaited {
+  const which = id ?? `a new ${formatActionNoun('start')}${spec === null ? '' : ` of ${spec}`}`;
   return { name: `${VERBS[action]} ${which}`, status: status ?? 'not listed yet', done };
 }
 
@@ -166,23 +166,23 @@ const SHOWN_AFTER = 2000;
 /**
  * `  4,210 of 10,000 environments, 1,950/s, 3 s left, 8 failed`, by the milliseconds that the run has taken. Null if the run is young.
  */
-function countsLine(
+function formatProgressLine(
   { done, total, failed }: EnvironmentsEnded,
   milliseconds: number,
 ): string | null {
   if (milliseconds < SHOWN_AFTER) return null;
   const perSecond = done / (milliseconds / 1000);
-  const pace = done === 0 ? [] : [rateText(perSecond), leftText((total - done) / perSecond)];
-  const failures = failed === 0 ? [] : [`${grouped(failed)} failed`];
-  return `  ${[`${grouped(done)} of ${grouped(total)} environments`, ...pace, ...failures].join(', ')}`;
+  const pace = done === 0 ? [] : [rateText(perSecond), formatTimeLeft((total - done) / perSecond)];
+  const failures = failed === 0 ? [] : [`${groupThousands(failed)} failed`];
+  return `  ${[`${groupThousands(done)} of ${groupThousands(total)} environments`, ...pace, ...failures].join(', ')}`;
 }
 
 function rateText(perSecond: number): string {
-  if (perSecond >= 10) return `${grouped(Math.round(perSecond))}/s`;
+  if (perSecond >= 10) return `${groupThousands(Math.round(perSecond))}/s`;
   return perSecond >= 1 ? `${perSecond.toFixed(1)}/s` : `${(perSecond * 60).toFixed(1)}/min`;
 }
 
-function leftText(seconds: number): string {
+function formatTimeLeft(seconds: number): string {
   if (seconds < 100) return `${Math.ceil(seconds)} s left`;
   const minutes = Math.ceil(seconds / 60);
   return minutes < 100 ? `${minutes} min left` : `${Math.ceil(minutes / 60)} h left`;

@@ -1,23 +1,23 @@
 import {
   asSetpointError,
   type SetpointError,
-  exitCodeOf,
+  computeErrorExitCode,
   worstExitCode,
   type FailureDocument,
   type ErrorReport,
 } from '../../reconciler/model/error.ts';
-import { type Diagnostic, reported } from '../../reconciler/model/diagnostic.ts';
-import { counted } from '../../reconciler/model/wording.ts';
+import { type Diagnostic, toReportedDiagnostic } from '../../reconciler/model/diagnostic.ts';
+import { formatCount } from '../../reconciler/model/wording.ts';
 import { diagnosticsText, errorText } from '../../reconciler/render/error-text.ts';
-import { json } from '../../reconciler/render/json.ts';
+import { renderJson } from '../../reconciler/render/json.ts';
 import type { Style } from '../../reconciler/render/text.ts';
 import { optimizeInSmallPieces, findTracer } from '../../reconciler/host/this-process.ts';
 import { canWrite, checkWritable, writeAside } from '../../reconciler/host/write-aside.ts';
 import type { Parts } from '../../reconciler/operations/redacting.ts';
-import { namedOutputs, outputsFrom, type Output, type ReportFlags } from './flags.ts';
+import { readNamedOutputs, parseReportOutputs, type Output, type ReportFlags } from './flags.ts';
 import {
   FAILURE_RENDERERS,
-  formatsOf,
+  listFormats,
   type Renderers,
   collectingPrinter,
   jsonPrinter,
@@ -29,7 +29,7 @@ import {
   type Printer,
   type TextParts,
 } from './printer.ts';
-import { hintForCommand, styleFor, write, type Io } from './io.ts';
+import { hintForCommand, styleFor, writeText, type Io } from './io.ts';
 
 /** What a command prints: data to stdout or to files, words to stderr. */
 export interface Reporter<D> {
@@ -75,7 +75,7 @@ export function reporterFor<D>(
   io: Io,
   renderers: Renderers<D> = {},
 ): Reporter<D> {
-  const outputs = outputsFrom(flags, io.env, formatsOf(renderers));
+  const outputs = parseReportOutputs(flags, io.env, listFormats(renderers));
   for (const { path } of outputs) if (path !== null) checkWritable(path);
   return reporterTo(outputs, renderers, flags, io);
 }
@@ -97,12 +97,12 @@ function reporterTo<D>(
         (one, other) => Number(one.path !== null) - Number(other.path !== null),
       )) {
         if (path === null && format === 'text') {
-          if (flags.quiet !== true) await write(io.stdout, text(style));
+          if (flags.quiet !== true) await writeText(io.stdout, text(style));
           continue;
         }
         const rendered = await render(format, document, renderers, text);
         if (path === null) {
-          await write(io.stdout, rendered);
+          await writeText(io.stdout, rendered);
           continue;
         }
         try {
@@ -150,7 +150,7 @@ function reporterTo<D>(
         environment: async (part) => {
           for (const printer of printers) await printer.environment(part);
           const { name, error } = part;
-          note(error === null ? (shown.codeOf?.(part) ?? 0) : exitCodeOf(error));
+          note(error === null ? (shown.codeOf?.(part) ?? 0) : computeErrorExitCode(error));
           if (error === null) return;
           if (error.code === 'skipped') {
             skipped = { error, name, count: (skipped?.count ?? 0) + 1 };
@@ -170,23 +170,23 @@ function reporterTo<D>(
         throw thrown;
       }
       const more = flags.verbose === true ? 0 : errors - MOST_ERRORS;
-      if (more > 0) await reporter.words(() => unprintedText(more));
+      if (more > 0) await reporter.words(() => describeUnprinted(more));
       if (skipped !== null) {
         const { error, name, count }: Skipped = skipped;
-        await reporter.error(error, count === 1 ? name : counted(count, 'environment'));
+        await reporter.error(error, count === 1 ? name : formatCount(count, 'environment'));
       }
       return code;
     },
     preview: async (text, always) => {
       if (flags.quiet === true && !always) return;
-      await (textOnStdout ? write(io.stdout, text(style)) : write(io.stderr, text(words)));
+      await (textOnStdout ? writeText(io.stdout, text(style)) : writeText(io.stderr, text(words)));
     },
-    words: (text) => write(io.stderr, text(words)),
+    words: (text) => writeText(io.stderr, text(words)),
     // The message of an error that was thrown is in no copy of its members.
     error: ({ code, message, hint }, target = null) => {
       const report = { code, message, hint };
       const shown = { ...report, hint: hintForCommand(report, io) };
-      return write(io.stderr, errorText(shown, words, target));
+      return writeText(io.stderr, errorText(shown, words, target));
     },
   };
   return reporter;
@@ -202,8 +202,8 @@ const MANY = 100;
 /** Environments whose errors are printed, unless the output is verbose: a summary counts the others. */
 const MOST_ERRORS = 20;
 
-function unprintedText(count: number): string {
-  const environments = counted(count, 'more environment');
+function describeUnprinted(count: number): string {
+  const environments = formatCount(count, 'more environment');
   return `setpoint: ${environments} did not end well.\n  -v prints the error of each; -o json has them, too.\n`;
 }
 
@@ -218,7 +218,7 @@ async function render<D>(
   if (format === 'text') return text(PLAIN);
   const renderer =
     format === 'json' || format === 'prometheus' ? undefined : await renderers[format]?.();
-  return renderer === undefined ? json(document) : renderer(document);
+  return renderer === undefined ? renderJson(document) : renderer(document);
 }
 
 /** Ends a command that could not begin: the sentence to stderr, and the error in every other format of -o. */
@@ -227,8 +227,8 @@ export async function reportFailure(thrown: unknown, flags: ReportFlags, io: Io)
   const { code, message } = failure;
   const hint = hintForCommand(failure, io);
   (await findTracer()).failed(code);
-  const diagnostics = diagnosticsOf(failure);
-  const listed = diagnostics === null ? {} : { diagnostics: diagnostics.map(reported) };
+  const diagnostics = findFailureDiagnostics(failure);
+  const listed = diagnostics === null ? {} : { diagnostics: diagnostics.map(toReportedDiagnostic) };
   const outputs = failureOutputs(flags, io.env);
   const reporter = reporterTo<FailureDocument>(outputs, FAILURE_RENDERERS, flags, io);
   await reporter.data({ error: { code, message, hint, ...listed } }, () => '');
@@ -241,8 +241,8 @@ export async function reportFailure(thrown: unknown, flags: ReportFlags, io: Io)
 
 /** The outputs of an error. One of the flags may be the mistake, so those that are not valid are skipped. */
 function failureOutputs(flags: ReportFlags, env: Io['env']): Output[] {
-  const formats = formatsOf(FAILURE_RENDERERS);
-  const outputs = namedOutputs(flags, env).flatMap(({ name, path }): Output[] => {
+  const formats = listFormats(FAILURE_RENDERERS);
+  const outputs = readNamedOutputs(flags, env).flatMap(({ name, path }): Output[] => {
     const format = formats.find((known) => known !== 'text' && known === name);
     if (format === undefined) return [];
     return path === null || canWrite(path) ? [{ format, path }] : [];
@@ -252,7 +252,7 @@ function failureOutputs(flags: ReportFlags, env: Io['env']): Output[] {
   );
 }
 
-function diagnosticsOf(failure: SetpointError): readonly Diagnostic[] | null {
+function findFailureDiagnostics(failure: SetpointError): readonly Diagnostic[] | null {
   return 'diagnostics' in failure ? (failure.diagnostics as readonly Diagnostic[]) : null;
 }
 
@@ -267,7 +267,7 @@ export async function conclude<T extends Ended>(
     if (error !== null) await reporter.error(error, name);
   }
   const codes = environments.map((environment) =>
-    environment.error === null ? codeOf(environment) : exitCodeOf(environment.error),
+    environment.error === null ? codeOf(environment) : computeErrorExitCode(environment.error),
   );
   return worstExitCode([written, ...codes]);
 }

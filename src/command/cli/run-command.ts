@@ -9,7 +9,7 @@ import {
   type Flags,
   aboutFlag,
 } from './command-table.ts';
-import type { choices } from './completion/choices.ts';
+import type { listWordChoices } from './completion/choices.ts';
 import { flagSpec, type FlagName } from './flag-table.ts';
 import { commandMeant, flagMeant } from './words-elsewhere.ts';
 import type { Io } from './io.ts';
@@ -35,7 +35,7 @@ export async function runCommand(argv: readonly string[], given: Io): Promise<nu
     return code;
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
-    return reportFailure(commandLineError(thrown, argv), { output: outputsIn(argv) }, io);
+    return reportFailure(commandLineError(thrown, argv), { output: scanOutputFlags(argv) }, io);
   }
 }
 
@@ -45,12 +45,12 @@ function withCommand(io: Io, command: CommandName): Io {
 }
 
 /** Loads the words for completion that take more than the table of commands. */
-export async function loadChoices(): Promise<typeof choices> {
-  return (await import('./completion/choices.ts')).choices;
+export async function loadChoices(): Promise<typeof listWordChoices> {
+  return (await import('./completion/choices.ts')).listWordChoices;
 }
 
 /** The -o flags of a command line that may not be valid as a whole. */
-function outputsIn(argv: readonly string[]): readonly string[] {
+function scanOutputFlags(argv: readonly string[]): readonly string[] {
   return argv.flatMap((argument, index) => {
     if (argument === '-o' || argument === '--output') return argv[index + 1] ?? [];
     return /^--output=(.*)$/.exec(argument)?.[1] ?? /^-o=?(.+)$/.exec(argument)?.[1] ?? [];
@@ -182,7 +182,7 @@ export function buildProgram(
       'after',
       `\n${EXAMPLES}\n\nsetpoint COMMAND --help lists the flags and the exit codes of a command.`,
     );
-  for (const { name, heading } of groupedCommands(isCommand(only) ? [only] : COMMAND_NAMES))
+  for (const { name, heading } of groupCommands(isCommand(only) ? [only] : COMMAND_NAMES))
     addCommand(program, name, heading, take, line);
   return program;
 }
@@ -203,15 +203,15 @@ function addCommand(
     .helpGroup(heading)
     .addHelpText('after', `\nExample:\n  $ ${example}\n\n${exitCodesText(exits)}`)
     .action(() => take(name, command.opts<never>(), command.args));
-  for (const { name: flag, heading: above } of groupedFlags(neededFlags(name, line)))
-    command.addOption(optionOf(name, flag, above));
+  for (const { name: flag, heading: above } of groupFlags(selectNeededFlags(name, line)))
+    command.addOption(createOption(name, flag, above));
 }
 
 /**
  * The flags of a command that a line needs: those that it has, and those that have a value without being given. A line with a word
  * that may be anything else needs all of them, for its help or for the message that refuses it.
  */
-function neededFlags(name: CommandName, line: readonly string[]): readonly FlagName[] {
+function selectNeededFlags(name: CommandName, line: readonly string[]): readonly FlagName[] {
   const { flags } = commandEntry(name);
   const [command, ...words] = line;
   if (command !== name) return flags;
@@ -227,7 +227,7 @@ function neededFlags(name: CommandName, line: readonly string[]): readonly FlagN
   return flags.filter((flag) => found.includes(flag) || hasValue(flag));
 }
 
-function optionOf(command: CommandName, flag: FlagName, heading: string): Option {
+function createOption(command: CommandName, flag: FlagName, heading: string): Option {
   const { short, value, repeatable, default: byDefault } = flagSpec(flag);
   const forms = short === undefined ? flag : `${short}, ${flag}`;
   const about = aboutFlag(command, flag);
@@ -282,16 +282,16 @@ interface Grouped<Name> {
   readonly heading: string;
 }
 
-function groupedCommands(names: readonly CommandName[]): readonly Grouped<CommandName>[] {
-  return grouped(names, COMMAND_GROUPS, 'Other:', []);
+function groupCommands(names: readonly CommandName[]): readonly Grouped<CommandName>[] {
+  return groupNames(names, COMMAND_GROUPS, 'Other:', []);
 }
 
-function groupedFlags(names: readonly FlagName[]): readonly Grouped<FlagName>[] {
-  return grouped(names, FLAG_GROUPS, 'Options:', LAST_FLAGS);
+function groupFlags(names: readonly FlagName[]): readonly Grouped<FlagName>[] {
+  return groupNames(names, FLAG_GROUPS, 'Options:', LAST_FLAGS);
 }
 
 /** Names in the order of their headings: under one heading they keep theirs. */
-function grouped<Name>(
+function groupNames<Name>(
   names: readonly Name[],
   first: Groups<Name>,
   rest: string,

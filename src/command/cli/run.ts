@@ -2,7 +2,7 @@ import type * as RunCommand from './run-command.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
 import { HELP } from './help.gen.ts';
 import { findInstallation, formatVersion } from './installation.ts';
-import { write, type Io } from './io.ts';
+import { writeText, type Io } from './io.ts';
 import {
   closeSync,
   existsSync,
@@ -22,9 +22,9 @@ import { USUAL_FLAGS } from '../../reconciler/host/this-process.ts';
 
 /** Runs one command line (without node and script); resolves to its exit code. Nothing of the process is touched but `io`. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const text = await fixedText(argv);
+  const text = await findFixedText(argv);
   if (text !== undefined) {
-    await write(io.stdout, text);
+    await writeText(io.stdout, text);
     return argv.length === 0 ? USAGE : 0;
   }
   // A shell waits for this at each Tab: the commands are not loaded for it.
@@ -40,7 +40,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 const USAGE = 3;
 
 /** What a command line prints that asks for help or the version and for nothing else: no command is loaded for it. */
-async function fixedText([first = '--help', second, ...rest]: readonly string[]): Promise<
+async function findFixedText([first = '--help', second, ...rest]: readonly string[]): Promise<
   string | undefined
 > {
   if (rest.length > 0) return undefined;
@@ -77,7 +77,7 @@ const compiledNow = new Map<string, Script>();
 export async function loadCommands(): Promise<typeof RunCommand> {
   const chunks = join(import.meta.dirname, 'chunks');
   return existsSync(chunks)
-    ? (compiledChunk(chunks, 'commands.cjs') as typeof RunCommand)
+    ? (loadCompiledChunk(chunks, 'commands.cjs') as typeof RunCommand)
     : import('./run-command.ts');
 }
 
@@ -86,13 +86,13 @@ export async function loadCommands(): Promise<typeof RunCommand> {
  * every run. The chunks that it requires are loaded in the same way. A later `require` of the file gets the same module. The built
  * command is CommonJS, so that it has a `require`.
  */
-function compiledChunk(folder: string, name: string): object {
+function loadCompiledChunk(folder: string, name: string): object {
   const path = join(folder, name);
   const known = require.cache[path];
   if (known !== undefined) return known.exports as object;
   const formName = name.replace(/cjs$/, FORM);
   const text = functionText(path);
-  const cachedData = keptForm(formName, process.env);
+  const cachedData = readCompiledForm(formName, process.env);
   const script = new Script(text, {
     filename: path,
     ...(cachedData === null ? {} : { cachedData }),
@@ -110,13 +110,13 @@ const SPACE = Buffer.allocUnsafeSlow(4 * 1024 * 1024);
 /** A chunk as a function. Made of its bytes: V8 would copy a text that is joined of parts. */
 function functionText(path: string): string {
   const start = SPACE.write(BEFORE, 'latin1');
-  const end = start + read(path, start);
+  const end = start + readIntoSpace(path, start);
   // Its bytes are characters: see scripts/build.mjs.
   return SPACE.toString('latin1', 0, end + SPACE.write(AFTER, end, 'latin1'));
 }
 
 /** Reads a file to a place in SPACE, and gives its length. */
-function read(path: string, at: number): number {
+function readIntoSpace(path: string, at: number): number {
   const file = openSync(path, 'r');
   let [length, more] = [0, 0];
   try {
@@ -138,7 +138,7 @@ function runChunk(script: Script, folder: string, path: string): object {
   const requireFor = (id: string): unknown => {
     if (!id.startsWith('./')) return require(id);
     const name = id.slice('./'.length);
-    return DAILY.includes(name) ? compiledChunk(folder, name) : require(join(folder, name));
+    return DAILY.includes(name) ? loadCompiledChunk(folder, name) : require(join(folder, name));
   };
   const body = script.runInThisContext() as (...args: readonly unknown[]) => void;
   body.call(exports, exports, requireFor, module, path, folder);
@@ -161,7 +161,7 @@ function cacheHome(env: NodeJS.ProcessEnv): string | null {
  * Whether a folder is this user's, and nobody else can put something else in its place. What is read from it is code: a folder that
  * another user of the machine may have prepared is never used.
  */
-function isOwn(folder: string): boolean {
+function isPrivateFolder(folder: string): boolean {
   const user = process.getuid?.();
   const start = realpathSync.native(folder);
   if (lstatSync(start).uid !== user) return false;
@@ -175,10 +175,10 @@ function isOwn(folder: string): boolean {
 }
 
 /** The compiled form that an earlier run has kept; null without one. */
-function keptForm(name: string, env: NodeJS.ProcessEnv): Buffer | null {
+function readCompiledForm(name: string, env: NodeJS.ProcessEnv): Buffer | null {
   try {
     keptForms ??= ownForms(cacheHome(env));
-    return keptForms === '' ? null : SPACE.subarray(0, read(join(keptForms, name), 0));
+    return keptForms === '' ? null : SPACE.subarray(0, readIntoSpace(join(keptForms, name), 0));
   } catch {
     return null; // There is none yet.
   }
@@ -189,7 +189,7 @@ let keptForms: string | null = null;
 
 function ownForms(home: string | null): string {
   const folder = join(home ?? '', 'setpoint', BUILD);
-  return home !== null && isOwn(folder) ? folder : '';
+  return home !== null && isPrivateFolder(folder) ? folder : '';
 }
 
 /** Keeps for later runs what had to be compiled in this one. A cache that cannot be written is done without. */
@@ -202,9 +202,9 @@ export function keepCompiled(env: NodeJS.ProcessEnv): void {
   try {
     const all = join(home, 'setpoint');
     const folder = join(all, BUILD);
-    if (!isOwn(existing(home))) return;
+    if (!isPrivateFolder(existing(home))) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (!isOwn(folder)) return;
+    if (!isPrivateFolder(folder)) return;
     for (const [name, script] of compiledNow) {
       const aside = join(folder, `${name}.${process.pid}`);
       writeFileSync(aside, script.createCachedData(), { mode: 0o600 });

@@ -1,6 +1,6 @@
 import { usageError } from '../../reconciler/model/error.ts';
 import type { PlanDocument } from '../../reconciler/model/plan.ts';
-import { partOf, recounted } from '../../reconciler/model/summary.ts';
+import { replaceEnvironments, recountSummary } from '../../reconciler/model/summary.ts';
 import { choicesHint } from '../../reconciler/model/wording.ts';
 import { readSaved } from '../../reconciler/operations/saved-document.ts';
 import { visible } from '../../reconciler/render/text.ts';
@@ -30,7 +30,7 @@ const OF_A_NEW_PLAN = {
 } as const satisfies Partial<Record<keyof PlanFlags, FlagName>>;
 
 /** A saved plan, or the environments of it that -e names. */
-export async function shownPlan(path: string, flags: PlanFlags): Promise<PlanDocument> {
+export async function loadFilteredPlan(path: string, flags: PlanFlags): Promise<PlanDocument> {
   const other = Object.entries(OF_A_NEW_PLAN).find(
     ([attribute]) => flags[attribute as keyof typeof OF_A_NEW_PLAN] !== undefined,
   );
@@ -41,7 +41,8 @@ export async function shownPlan(path: string, flags: PlanFlags): Promise<PlanDoc
     );
   }
   const saved = await readSaved(path, ['plan']);
-  const document = flags.strict === true ? recounted({ ...saved, strict: true as const }) : saved;
+  const document =
+    flags.strict === true ? recountSummary({ ...saved, strict: true as const }) : saved;
   const env = environmentsNamed(flags.env);
   if (env === undefined) return document;
   const names = document.environments.map(({ name }) => name);
@@ -54,14 +55,14 @@ export async function shownPlan(path: string, flags: PlanFlags): Promise<PlanDoc
     );
   }
   const shown = new Set(env);
-  return partOf(
+  return replaceEnvironments(
     document,
     document.environments.filter(({ name }) => shown.has(name)),
   );
 }
 
 /** A saved plan as the approval of an apply. */
-export async function approvedPlan(path: string, flags: Flags<'apply'>): Promise<PlanDocument> {
+export async function loadApprovedPlan(path: string, flags: Flags<'apply'>): Promise<PlanDocument> {
   if (flags.dryRun === true) {
     throw usageError(
       '--dry-run shows a new plan, and PLAN.json is a saved one.',

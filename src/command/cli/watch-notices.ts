@@ -10,7 +10,7 @@ import { notifySecrets, readNotify } from '../../controller/watch/notices/notify
 import { httpSender } from '../../controller/watch/notices/send.ts';
 
 /** Makes the notices of a controller as a file of --notify says, which is read at once. Throws NotifyInvalid, or file-unreadable. */
-export async function noticesFrom(
+export async function loadNoticesFactory(
   path: string,
   env: Variables,
   clock: Clock,

@@ -34,7 +34,7 @@ export async function pageFor(
   const probing = probeOptions(flags);
   if (options === null && probing === null) return null;
   const { servePage, serveProbes } = await import('../../controller/page/serve.ts');
-  const { metricsOf } = await import('../../controller/watch/telemetry/metrics.ts');
+  const { createMetrics: metricsOf } = await import('../../controller/watch/telemetry/metrics.ts');
   const metrics = metricsOf(controller, {
     perEnvironment: flags.environmentMetrics !== false,
     notices,

@@ -1,7 +1,7 @@
 import { SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
-import { connect } from './client.ts';
-import { gitHubError, isNotFound } from './github-error.ts';
+import { createOctokit } from './client.ts';
+import { gitHubError, isNotFoundError } from './github-error.ts';
 import type { Access } from './job.ts';
 
 /** A commit, by the ids of what it consists of. */
@@ -70,8 +70,8 @@ export interface Branches {
   updatePull(pull: number, change: { readonly body: string; state?: 'closed' }): Promise<void>;
 }
 
-export function branchesOf(access: Access, clock: Pick<Clock, 'sleep'>): Branches {
-  const octokit = connect(access, clock);
+export function createBranchesClient(access: Access, clock: Pick<Clock, 'sleep'>): Branches {
+  const octokit = createOctokit(access, clock);
   const repo = { owner: access.owner, repo: access.repository };
   const tip = async (branch: string): Promise<string | null> => {
     const route = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
@@ -89,7 +89,7 @@ export function branchesOf(access: Access, clock: Pick<Clock, 'sleep'>): Branche
       const { data } = await octokit.request(route, { ...repo, ref: `heads/${prefix}` });
       if (!Array.isArray(data)) throw notGitHub();
       const tips = data.map(({ ref, object }): [string, string] => [
-        text(ref).replace(/^refs\/heads\//, ''),
+        requireText(ref).replace(/^refs\/heads\//, ''),
         sha(object.sha),
       ]);
       return new Map(tips);
@@ -97,7 +97,7 @@ export function branchesOf(access: Access, clock: Pick<Clock, 'sleep'>): Branche
     commit: async (commit) => {
       const route = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
       const { data } = await octokit.request(route, { ...repo, commit_sha: commit });
-      return { sha: sha(data.sha), tree: sha(data.tree.sha), message: text(data.message) };
+      return { sha: sha(data.sha), tree: sha(data.tree.sha), message: requireText(data.message) };
     },
     entry: async (tree, path) => {
       let found: TreeEntry = { mode: '040000', type: 'tree', sha: tree };
@@ -107,7 +107,11 @@ export function branchesOf(access: Access, clock: Pick<Clock, 'sleep'>): Branche
         const { data } = await octokit.request(route, { ...repo, tree_sha: found.sha });
         const entry = data.tree.find((one) => one.path === name);
         if (entry === undefined) return null;
-        found = { mode: text(entry.mode), type: text(entry.type), sha: sha(entry.sha) };
+        found = {
+          mode: requireText(entry.mode),
+          type: requireText(entry.type),
+          sha: sha(entry.sha),
+        };
       }
       return found;
     },
@@ -191,7 +195,7 @@ export function branchesOf(access: Access, clock: Pick<Clock, 'sleep'>): Branche
         number,
         author: user?.login ?? null,
         body: body ?? '',
-        base: text(base.ref),
+        base: requireText(base.ref),
         headSha: sha(from.sha),
         merged: merged !== null,
       }));
@@ -214,7 +218,7 @@ const DELETE_REF =
   'mutation ($repositoryId: ID!, $refUpdates: [RefUpdate!]!) { updateRefs(input: { repositoryId: $repositoryId, refUpdates: $refUpdates }) { clientMutationId } }';
 
 function ifGone(thrown: unknown): null {
-  if (isNotFound(thrown)) return null;
+  if (isNotFoundError(thrown)) return null;
   throw thrown;
 }
 
@@ -223,7 +227,7 @@ function sha(value: unknown): string {
   throw notGitHub();
 }
 
-function text(value: unknown): string {
+function requireText(value: unknown): string {
   if (typeof value === 'string') return value;
   throw notGitHub();
 }

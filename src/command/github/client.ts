@@ -5,7 +5,7 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
 import type { Access } from './job.ts';
 import { exchangeWith } from './exchange.ts';
-import { gitHubError, isNotFound, pauseAfter } from './github-error.ts';
+import { gitHubError, isNotFoundError, pauseAfter } from './github-error.ts';
 
 /** A comment, or an issue, which goes by its number. */
 export interface Post {
@@ -39,7 +39,7 @@ export interface GitHub {
 
 /** `clock` is what is slept on before a request is sent once more. */
 export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
-  const octokit = connect(access, clock);
+  const octokit = createOctokit(access, clock);
   const repo = { owner: access.owner, repo: access.repository };
   return {
     // GET /user is closed to the token of a job; this query is not.
@@ -61,7 +61,7 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
         const { data } = await octokit.request(route, { ...repo, pull_number: pull });
         return (data as { head?: { sha?: string } }).head?.sha ?? null;
       } catch (thrown) {
-        if (isNotFound(thrown)) return null;
+        if (isNotFoundError(thrown)) return null;
         throw thrown;
       }
     },
@@ -77,7 +77,7 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
       const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}';
       const deleted = octokit.request(route, { ...repo, comment_id: comment });
       await deleted.catch((thrown: unknown) => {
-        if (!isNotFound(thrown)) throw thrown;
+        if (!isNotFoundError(thrown)) throw thrown;
       });
     },
     openIssues: async (label) => {
@@ -86,14 +86,14 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
         ...repo,
         ...filter,
       });
-      return issuesIn(found).toSorted(byAge);
+      return filterIssues(found).toSorted(byAge);
     },
     closedIssues: async (label) => {
       const filter = { labels: label, state: 'closed' as const, per_page: 100 };
       const order = { sort: 'updated' as const, direction: 'desc' as const };
       const route = 'GET /repos/{owner}/{repo}/issues';
       const { data } = await octokit.request(route, { ...repo, ...filter, ...order });
-      return issuesIn([data].flat());
+      return filterIssues([data].flat());
     },
     createIssue: async ({ title, body, label }) => {
       const route = 'POST /repos/{owner}/{repo}/issues';
@@ -117,7 +117,7 @@ interface RawPost {
 }
 
 /** GitHub lists pull requests among issues. */
-function issuesIn(
+function filterIssues(
   found: readonly (RawPost & { readonly number: number; readonly pull_request?: unknown })[],
 ): readonly Post[] {
   return found
@@ -139,7 +139,7 @@ function byAge(one: Post, other: Post): number {
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Octokit with our exchanges, retries and errors. A POST is sent once, but for queries and objects of git, which nobody sees. */
-export function connect({ apiUrl, token }: Access, clock: Pick<Clock, 'sleep'>) {
+export function createOctokit({ apiUrl, token }: Access, clock: Pick<Clock, 'sleep'>) {
   const octokit = new (Octokit.plugin(paginateRest))({
     auth: token,
     baseUrl: apiUrl,

@@ -1,7 +1,7 @@
 import type { FailureDocument } from '../../reconciler/model/error.ts';
 import type { OutcomeDocument } from '../../reconciler/model/outcome.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
-import { partOf } from '../../reconciler/model/summary.ts';
+import { replaceEnvironments } from '../../reconciler/model/summary.ts';
 import type { ValidationDocument } from '../../reconciler/model/documents.gen.ts';
 import {
   failureMarkdown,
@@ -9,19 +9,25 @@ import {
   planMarkdown,
   validationMarkdown,
 } from '../../reconciler/render/markdown/comments.ts';
-import { contentDigest, markerOf } from './marker.ts';
+import { contentDigest, createMarker } from './marker.ts';
 import type { StickyComment } from './sticky-comment.ts';
 
 export type Commented = PlanDocument | OutcomeDocument | ValidationDocument;
 
 /** The comments on a pull request for a document: one for each environment, or one for a validation. */
-export function commentsOf(document: Commented, commit: string | null): readonly StickyComment[] {
+export function createStickyComments(
+  document: Commented,
+  commit: string | null,
+): readonly StickyComment[] {
   switch (document.kind) {
     case 'plan':
       return ofEnvironments(
         document.environments,
         document.kind,
-        { digested: findings, markdown: (part) => planMarkdown(partOf(document, part)) },
+        {
+          digested: findings,
+          markdown: (part) => planMarkdown(replaceEnvironments(document, part)),
+        },
         commit,
       );
     case 'outcome':
@@ -30,7 +36,7 @@ export function commentsOf(document: Commented, commit: string | null): readonly
         document.kind,
         {
           digested: (one) => ({ ...one, requests: null }),
-          markdown: (part) => outcomeMarkdown(partOf(document, part)),
+          markdown: (part) => outcomeMarkdown(replaceEnvironments(document, part)),
         },
         commit,
       );
@@ -38,7 +44,7 @@ export function commentsOf(document: Commented, commit: string | null): readonly
       return [
         {
           environment: null,
-          marker: markerOf('validation', null),
+          marker: createMarker('validation', null),
           digest: contentDigest(document),
           commit,
           markdown: validationMarkdown(document),
@@ -60,7 +66,7 @@ function ofEnvironments<E extends { readonly name: string; readonly status: stri
 ): readonly StickyComment[] {
   const comment = (environment: string | null, part: readonly E[], found: object) => ({
     environment,
-    marker: markerOf(subject, environment),
+    marker: createMarker(subject, environment),
     digest: contentDigest(found),
     commit,
     markdown: about.markdown(part),
@@ -88,7 +94,7 @@ export function failureComment(
 ): StickyComment {
   return {
     environment: null,
-    marker: markerOf('failure', environments.length === 0 ? null : environments.join(',')),
+    marker: createMarker('failure', environments.length === 0 ? null : environments.join(',')),
     digest: contentDigest(failure),
     commit,
     markdown: failure === null ? RESOLVED : failureMarkdown(failure),

@@ -48,7 +48,7 @@ export async function editsOn(
     const { mode } = entry;
     if (mode !== '100644' && mode !== '100755')
       return `${name} is not a regular file in the branch ${baseName}.`;
-    const form = [asIs, withoutReturns].find((one) => isBlob(one(before), entry.sha));
+    const form = [asIs, normalizeTextLineEnds].find((one) => isBlob(one(before), entry.sha));
     if (form === undefined) {
       return `${name} is not the same in this checkout and in the branch ${baseName}. If the branch has moved on, the next run uses the file as it is then.`;
     }
@@ -62,7 +62,7 @@ function asIs(text: string): string {
 }
 
 /** Text with the line ends that git stores when a checkout changes them. */
-function withoutReturns(text: string): string {
+function normalizeTextLineEnds(text: string): string {
   return text.replaceAll('\r\n', '\n');
 }
 

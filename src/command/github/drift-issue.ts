@@ -1,19 +1,19 @@
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
-import { partOf } from '../../reconciler/model/summary.ts';
+import { replaceEnvironments } from '../../reconciler/model/summary.ts';
 import { driftMarkdown, footer } from '../../reconciler/render/markdown/comments.ts';
 import { countsMarkdown } from '../../reconciler/render/markdown/summary.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import type { GitHub, Post } from './client.ts';
 import {
-  digestIn,
+  findDigest,
   contentDigest,
   isMarked,
-  keeperIn,
-  marked,
-  markerOf,
+  findKeeper,
+  joinMarkedPost,
+  createMarker,
   withoutMeta,
 } from './marker.ts';
-import { writtenBy } from './sticky-comment.ts';
+import { filterOwnPosts } from './sticky-comment.ts';
 
 export const LABEL = 'setpoint-drift';
 
@@ -38,14 +38,14 @@ export async function writeDriftIssues(
   endOf: (environment: EnvironmentPlan, at: string) => string = endWords,
   keeping: Keeping | null = null,
 ): Promise<void> {
-  const open = await writtenBy(github, await github.openIssues(LABEL));
+  const open = await filterOwnPosts(github, await github.openIssues(LABEL));
   // Those that a run has closed have no digest any more.
-  const closedByPeople = (await writtenBy(github, await github.closedIssues(LABEL))).filter(
-    ({ body }) => digestIn(body) !== null,
+  const closedByPeople = (await filterOwnPosts(github, await github.closedIssues(LABEL))).filter(
+    ({ body }) => findDigest(body) !== null,
   );
   for (const environment of document.environments) {
     if (environment.status === 'error') continue;
-    const marker = markerOf('drift', environment.name);
+    const marker = createMarker('drift', environment.name);
     const isOwn = ({ body }: Post): boolean => isMarked(body, marker);
     const [own, left] = [open.filter(isOwn), closedByPeople.filter(isOwn)];
     if (!hasDrifted(environment)) {
@@ -55,7 +55,7 @@ export async function writeDriftIssues(
       continue;
     }
     const digest = driftDigest(environment);
-    const isSettled = own.length === 0 && left.some(({ body }) => digestIn(body) === digest);
+    const isSettled = own.length === 0 && left.some(({ body }) => findDigest(body) === digest);
     if (!isSettled) await keepOpen(github, own, document, environment, keeping);
   }
   const departed = keeping === null ? [] : open.filter((post) => hasDeparted(post, keeping));
@@ -70,8 +70,8 @@ export async function writeDriftIssues(
 
 /** Whether the issue of a keeper is about an environment that its files no longer have. */
 function hasDeparted({ body }: Post, { keeper, declared }: Keeping): boolean {
-  const isDeclared = declared.some((name) => isMarked(body, markerOf('drift', name)));
-  return keeperIn(body) === keeper && !isDeclared;
+  const isDeclared = declared.some((name) => isMarked(body, createMarker('drift', name)));
+  return findKeeper(body) === keeper && !isDeclared;
 }
 
 async function keepOpen(
@@ -88,8 +88,9 @@ async function keepOpen(
     await github.createIssue({ title, body, label: LABEL });
   } else await github.updateIssue(oldest.id, body);
   // Two runs at the same time may both have opened one: the oldest stays.
-  const now = oldest === undefined ? await writtenBy(github, await github.openIssues(LABEL)) : own;
-  const marker = markerOf('drift', environment.name);
+  const now =
+    oldest === undefined ? await filterOwnPosts(github, await github.openIssues(LABEL)) : own;
+  const marker = createMarker('drift', environment.name);
   const [, ...others] = now.filter((issue) => isMarked(issue.body, marker));
   for (const one of others) await github.closeIssue(one.id, 'not_planned', withoutMeta(one.body));
 }
@@ -129,11 +130,11 @@ function issueBody(
   environment: EnvironmentPlan,
   keeping: Keeping | null,
 ): string {
-  const drift = driftMarkdown(partOf(document, [environment])).trimEnd();
+  const drift = driftMarkdown(replaceEnvironments(document, [environment])).trimEnd();
   const checked = `Last checked: ${document.created_at}. This issue is closed when the service is back in sync. If you close it before, it stays closed until something else differs.`;
   const counts = countsMarkdown(document, 'drift');
   const text = [counts, drift, checked].filter((part) => part !== '').join('\n\n');
   const { commit } = document.run;
   const meta = { digest: driftDigest(environment), commit, keeper: keeping?.keeper };
-  return `${marked(markerOf('drift', environment.name), meta, text)}\n`;
+  return `${joinMarkedPost(createMarker('drift', environment.name), meta, text)}\n`;
 }

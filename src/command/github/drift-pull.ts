@@ -1,9 +1,9 @@
 import { SetpointError, usageError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
 import type { EnvironmentPull } from '../../reconciler/model/documents.gen.ts';
-import { partOf } from '../../reconciler/model/summary.ts';
+import { replaceEnvironments } from '../../reconciler/model/summary.ts';
 import {
-  closedMarkdown,
+  formatClosingComment,
   driftPullMarkdown,
   driftPullTitle,
   foreignMarkdown,
@@ -19,8 +19,8 @@ import {
   type EditedFile,
   type Edits,
 } from './drift-branch.ts';
-import { closedByPerson, openPulls, type World } from './own-pulls.ts';
-import { digestIn, contentDigest, marked, markerOf } from './marker.ts';
+import { findPullClosedByPerson, openPulls, type World } from './own-pulls.ts';
+import { findDigest, contentDigest, joinMarkedPost, createMarker } from './marker.ts';
 import { writeComments } from './sticky-comment.ts';
 
 /** An environment that was read. */
@@ -56,8 +56,8 @@ export async function* writeDriftPulls(
     branches,
     document,
     base,
-    viewer: once(() => github.viewer()),
-    baseTip: once(async () => {
+    viewer: memoizeCall(() => github.viewer()),
+    baseTip: memoizeCall(async () => {
       const tip = await branches.tip(base);
       if (tip === null)
         throw usageError(`GitHub has no branch ${base}.`, 'Run drift on a branch that exists.');
@@ -82,7 +82,7 @@ async function keepPull(
 ): Promise<DriftPull> {
   const { name } = environment.plan;
   if (report.error !== null)
-    return noted(name, null, 'warning', `${report.error.message} ${report.error.hint}`);
+    return createDriftPull(name, null, 'warning', `${report.error.message} ${report.error.hint}`);
   if (files.length === 0) {
     const finished = await finish(world, environment, 'not-writable');
     const why =
@@ -90,32 +90,33 @@ async function keepPull(
         ? 'pull finds nothing to write into the file'
         : 'nothing of what differs can be written into the file';
     return finished.note === null
-      ? noted(name, null, 'notice', `There is no pull request: ${why}.`)
+      ? createDriftPull(name, null, 'notice', `There is no pull request: ${why}.`)
       : finished;
   }
   const { branches, base, viewer } = world;
   const branch = driftBranch(name);
   const { own, other } = await openPulls(world, name);
   if (other !== null)
-    return noted(
+    return createDriftPull(
       name,
       null,
       'warning',
       `#${other.number} from the branch ${branch} is not setpoint's. It stays as it is.`,
     );
   if (own !== null && own.base !== base)
-    return noted(
+    return createDriftPull(
       name,
       own.number,
       'notice',
       `#${own.number} is for the branch ${own.base}, and this run for ${base}. It stays as it is.`,
     );
   const edits = await editsOn(branches, await world.baseTip(), base, files);
-  if (typeof edits === 'string') return noted(name, own?.number ?? null, 'warning', edits);
+  if (typeof edits === 'string')
+    return createDriftPull(name, own?.number ?? null, 'warning', edits);
   if (own === null) {
-    const declined = await closedByPerson(world, name, edits, await viewer());
+    const declined = await findPullClosedByPerson(world, name, edits, await viewer());
     if (declined !== null)
-      return noted(
+      return createDriftPull(
         name,
         null,
         'notice',
@@ -125,8 +126,8 @@ async function keepPull(
   const body = pullRequestBody(world, environment.plan, report, edits);
   const pushed = await push(world, name, edits, own !== null);
   if (pushed === 'foreign') {
-    if (own !== null) await comment(world, own.number, name, edits);
-    return noted(
+    if (own !== null) await commentOnce(world, own.number, name, edits);
+    return createDriftPull(
       name,
       own?.number ?? null,
       'warning',
@@ -134,10 +135,10 @@ async function keepPull(
     );
   }
   if (own !== null) {
-    if (digestIn(own.body) !== digestIn(body)) await branches.updatePull(own.number, { body });
+    if (findDigest(own.body) !== findDigest(body)) await branches.updatePull(own.number, { body });
     return { environment: name, number: own.number, note: null };
   }
-  return { environment: name, number: await open(world, name, body), note: null };
+  return { environment: name, number: await openDriftPull(world, name, body), note: null };
 }
 
 /** Brings the branch to the edits. Reads it again if somebody moved it meanwhile. */
@@ -172,7 +173,7 @@ async function push(
 const ATTEMPTS = 3;
 
 /** Opens the pull request. If GitHub refuses it or its answer is lost, the one that there is now is it. */
-async function open(world: World, name: string, body: string): Promise<number> {
+async function openDriftPull(world: World, name: string, body: string): Promise<number> {
   const { branches, base } = world;
   const pull = { title: driftPullTitle(name), body, head: driftBranch(name), base };
   try {
@@ -201,10 +202,10 @@ async function finish(
   if (own !== null && own.base !== world.base)
     return { environment: name, number: own.number, note: null };
   if (own !== null) {
-    await github.createComment(own.number, closedMarkdown(reason, isFree, document));
+    await github.createComment(own.number, formatClosingComment(reason, isFree, document));
     // Its first line no longer is the marker: one that somebody closed keeps it.
     const [, ...rest] = own.body.split(/\r?\n/);
-    const body = [markerOf('closed-drift-pull', name), ...rest].join('\n');
+    const body = [createMarker('closed-drift-pull', name), ...rest].join('\n');
     await branches.updatePull(own.number, { state: 'closed', body });
   }
   if (isFree && other === null) await branches.deleteBranch(branch, sha);
@@ -218,22 +219,22 @@ function pullRequestBody(
   edits: Edits,
 ): string {
   const files = edits.files.map(({ path }) => path);
-  const markdown = driftPullMarkdown(partOf(document, [plan]), report, files, base);
+  const markdown = driftPullMarkdown(replaceEnvironments(document, [plan]), report, files, base);
   const digest = contentDigest([
     { ...plan, observed_at: null, digests: null },
     report,
     edits.digest,
   ]);
-  return marked(
-    markerOf('drift-pull', plan.name),
+  return joinMarkedPost(
+    createMarker('drift-pull', plan.name),
     { digest, commit: document.run.commit },
     markdown,
   );
 }
 
 /** Says once on the pull request that its branch is left to those who push to it. */
-async function comment({ github, document }: World, pull: number, name: string, edits: Edits) {
-  const marker = markerOf('foreign-commits', name);
+async function commentOnce({ github, document }: World, pull: number, name: string, edits: Edits) {
+  const marker = createMarker('foreign-commits', name);
   const markdown = foreignMarkdown(document);
   const sticky = {
     environment: name,
@@ -246,7 +247,7 @@ async function comment({ github, document }: World, pull: number, name: string, 
   await writeComments(github, { number: pull, headSha: null }, [sticky]);
 }
 
-function noted(
+function createDriftPull(
   environment: string,
   number: number | null,
   level: 'notice' | 'warning',
@@ -255,7 +256,7 @@ function noted(
   return { environment, number, note: { level, text } };
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+function memoizeCall<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () => (made ??= make());
 }

@@ -22,7 +22,7 @@ export function exchangeWith(apiUrl: string, deadline = DEADLINE): typeof fetch 
       });
     }
     const text = await response.text();
-    if (response.ok && status !== 204 && !isJson(text)) {
+    if (response.ok && status !== 204 && !isJsonText(text)) {
       throw new SetpointError(
         'bad-response',
         "GitHub's API answered with something other than JSON.",
@@ -35,7 +35,7 @@ export function exchangeWith(apiUrl: string, deadline = DEADLINE): typeof fetch 
   };
 }
 
-function isJson(text: string): boolean {
+function isJsonText(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

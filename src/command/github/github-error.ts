@@ -78,17 +78,19 @@ const OTHER: ErrorMeaning = {
 /** An error of Octokit in our words. The original is kept as the cause, and never shown. */
 export function gitHubError(thrown: unknown): SetpointError {
   if (thrown instanceof SetpointError) return thrown;
-  if (!isFailure(thrown)) return error(OTHER, 'GitHub gave an unexpected answer.', thrown);
+  if (!isRequestFailure(thrown)) return error(OTHER, 'GitHub gave an unexpected answer.', thrown);
   if (thrown.cause instanceof SetpointError) return thrown.cause;
-  if (thrown.response === undefined) return notAnswered(thrown);
+  if (thrown.response === undefined) return createNoAnswerError(thrown);
   const meaning = isRateLimit(thrown) ? RATE_LIMITED : errorMeaning(thrown);
-  const where = `${thrown.request?.method ?? ''} ${pathOf(thrown)}`.trim();
+  const where = `${thrown.request?.method ?? ''} ${formatRequestPath(thrown)}`.trim();
   return error(meaning, `GitHub ${meaning.words}: ${where} (${thrown.status}).`, thrown);
 }
 
 /** Whether the thing requested does not exist (any more). */
-export function isNotFound(thrown: unknown): boolean {
-  return thrown instanceof SetpointError && isFailure(thrown.cause) && thrown.cause.status === 404;
+export function isNotFoundError(thrown: unknown): boolean {
+  return (
+    thrown instanceof SetpointError && isRequestFailure(thrown.cause) && thrown.cause.status === 404
+  );
 }
 
 /**
@@ -96,7 +98,7 @@ export function isNotFound(thrown: unknown): boolean {
  * was not done; what failed may have been, so that it is repeated only if it is `repeatable`.
  */
 export function pauseAfter(thrown: unknown, repeatable: boolean, attempt: number): number | null {
-  if (!isFailure(thrown) || attempt >= ATTEMPTS) return null;
+  if (!isRequestFailure(thrown) || attempt >= ATTEMPTS) return null;
   if (isRateLimit(thrown)) {
     const seconds = retryAfterSeconds(thrown);
     return seconds <= LONGEST_PAUSE ? seconds * 1000 : null;
@@ -109,7 +111,7 @@ const ATTEMPTS = 3;
 /** Seconds. */
 const LONGEST_PAUSE = 60;
 
-function notAnswered(failure: Failure): SetpointError {
+function createNoAnswerError(failure: Failure): SetpointError {
   const { cause } = failure;
   const late = cause instanceof Error && cause.name === 'TimeoutError';
   return late
@@ -119,7 +121,7 @@ function notAnswered(failure: Failure): SetpointError {
 
 function errorMeaning(failure: Failure): ErrorMeaning {
   const { status } = failure;
-  const ofBranches = /\/repos\/[^/]+\/[^/]+\/(?:git|pulls)(?:\/|$)/.test(pathOf(failure))
+  const ofBranches = /\/repos\/[^/]+\/[^/]+\/(?:git|pulls)(?:\/|$)/.test(formatRequestPath(failure))
     ? OF_BRANCHES[status]
     : undefined;
   return status >= 500 ? FAILED : (ofBranches ?? MEANINGS[status] ?? OTHER);
@@ -144,12 +146,12 @@ function retryAfterSeconds({ response }: Failure): number {
   return Number.isFinite(reset - now) ? Math.max(0, reset - now / 1000) : LONGEST_PAUSE;
 }
 
-function pathOf({ request }: Failure): string {
+function formatRequestPath({ request }: Failure): string {
   const url = request?.url ?? '';
   return URL.canParse(url) ? new URL(url).pathname : '';
 }
 
-function isFailure(thrown: unknown): thrown is Error & Failure {
+function isRequestFailure(thrown: unknown): thrown is Error & Failure {
   return thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number';
 }
 

@@ -1,6 +1,6 @@
 import type { Variables } from '../../reconciler/model/ports.ts';
 import { usageError } from '../../reconciler/model/error.ts';
-import { isLoopback } from '../../reconciler/model/address.ts';
+import { isLoopbackHost } from '../../reconciler/model/address.ts';
 
 /** Where GitHub's API is, the account to use it with, and the repository. */
 export interface Access {
@@ -21,7 +21,7 @@ export interface PullRequest {
 }
 
 /** From the variables of a job: GITHUB_REPOSITORY, and GITHUB_API_URL if GitHub is not github.com. Throws usage. */
-export function accessFrom(env: Variables, token: string): Access {
+export function readJobAccess(env: Variables, token: string): Access {
   const [owner = '', repository = '', ...rest] = (env['GITHUB_REPOSITORY'] ?? '').split('/');
   if (![owner, repository].every((part) => /^[\w.-]+$/.test(part)) || rest.length > 0) {
     throw usageError(
@@ -35,16 +35,16 @@ export function accessFrom(env: Variables, token: string): Access {
       "Pass the job's token: GITHUB_TOKEN, or the input github-token.",
     );
   }
-  return { apiUrl: apiUrlFrom(env), token, owner, repository };
+  return { apiUrl: readApiUrl(env), token, owner, repository };
 }
 
-function apiUrlFrom(env: Variables): string {
+function readApiUrl(env: Variables): string {
   const text = (env['GITHUB_API_URL'] ?? '') || 'https://api.github.com';
   const url = URL.canParse(text) ? new URL(text) : null;
   const secure =
     url !== null &&
     url.username === '' &&
-    (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
+    (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)));
   if (secure) return text.replace(/\/+$/, '');
   throw usageError(
     'GITHUB_API_URL must be an https address without a name and password.',
@@ -58,8 +58,8 @@ interface BranchSide {
 }
 
 /** The pull request of an event, as JSON in the file that GITHUB_EVENT_PATH names; null if the event is about none. */
-export function pullRequestIn(event: string): PullRequest | null {
-  const { number, head, base } = parsedPull(event);
+export function parseEventPullRequest(event: string): PullRequest | null {
+  const { number, head, base } = parseEventJson(event);
   if (typeof number !== 'number' || !Number.isSafeInteger(number)) return null;
   const sha = head?.sha;
   return {
@@ -69,7 +69,7 @@ export function pullRequestIn(event: string): PullRequest | null {
   };
 }
 
-function parsedPull(event: string): {
+function parseEventJson(event: string): {
   number?: unknown;
   head?: BranchSide | null;
   base?: BranchSide | null;

@@ -22,13 +22,17 @@ export interface Meta {
 const LONGEST_NAME = 200;
 
 /** The first line of a post, invisible to readers. Different subjects or environments have different ones; no name can end it. */
-export function markerOf(subject: Subject, environment: string | null): string {
-  const about = environment === null ? '' : ` environment=${encodedName(environment)}`;
+export function createMarker(subject: Subject, environment: string | null): string {
+  const about = environment === null ? '' : ` environment=${encodeMarkerName(environment)}`;
   return `<!-- setpoint:${subject}${about} -->`;
 }
 
 /** A post: its marker, what it keeps for the next run, then what people read. */
-export function marked(marker: string, { digest, commit, keeper }: Meta, markdown: string): string {
+export function joinMarkedPost(
+  marker: string,
+  { digest, commit, keeper }: Meta,
+  markdown: string,
+): string {
   const known = commit !== null && /^[0-9a-f]{7,64}$/.test(commit) ? commit : null;
   const meta = JSON.stringify({ v: 1, digest, commit: known, keeper });
   return `${marker}\n<!-- setpoint-meta ${meta} -->\n\n${markdown}`;
@@ -39,20 +43,20 @@ export function isMarked(body: string, marker: string): boolean {
 }
 
 /** The digest a post was written with; null if it has none. */
-export function digestIn(body: string): string | null {
+export function findDigest(body: string): string | null {
   const [, meta = ''] = firstLines(body);
   return /^<!-- setpoint-meta \{"v":1,"digest":"([0-9a-f]+)",.*\} -->$/.exec(meta)?.[1] ?? null;
 }
 
 /** Who keeps a post; null if it does not tell. */
-export function keeperIn(body: string): string | null {
+export function findKeeper(body: string): string | null {
   const [, meta = ''] = firstLines(body);
   return /^<!-- setpoint-meta \{"v":1,.*,"keeper":"([0-9a-f]+)"\} -->$/.exec(meta)?.[1] ?? null;
 }
 
 /** A post without what it was kept for: it is found by its marker, and by its digest no more. */
 export function withoutMeta(body: string): string {
-  return digestIn(body) === null ? body : body.replace(/^([^\n]*\n)[^\n]*\n/, '$1');
+  return findDigest(body) === null ? body : body.replace(/^([^\n]*\n)[^\n]*\n/, '$1');
 }
 
 /** A fingerprint of a value: equal values have the same. Documents are masked, so it reveals no secret. */
@@ -75,7 +79,7 @@ function firstLines(body: string): readonly string[] {
   return body.split(/\r?\n/, 2);
 }
 
-function encodedName(name: string): string {
+function encodeMarkerName(name: string): string {
   const text = name.replaceAll(
     /[^A-Za-z0-9._-]/g,
     (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -2,7 +2,7 @@ import type { PlanDocument } from '../../reconciler/model/plan.ts';
 import type { Branches, Commit, PullOfBranch } from './branches.ts';
 import type { GitHub } from './client.ts';
 import { driftBranch, ownCommit, type Edits } from './drift-branch.ts';
-import { isMarked, markerOf } from './marker.ts';
+import { isMarked, createMarker } from './marker.ts';
 
 /** What the pull requests of a run are made with. */
 export interface World {
@@ -24,20 +24,20 @@ export interface Pulls {
 export async function openPulls({ branches, viewer }: World, name: string): Promise<Pulls> {
   const open = await branches.pulls(driftBranch(name), 'open');
   const login = open.length === 0 ? '' : await viewer();
-  const marker = markerOf('drift-pull', name);
+  const marker = createMarker('drift-pull', name);
   const isOwn = ({ author, body }: PullOfBranch): boolean =>
     author === login && isMarked(body, marker);
   return { own: open.find(isOwn) ?? null, other: open.find((one) => !isOwn(one)) ?? null };
 }
 
 /** The number of the newest pull request of ours, if somebody has closed it without a merge and its edits were the same. */
-export async function closedByPerson(
+export async function findPullClosedByPerson(
   { branches }: World,
   name: string,
   edits: Edits,
   login: string,
 ): Promise<number | null> {
-  const marker = markerOf('drift-pull', name);
+  const marker = createMarker('drift-pull', name);
   const closed = await branches.pulls(driftBranch(name), 'closed');
   const newest = closed
     .filter(({ author }) => author === login)

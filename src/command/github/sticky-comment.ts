@@ -1,5 +1,5 @@
 import type { GitHub, Post } from './client.ts';
-import { digestIn, isMarked, marked, type Meta } from './marker.ts';
+import { findDigest, isMarked, joinMarkedPost, type Meta } from './marker.ts';
 
 /** A comment that a pull request should have. */
 export interface StickyComment extends Meta {
@@ -44,7 +44,7 @@ export async function writeComments(
   }
   const joint = new Set(comments.flatMap((comment) => comment.joint ?? []));
   const existing = await ownComments(github, pull, [...comments, ...joint]);
-  const joined = new Set([...joint].filter((one) => isJoined(one, comments, existing)));
+  const joined = new Set([...joint].filter((one) => usesJointComment(one, comments, existing)));
   const isJoint = ({ marker, joint: one }: StickyComment): boolean =>
     one !== undefined && joined.has(one) && !existing.some(({ body }) => isMarked(body, marker));
   const apart = new Set(comments.filter((comment) => !isJoint(comment)));
@@ -57,7 +57,7 @@ export async function writeComments(
 }
 
 /** Whether a document has one comment on all of its environments: it has one already, or would have too many. */
-function isJoined(
+function usesJointComment(
   joint: StickyComment,
   comments: readonly StickyComment[],
   existing: readonly Post[],
@@ -99,7 +99,7 @@ async function updateComment(
   [oldest, ...others]: readonly Post[],
 ): Promise<CommentDone> {
   for (const { id } of others) await github.deleteComment(id);
-  if (oldest === undefined || digestIn(oldest.body) === comment.digest) return 'unchanged';
+  if (oldest === undefined || findDigest(oldest.body) === comment.digest) return 'unchanged';
   await github.updateComment(oldest.id, commentBody(comment));
   return 'updated';
 }
@@ -113,16 +113,19 @@ async function ownComments(
   const candidates = all.filter(({ body }) =>
     comments.some(({ marker }) => isMarked(body, marker)),
   );
-  return writtenBy(github, candidates);
+  return filterOwnPosts(github, candidates);
 }
 
 /** Those of the token's own account, which is not requested if there are no posts. */
-export async function writtenBy(github: GitHub, posts: readonly Post[]): Promise<readonly Post[]> {
+export async function filterOwnPosts(
+  github: GitHub,
+  posts: readonly Post[],
+): Promise<readonly Post[]> {
   if (posts.length === 0) return posts;
   const viewer = await github.viewer();
   return posts.filter(({ author }) => author === viewer);
 }
 
 function commentBody(comment: StickyComment): string {
-  return marked(comment.marker, comment, comment.markdown);
+  return joinMarkedPost(comment.marker, comment, comment.markdown);
 }

@@ -26,7 +26,7 @@ export async function keepWatchIssues(
 ): Promise<void> {
   const drifted = new Set(open.map(({ name }) => name));
   const ends = new Map(closed.map((end) => [end.state.name, end]));
-  const environments = [...open, ...closed.map(({ state }) => state)].map(planOf);
+  const environments = [...open, ...closed.map(({ state }) => state)].map(createIssuePlan);
   const document: PlanDocument = {
     format_version: FORMAT_VERSION,
     kind: 'plan',
@@ -51,7 +51,7 @@ export async function keepWatchIssues(
 }
 
 /** What is resolved has nothing to show. */
-function planOf({ name, plan, origin, release }: WatchState): EnvironmentPlan {
+function createIssuePlan({ name, plan, origin, release }: WatchState): EnvironmentPlan {
   if (plan !== null && plan.error === null) return plan;
   return {
     name,

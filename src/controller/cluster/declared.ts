@@ -4,7 +4,7 @@ import type { Approvals, Limits } from '../../reconciler/model/limits.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
-import { excessIn } from '../../reconciler/kubernetes/size.ts';
+import { findExceededLimit } from '../../reconciler/kubernetes/size.ts';
 import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
 import { checkPolicy } from '../../reconciler/operations/policy.ts';
 import { isList, isRecord } from '../../reconciler/model/value.ts';
@@ -12,7 +12,7 @@ import { formatBytes, OBJECT_LIMITS, STORE_LIMITS } from './limits.ts';
 import type { Outside } from './outside.ts';
 import type { Allowance } from './policies.ts';
 import type { Refusal } from './stored-object.ts';
-import { generationOf, uidOf, type TargetResource } from './target-resource.ts';
+import { parseGeneration, parseUid, type TargetResource } from './target-resource.ts';
 
 /** There is no room for an object: all of its namespace take too much, or those of the cluster. Its own limits are others. */
 export class OverLimit extends SetpointError {}
@@ -37,7 +37,7 @@ export interface Declared {
   readonly outside: Outside | null;
 }
 
-export function readingOf(names: readonly string[]): Waiting {
+export function createReadingWait(names: readonly string[]): Waiting {
   return { reason: 'Progressing', message: `Reading ${namesListed(names, 3)}.` };
 }
 
@@ -45,7 +45,11 @@ export function versionOfObject(
   object: TargetResource,
 ): Pick<Declared, 'generation' | 'refused' | 'uid'> {
   const { refused } = object;
-  return { generation: generationOf(object), uid: uidOf(object), refused: refused?.by ?? null };
+  return {
+    generation: parseGeneration(object),
+    uid: parseUid(object),
+    refused: refused?.by ?? null,
+  };
 }
 
 /** Whether what was read is of an object as it is. */
@@ -55,7 +59,7 @@ export function isOfVersion(declared: Declared, object: TargetResource): boolean
 }
 
 /** Why an object cannot be read of which no spec is stored. */
-export function refusedProblem(refused: Refusal, namespace: string): SetpointError {
+export function createRefusedProblem(refused: Refusal, namespace: string): SetpointError {
   const { specBytes, specTokens } = OBJECT_LIMITS;
   const split = 'Declare less in it, or divide it into objects of several servers.';
   const remove = 'Remove objects of the namespace, or declare less in them.';
@@ -123,7 +127,7 @@ export function textProblem(
       { hint: 'Let several objects name the same ConfigMap, or declare less in them.' },
     );
   const limits = { scalars, marks, blanks };
-  const excess = settings?.kind === 'text' ? excessIn(settings.text, limits) : null;
+  const excess = settings?.kind === 'text' ? findExceededLimit(settings.text, limits) : null;
   return excess === null
     ? null
     : new InvalidSize(
@@ -155,7 +159,7 @@ export function modeProblem(
 }
 
 /** The target that an object declares with what it names. Throws InvalidSettings if it is not valid. */
-export function targetOf(
+export function parseDeclaredTarget(
   key: string,
   { metadata, spec }: Pick<TargetResource, 'metadata' | 'spec'>,
   { settings, missing }: Outside,
@@ -169,7 +173,7 @@ export function targetOf(
       hasKey: (secret) => !missing.has(`${secret.name}/${secret.key}`),
     },
   );
-  if (target === null) throw new InvalidSettings(firstOf(diagnostics));
+  if (target === null) throw new InvalidSettings(selectFirstDiagnostics(diagnostics));
   const limited = approvals === null ? limits : { ...(limits ?? NO_LIMITS), approvals };
   return { ...target, name: key, ...(limited === null ? {} : { limits: limited }) };
 }
@@ -177,7 +181,7 @@ export function targetOf(
 /** Diagnostics that are stored of one object: its status has the first one. */
 const MOST_DIAGNOSTICS = 20;
 
-function firstOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+function selectFirstDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.length > MOST_DIAGNOSTICS
     ? diagnostics.slice(0, MOST_DIAGNOSTICS)
     : diagnostics;
@@ -186,7 +190,7 @@ function firstOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 const NO_LIMITS: Limits = { origins: [], forbidden: new Map(), interval: 0 };
 
 /** Returns why the policy file of the controller refuses a declaration; null if it does not, or there is none. */
-export async function refusalOfPolicy(
+export async function findPolicyRefusal(
   target: Target,
   policy: string | undefined,
 ): Promise<SetpointError | null> {

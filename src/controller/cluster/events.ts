@@ -28,10 +28,13 @@ export interface Happened {
 }
 
 /** What of a record is an event of Kubernetes: transitions alone. Null if nothing is. */
-export function happened(state: WatchState, event: Parameters<Listener>[1]): Happened | null {
+export function describeTransition(
+  state: WatchState,
+  event: Parameters<Listener>[1],
+): Happened | null {
   switch (event.kind) {
     case 'state':
-      return changed(state, event.before);
+      return describeStatusChange(state, event.before);
     case 'read':
       // What does not pass by itself is an event of the status.
       return isPassing(event.result) && state.failures === FAILED_READS
@@ -54,7 +57,7 @@ export function happened(state: WatchState, event: Parameters<Listener>[1]): Hap
   }
 }
 
-function changed(state: WatchState, before: WatchState['status']): Happened | null {
+function describeStatusChange(state: WatchState, before: WatchState['status']): Happened | null {
   const note = whatDiffers(state);
   switch (state.found) {
     case 'in-sync':

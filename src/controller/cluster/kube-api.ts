@@ -7,7 +7,7 @@ import { VERSION } from '../../reconciler/model/version.ts';
 import { readOptional, readText } from '../../reconciler/host/read-text.ts';
 import {
   exchange,
-  headerOf,
+  readHeader,
   type Method,
   type WireAnswer,
 } from '../../reconciler/service/exchange.ts';
@@ -32,7 +32,7 @@ const WITHIN = 30_000;
 const LONGEST_SILENCE = 180_000;
 
 /** Null if this process does not run in a cluster, or its pod mounts no token. */
-export function clusterHere(variables: Variables): Cluster | null {
+export function detectCluster(variables: Variables): Cluster | null {
   const {
     KUBERNETES_SERVICE_HOST: host = '',
     KUBERNETES_SERVICE_PORT: port = '443',
@@ -146,7 +146,7 @@ export class KubeApi {
         if (answer.status === 404 && method !== 'POST') return { kind: 'none' };
         if (answer.status >= 200 && answer.status < 300) return this.#done(answer);
       }
-      const pause = pauseOf(answer, tries);
+      const pause = computeKubePause(answer, tries);
       if (pause === null || this.#clock.monotonic() + pause >= until)
         throw this.#error(answer, request);
       await this.#clock.sleep(pause);
@@ -166,7 +166,7 @@ export class KubeApi {
       if (end.kind === 'ended' || end.kind === 'invalid') throw this.notApi();
       if (end.kind === 'reply' && end.status === 410) return { kind: 'gone' };
       if (end.kind === 'reply' && end.status === 404) return { kind: 'none' };
-      const pause = pauseOf(end, tries);
+      const pause = computeKubePause(end, tries);
       if (pause === null || this.#clock.monotonic() + pause >= until)
         throw this.#error(end, { method: 'GET', ...about });
       await this.#clock.sleep(pause);
@@ -246,7 +246,7 @@ export class KubeApi {
 
   /** That there are no such objects. */
   notOffered(): SetpointError {
-    return statusError(this.#asked, 'GET', 404);
+    return createKubeStatusError(this.#asked, 'GET', 404);
   }
 
   /** That something else answers. */
@@ -261,8 +261,8 @@ export class KubeApi {
     { method, about }: Pick<KubeRequest, 'about' | 'method'>,
   ): SetpointError {
     if (answer.kind === 'reply')
-      return statusError({ ...this.#asked, ...about }, method, answer.status);
-    return faultError(this.#asked.code, answer.fault);
+      return createKubeStatusError({ ...this.#asked, ...about }, method, answer.status);
+    return createKubeFaultError(this.#asked.code, answer.fault);
   }
 
   #headers(): Record<string, string> {
@@ -326,19 +326,19 @@ export class KubeApi {
 }
 
 /** Milliseconds until a request is sent again; null if that would not help. */
-function pauseOf(answer: WireAnswer, tries: number): number | null {
+function computeKubePause(answer: WireAnswer, tries: number): number | null {
   const usual = 100 * 2 ** tries;
   if (answer.kind === 'fault') return answer.fault.kind === 'tls' ? null : usual;
   const { status, headers } = answer;
   // A token that has just been replaced is read anew.
   if (status === 401) return tries === 1 ? usual : null;
   if (status !== 429 && status !== 410 && status < 500) return null;
-  const seconds = Number(headerOf(headers, 'retry-after') ?? Number.NaN);
+  const seconds = Number(readHeader(headers, 'retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.max(usual, seconds * 1000) : usual;
 }
 
 /** The error of a status. What the answer says besides is not repeated. */
-function statusError(
+function createKubeStatusError(
   { code, purpose, what, namespace, rule, offered }: Purpose,
   method: Method,
   status: number,
@@ -387,15 +387,20 @@ const VERBS: Partial<Record<Method, string>> = {
   DELETE: 'delete',
 };
 
-function faultError(code: ErrorCode, fault: WireFault): SetpointError {
-  if (fault.kind !== 'tls') return unreached(code, fault.kind === 'timeout', fault.cause);
+function createKubeFaultError(code: ErrorCode, fault: WireFault): SetpointError {
+  if (fault.kind !== 'tls')
+    return createUnreachedProblem(code, fault.kind === 'timeout', fault.cause);
   return new SetpointError(code, 'The certificate of the API server cannot be trusted.', {
     hint: 'ca.crt beside the token must be the authority of the cluster.',
     cause: fault.cause,
   });
 }
 
-function unreached(code: ErrorCode, isLate: boolean, cause: Error | undefined): SetpointError {
+function createUnreachedProblem(
+  code: ErrorCode,
+  isLate: boolean,
+  cause: Error | undefined,
+): SetpointError {
   const message = isLate
     ? 'The API server did not answer in time.'
     : 'The API server cannot be reached.';

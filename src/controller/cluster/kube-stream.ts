@@ -4,7 +4,7 @@ import type {
   DispatchHandler,
 } from '../../reconciler/model/dispatcher.ts';
 import type { WireAnswer } from '../../reconciler/service/exchange.ts';
-import { faultOf } from '../../reconciler/service/fault-error.ts';
+import { classifyFault } from '../../reconciler/service/fault-error.ts';
 
 /** How an answer that is read while it arrives has ended. `invalid`: it is none of an API server. */
 export type StreamEnd = WireAnswer | { readonly kind: 'ended' } | { readonly kind: 'invalid' };
@@ -72,7 +72,7 @@ class StreamHandler implements DispatchHandler {
   }
 
   onResponseError(_: DispatchController | null, error: unknown): void {
-    this.#end({ kind: 'fault', fault: faultOf(error, 'body', 0) });
+    this.#end({ kind: 'fault', fault: classifyFault(error, 'body', 0) });
   }
 
   #wait(): NodeJS.Timeout {

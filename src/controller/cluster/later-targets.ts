@@ -31,7 +31,7 @@ export class LaterTargets {
     const target = this.#parsed.get(read) ?? read();
     this.#drop(read);
     this.#parsed.set(read, target);
-    this.#text += sizeOf(target);
+    this.#text += computeTargetSize(target);
     for (const oldest of this.#parsed.keys()) {
       const isFull = this.#parsed.size > MOST_PARSED || this.#text > MOST_TEXT;
       if (this.#parsed.size <= FEWEST_PARSED || !isFull) break;
@@ -42,7 +42,7 @@ export class LaterTargets {
 
   #drop(read: () => Target): void {
     const target = this.#parsed.get(read);
-    if (target !== undefined && this.#parsed.delete(read)) this.#text -= sizeOf(target);
+    if (target !== undefined && this.#parsed.delete(read)) this.#text -= computeTargetSize(target);
   }
 
   /** The same block for all that declare the same. */
@@ -57,6 +57,6 @@ export class LaterTargets {
   }
 }
 
-function sizeOf({ root }: Target): number {
+function computeTargetSize({ root }: Target): number {
   return root.file.text.length;
 }

@@ -95,7 +95,7 @@ export const WORK_LIMITS = {
 } as const;
 
 /** The memory that is needed for an object, in bytes: its values take space besides their text. */
-export function storedSize(bytes: number, tokens: number): number {
+export function estimateStoredSize(bytes: number, tokens: number): number {
   return BARE_OBJECT + bytes + TOKEN * tokens;
 }
 

@@ -1,6 +1,6 @@
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock, Variables } from '../../reconciler/model/ports.ts';
-import { counted, namesListed } from '../../reconciler/model/wording.ts';
+import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import type { Controller } from '../watch/controller.ts';
@@ -21,17 +21,17 @@ import { ClusterSecrets } from './secrets.ts';
 import { ClusterSource } from './source.ts';
 import {
   isDeleted,
-  rivalsOf,
+  listRivals,
   targetPath,
   versionNow,
   type TargetResource,
 } from './target-resource.ts';
 import { newReason, type TargetKnown } from './status.ts';
-import { stalledReason, whyInvalid } from './unwatched.ts';
-import { stateKey } from './state-key.ts';
+import { findStalledReason, whyInvalid } from './unwatched.ts';
+import { loadStateKey } from './state-key.ts';
 import { ClusterFingerprints } from './status-fingerprints.ts';
 import { StatusWriter } from './status-writer.ts';
-import { EventWriter, happened } from './events.ts';
+import { EventWriter, describeTransition } from './events.ts';
 
 /** Milliseconds before the key of the fingerprints is asked for again. */
 const KEY_AGAIN = 60_000;
@@ -140,7 +140,7 @@ export class ClusterController {
       approvals: this.#approvals,
       clock,
       policy: request.policy,
-      isGone: (key) => isUnder(namespace, key) && this.#objects.isGone(key),
+      isGone: (key) => isWatchedName(namespace, key) && this.#objects.isGone(key),
       judged: (key, problem) => this.#judged(key, problem),
       loaded: () => this.#showLimits(),
       interval,
@@ -221,7 +221,7 @@ export class ClusterController {
     const { conditions } = this.controller;
     try {
       const { namespace, name } = this.#stateSecret ?? { namespace: '', name: '' };
-      this.#variables['SETPOINT_STATE_KEY'] = await stateKey(this.#api, namespace, name);
+      this.#variables['SETPOINT_STATE_KEY'] = await loadStateKey(this.#api, namespace, name);
       conditions.set('cluster', null, STATE_KEY);
       return true;
     } catch (thrown) {
@@ -293,7 +293,7 @@ export class ClusterController {
     if (state.heldBy === null && (event.kind === 'state' || applied !== null))
       this.#approvals.report(key, state, applied);
     this.#writer.look(key);
-    const what = state.heldBy === null ? happened(state, event) : null;
+    const what = state.heldBy === null ? describeTransition(state, event) : null;
     if (what !== null) this.#events.write(object, what);
   };
 
@@ -333,10 +333,10 @@ export class ClusterController {
   /** Shows which namespaces are at a limit. */
   #showLimits(): void {
     const refused = [...this.#source.overLimit].map(
-      ([namespace, count]) => `${namespace} (${counted(count, 'object')})`,
+      ([namespace, count]) => `${namespace} (${formatCount(count, 'object')})`,
     );
     const unknown = [...this.#objects.unknown].map(
-      ([namespace, count]) => `${namespace} (${counted(count, 'object')} without a status)`,
+      ([namespace, count]) => `${namespace} (${formatCount(count, 'object')} without a status)`,
     );
     const all = [...refused, ...unknown];
     const message = `At a limit of the controller: ${namesListed(all)}. Their newest SettingsTargets are not read.`;
@@ -357,18 +357,20 @@ export class ClusterController {
       state,
       isRead: this.#read.has(key),
       invalid:
-        problem === null ? null : { reason: stalledReason(problem), message: whyInvalid(problem) },
+        problem === null
+          ? null
+          : { reason: findStalledReason(problem), message: whyInvalid(problem) },
       waiting: this.#source.waiting(key) ?? this.#waitingInQueue(key),
       handled: this.#requests.handled(key),
       applied: this.#applied.of(key),
       notHealed,
-      rivals: isRivalled(state) ? rivalsOf(object, this.#objects.objects) : [],
+      rivals: isRivalled(state) ? listRivals(object, this.#objects.objects) : [],
     };
   }
 }
 
 /** Whether a name is one of an object that a controller of a namespace lists; null is all of them. */
-function isUnder(watched: string | null, name: string): boolean {
+function isWatchedName(watched: string | null, name: string): boolean {
   const [namespace, ...rest] = name.split('/');
   return rest.length === 1 && (watched === null || watched === namespace);
 }

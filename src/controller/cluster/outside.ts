@@ -134,12 +134,13 @@ export class OutsideReader {
   retain(objects: Iterable<TargetResource>): void {
     const named = new Set<string>();
     for (const object of objects)
-      for (const one of outsideNames(object)) named.add(idOf(object.metadata.namespace ?? '', one));
+      for (const one of outsideNames(object))
+        named.add(formatOutsideId(object.metadata.namespace ?? '', one));
     for (const id of this.#resources.keys()) if (!named.has(id)) this.#resources.delete(id);
   }
 
   #resource(namespace: string, { kind, name, keys }: OutsideName): Resource {
-    const id = idOf(namespace, { kind, name });
+    const id = formatOutsideId(namespace, { kind, name });
     const fresh = { namespace, kind, name, keys: new Set<string>(), content: null, problem: null };
     const resource: Resource = this.#resources.get(id) ?? {
       ...fresh,
@@ -157,7 +158,7 @@ export class OutsideReader {
     let settings: SettingsText | null = null;
     const missing = new Set<string>();
     for (const { kind, name, keys } of names) {
-      const content = this.#resources.get(idOf(namespace, { kind, name }))?.content;
+      const content = this.#resources.get(formatOutsideId(namespace, { kind, name }))?.content;
       if (kind === 'ConfigMap') settings = content?.get(keys[0] ?? '') ?? NONE;
       else for (const key of keys) if (content?.get(key) === NONE) missing.add(`${name}/${key}`);
     }
@@ -289,7 +290,10 @@ const NONE: SettingsText = { kind: 'none' };
 /** A key of a Secret, whose value is none of ours. */
 const SET: SettingsText = { kind: 'text', text: '' };
 
-function idOf(namespace: string, { kind, name }: Pick<OutsideName, 'kind' | 'name'>): string {
+function formatOutsideId(
+  namespace: string,
+  { kind, name }: Pick<OutsideName, 'kind' | 'name'>,
+): string {
   return `${kind} ${namespace}/${name}`;
 }
 
@@ -313,14 +317,14 @@ export function isSameOutside(one: Outside, other: Outside): boolean {
 
 /** What an object names outside of itself: its ConfigMap first, and the Secrets of which a key is optional. */
 export function outsideNames({ spec }: TargetResource): readonly OutsideName[] {
-  const names = known.get(spec) ?? namesIn(spec);
+  const names = known.get(spec) ?? listOutsideNames(spec);
   known.set(spec, names);
   return names;
 }
 
 const known = new WeakMap<TargetSpec, readonly OutsideName[]>();
 
-function namesIn(spec: TargetSpec): readonly OutsideName[] {
+function listOutsideNames(spec: TargetSpec): readonly OutsideName[] {
   const names: OutsideName[] = [];
   const from = spec['settingsFrom'];
   const map = nameAndKey(isRecord(from) ? from['configMapKeyRef'] : undefined);

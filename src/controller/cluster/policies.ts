@@ -1,8 +1,8 @@
 import { milliseconds } from '../../reconciler/desired/blocks/watch.ts';
 import { API_VERSION } from '../../reconciler/kubernetes/crd.ts';
 import { snakeCase } from '../../reconciler/kubernetes/names.ts';
-import { counted as inWords } from '../../reconciler/model/wording.ts';
-import { findReferences } from '../../reconciler/kubernetes/texts.ts';
+import { formatCount as inWords } from '../../reconciler/model/wording.ts';
+import { findTextReferences } from '../../reconciler/kubernetes/texts.ts';
 import { SetpointError } from '../../reconciler/model/error.ts';
 import { RULES, type Rule } from '../../reconciler/model/guard.ts';
 import type { Limits } from '../../reconciler/model/limits.ts';
@@ -157,7 +157,7 @@ export class SettingsPolicies {
   #allowanceOf(policies: readonly PolicyResource[]): Allowance {
     const version = ({ metadata }: PolicyResource) => `${metadata.uid} ${metadata.generation}`;
     const key = policies.map(version).join('\n');
-    const allowance = this.#made.get(key) ?? allowanceOf(policies);
+    const allowance = this.#made.get(key) ?? mergeAllowances(policies);
     if (this.#made.size >= MOST_MADE) this.#made.clear();
     this.#made.set(key, allowance);
     return allowance;
@@ -176,7 +176,10 @@ export class SettingsPolicies {
     if (!isSelective(policy)) return true;
     const found = this.#namespaces.objects.get(`/${namespace}`);
     if (found !== undefined)
-      return selects(requirementsOf(policy), new Map(Object.entries(found.metadata.labels ?? {})));
+      return selects(
+        parsePolicySelector(policy),
+        new Map(Object.entries(found.metadata.labels ?? {})),
+      );
     throw new SetpointError('cluster-failed', `The namespace ${namespace} was not listed yet.`);
   }
 }
@@ -188,7 +191,7 @@ function isSelective({ spec }: PolicyResource): boolean {
 
 const nameOf = ({ metadata }: PolicyResource): string => `SettingsPolicy ${metadata.name}`;
 
-function requirementsOf(policy: PolicyResource): readonly Requirement[] {
+function parsePolicySelector(policy: PolicyResource): readonly Requirement[] {
   const { matchLabels = {}, matchExpressions = [] } = policy.spec?.namespaceSelector ?? {};
   const labels = Object.entries(matchLabels).map(([key, value]): Requirement => ({
     operator: 'in',
@@ -206,16 +209,17 @@ function requirementsOf(policy: PolicyResource): readonly Requirement[] {
       case 'DoesNotExist':
         return { operator: 'absent', key };
       default:
-        throw unknownIn(policy, `the operator ${operator}`);
+        throw createUnknownProblem(policy, `the operator ${operator}`);
     }
   });
   return [...labels, ...expressions];
 }
 
-function allowanceOf(policies: readonly PolicyResource[]): Allowance {
+function mergeAllowances(policies: readonly PolicyResource[]): Allowance {
   for (const policy of policies) {
-    const [path] = findReferences((policy.spec ?? {}) as Value, ['spec']);
-    if (path !== undefined) throw unknownIn(policy, `the reference at ${formatPath(path)}`);
+    const [path] = findTextReferences((policy.spec ?? {}) as Value, ['spec']);
+    if (path !== undefined)
+      throw createUnknownProblem(policy, `the reference at ${formatPath(path)}`);
   }
   const limits: Limits = {
     origins: policies.flatMap((policy) => {
@@ -223,8 +227,8 @@ function allowanceOf(policies: readonly PolicyResource[]): Allowance {
       const name = `the allowedOrigins of the ${nameOf(policy)}`;
       return allowedOrigins === undefined ? [] : [{ name, entries: allowedOrigins }];
     }),
-    forbidden: new Map(policies.flatMap(forbiddenBy)),
-    interval: Math.max(0, ...policies.map(intervalOf)),
+    forbidden: new Map(policies.flatMap(listForbiddenRules)),
+    interval: Math.max(0, ...policies.map(parsePolicyInterval)),
   };
   const whyNotMode = (mode: string): string | null => {
     for (const policy of policies) {
@@ -251,24 +255,24 @@ function allowanceOf(policies: readonly PolicyResource[]): Allowance {
   };
 }
 
-function forbiddenBy(policy: PolicyResource): readonly (readonly [Rule, string])[] {
+function listForbiddenRules(policy: PolicyResource): readonly (readonly [Rule, string])[] {
   return (policy.spec?.forbidden ?? []).map((name) => {
     const rule = RULES.find((one) => one.replaceAll('-', '_') === snakeCase(name));
-    if (rule === undefined) throw unknownIn(policy, `the rule ${name}`);
+    if (rule === undefined) throw createUnknownProblem(policy, `the rule ${name}`);
     return [rule, `The ${nameOf(policy)}`];
   });
 }
 
-function intervalOf(policy: PolicyResource): number {
+function parsePolicyInterval(policy: PolicyResource): number {
   const { minInterval } = policy.spec ?? {};
   if (minInterval === undefined) return 0;
   const every = milliseconds(minInterval);
-  if (every === null) throw unknownIn(policy, 'the minInterval');
+  if (every === null) throw createUnknownProblem(policy, 'the minInterval');
   return every;
 }
 
 /** What is not understood allows nothing. */
-function unknownIn(policy: PolicyResource, what: string): SetpointError {
+function createUnknownProblem(policy: PolicyResource, what: string): SetpointError {
   return new SetpointError(
     'policy-violated',
     `This controller does not know ${what} of the ${nameOf(policy)}, and allows nothing by it.`,

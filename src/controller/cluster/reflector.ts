@@ -7,7 +7,7 @@ import { Shares } from './shares.ts';
 import {
   isSameSpec,
   largestMember,
-  nameIn,
+  readObjectName,
   objectKey,
   readObject,
   withoutSpec,
@@ -249,7 +249,7 @@ export class Reflector<T extends KubeResource> {
     let [next, limit] = ['' as string | null, FIRST_PAGE];
     while (next !== null && !signal.aborted) {
       const page = await this.#page(path, next, limit, signal, (raw) => {
-        const known = this.objects.get(objectKey({ metadata: nameIn(raw) }));
+        const known = this.objects.get(objectKey({ metadata: readObjectName(raw) }));
         // All others are followed by the watch; one that is not known may be gone by now.
         if (isForRoom(known?.refused)) this.#taken(this.#keep(this.#store, raw));
       });
@@ -284,7 +284,7 @@ export class Reflector<T extends KubeResource> {
       this.#version = null;
       return 'stop';
     }
-    const metadata = nameIn(raw);
+    const metadata = readObjectName(raw);
     this.#version = metadata.resourceVersion ?? this.#version;
     if (type === 'BOOKMARK') return 'on';
     if (type !== 'DELETED') this.#taken(this.#keep(this.#store, raw));

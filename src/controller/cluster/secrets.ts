@@ -40,7 +40,7 @@ export class ClusterSecrets {
       request: async (requests) => {
         let room = VALUE_LIMITS.ofRun;
         // One Secret after the other: no more than one is in memory.
-        for (const ofSecret of grouped(requests)) {
+        for (const ofSecret of groupSecretRequests(requests)) {
           const [[, first]] = ofSecret;
           const secret = await this.#read(first);
           // An answer of a megabyte leaves several behind.
@@ -74,7 +74,8 @@ export class ClusterSecrets {
       if (found !== null) return found;
       return { problem: `there is no Secret ${name} in the namespace ${namespace}` };
     } catch (thrown) {
-      if (!(thrown instanceof KubeForbidden)) throw unreadable(name, asSetpointError(thrown));
+      if (!(thrown instanceof KubeForbidden))
+        throw createSecretReadError(name, asSetpointError(thrown));
       return { problem: withoutStop(`the Secret ${name} cannot be read: ${thrown.message}`) };
     }
   }
@@ -114,7 +115,7 @@ export class ClusterSecrets {
 type Requests = [[string, SecretRequest], ...[string, SecretRequest][]];
 
 /** Requests by the Secret that they name. */
-function grouped(
+function groupSecretRequests(
   requests: Iterable<readonly [text: string, request: SecretRequest]>,
 ): Iterable<Requests> {
   const groups = new Map<string, Requests>();
@@ -130,7 +131,10 @@ function grouped(
 const TOO_MUCH = `the values that the object names have more than ${formatBytes(VALUE_LIMITS.ofRun)} in all`;
 
 /** Not a reference without a value: the API server may answer at any moment. */
-function unreadable(name: string, { code, message, hint }: SetpointError): SetpointError {
+function createSecretReadError(
+  name: string,
+  { code, message, hint }: SetpointError,
+): SetpointError {
   return new SetpointError(code, `The Secret ${name} cannot be read: ${message}`, { hint });
 }
 

@@ -13,12 +13,12 @@ import {
   isOfVersion,
   InvalidSize,
   modeProblem,
-  refusalOfPolicy,
-  readingOf,
+  findPolicyRefusal,
+  createReadingWait,
   OverLimit,
-  refusedProblem,
+  createRefusedProblem,
   secretsProblem,
-  targetOf,
+  parseDeclaredTarget,
   textProblem,
   versionOfObject,
   type Declared,
@@ -32,18 +32,18 @@ import type { SettingsApprovals } from './approvals.ts';
 import { whyTooMany, type Allowance, type SettingsPolicies } from './policies.ts';
 import { notListed, type Reflector } from './reflector.ts';
 import {
-  approvedDigest,
-  generationOf,
+  readApprovedDigest,
+  parseGeneration,
   isDeleted,
   isSuspended,
-  namespaceOf,
-  originOf,
+  parseNamespace,
+  readServerOrigin,
   sortByAge,
-  uidOf,
-  versionOf,
+  parseUid,
+  formatStateVersion,
   type TargetResource,
 } from './target-resource.ts';
-import { stalledReason } from './unwatched.ts';
+import { findStalledReason } from './unwatched.ts';
 
 /** What a ConfigMap or an optional key says is read again each interval of its object, and so often at most, in milliseconds. */
 const READ_AGAIN = 60_000;
@@ -115,7 +115,7 @@ export class ClusterSource implements SettingsSource {
   /** How many objects are not watched, by the reason that their status has. */
   get unwatched(): ReadonlyMap<string, number> {
     const problems = [...this.#declared.values()].flatMap(({ problem }) => problem ?? []);
-    const reasons = problems.map(stalledReason);
+    const reasons = problems.map(findStalledReason);
     const asleep = [...this.#objects.objects.values()].filter(isSuspended);
     return new Map([
       ...(['Forbidden', 'Invalid', 'OverLimit'] as const).map(
@@ -157,7 +157,7 @@ export class ClusterSource implements SettingsSource {
     const { outside } = this.#tools;
     const object = this.#objects.objects.get(key);
     if (object === undefined) return;
-    await outside.readNow(namespaceOf(object), outsideNames(object));
+    await outside.readNow(parseNamespace(object), outsideNames(object));
     if (outside.revision === this.#loadedOutside) return;
     const loaded = new Promise<void>((resolve) => {
       this.#awaitLoad.push(resolve);
@@ -178,7 +178,7 @@ export class ClusterSource implements SettingsSource {
   }
 
   originOf(key: string): string | null {
-    return originOf(this.#objects.objects.get(key));
+    return readServerOrigin(this.#objects.objects.get(key));
   }
 
   isGone(key: string): boolean {
@@ -217,7 +217,7 @@ export class ClusterSource implements SettingsSource {
     if (policies.problem !== null) throw policies.problem;
     if (revision !== this.#stampedRevision) {
       const specs = [...objects].map(
-        ([key, one]) => `${key} ${uidOf(one)} ${generationOf(one)} ${one.refused?.by ?? ''}`,
+        ([key, one]) => `${key} ${parseUid(one)} ${parseGeneration(one)} ${one.refused?.by ?? ''}`,
       );
       this.#stamped = [policies.revision, ...specs].join('\n');
       this.#stampedRevision = revision;
@@ -238,7 +238,7 @@ export class ClusterSource implements SettingsSource {
       if (object === undefined) continue;
       const { target = null, problem = null } = this.#declared.get(key) ?? {};
       this.#dueOutside.set(key, now + this.#every(target));
-      outside.refresh(namespaceOf(object), outsideNames(object));
+      outside.refresh(parseNamespace(object), outsideNames(object));
       // The file with the policy may be another one.
       if (problem === null || policy === undefined) continue;
       this.#dueJudgement.add(key);
@@ -284,7 +284,7 @@ export class ClusterSource implements SettingsSource {
       broken: [],
       root: '',
       versions: new Map(
-        [...next].map(([key, { generation, uid }]) => [key, versionOf(generation, uid)]),
+        [...next].map(([key, { generation, uid }]) => [key, formatStateVersion(generation, uid)]),
       ),
     };
   }
@@ -314,7 +314,7 @@ export class ClusterSource implements SettingsSource {
     const isSame = before !== undefined && isOfVersion(before, object);
     if (object.refused !== undefined) {
       if (isSame && before.problem !== null) return before;
-      return { ...none, problem: refusedProblem(object.refused, namespaceOf(object)) };
+      return { ...none, problem: createRefusedProblem(object.refused, parseNamespace(object)) };
     }
     // Texts are judged before anything that the object names is asked for.
     const isBad = [InvalidSettings, InvalidSize].some((kind) => before?.problem instanceof kind);
@@ -324,10 +324,10 @@ export class ClusterSource implements SettingsSource {
       if (texts.length > 0) return { ...none, problem: new InvalidSettings(texts) };
       const many = isSame ? null : secretsProblem(object);
       if (many !== null) return { ...none, problem: many };
-      const allowance = policies.in(namespaceOf(object));
-      const excess = whyTooMany(namespaceOf(object), allowance, counted);
+      const allowance = policies.in(parseNamespace(object));
+      const excess = whyTooMany(parseNamespace(object), allowance, counted);
       if (excess !== null) return { ...none, allowance, problem: excess };
-      const found = outside.find(namespaceOf(object), outsideNames(object));
+      const found = outside.find(parseNamespace(object), outsideNames(object));
       const isJudged = isSame && before.allowance === allowance;
       const stays = isJudged && before.target !== null ? before : null;
       if (found.kind === 'failed') {
@@ -335,7 +335,7 @@ export class ClusterSource implements SettingsSource {
         return stays ?? { ...none, allowance, problem: found.problem };
       }
       if (found.kind === 'reading')
-        return stays ?? { ...none, allowance, waiting: readingOf(found.names) };
+        return stays ?? { ...none, allowance, waiting: createReadingWait(found.names) };
       const isRead = isJudged && before.waiting === null && before.outside !== null;
       if (isRead && isSameOutside(before.outside, found.outside) && !this.#dueJudgement.has(key))
         return before;
@@ -373,7 +373,11 @@ export class ClusterSource implements SettingsSource {
   /** What an object declared before, if it may still declare that. */
   #unread({ key, object, allowance }: Unread, count: number): Declared {
     const before = this.#declared.get(key);
-    if (before?.uid === uidOf(object) && before.allowance === allowance && before.target !== null)
+    if (
+      before?.uid === parseUid(object) &&
+      before.allowance === allowance &&
+      before.target !== null
+    )
       return before;
     const message = `The object waits for its turn: ${count} objects are new or have changed.`;
     const waiting = { reason: 'Progressing', message };
@@ -387,9 +391,9 @@ export class ClusterSource implements SettingsSource {
       const large = textProblem(outside, object);
       if (large !== null) throw large;
       const approvals = this.#approvalsOf(key, object, allowance);
-      const target = targetOf(key, object, outside, allowance, approvals);
+      const target = parseDeclaredTarget(key, object, outside, allowance, approvals);
       const problem =
-        modeProblem(object, allowance) ?? (await refusalOfPolicy(target, this.#tools.policy));
+        modeProblem(object, allowance) ?? (await findPolicyRefusal(target, this.#tools.policy));
       if (problem !== null) throw problem;
       if (outsideNames(object).length > 0) this.#readOutsideAgain(key, target);
       return {
@@ -418,7 +422,8 @@ export class ClusterSource implements SettingsSource {
     const metadata = namespace === undefined ? { name } : { name, namespace };
     const { limits } = allowance;
     const approvals = this.#approvalsOf(key, { metadata, spec }, allowance);
-    const read = (): Target => targetOf(key, { metadata, spec }, outside, { limits }, approvals);
+    const read = (): Target =>
+      parseDeclaredTarget(key, { metadata, spec }, outside, { limits }, approvals);
     return this.#targets.of(target, read);
   }
 
@@ -427,7 +432,7 @@ export class ClusterSource implements SettingsSource {
     object: Pick<TargetResource, 'metadata' | 'spec'>,
     { requiresApproval }: Allowance,
   ): Approvals | null {
-    return this.#tools.approvals.approvalsOf(key, approvedDigest(object), requiresApproval);
+    return this.#tools.approvals.approvalsOf(key, readApprovedDigest(object), requiresApproval);
   }
 
   #every(target: Target | null): number {

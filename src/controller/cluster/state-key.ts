@@ -13,7 +13,7 @@ const TRIES = 5;
  * The key of the fingerprints: the member `key` of a Secret in the namespace of the pod. If the Secret has none yet, this makes one; of several pods
  * that do so at once, one key stays. Throws a SetpointError if it cannot be read or written.
  */
-export async function stateKey(
+export async function loadStateKey(
   api: Pick<KubeApi, 'ask'>,
   namespace: string,
   name: string,
@@ -23,7 +23,7 @@ export async function stateKey(
   const about = { what: 'Secrets', purpose: `use the Secret ${name}`, namespace, rule };
   for (let tries = 0; tries < TRIES; tries += 1) {
     const found = await api.ask({ method: 'GET', path, within: WITHIN, about });
-    if (found.kind !== 'done') throw missing(name, namespace);
+    if (found.kind !== 'done') throw createMissingKeyError(name, namespace);
     const { metadata, data } = found.value as KubeResource & {
       readonly data?: Readonly<Record<string, string>>;
     };
@@ -59,7 +59,7 @@ function usableKey(packed: string, name: string): string {
   });
 }
 
-function missing(name: string, namespace: string): SetpointError {
+function createMissingKeyError(name: string, namespace: string): SetpointError {
   return new SetpointError(
     'cluster-failed',
     `There is no Secret ${name} in the namespace ${namespace}.`,

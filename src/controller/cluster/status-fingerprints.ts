@@ -43,7 +43,7 @@ export class ClusterFingerprints {
   of(key: string): FingerprintPlace {
     return {
       version: () => this.#found(key),
-      read: () => documentOf(this.#found(key)),
+      read: () => createFingerprintDocument(this.#found(key)),
       replace: (document) => this.#replace(key, document),
     };
   }
@@ -61,7 +61,7 @@ export class ClusterFingerprints {
     const { namespace = 'default', name } = this.#objects.objects.get(key)?.metadata ?? {
       name: key,
     };
-    const fingerprints = statusOf(document);
+    const fingerprints = createFingerprintStatus(document);
     const answer = await this.#api.ask({
       method: 'PATCH',
       path: `${targetPath(namespace, name)}/status`,
@@ -83,7 +83,10 @@ export class ClusterFingerprints {
   }
 }
 
-function statusOf({ key_id: keyId, entries }: FingerprintDocument): StatusFingerprints {
+function createFingerprintStatus({
+  key_id: keyId,
+  entries,
+}: FingerprintDocument): StatusFingerprints {
   const address = entries.at(-1)?.address ?? '';
   const own = entries.filter((entry) => entry.address === address);
   let room = MOST_CHARACTERS;
@@ -96,7 +99,7 @@ function statusOf({ key_id: keyId, entries }: FingerprintDocument): StatusFinger
 }
 
 /** Null without fingerprints. The definition sees to their form. */
-function documentOf(found: StatusFingerprints | null): FingerprintDocument | null {
+function createFingerprintDocument(found: StatusFingerprints | null): FingerprintDocument | null {
   if (found === null) return null;
   const { keyId, address, entries } = found;
   return {

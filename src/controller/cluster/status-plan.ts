@@ -1,6 +1,6 @@
 import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
-import { counted } from '../../reconciler/model/wording.ts';
+import { formatCount } from '../../reconciler/model/wording.ts';
 import type { Json } from '../../reconciler/model/value.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest } from '../watch/healing.ts';
@@ -31,7 +31,10 @@ export function statusPlan({ changes }: EnvironmentPlan, digest: string): Status
   for (const { path, action, before, after, sensitive } of changes) {
     const values = sensitive
       ? { sensitive: true as const }
-      : given({ before: shown(before), after: shown(after) });
+      : omitUndefinedMembers({
+          before: formatStatusValue(before),
+          after: formatStatusValue(after),
+        });
     const item = { path: visible(formatPath(path)), action, ...values };
     room -= JSON.stringify(item).length;
     if (items.length === MOST_ITEMS || room < 0) break;
@@ -40,25 +43,25 @@ export function statusPlan({ changes }: EnvironmentPlan, digest: string): Status
   return {
     digest: approvalDigest({ digest }),
     changes: changes.length,
-    summary: counted(changes.length, 'change'),
+    summary: formatCount(changes.length, 'change'),
     items,
   };
 }
 
-function shown(value: Json): string | undefined {
+function formatStatusValue(value: Json): string | undefined {
   if (value === null) return undefined;
   const text = visible(typeof value === 'string' ? value : JSON.stringify(value));
-  return shortened(text, LONGEST_VALUE);
+  return shortenStatusText(text, LONGEST_VALUE);
 }
 
 /** Half a character at the end would come back as another one, and the status would be written again and again. */
-export function shortened(text: string, longest: number): string {
+export function shortenStatusText(text: string, longest: number): string {
   if (text.length <= longest) return text;
   return `${text.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** The members that have a value. */
-export function given<T extends object>(
+export function omitUndefinedMembers<T extends object>(
   members: T,
 ): Partial<{ [K in keyof T]: Exclude<T[K], undefined> }> {
   return Object.fromEntries(

@@ -9,7 +9,7 @@ import { isBefore, type KubeResource } from './stored-object.ts';
 import { targetPath, type TargetResource } from './target-resource.ts';
 import {
   isYetToRead,
-  statusOf,
+  computeTargetStatus,
   withoutFraction,
   type TargetKnown,
   type TargetStatus,
@@ -178,7 +178,7 @@ export class StatusWriter {
     const shown = this.#shown(key, object);
     const known = this.#tools.known(key, { ...object, status: shown });
     if (known === null || isYetToRead(known)) return;
-    const status = statusOf(known, withoutFraction(new Date(clock.now()).toISOString()));
+    const status = computeTargetStatus(known, withoutFraction(new Date(clock.now()).toISOString()));
     if (!this.#isOther(shown, status)) return;
     const { namespace = 'default', name } = object.metadata;
     const path = `${targetPath(namespace, name)}/status`;
@@ -187,13 +187,13 @@ export class StatusWriter {
         method: 'PATCH',
         path,
         contentType: 'application/merge-patch+json',
-        body: { status: mergePatch(shown, status) },
+        body: { status: createMergePatch(shown, status) },
         within: WITHIN,
         about: { what: STATUS, purpose: `write ${STATUS}`, namespace },
       });
       if (answer.kind === 'conflict') return this.#writeLater(key);
       this.writes += 1;
-      this.#written.set(key, { version: versionIn(answer), status });
+      this.#written.set(key, { version: readResourceVersion(answer), status });
       this.#tools.written(object, shown, status);
       this.#isWell(key);
     } catch (thrown) {
@@ -227,7 +227,9 @@ export class StatusWriter {
 
   #isOther(before: Partial<TargetStatus>, now: TargetStatus): boolean {
     const { objects } = this.#tools.objects;
-    if (JSON.stringify(sorted(timeless(before))) !== JSON.stringify(sorted(timeless(now))))
+    if (
+      JSON.stringify(sortMembers(timeless(before))) !== JSON.stringify(sortMembers(timeless(now)))
+    )
       return true;
     const last = Date.parse(before.lastLook?.time ?? '');
     const next = Date.parse(now.lastLook?.time ?? '');
@@ -246,7 +248,7 @@ export class StatusWriter {
 }
 
 /** The version of the object that an answer has; empty if there is none any more. */
-function versionIn(answer: KubeAnswer): string {
+function readResourceVersion(answer: KubeAnswer): string {
   const value = answer.kind === 'done' ? (answer.value as KubeResource) : null;
   return value?.metadata.resourceVersion ?? '';
 }
@@ -258,22 +260,22 @@ function timeless({ lastLook, lastInSync, ...status }: Partial<TargetStatus>): o
 }
 
 /** With the members of all maps in one order: the API server has its own. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortMembers);
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
+  return Object.fromEntries(members.map(([name, member]) => [name, sortMembers(member)]));
 }
 
 /** The merge patch (RFC 7396) that makes one status of another. */
-export function mergePatch(
+export function createMergePatch(
   before: Readonly<Record<string, unknown>>,
   after: object,
 ): Record<string, unknown> {
   const gone = Object.keys(before).filter((name) => !(name in after));
   const members = Object.entries(after).map(([name, value]): [string, unknown] => {
     const former = before[name];
-    return isMap(former) && isMap(value) ? [name, mergePatch(former, value)] : [name, value];
+    return isMap(former) && isMap(value) ? [name, createMergePatch(former, value)] : [name, value];
   });
   return Object.fromEntries([...gone.map((name) => [name, null] as const), ...members]);
 }

@@ -2,14 +2,19 @@ import { ERRORS, type ErrorCode } from '../../reconciler/model/error.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { HealFailed, WatchState } from '../../reconciler/model/watch.ts';
-import { counted, namesListed } from '../../reconciler/model/wording.ts';
+import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
 import { isPassing } from '../watch/schedule.ts';
-import { generationOf, versionNow, type TargetResource } from './target-resource.ts';
+import { parseGeneration, versionNow, type TargetResource } from './target-resource.ts';
 import type { Waiting } from './declared.ts';
-import { given, shortened, statusPlan, type StatusPlan } from './status-plan.ts';
-import { stalledReason } from './unwatched.ts';
+import {
+  omitUndefinedMembers,
+  shortenStatusText,
+  statusPlan,
+  type StatusPlan,
+} from './status-plan.ts';
+import { findStalledReason } from './unwatched.ts';
 
 /** What the controller writes into `status` of a SettingsTarget. */
 export interface TargetStatus {
@@ -101,13 +106,13 @@ export interface TargetKnown {
 type Said = Pick<StatusCondition, 'message' | 'reason' | 'status' | 'type'>;
 
 /** The status of an object. `now` is ISO 8601: conditions that are as before keep the time of their last transition. */
-export function statusOf(known: TargetKnown, now: string): TargetStatus {
+export function computeTargetStatus(known: TargetKnown, now: string): TargetStatus {
   const { object, state, handled } = known;
   const before = (object.status ?? {}) as unknown as Partial<TargetStatus>;
   const why = whySuspended(object, state);
   const isSuspended = why !== null;
-  const said = isSuspended ? suspended(before, why) : conditionsOf(known);
-  const generation = generationOf(object);
+  const said = isSuspended ? createSuspendedConditions(before, why) : computeConditions(known);
+  const generation = parseGeneration(object);
   const conditions = said.map((one): StatusCondition => {
     const last = before.conditions?.find(({ type }) => type === one.type);
     const lastTransitionTime = last?.status === one.status ? last.lastTransitionTime : now;
@@ -119,19 +124,27 @@ export function statusOf(known: TargetKnown, now: string): TargetStatus {
   return {
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     ...(lastHandled === undefined ? {} : { lastHandledReconcileAt: lastHandled }),
-    sync: syncOf(said),
+    sync: describeSync(said),
     conditions,
-    ...(state === null || isOfAnother(object, state) ? kept(before) : seen(state)),
+    ...(state === null || isOfAnother(object, state)
+      ? preserveShownStatus(before)
+      : createObservedStatus(state)),
     ...historyAfter(before.history ?? [], known.applied),
   };
 }
 
 /** What an object showed before it was suspended, or became invalid. */
-function kept({ target, plan, lastLook, lastInSync, lastApplied }: Partial<TargetStatus>) {
-  return given({ target, plan, lastLook, lastInSync, lastApplied });
+function preserveShownStatus({
+  target,
+  plan,
+  lastLook,
+  lastInSync,
+  lastApplied,
+}: Partial<TargetStatus>) {
+  return omitUndefinedMembers({ target, plan, lastLook, lastInSync, lastApplied });
 }
 
-function seen({
+function createObservedStatus({
   origin,
   dialect,
   release,
@@ -145,8 +158,8 @@ function seen({
   const planned = plan === null || plan.error !== null ? undefined : statusPlan(plan, digest);
   const at = (time: string | null) => (time === null ? undefined : { time: withoutFraction(time) });
   const look = at(lastRead);
-  return given({
-    target: given({
+  return omitUndefinedMembers({
+    target: omitUndefinedMembers({
       origin: origin ?? undefined,
       dialect: dialect ?? undefined,
       release: release ?? undefined,
@@ -176,7 +189,7 @@ export function withoutFraction(time: string): string {
   return time.replace(/\.\d+Z$/, 'Z');
 }
 
-function syncOf(said: readonly Said[]): TargetStatus['sync'] {
+function describeSync(said: readonly Said[]): TargetStatus['sync'] {
   const drifted = said.find(({ type }) => type === 'Drifted')?.status;
   return drifted === 'True' ? 'OutOfSync' : drifted === 'False' ? 'Synced' : 'Unknown';
 }
@@ -187,7 +200,7 @@ function condition(
   reason: string,
   message: string,
 ): Said {
-  return { type, status, reason, message: shortened(visible(message), LONGEST_MESSAGE) };
+  return { type, status, reason, message: shortenStatusText(visible(message), LONGEST_MESSAGE) };
 }
 
 /** Why nothing is written, if somebody suspended the object, in it or by `setpoint suspend`; null if nobody did. */
@@ -198,7 +211,10 @@ function whySuspended({ spec }: TargetResource, state: WatchState | null): strin
 }
 
 /** What was last said of Ready and of Drifted stays, and nothing is under way. */
-function suspended(before: Partial<TargetStatus>, message: string): readonly Said[] {
+function createSuspendedConditions(
+  before: Partial<TargetStatus>,
+  message: string,
+): readonly Said[] {
   const stays = (before.conditions ?? []).filter(({ type }) =>
     ['Ready', 'Drifted', 'Verified'].includes(type),
   );
@@ -212,9 +228,9 @@ function suspended(before: Partial<TargetStatus>, message: string): readonly Sai
   ];
 }
 
-function conditionsOf(known: TargetKnown): readonly Said[] {
+function computeConditions(known: TargetKnown): readonly Said[] {
   const { state, invalid } = known;
-  if (invalid !== null) return stalledBy(invalid);
+  if (invalid !== null) return createInvalidConditions(invalid);
   if (state === null || !isObserved(known)) {
     const { reason, message } = known.waiting ?? NOT_READ;
     return [
@@ -226,7 +242,7 @@ function conditionsOf(known: TargetKnown): readonly Said[] {
   const { plan } = state;
   if (plan?.error !== null && plan?.error !== undefined)
     return unread(plan.error, known.waiting === null ? '' : ` ${known.waiting.message}`);
-  return [...compared(known, state), ...verified(plan)];
+  return [...createComparedConditions(known, state), ...createVerifiedConditions(plan)];
 }
 
 /** Whether there is nothing to tell yet: what the status says is of the object as it is, and this process is yet to read the server. */
@@ -236,7 +252,7 @@ export function isYetToRead(known: TargetKnown): boolean {
   if (waiting !== null && waiting.reason !== PROGRESSING) return false;
   const observed = object.status?.['observedGeneration'];
   if (invalid !== null || whySuspended(object, state) !== null) return false;
-  return observed === generationOf(object) && !(isRead && isObserved(known));
+  return observed === parseGeneration(object) && !(isRead && isObserved(known));
 }
 
 /** Whether the last read was by the object as it is now. */
@@ -255,7 +271,7 @@ function unknownDrift(message: string): Said {
 }
 
 /** What somebody has to see to: nothing goes on by itself. */
-function stalled(reason: string, message: string, drifted: Said): readonly Said[] {
+function createStalledConditions(reason: string, message: string, drifted: Said): readonly Said[] {
   return [
     condition('Ready', 'False', reason, message),
     condition('Stalled', 'True', reason, message),
@@ -268,8 +284,11 @@ const NOT_READ: Waiting = {
   message: 'The server was not read since the object changed.',
 };
 
-function stalledBy({ reason, message }: NonNullable<TargetKnown['invalid']>): readonly Said[] {
-  return stalled(reason, message, unknownDrift(message));
+function createInvalidConditions({
+  reason,
+  message,
+}: NonNullable<TargetKnown['invalid']>): readonly Said[] {
+  return createStalledConditions(reason, message, unknownDrift(message));
 }
 
 /** Reasons of which the journal has an event of its own, or of objects that go on by themselves. */
@@ -286,12 +305,14 @@ export function newReason(
   before: Partial<TargetStatus>,
   now: TargetStatus,
 ): { readonly reason: string; readonly message: string } | null {
-  const [found] = waitingIn(now);
-  const [known] = waitingIn(before);
+  const [found] = listUnusualConditions(now);
+  const [known] = listUnusualConditions(before);
   return found === undefined || found.reason === known?.reason ? null : found;
 }
 
-function waitingIn({ conditions = [] }: Partial<TargetStatus>): readonly StatusCondition[] {
+function listUnusualConditions({
+  conditions = [],
+}: Partial<TargetStatus>): readonly StatusCondition[] {
   return conditions.filter(
     ({ type, reason }) => (type === 'Stalled' || type === 'Reconciling') && !USUAL.has(reason),
   );
@@ -302,7 +323,8 @@ function unread(
   waits: string,
 ) {
   const message = `${problem}${waits}`;
-  if (!isPassing(code)) return stalledBy({ reason: stalledReason({ code }), message });
+  if (!isPassing(code))
+    return createInvalidConditions({ reason: findStalledReason({ code }), message });
   return [
     condition('Ready', 'False', 'Unreachable', message),
     condition('Reconciling', 'True', 'ProgressingWithRetry', message),
@@ -310,7 +332,7 @@ function unread(
   ];
 }
 
-function verified(plan: EnvironmentPlan | null): readonly Said[] {
+function createVerifiedConditions(plan: EnvironmentPlan | null): readonly Said[] {
   const unknown = plan?.unknown ?? [];
   if (unknown.length === 0) return [];
   // What is missing comes first: somebody has to see to it.
@@ -319,23 +341,26 @@ function verified(plan: EnvironmentPlan | null): readonly Said[] {
   const names = first.map(({ path, kind, reason }) =>
     kind === 'missing' ? `${formatPath(path)} (${reason})` : formatPath(path),
   );
-  const message = `${counted(unknown.length, 'value')} cannot be compared: ${namesListed(names)}.`;
+  const message = `${formatCount(unknown.length, 'value')} cannot be compared: ${namesListed(names)}.`;
   return [condition('Verified', 'False', 'NotComparable', message)];
 }
 
-function compared({ object, notHealed, rivals }: TargetKnown, state: WatchState): readonly Said[] {
+function createComparedConditions(
+  { object, notHealed, rivals }: TargetKnown,
+  state: WatchState,
+): readonly Said[] {
   const { plan } = state;
   const changes = plan?.changes.length ?? 0;
   if (state.found === 'in-sync' || (state.found === 'unknown' && changes === 0)) {
     const hidden = (plan?.unknown ?? []).filter(({ kind }) => kind === 'stored');
-    if (hidden.length > 0) return notCompared(hidden);
+    if (hidden.length > 0) return describeHiddenValues(hidden);
     const message = 'The server has all that is declared and can be compared.';
     return [
       condition('Ready', 'True', 'InSync', message),
       condition('Drifted', 'False', 'InSync', message),
     ];
   }
-  const summary = `${counted(changes, 'change')}.`;
+  const summary = `${formatCount(changes, 'change')}.`;
   const drifted = condition(
     'Drifted',
     'True',
@@ -345,20 +370,20 @@ function compared({ object, notHealed, rivals }: TargetKnown, state: WatchState)
   const refusals = plan?.refusals.map(({ message }) => message) ?? [];
   if (object.spec.mode === 'Observe')
     return [condition('Ready', 'True', 'Observed', [summary, ...refusals].join(' ')), drifted];
-  if (refusals.length > 0) return stalled('Refused', refusals.join(' '), drifted);
+  if (refusals.length > 0) return createStalledConditions('Refused', refusals.join(' '), drifted);
   if (state.settings.approvals?.covers(approvalDigest(state)) === false)
-    return stalled('NotCovered', NOT_APPROVED, drifted);
+    return createStalledConditions('NotCovered', NOT_APPROVED, drifted);
   if (state.stopped !== null) {
     const others = rivals.length === 0 ? '' : ` Also of this server: ${namesListed(rivals, 3)}.`;
-    return stalled(
+    return createStalledConditions(
       'Stopped',
-      `${shortened(state.stopped.reason, 600)}${others} ${RESUME}`,
+      `${shortenStatusText(state.stopped.reason, 600)}${others} ${RESUME}`,
       drifted,
     );
   }
   const { healFailed } = state;
   if (healFailed !== null && (healFailed.isRefused || isStanding(healFailed)))
-    return stalled(reasonOf(healFailed), healFailed.message, drifted);
+    return createStalledConditions(findBlockedReason(healFailed), healFailed.message, drifted);
   const message =
     healFailed?.message ?? (notHealed === null ? summary : `${summary} Not written: ${notHealed}.`);
   return [
@@ -374,12 +399,12 @@ function compared({ object, notHealed, rivals }: TargetKnown, state: WatchState)
 }
 
 /** Nothing is known to differ, and nothing shows that the secrets do not: a Secret may have been rotated. */
-function notCompared(hidden: EnvironmentPlan['unknown']): readonly Said[] {
+function describeHiddenValues(hidden: EnvironmentPlan['unknown']): readonly Said[] {
   const names = namesListed(
     hidden.map(({ path }) => formatPath(path)),
     3,
   );
-  const message = `All that can be compared is equal. ${counted(hidden.length, 'secret value')} cannot be compared: ${names}. The controller compares what it has written itself, if it has a key (--state-secret).`;
+  const message = `All that can be compared is equal. ${formatCount(hidden.length, 'secret value')} cannot be compared: ${names}. The controller compares what it has written itself, if it has a key (--state-secret).`;
   return [
     condition('Ready', 'True', 'SecretsNotCompared', message),
     condition('Drifted', 'Unknown', 'SecretsNotCompared', message),
@@ -391,6 +416,6 @@ const NOT_APPROVED =
 const RESUME = 'A change of the object lets it be healed again.';
 
 /** Why no write goes on by itself: the object or its Secrets must change, or what refuses it. */
-function reasonOf({ code, isRefused }: HealFailed): string {
+function findBlockedReason({ code, isRefused }: HealFailed): string {
   return !isRefused && ERRORS[code as ErrorCode].exit === 3 ? 'Invalid' : 'Refused';
 }

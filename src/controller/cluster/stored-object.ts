@@ -1,6 +1,6 @@
 import { hasTypes, statusSchema } from '../../reconciler/kubernetes/crd.ts';
 import { isRecord, type Value, type ValueRecord } from '../../reconciler/model/value.ts';
-import { OBJECT_LIMITS, storedSize } from './limits.ts';
+import { OBJECT_LIMITS, estimateStoredSize } from './limits.ts';
 import type { RawObject } from './object-stream.ts';
 
 /** The annotations that ask for a read: a new value is answered in `status.lastHandledReconcileAt`. */
@@ -54,24 +54,27 @@ export function readObject(
   find: (key: string) => KubeResource | undefined,
   isShared = false,
 ): { readonly object: KubeResource; readonly size: number } | null {
-  const metadata = metadataOf(raw, isShared);
+  const metadata = readMetadata(raw, isShared);
   if (metadata === null) return null;
   const [spec, status] = [raw.get('spec'), raw.get('status')];
   const named = { metadata };
   const before = find(objectKey(named));
-  const shown = isShared ? statusOf(status) : parsed('status', status);
-  const refused = refusalOf(spec);
+  const shown = isShared ? parseStoredStatus(status) : parseStoredMember('status', status);
+  const refused = findSpecRefusal(spec);
   const counted = isShared ? Math.max(0, (status?.bytes ?? 0) - OBJECT_LIMITS.freeStatusBytes) : 0;
-  const size = storedSize(spec?.bytes ?? 0, spec?.tokens ?? 0) + counted;
+  const size = estimateStoredSize(spec?.bytes ?? 0, spec?.tokens ?? 0) + counted;
   if (refused !== null)
-    return { object: { ...named, spec: {}, refused, ...shown }, size: storedSize(0, 0) + counted };
+    return {
+      object: { ...named, spec: {}, refused, ...shown },
+      size: estimateStoredSize(0, 0) + counted,
+    };
   const isSame = before?.refused === undefined && isSameSpec(before, named);
-  const specified = isSame ? { spec: before?.spec } : parsed('spec', spec);
+  const specified = isSame ? { spec: before?.spec } : parseStoredMember('spec', spec);
   return { object: { ...named, ...specified, ...shown }, size };
 }
 
 /** What names an object, and its version. */
-export function nameIn(
+export function readObjectName(
   raw: RawObject,
 ): Pick<KubeMetadata, 'name' | 'namespace' | 'resourceVersion'> {
   const text = raw.get('metadata')?.text;
@@ -83,7 +86,7 @@ export function withoutSpec(object: KubeResource, refused: Refusal): KubeResourc
   return { ...object, spec: {}, refused };
 }
 
-function parsed(name: 'spec' | 'status', member: ReturnType<RawObject['get']>) {
+function parseStoredMember(name: 'spec' | 'status', member: ReturnType<RawObject['get']>) {
   const { text = null, depth = 0 } = member ?? {};
   return text !== null && depth <= OBJECT_LIMITS.depth
     ? { [name]: JSON.parse(text) as unknown }
@@ -91,8 +94,8 @@ function parsed(name: 'spec' | 'status', member: ReturnType<RawObject['get']>) {
 }
 
 /** Members of another form count as none: somebody else may have written them, under an older definition. */
-function statusOf(member: ReturnType<RawObject['get']>) {
-  const { status } = parsed('status', member);
+function parseStoredStatus(member: ReturnType<RawObject['get']>) {
+  const { status } = parseStoredMember('status', member);
   if (!isRecord(status as Value)) return {};
   const { properties = {} } = statusSchema();
   const fitting = Object.entries(status as ValueRecord).filter(([name, value]) =>
@@ -101,7 +104,7 @@ function statusOf(member: ReturnType<RawObject['get']>) {
   return { status: Object.fromEntries(fitting) };
 }
 
-function refusalOf(spec: ReturnType<RawObject['get']>): Refusal | null {
+function findSpecRefusal(spec: ReturnType<RawObject['get']>): Refusal | null {
   if (spec === undefined) return null;
   if (spec.text === null) return { by: 'bytes', size: spec.bytes };
   const { tokens, depth } = spec;
@@ -110,7 +113,7 @@ function refusalOf(spec: ReturnType<RawObject['get']>): Refusal | null {
 }
 
 /** Not who wrote which of its fields, of its annotations those that are read, and labels of namespaces alone: people may write more than a MiB of them. */
-function metadataOf(raw: RawObject, isShared: boolean): KubeMetadata | null {
+function readMetadata(raw: RawObject, isShared: boolean): KubeMetadata | null {
   const text = raw.get('metadata')?.text;
   if (typeof text !== 'string') return null;
   const all = JSON.parse(text) as KubeMetadata;

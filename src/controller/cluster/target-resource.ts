@@ -25,41 +25,41 @@ export function isDeleted({ metadata }: KubeResource): boolean {
 }
 
 /** How a state names what it was read by: the generation, and of which object, as one of the same name may follow it. */
-export function versionOf(generation: number, uid: string): string {
+export function formatStateVersion(generation: number, uid: string): string {
   return `generation-${generation}-of-${uid.slice(0, 8)}`;
 }
 
 /** The same of an object as it is now. */
 export function versionNow(object: KubeResource): string {
-  return versionOf(generationOf(object), uidOf(object));
+  return formatStateVersion(parseGeneration(object), parseUid(object));
 }
 
-export function generationOf({ metadata }: KubeResource): number {
+export function parseGeneration({ metadata }: KubeResource): number {
   return metadata.generation ?? 0;
 }
 
-export function namespaceOf({ metadata }: KubeResource): string {
+export function parseNamespace({ metadata }: KubeResource): string {
   return metadata.namespace ?? 'default';
 }
 
-export function uidOf({ metadata }: KubeResource): string {
+export function parseUid({ metadata }: KubeResource): string {
   return metadata.uid ?? '';
 }
 
 /** What `spec.approval` names; null if nothing is to be approved. */
-export function approvedDigest({ spec }: Pick<TargetResource, 'spec'>): string | null {
+export function readApprovedDigest({ spec }: Pick<TargetResource, 'spec'>): string | null {
   const approval = spec['approval'] as { readonly planDigest?: string } | undefined;
   return approval === undefined ? null : (approval.planDigest ?? '');
 }
 
 /** The address of the server of an object, as it is written. */
-export function addressOf({ server }: Partial<Pick<TargetSpec, 'server'>>): string {
+export function readServerAddress({ server }: Partial<Pick<TargetSpec, 'server'>>): string {
   const url = server?.['url'];
   return typeof url === 'string' ? url.replace(/\/+$/, '') : '';
 }
 
 /** The origin that an object sends its values to; null if it names none. */
-export function originOf(object: TargetResource | undefined): string | null {
+export function readServerOrigin(object: TargetResource | undefined): string | null {
   const { server } = (object?.spec ?? {}) as Partial<TargetSpec>;
   const url = server?.['url'];
   if (typeof url !== 'string' || !URL.canParse(url)) return null;
@@ -78,14 +78,16 @@ export function sortByAge(
 }
 
 /** The names of other objects of its namespace that name the same server. */
-export function rivalsOf(
+export function listRivals(
   object: TargetResource,
   objects: ReadonlyMap<string, TargetResource>,
 ): readonly string[] {
   const { namespace, name } = object.metadata;
-  const address = addressOf(object.spec);
+  const address = readServerAddress(object.spec);
   return [...objects.values()].flatMap(({ metadata, spec }) =>
-    metadata.name !== name && metadata.namespace === namespace && addressOf(spec) === address
+    metadata.name !== name &&
+    metadata.namespace === namespace &&
+    readServerAddress(spec) === address
       ? [metadata.name]
       : [],
   );

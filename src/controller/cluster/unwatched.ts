@@ -1,7 +1,7 @@
 import type { SetpointError } from '../../reconciler/model/error.ts';
 import { OverLimit } from './declared.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
-import { lineOf, textOfProblem } from '../watch/source.ts';
+import { formatDiagnosticPlace, textOfProblem } from '../watch/source.ts';
 
 const FORBIDDEN: ReadonlySet<string> = new Set([
   'unauthorized',
@@ -11,7 +11,7 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
 ]);
 
 /** The reason of an object that is not read until it is corrected, allowed, or has room. */
-export function stalledReason(problem: {
+export function findStalledReason(problem: {
   readonly code: string;
 }): 'Forbidden' | 'Invalid' | 'OverLimit' {
   if (problem instanceof OverLimit) return 'OverLimit';
@@ -22,6 +22,8 @@ export function stalledReason(problem: {
 export function whyInvalid(problem: SetpointError): string {
   return textOfProblem(problem, (one) => {
     if (one.file.startsWith('SettingsTarget ')) return formatPath(['spec', ...one.path]);
-    return one.path.length === 0 ? lineOf(one) : `${one.file}: ${formatPath(one.path)}`;
+    return one.path.length === 0
+      ? formatDiagnosticPlace(one)
+      : `${one.file}: ${formatPath(one.path)}`;
   });
 }

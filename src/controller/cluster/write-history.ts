@@ -3,7 +3,7 @@ import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest } from '../watch/healing.ts';
 import type { SettingsApprovals } from './approvals.ts';
 import { withoutFraction, type AppliedPlan } from './status.ts';
-import { generationOf, type TargetResource } from './target-resource.ts';
+import { parseGeneration, type TargetResource } from './target-resource.ts';
 
 const LONGEST_NAME = 256;
 /** Writes that a status lists. */
@@ -41,7 +41,7 @@ export class WriteHistory {
     const isApproved = state.settings.approvals !== undefined;
     const entry: AppliedPlan = {
       time,
-      generation: generationOf(object),
+      generation: parseGeneration(object),
       digest,
       result: outcome.status,
       changes: outcome.changes.length,

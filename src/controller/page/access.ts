@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isLoopback } from '../../reconciler/model/address.ts';
+import { isLoopbackHost } from '../../reconciler/model/address.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Secret } from '../../reconciler/model/secret.ts';
 import type { ListenOptions } from './listen-options.ts';
@@ -36,7 +36,7 @@ export class Access {
     this.#options = options;
     this.#token = options.token;
     this.#clock = clock;
-    this.readingTakesLogin = !isLoopback(inUrl(options.host)) || options.publicOrigin !== null;
+    this.readingTakesLogin = !isLoopbackHost(inUrl(options.host)) || options.publicOrigin !== null;
     this.isSecure = options.tls !== null || options.publicOrigin !== null;
   }
 
@@ -56,7 +56,7 @@ export class Access {
     if (this.readingTakesLogin && this.#options.publicOrigin === null) return true;
     const name = URL.canParse(`http://${host ?? ''}`) ? new URL(`http://${host ?? ''}`) : null;
     if (name === null || name.pathname !== '/' || name.username !== '') return false;
-    return isLoopback(name.hostname) || `https://${host ?? ''}` === this.#options.publicOrigin;
+    return isLoopbackHost(name.hostname) || `https://${host ?? ''}` === this.#options.publicOrigin;
   }
 
   /** Whether a request that changes something comes from a page of ours. Browsers say so; a tool sends neither header. */
@@ -123,12 +123,14 @@ export class Access {
   /** Behind a proxy it is the last address that the proxy has added; of IPv6 the network. */
   #addressOf(request: IncomingMessage): string {
     const forwarded = this.#options.publicOrigin === null ? '' : lastForwarded(request);
-    return networkOf(forwarded === '' ? (request.socket.remoteAddress ?? '') : forwarded);
+    return computeClientNetwork(
+      forwarded === '' ? (request.socket.remoteAddress ?? '') : forwarded,
+    );
   }
 }
 
 /** An address; of IPv6 its network, which one client has all of. */
-export function networkOf(address: string): string {
+export function computeClientNetwork(address: string): string {
   return address.includes(':') && !address.includes('.')
     ? address.split(':').slice(0, 4).join(':')
     : address;
@@ -147,10 +149,10 @@ function lastForwarded(request: IncomingMessage): string {
 
 /** In constant time, whatever the text is. */
 function isToken(token: Secret, text: string): boolean {
-  return token.fits((value) => timingSafeEqual(sha256(value), sha256(text)));
+  return token.fits((value) => timingSafeEqual(hashToBuffer(value), hashToBuffer(text)));
 }
 
-function sha256(text: string): Buffer {
+function hashToBuffer(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 

@@ -7,12 +7,12 @@ import {
   loginHtml,
   planPageHtml,
   planToShow,
-  suspensionFrom,
+  parseSuspension,
   type ShownPlan,
 } from './actions.ts';
 import {
   errorAnswer,
-  missing,
+  answerMissingEnvironment,
   pageAnswer,
   refusalAnswer,
   wantsPage,
@@ -21,7 +21,7 @@ import {
   type Served,
 } from './answers.ts';
 import { nameGiven } from '../watch/watching.ts';
-import { refusedAction, whoActs } from './may-act.ts';
+import { refuseForbiddenAction, resolveRequestActor } from './may-act.ts';
 import { localPath } from './local-path.ts';
 import { environmentAddress } from './parts.ts';
 import { severalRoutes } from './several.ts';
@@ -41,7 +41,7 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
     const { origin, 'sec-fetch-site': site } = call.env.incoming.headers;
     const isSilent = origin === undefined && site === undefined;
     if ((isTool && isSilent) || access.isFromHere(call.env.incoming)) {
-      const form = await postedForm(call.env.incoming);
+      const form = await readPostedForm(call.env.incoming);
       if (form === null)
         return call.text('The request is too large.\n', 413, { Connection: 'close' });
       call.set('form', form);
@@ -87,7 +87,7 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
 }
 
 /** The body of a request as a form; null if it is too large. What is no form is one without members that anybody asks for. */
-async function postedForm(request: IncomingMessage): Promise<URLSearchParams | null> {
+async function readPostedForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
@@ -100,11 +100,11 @@ async function postedForm(request: IncomingMessage): Promise<URLSearchParams | n
 
 async function act(served: Served, call: Call): Promise<Response> {
   const { watching } = served;
-  const refused = refusedAction(served, call);
+  const refused = refuseForbiddenAction(served, call);
   if (refused !== null) return refused;
   const form = call.get('form');
   const name = call.req.param('name') ?? '';
-  if (watching.state(name) === undefined) return missing(served, call);
+  if (watching.state(name) === undefined) return answerMissingEnvironment(served, call);
   const back = markup`<a href="${environmentAddress(name)}">Back to ${name}</a>`;
   try {
     return await done(served, call, name, form);
@@ -126,26 +126,35 @@ async function done(
     case 'read': {
       const wait = Math.ceil((await watching.readNow(name)) / 1_000);
       const held = `${name} is read in ${wait} s: its policy allows no earlier read.`;
-      return said(call, name, wait > 1 ? held : `${name} is read at the next turn.`);
-    }
-    case 'suspend': {
-      const { reason, until } = suspensionFrom(form, clock.now());
-      await watching.suspend([name], { reason, until, ...whoActs(call) });
-      return said(call, name, 'It is suspended.');
-    }
-    case 'resume':
-      return said(
+      return redirectWithSentence(
         call,
         name,
-        (await watching.resume([name], whoActs(call).by)).length > 0
+        wait > 1 ? held : `${name} is read at the next turn.`,
+      );
+    }
+    case 'suspend': {
+      const { reason, until } = parseSuspension(form, clock.now());
+      await watching.suspend([name], { reason, until, ...resolveRequestActor(call) });
+      return redirectWithSentence(call, name, 'It is suspended.');
+    }
+    case 'resume':
+      return redirectWithSentence(
+        call,
+        name,
+        (await watching.resume([name], resolveRequestActor(call).by)).length > 0
           ? 'It is watched again.'
           : 'It is not suspended; nothing to resume.',
       );
     case 'plan':
       return planAnswer(served, call, await planToShow(watching, name), null);
     case 'apply': {
-      const applied = await applyShown(watching, name, form.get('digest') ?? '', whoActs(call).by);
-      if (typeof applied === 'string') return said(call, name, applied);
+      const applied = await applyShown(
+        watching,
+        name,
+        form.get('digest') ?? '',
+        resolveRequestActor(call).by,
+      );
+      if (typeof applied === 'string') return redirectWithSentence(call, name, applied);
       const why =
         'Nothing was written: this is not the plan that you were shown. It is the plan of now.';
       return planAnswer(served, call, applied, why);
@@ -156,7 +165,7 @@ async function done(
 }
 
 /** Leads back to the environment's page, or to the list that the form names, which shows the sentence once; answers a tool at once. */
-function said(call: Call, name: string, sentence: string): Response {
+function redirectWithSentence(call: Call, name: string, sentence: string): Response {
   const { session } = call.get('visitor');
   if (session === null) return call.json({ message: sentence });
   session.said = sentence;

@@ -1,9 +1,9 @@
 import { SetpointError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { Watching } from '../watch/watching.ts';
-import { digestOf } from '../watch/environment-state.ts';
+import { computeFoundDigest } from '../watch/environment-state.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
-import { counted } from '../../reconciler/model/wording.ts';
+import { formatCount } from '../../reconciler/model/wording.ts';
 import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import { sectionBodyHtml } from '../../reconciler/render/html/section.ts';
 import { planSection } from '../../reconciler/render/section.ts';
@@ -21,7 +21,7 @@ export async function planToShow(watching: Watching, name: string): Promise<Show
   const plan = await watching.planNow(name);
   const { status, changes, refusals } = plan;
   const canApply = status === 'differs' && changes.length > 0 && refusals.length === 0;
-  return { plan, digest: canApply ? digestOf(plan) : null };
+  return { plan, digest: canApply ? computeFoundDigest(plan) : null };
 }
 
 /**
@@ -43,7 +43,7 @@ const HOUR = 3_600_000;
 const MOST_HOURS = 24 * 366;
 
 /** The reason and the end of a suspension, from a form. Throws a usage error. */
-export function suspensionFrom(
+export function parseSuspension(
   form: URLSearchParams,
   now: number,
 ): { readonly reason: string; readonly until: string | null } {
@@ -116,7 +116,7 @@ export function planPageHtml(
   },
 ): Markup {
   const address = environmentAddress(name);
-  const count = counted(plan.changes.length, 'change');
+  const count = formatCount(plan.changes.length, 'change');
   return markup`<p class="back"><a href="${address}">← ${name}</a></p>
 <h1>Plan of ${name}</h1>
 ${said === null ? null : markup`<p class="box warn said" role="alert">${said}</p>\n`}<section aria-labelledby="plan-title">

@@ -7,7 +7,7 @@ import { errorHtml } from '../../reconciler/render/html/section.ts';
 import { markup, type MarkupPart } from '../../reconciler/render/html/page.ts';
 import type { Watching } from '../watch/watching.ts';
 import type { Access, Visitor } from './access.ts';
-import { framed, noticeHtml, type FrameParts } from './frame.ts';
+import { renderPageFrame, noticeHtml, type FrameParts } from './frame.ts';
 import type { Streams } from './streams.ts';
 
 /** What every route needs. */
@@ -42,7 +42,7 @@ export function pageAnswer(
   status: Status = 200,
 ): Response {
   const url = new URL(call.req.url);
-  const text = framed({
+  const text = renderPageFrame({
     live: null,
     ...parts,
     now: clock.now(),
@@ -67,7 +67,10 @@ export function refusalAnswer(
   return pageAnswer(served, call, { title: heading, main }, status);
 }
 
-export function missing(served: Pick<Served, 'access' | 'clock'>, call: Call): Response {
+export function answerMissingEnvironment(
+  served: Pick<Served, 'access' | 'clock'>,
+  call: Call,
+): Response {
   const hint = 'It may have left the settings file.';
   return refusalAnswer(served, call, 404, 'No environment has this name.', hint);
 }

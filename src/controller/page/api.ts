@@ -5,10 +5,10 @@ import type { Condition, JournalRecord, WatchState } from '../../reconciler/mode
 import { isFlapping } from '../watch/flapping.ts';
 import { whatDiffers, whyNotHealed } from '../watch/healing.ts';
 import type { Watching } from '../watch/watching.ts';
-import { changesIn } from './listing.ts';
+import { countStateChanges } from './listing.ts';
 
 /** A document of some environments. Without a controller it is of a data folder. */
-export function watchedDocument(
+export function createWatchedDocument(
   watching: Pick<Watching, 'health' | 'conditions'> | null,
   environments: readonly EnvironmentWatched[],
   now: number,
@@ -42,7 +42,7 @@ function controllerReport({
 }
 
 /** An environment in short. `problems` are those of the controller. */
-export function watchedReport(
+export function createWatchedReport(
   state: WatchState,
   problems: readonly Condition[],
   now: number,
@@ -63,7 +63,7 @@ export function watchedReport(
     not_healed: whyNotHealed(state, problems, now),
     after: state.after,
     digest: state.digest,
-    changes: changesIn(state),
+    changes: countStateChanges(state),
     unknown: plan?.unknown.length ?? 0,
     refusals: plan?.refusals.length ?? 0,
     error: plan?.error ?? null,
@@ -114,12 +114,17 @@ export function wholeReport(
 }
 
 /** An environment as a data folder remembers it: how it is watched is in the settings files. */
-export function rememberedReport(state: WatchState, now: number): EnvironmentWatched {
+export function createRememberedReport(state: WatchState, now: number): EnvironmentWatched {
   const { stopped, suspended, healFailed } = state;
   const isHeld = stopped !== null || suspended !== null || healFailed !== null;
   // What other reasons there are is known to its controller.
   const not = isHeld || state.found === 'refused' ? whyNotHealed(healing(state), [], now) : null;
-  return { ...watchedReport(state, [], now), mode: null, interval_seconds: null, not_healed: not };
+  return {
+    ...createWatchedReport(state, [], now),
+    mode: null,
+    interval_seconds: null,
+    not_healed: not,
+  };
 }
 
 function healing(state: WatchState): WatchState {

@@ -10,7 +10,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { ERRORS, SetpointError, usageError } from '../../reconciler/model/error.ts';
-import { inUrl, networkOf } from './access.ts';
+import { inUrl, computeClientNetwork } from './access.ts';
 import type { ListenOptions } from './listen-options.ts';
 import { Shares } from './shares.ts';
 
@@ -71,7 +71,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   return {
     url: `${tls === null ? 'http' : 'https'}://${inUrl(host)}:${bound}`,
     server,
-    close: () => closed(server),
+    close: () => closeServer(server),
   };
 }
 
@@ -84,8 +84,8 @@ function shareConnections(server: Server): void {
   /** The request that each connection is answering. Under TLS a request has another socket than its connection, at the same address and port. */
   const requests = new Map<string, IncomingMessage>();
   server.on('connection', (socket: Socket) => {
-    const owner = networkOf(socket.remoteAddress ?? '');
-    const connection = { socket, name: nameOf(socket) };
+    const owner = computeClientNetwork(socket.remoteAddress ?? '');
+    const connection = { socket, name: formatSocketName(socket) };
     const isIdle = ({ name }: { readonly name: string }): boolean =>
       requests.get(name)?.complete !== true;
     const left = shares.add(owner, connection, isIdle);
@@ -95,7 +95,7 @@ function shareConnections(server: Server): void {
     left?.socket.destroy();
   });
   server.prependListener('request', (request: IncomingMessage, response) => {
-    const name = nameOf(request.socket);
+    const name = formatSocketName(request.socket);
     requests.set(name, request);
     response.once('close', () => {
       if (requests.get(name) === request) requests.delete(name);
@@ -103,7 +103,7 @@ function shareConnections(server: Server): void {
   });
 }
 
-function nameOf({ remoteAddress, remotePort }: Socket): string {
+function formatSocketName({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
@@ -156,7 +156,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: ': no address has this name',
 };
 
-function closed(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const force = setTimeout(() => server.closeAllConnections(), CLOSE_WITHIN);
     server.close(() => {

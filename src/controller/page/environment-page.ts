@@ -1,11 +1,11 @@
 import { ALERT_OF_STATUS, ALERT_OF_TROUBLE } from '../../reconciler/model/alert-names.ts';
-import { counted } from '../../reconciler/model/wording.ts';
+import { formatCount } from '../../reconciler/model/wording.ts';
 import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
 import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/page.ts';
 import { chipHtml } from '../../reconciler/render/html/parts.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 import { LABELS } from '../../reconciler/render/section.ts';
-import { commandFor, notCompared } from '../../reconciler/render/wording.ts';
+import { commandFor, formatUncomparedCount } from '../../reconciler/render/wording.ts';
 import { isHealable, whyNotHealed } from '../watch/healing.ts';
 import type { Watching } from '../watch/watching.ts';
 import {
@@ -13,20 +13,20 @@ import {
   partKey,
   partHtml,
   runbookLink,
-  stateKey,
+  computeStateKey,
   type LiveView,
 } from './parts.ts';
 import {
   commitHtml,
-  foundPlanHtml,
+  renderFoundPlan,
   type Commits,
   historyHtml,
-  linkHtml,
+  renderWebLink,
   recordLink,
 } from './history.ts';
-import { changesIn } from './listing.ts';
-import { extraLabels, stripWithAxisHtml, unknownIn } from './state-label.ts';
-import { betweenText, lastingHtml, timeHtml } from './times.ts';
+import { countStateChanges } from './listing.ts';
+import { extraLabels, stripWithAxisHtml, countUnknownValues } from './state-label.ts';
+import { betweenText, lastingHtml, renderRelativeTime } from './times.ts';
 
 /** The live parts of an environment's page. `records` are its latest records. */
 export function environmentView(
@@ -41,12 +41,12 @@ export function environmentView(
       controllerPart(watching, now),
       {
         id: 'state',
-        key: partKey(stateKey(state), why),
-        html: () => stateHtml(state, why, now),
+        key: partKey(computeStateKey(state), why),
+        html: () => renderState(state, why, now),
       },
       {
         id: 'facts',
-        key: stateKey(state),
+        key: computeStateKey(state),
         html: () => factsHtml(state, watching.health, now),
       },
       {
@@ -57,7 +57,7 @@ export function environmentView(
       {
         id: 'found',
         key: partKey(state.digest, state.found, state.plan),
-        html: () => foundHtml(state, now),
+        html: () => renderLastRead(state, now),
       },
       {
         id: 'history',
@@ -78,36 +78,36 @@ export function environmentHtml(
 ${said === null ? null : markup`<p class="box note said" role="status">${said}</p>\n`}${partHtml(view, 'controller')}${partHtml(view, 'state')}${partHtml(view, 'found')}${actions}${partHtml(view, 'facts')}${partHtml(view, 'reads')}${partHtml(view, 'history')}`;
 }
 
-function stateHtml(state: WatchState, why: string | null, now: number): Markup {
+function renderState(state: WatchState, why: string | null, now: number): Markup {
   const { name, since, suspended, stopped, healFailed, heldBy } = state;
   const label = LABELS[state.status];
   const boxes = [
     suspended === null
       ? null
-      : boxHtml('plain', [
-          markup`<b>Suspended</b>${suspended.by === undefined ? null : [' by ', suspended.by]} since ${timeHtml(suspended.at, now)}${suspended.until === null ? ', until somebody resumes it' : [', until ', timeHtml(suspended.until, now)]}: ${suspended.reason}`,
+      : renderAlertBox('plain', [
+          markup`<b>Suspended</b>${suspended.by === undefined ? null : [' by ', suspended.by]} since ${renderRelativeTime(suspended.at, now)}${suspended.until === null ? ', until somebody resumes it' : [', until ', renderRelativeTime(suspended.until, now)]}: ${suspended.reason}`,
           'Nothing is healed, and nobody is told.',
         ]),
     stopped === null
       ? null
-      : boxHtml('bad', [
-          markup`<b>Healing has stopped</b> since ${timeHtml(stopped.at, now)} at <code>${stopped.path}</code>: ${stopped.reason}`,
+      : renderAlertBox('bad', [
+          markup`<b>Healing has stopped</b> since ${renderRelativeTime(stopped.at, now)} at <code>${stopped.path}</code>: ${stopped.reason}`,
           'Settle who writes this value; then resume the environment.',
         ]),
     healFailed === null
       ? null
-      : boxHtml('bad', [
-          markup`<b>${healFailed.isRefused ? 'The service refuses what healing writes' : 'Healing fails'}</b>, ${counted(healFailed.count, 'time')} in a row since ${timeHtml(healFailed.at, now)}: ${healFailed.message}`,
+      : renderAlertBox('bad', [
+          markup`<b>${healFailed.isRefused ? 'The service refuses what healing writes' : 'Healing fails'}</b>, ${formatCount(healFailed.count, 'time')} in a row since ${renderRelativeTime(healFailed.at, now)}: ${healFailed.message}`,
         ]),
     heldBy === null
       ? null
-      : boxHtml('plain', [
+      : renderAlertBox('plain', [
           markup`<b>Held elsewhere</b>: ${heldBy} has the lock. This controller reads, and does not write.`,
         ]),
   ];
   return markup`<section id="state" aria-labelledby="name" data-name="${name}" data-status="${label.words}">
 <h1 id="name">${name} ${[label, ...extraLabels(state, now)].map((one) => [chipHtml(one), ' '])}</h1>
-<p class="sentence">${sentenceHtml(state, now)}${why === null || boxes.some((box) => box !== null) ? null : markup` Not healed: ${why}.`} ${runbookLink(alertOf(state))}</p>
+<p class="sentence">${sentenceHtml(state, now)}${why === null || boxes.some((box) => box !== null) ? null : markup` Not healed: ${why}.`} ${runbookLink(findAlertName(state))}</p>
 ${boxes}</section>
 `;
 
@@ -115,21 +115,21 @@ ${boxes}</section>
     if (found === 'not-read' || status === 'not-read')
       return 'This controller has not read it yet.';
     const { words } = LABELS[found];
-    const count = changesIn(state);
-    const unknown = unknownIn(state);
+    const count = countStateChanges(state);
+    const unknown = countUnknownValues(state);
     const which = count > 1 ? 'the first made' : 'made';
     const made = state.after === null ? '' : `, ${which} ${betweenText(state.after, since)}`;
     return [
       `${words.charAt(0).toUpperCase()}${words.slice(1)} `,
       lastingHtml(since, at),
-      count === 0 ? '.' : `: ${counted(count, 'change')}${made}.`,
-      unknown === 0 || found === 'error' ? '' : ` ${notCompared(unknown)}.`,
+      count === 0 ? '.' : `: ${formatCount(count, 'change')}${made}.`,
+      unknown === 0 || found === 'error' ? '' : ` ${formatUncomparedCount(unknown)}.`,
     ];
   }
 }
 
 /** The alert about what is wrong with an environment; undefined if nothing is. */
-function alertOf({ found, stopped, healFailed }: WatchState): string | undefined {
+function findAlertName({ found, stopped, healFailed }: WatchState): string | undefined {
   if (stopped !== null) return ALERT_OF_TROUBLE['healing-stopped'];
   if (healFailed !== null && found !== 'error') return ALERT_OF_TROUBLE['heal-failed'];
   return ALERT_OF_STATUS[found];
@@ -154,15 +154,21 @@ function factsHtml(state: WatchState, commits: Commits, now: number): Markup {
     ' ',
   ]);
   const facts: readonly (readonly [string, MarkupPart])[] = [
-    ['Last read', state.lastRead === null ? 'never' : timeHtml(state.lastRead, now)],
-    ['Next read', state.nextRead === null ? '–' : timeHtml(state.nextRead, now)],
-    ['Last in sync', state.lastInSync === null ? 'never seen' : timeHtml(state.lastInSync, now)],
-    ['Last apply', state.lastApply === null ? 'none known' : timeHtml(state.lastApply, now)],
-    ...(failures === 0 ? [] : [['Failed', `${counted(failures, 'read')} in a row`] as const]),
+    ['Last read', state.lastRead === null ? 'never' : renderRelativeTime(state.lastRead, now)],
+    ['Next read', state.nextRead === null ? '–' : renderRelativeTime(state.nextRead, now)],
+    [
+      'Last in sync',
+      state.lastInSync === null ? 'never seen' : renderRelativeTime(state.lastInSync, now),
+    ],
+    [
+      'Last apply',
+      state.lastApply === null ? 'none known' : renderRelativeTime(state.lastApply, now),
+    ],
+    ...(failures === 0 ? [] : [['Failed', `${formatCount(failures, 'read')} in a row`] as const]),
     ['Mode', modeText(settings)],
     ...(settings.interval === null ? [] : [['Interval', ageText(settings.interval, ' ')] as const]),
     ['Compared with', commitHtml(state.commit, commits) ?? 'files without a commit'],
-    ['Service', state.origin === null ? 'unknown' : linkHtml(state.origin)],
+    ['Service', state.origin === null ? 'unknown' : renderWebLink(state.origin)],
     ...(state.dialect === null
       ? []
       : [
@@ -181,7 +187,7 @@ ${facts.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></di
 `;
 }
 
-function boxHtml(tone: string, sentences: readonly MarkupPart[]): Markup {
+function renderAlertBox(tone: string, sentences: readonly MarkupPart[]): Markup {
   return markup`<div class="box ${tone}">
 ${sentences.map((sentence) => markup`<p>${sentence}</p>\n`)}</div>
 `;
@@ -191,7 +197,7 @@ function modeText({ mode, windows, maxHealsPerHour }: WatchState['settings']): s
   if (mode === 'detect') return 'detect: differences are reported, and nothing is written';
   const when =
     windows === null ? 'at any time' : `in ${windows.map(({ text }) => text).join(', ')}`;
-  return `heal ${when}, at most ${counted(maxHealsPerHour, 'time')} an hour`;
+  return `heal ${when}, at most ${formatCount(maxHealsPerHour, 'time')} an hour`;
 }
 
 function readsHtml({ reads }: WatchState, records: readonly JournalRecord[]): Markup {
@@ -203,13 +209,13 @@ ${stripWithAxisHtml(reads, (at) => recordLink(records, at))}
 `;
 }
 
-function foundHtml(state: WatchState, now: number): Markup {
+function renderLastRead(state: WatchState, now: number): Markup {
   const { plan, found, lastRead, settings } = state;
   const body =
     plan === null
       ? markup`<p>${found === 'not-read' ? 'Nothing yet.' : 'The service has what the file declares.'}</p>\n`
-      : foundPlanHtml(plan, lastRead ?? new Date(now).toISOString(), {
-          isTitled: changesIn(state) > 0,
+      : renderFoundPlan(plan, lastRead ?? new Date(now).toISOString(), {
+          isTitled: countStateChanges(state) > 0,
           writes: settings.mode === 'heal',
         });
   return markup`<section id="found" aria-labelledby="found-title">

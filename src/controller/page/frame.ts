@@ -26,7 +26,7 @@ export interface FrameParts {
 }
 
 /** A whole page: landmarks, a link past the head, and who is logged in. Without scripts it shows the time when it was made. */
-export function framed({ title, main, live, now, ...who }: FrameParts): string {
+export function renderPageFrame({ title, main, live, now, ...who }: FrameParts): string {
   const iso = new Date(now).toISOString();
   const events =
     live === null ? null : markup` data-events="${live.events}" data-version="${live.version}"`;

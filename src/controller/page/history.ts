@@ -1,5 +1,5 @@
 import { formatPath } from '../../reconciler/model/path.ts';
-import { counted, namesListed } from '../../reconciler/model/wording.ts';
+import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type {
   JournalRecord,
@@ -8,16 +8,16 @@ import type {
   WriteEvent,
 } from '../../reconciler/model/watch.ts';
 import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/page.ts';
-import { rowHtml, softHtml } from '../../reconciler/render/html/parts.ts';
+import { renderLabelRow, softHtml } from '../../reconciler/render/html/parts.ts';
 import { sectionBodyHtml } from '../../reconciler/render/html/section.ts';
 import { historyRows, type ShownRecord } from '../../reconciler/render/history-rows.ts';
 import { isAboutWrite } from '../../reconciler/model/error.ts';
 import { outcomeSection, planSection, LABELS } from '../../reconciler/render/section.ts';
 import { type Label, ageText } from '../../reconciler/render/change.ts';
 import { visible } from '../../reconciler/render/text.ts';
-import { notCompared } from '../../reconciler/render/wording.ts';
+import { formatUncomparedCount } from '../../reconciler/render/wording.ts';
 import type { Health } from '../watch/watching.ts';
-import { clockText, timeHtml } from './times.ts';
+import { clockText, renderRelativeTime } from './times.ts';
 
 /** What the journal has about an environment, the latest first. What a record found or wrote is folded below it. */
 export function historyHtml(
@@ -58,25 +58,25 @@ function noticesHtml(notices: readonly NoticeEvent[], at: string, now: number): 
   const [first] = notices;
   if (first === undefined) return null;
   const receivers = namesListed(notices.map(({ receiver }) => receiver));
-  return rowHtml(
+  return renderLabelRow(
     NOTICES[first.result],
     markup`<p>${first.event}, to ${receivers}</p>\n`,
-    softHtml(timeHtml(at, now)),
+    softHtml(renderRelativeTime(at, now)),
   );
 }
 
 function recordHtml(record: ShownRecord, commits: Commits, now: number): Markup | null {
   const at =
     record.kind === 'state'
-      ? markup`<span id="${recordId(record.at)}">${timeHtml(record.at, now)}</span>`
-      : timeHtml(record.at, now);
+      ? markup`<span id="${recordId(record.at)}">${renderRelativeTime(record.at, now)}</span>`
+      : renderRelativeTime(record.at, now);
   switch (record.kind) {
     case 'state':
-      return stateHtml(record, commits, at);
+      return renderStateEvent(record, commits, at);
     case 'write':
       return writeHtml(record, commits, at);
     case 'suspended':
-      return rowHtml(
+      return renderLabelRow(
         LABELS.suspended,
         markup`<p>${record.reason}</p>\n`,
         softHtml(
@@ -86,22 +86,22 @@ function recordHtml(record: ShownRecord, commits: Commits, now: number): Markup 
         ),
       );
     case 'resumed':
-      return rowHtml(RESUMED, softHtml(at, byHtml(record)));
+      return renderLabelRow(RESUMED, softHtml(at, byHtml(record)));
     case 'healing-stopped':
-      return rowHtml(
+      return renderLabelRow(
         HEALING_STOPPED,
         markup`<p><code class="name">${record.path}</code>: ${record.reason}</p>\n`,
         softHtml(at),
       );
     case 'writing':
-      return rowHtml(
+      return renderLabelRow(
         WRITING,
-        markup`<p>${counted(record.paths.length, 'path')}: <code class="name">${namesListed(record.paths)}</code></p>\n`,
+        markup`<p>${formatCount(record.paths.length, 'path')}: <code class="name">${namesListed(record.paths)}</code></p>\n`,
         softHtml(at, commitHtml(record.commit, commits)),
       );
     case 'clock-set': {
       const way = record.by < 0 ? 'back' : 'forward';
-      return rowHtml(
+      return renderLabelRow(
         CLOCK_SET,
         markup`<p>${ageText(Math.abs(record.by), ' ')} ${way}</p>\n`,
         softHtml(at),
@@ -129,7 +129,7 @@ const NOTICES: Readonly<Record<'sent' | 'failed' | 'begun' | 'unknown', Label>> 
   unknown: { mark: '?', words: 'perhaps notified', color: 'dim' },
 };
 
-function stateHtml(
+function renderStateEvent(
   record: StateEvent & { readonly at: string },
   commits: Commits,
   at: Markup,
@@ -141,10 +141,10 @@ function stateHtml(
     [
       ...(changes.length === 0
         ? []
-        : [`${counted(changes.length, 'change')}: ${pathsText(changes)}`]),
-      ...(unknown.length === 0 ? [] : [notCompared(unknown.length)]),
+        : [`${formatCount(changes.length, 'change')}: ${pathsText(changes)}`]),
+      ...(unknown.length === 0 ? [] : [formatUncomparedCount(unknown.length)]),
     ].join('; ');
-  return rowHtml(
+  return renderLabelRow(
     LABELS[status],
     markup`<p>was ${LABELS[before].words}${what === '' ? null : [', now ', what]}</p>\n`,
     softHtml(
@@ -152,7 +152,7 @@ function stateHtml(
       after === null || status === 'in-sync' ? null : `made after the read at ${clockText(after)}`,
       commitHtml(commit, commits),
     ),
-    plan === null ? null : foldHtml('What was found', foundPlanHtml(plan, record.at)),
+    plan === null ? null : renderFold('What was found', renderFoundPlan(plan, record.at)),
   );
 }
 
@@ -163,13 +163,13 @@ function writeHtml(
 ): Markup {
   const { by, commit, actor, url, outcome } = record;
   const section = outcomeSection(outcome);
-  return rowHtml(
+  return renderLabelRow(
     section.verdict,
     markup`<p>${by === 'apply' ? 'Written by setpoint apply' : actor === null ? 'Healed by the controller' : 'Written by the controller'}${actor === null ? null : [' for ', actor]}: ${section.headline}</p>\n`,
-    softHtml(at, commitHtml(commit, commits), url === null ? null : linkHtml(url)),
+    softHtml(at, commitHtml(commit, commits), url === null ? null : renderWebLink(url)),
     outcome.changes.length === 0 && outcome.error === null
       ? null
-      : foldHtml('What was written', sectionBodyHtml(section)),
+      : renderFold('What was written', sectionBodyHtml(section)),
   );
 }
 
@@ -182,7 +182,7 @@ function pathsText(changes: readonly { readonly path: readonly string[] }[]): st
   );
 }
 
-function foldHtml(title: string, content: Markup): Markup {
+function renderFold(title: string, content: Markup): Markup {
   return markup`<details class="fold">
 <summary>${title}</summary>
 ${content}</details>
@@ -193,7 +193,7 @@ ${content}</details>
  * What a read found. `isTitled`: what stands above says already how many differences there are. `writes`: a write may follow, so that warnings of
  * one are shown.
  */
-export function foundPlanHtml(
+export function renderFoundPlan(
   plan: EnvironmentPlan,
   at: string,
   { isTitled = false, writes = false } = {},
@@ -229,7 +229,7 @@ function commitIdHtml(commit: string, commits: string | null): Markup {
 }
 
 /** A link if the address is one of the web without a name and password, and reads as what it leads to. */
-export function linkHtml(text: string): MarkupPart {
+export function renderWebLink(text: string): MarkupPart {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
   if (url === null || !isWeb || url.username !== '' || url.password !== '') return text;

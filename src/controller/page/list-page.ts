@@ -1,8 +1,8 @@
-import { counted, grouped } from '../../reconciler/model/wording.ts';
+import { formatCount, groupThousands } from '../../reconciler/model/wording.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { WATCH_STATUSES } from '../../reconciler/model/verdict.ts';
 import { markup, type Markup } from '../../reconciler/render/html/page.ts';
-import { placeText, type CauseGroup } from '../../reconciler/render/cause-groups.ts';
+import { describeHosts, type CauseGroup } from '../../reconciler/render/cause-groups.ts';
 import { chipHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { LABELS } from '../../reconciler/render/section.ts';
 import type { Session } from './access.ts';
@@ -16,14 +16,14 @@ import {
   environmentAddress,
   partKey,
   partHtml,
-  stateKey,
+  computeStateKey,
   type LiveView,
   type PagePart,
 } from './parts.ts';
 import {
   causeId,
   countsByStatus,
-  isToLookAt,
+  isAttentionDue,
   listAddress,
   pageOfList,
   worstFirst,
@@ -40,7 +40,7 @@ export interface Sorted {
   readonly counts: ReturnType<typeof countsByStatus>;
 }
 
-export function sortedStates(watching: Watching): Sorted {
+export function sortStates(watching: Watching): Sorted {
   const states = watching.states();
   return { states: worstFirst(states), counts: countsByStatus(states) };
 }
@@ -58,17 +58,17 @@ export function listView(
   const rows = listing.rows.map((row) => {
     if (!('members' in row)) {
       const why = whyNotHealed(row, problems, now);
-      const key = partKey(stateKey(row), why, canAct);
+      const key = partKey(computeStateKey(row), why, canAct);
       return { id: elementId(row.name), key, html: () => environmentRow(row, why, now, canAct) };
     }
     const { members, cause } = row;
     const shown = members.slice(0, MOST_MEMBERS).map(({ name, since }) => [name, since]);
     const key = partKey(
       cause,
-      placeText(members),
+      describeHosts(members),
       members.length,
       shown,
-      stateKey(members[0]),
+      computeStateKey(members[0]),
       canAct,
     );
     return { id: groupId(row), key, html: () => groupRow(row, now, canAct) };
@@ -87,7 +87,7 @@ export function listView(
 }
 
 /** `session` is that of a reader who may act, else null; `said` is what became of the last action. */
-export function listHtml(
+export function renderListView(
   view: LiveView,
   query: ListQuery,
   session: Session | null = null,
@@ -138,7 +138,7 @@ function countsPart(
   query: ListQuery,
   now: number,
 ): PagePart {
-  const attention = states.filter((one) => isToLookAt(one, isFlapping(one, now))).length;
+  const attention = states.filter((one) => isAttentionDue(one, isFlapping(one, now))).length;
   const flapping = states.filter((one) => isFlapping(one, now)).length;
   return {
     id: 'counts',
@@ -152,15 +152,17 @@ function countsPart(
       };
       return markup`<nav id="counts" aria-label="By state">
 <ul>
-${link('any', markup`<b>${grouped(states.length)}</b> all`)}${
-        attention === 0 ? null : link('attention', markup`<b>${grouped(attention)}</b> to look at`)
+${link('any', markup`<b>${groupThousands(states.length)}</b> all`)}${
+        attention === 0
+          ? null
+          : link('attention', markup`<b>${groupThousands(attention)}</b> to look at`)
       }${counts.map(([status, count]) => {
         const label = LABELS[status];
-        return link(status, markup`<b>${grouped(count)}</b> ${chipHtml(label)}`);
+        return link(status, markup`<b>${groupThousands(count)}</b> ${chipHtml(label)}`);
       })}${
         flapping === 0
           ? null
-          : link('flapping', markup`<b>${grouped(flapping)}</b> ${chipHtml(FLAPPING)}`)
+          : link('flapping', markup`<b>${groupThousands(flapping)}</b> ${chipHtml(FLAPPING)}`)
       }</ul>
 </nav>
 `;
@@ -201,7 +203,7 @@ function emptyPart({ states }: Sorted, { total, hidden }: ListPage): PagePart {
       if (hidden > 0)
         return markup`<div id="empty" class="empty"><p><b>Nothing to look at.</b></p></div>\n`;
       return markup`<div id="empty" class="empty"><p><b>No environment matches.</b></p>
-<p><a href="${listAddress({ state: 'any' })}">Show all ${grouped(states.length)}</a></p></div>
+<p><a href="${listAddress({ state: 'any' })}">Show all ${groupThousands(states.length)}</a></p></div>
 `;
     },
   };
@@ -215,7 +217,7 @@ function pagerPart({ total, page, pages, hidden }: ListPage, query: ListQuery): 
       const rest =
         hidden === 0
           ? null
-          : markup`<p>${counted(hidden, 'other environment')} ${hidden === 1 ? 'needs' : 'need'} nothing. <a href="${listAddress({ ...query, state: 'any', page: 1 })}">Show all</a></p>\n`;
+          : markup`<p>${formatCount(hidden, 'other environment')} ${hidden === 1 ? 'needs' : 'need'} nothing. <a href="${listAddress({ ...query, state: 'any', page: 1 })}">Show all</a></p>\n`;
       if (pages === 1 && rest !== null)
         return markup`<nav id="pager" aria-label="Pages">\n${rest}</nav>\n`;
       if (pages === 1) return markup`<nav id="pager" aria-label="Pages" hidden></nav>\n`;
@@ -224,7 +226,7 @@ function pagerPart({ total, page, pages, hidden }: ListPage, query: ListQuery): 
           ? null
           : markup`<a href="${listAddress({ ...query, page: to })}" rel="${rel}">${words}</a> `;
       return markup`<nav id="pager" aria-label="Pages">
-${rest}<p>${link(page - 1, '← Previous', 'prev')}<span>Page ${grouped(page)} of ${grouped(pages)}, ${counted(total, 'environment')}</span> ${link(page + 1, 'Next →', 'next')}</p>
+${rest}<p>${link(page - 1, '← Previous', 'prev')}<span>Page ${groupThousands(page)} of ${groupThousands(pages)}, ${formatCount(total, 'environment')}</span> ${link(page + 1, 'Next →', 'next')}</p>
 </nav>
 `;
     },
@@ -290,16 +292,17 @@ function groupRow(group: CauseGroup<WatchState>, now: number, canAct: boolean): 
   const [first] = members;
   const label = LABELS[first.status];
   const query = { state: first.status, cause: causeId(key) } as const;
-  const name = counted(members.length, 'environment');
+  const name = formatCount(members.length, 'environment');
   const shown = members.slice(0, MOST_MEMBERS);
-  const all = shown.length === members.length ? 'List them' : `List all ${grouped(members.length)}`;
+  const all =
+    shown.length === members.length ? 'List them' : `List all ${groupThousands(members.length)}`;
   return markup`<tr id="${groupId(group)}" role="row" class="group" data-name="${name}" data-status="${label.words}">
 <th scope="row" role="rowheader"><details><summary>${name}</summary>
 <ul>
 ${shown.map((one) => markup`<li><a href="${environmentAddress(one.name)}">${one.name}</a> <span class="soft">${lastingHtml(one.since, now)}</span></li>\n`)}</ul>
 <p><a href="${listAddress(query)}">${all}</a></p></details></th>
 <td role="cell" data-head="State">${chipHtml(label)} <span class="soft since">${lastingHtml(first.since, now)}</span></td>
-${whatCell([cause, placeText(members)])}<td role="cell" data-head="Last reads">${stripHtml(first.reads)}</td>
+${whatCell([cause, describeHosts(members)])}<td role="cell" data-head="Last reads">${stripHtml(first.reads)}</td>
 <td role="cell" data-head="Last read">${ageHtml(first.lastRead, now)}</td>
 <td role="cell" data-head="Next read">${dueHtml(first.nextRead, now)}</td>
 ${canAct ? readCell(`/read${listAddress(query).slice(1)}`, `these ${name}`) : null}</tr>

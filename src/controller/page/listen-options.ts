@@ -1,4 +1,4 @@
-import { isLoopback } from '../../reconciler/model/address.ts';
+import { isLoopbackHost } from '../../reconciler/model/address.ts';
 import { usageError } from '../../reconciler/model/error.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';
 import { Secret } from '../../reconciler/model/secret.ts';
@@ -67,11 +67,11 @@ export function listenOptions(
     requireListen(flags);
     return null;
   }
-  const { host, port } = addressOf(listen, '--listen');
+  const { host, port } = parseListenAddress(listen, '--listen');
   const token = watchToken(env, read);
-  const publicOrigin = publicOriginOf(flags.publicUrl);
+  const publicOrigin = parsePublicOrigin(flags.publicUrl);
   const tls = pageCertificate(flags, read);
-  const isNear = isLoopback(host.includes(':') ? `[${host}]` : host);
+  const isNear = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
   if (token === null && allowActions)
     throw usageError('--allow-actions needs a token.', SET_A_TOKEN);
   if (token === null && (!isNear || publicOrigin !== null))
@@ -91,7 +91,8 @@ export function listenOptions(
 
 /** The options of --probes; null without it. Throws a usage error if it is no address. */
 export function probeOptions({ probes, probeMetrics = false }: ListenFlags): ProbeOptions | null {
-  if (probes !== undefined) return { ...addressOf(probes, '--probes'), withMetrics: probeMetrics };
+  if (probes !== undefined)
+    return { ...parseListenAddress(probes, '--probes'), withMetrics: probeMetrics };
   if (!probeMetrics) return null;
   throw usageError('--probe-metrics needs --probes.', 'Add --probes 0.0.0.0:8081.');
 }
@@ -111,7 +112,7 @@ function requireListen(flags: ListenFlags): void {
 }
 
 /** `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `8080`, `:8080`. */
-function addressOf(
+function parseListenAddress(
   listen: string,
   flag: '--listen' | '--probes',
 ): { readonly host: string; readonly port: number } {
@@ -146,7 +147,7 @@ export function watchToken(env: Variables, read: ReadCredential): Secret | null 
   return new Secret(text, file === '' ? `\${env:${TOKEN_VARIABLE}}` : `\${file:${file}}`);
 }
 
-function publicOriginOf(text: string | undefined): string | null {
+function parsePublicOrigin(text: string | undefined): string | null {
   if (text === undefined) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol === 'https:' && `${url.origin}/` === url.href) return url.origin;

@@ -63,7 +63,7 @@ export function listAddress({ text, state, cause, page }: Partial<ListQuery>): s
 }
 
 /** What a query asks for, on all pages; `isShort`: nobody has asked for the others. */
-export function listed(
+export function selectListedStates(
   sorted: readonly WatchState[],
   query: ListQuery,
   now: number,
@@ -76,7 +76,7 @@ export function listed(
 
 /** One page of what a query asks for. `sorted` is in the order of `worstFirst`. */
 export function pageOfList(sorted: readonly WatchState[], query: ListQuery, now: number): ListPage {
-  const { found, isShort } = listed(sorted, query, now);
+  const { found, isShort } = selectListedStates(sorted, query, now);
   const isGrouped = query.text === '' && !query.cause;
   const rows = isGrouped ? groupByCause(found, ({ plan }) => plan?.error) : found;
   const pages = Math.max(1, Math.ceil(rows.length / ON_A_PAGE));
@@ -140,7 +140,7 @@ export function isOfFilter(state: Filtered, filter: StateFilter, flaps: boolean)
     case 'any':
       return true;
     case 'attention':
-      return isToLookAt(state, flaps);
+      return isAttentionDue(state, flaps);
     case 'flapping':
       return flaps;
     case 'healing-stopped':
@@ -153,7 +153,7 @@ export function isOfFilter(state: Filtered, filter: StateFilter, flaps: boolean)
 }
 
 /** Whether somebody should look at it: it is not as declared, nobody has suspended it, healing has stopped, or it is flapping. */
-export function isToLookAt(
+export function isAttentionDue(
   { status, stopped }: Pick<Filtered, 'status' | 'stopped'>,
   flaps: boolean,
 ): boolean {
@@ -175,7 +175,7 @@ function order(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-export function changesIn({ plan }: WatchState): number {
+export function countStateChanges({ plan }: WatchState): number {
   return plan?.changes.length ?? 0;
 }
 

@@ -3,7 +3,7 @@ import { nameGiven } from '../watch/watching.ts';
 import { refusalAnswer, type Call, type Served } from './answers.ts';
 
 /** Refuses an action to whom it is not allowed; null if it is. */
-export function refusedAction(served: Served, call: Call): Response | null {
+export function refuseForbiddenAction(served: Served, call: Call): Response | null {
   const { kind, session } = call.get('visitor');
   const refuse = (status: 401 | 403, title: string, hint: string): Response =>
     refusalAnswer(served, call, status, title, hint);
@@ -17,7 +17,7 @@ export function refusedAction(served: Served, call: Call): Response | null {
 }
 
 /** Who acts, as the journal keeps it: the name of the session, or what a tool says. Throws a usage error. */
-export function whoActs(call: Call): { readonly by?: string } {
+export function resolveRequestActor(call: Call): { readonly by?: string } {
   const { session } = call.get('visitor');
   const name = session === null ? nameGiven(call.get('form').get('by')) : session.who;
   return name === '' ? {} : { by: name };

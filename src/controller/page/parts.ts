@@ -3,7 +3,7 @@ import type { WatchState } from '../../reconciler/model/watch.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { markup, markupSource, type Markup } from '../../reconciler/render/html/page.ts';
 import type { Watching } from '../watch/watching.ts';
-import { alertOfCondition, hasRunbook } from '../../reconciler/model/alert-names.ts';
+import { findConditionAlert, hasRunbook } from '../../reconciler/model/alert-names.ts';
 import { ageHtml, clockText } from './times.ts';
 
 /** A piece of a page that can be replaced alone: one element with this id. Equal keys mean that the piece has not changed. */
@@ -20,7 +20,7 @@ export interface LiveView {
 }
 
 /** Equal for two views that look the same. `boot` names this start of the controller. */
-export function versionOf({ parts, order }: LiveView, boot: string): string {
+export function computeViewVersion({ parts, order }: LiveView, boot: string): string {
   const digest = createHash('sha256').update(boot);
   for (const { id, key } of parts) digest.update(`\0${id}\0${key}`);
   for (const id of order ?? []) digest.update(`\0\0${id}`);
@@ -45,7 +45,7 @@ export function partKey(...values: readonly unknown[]): string {
 }
 
 /** Equal as long as an environment is shown the same. It includes the next read, which is set only after listeners were told of the last one. */
-export function stateKey(state: WatchState): string {
+export function computeStateKey(state: WatchState): string {
   const { status, found, since, after, digest, lastRead, nextRead, lastInSync, lastApply } = state;
   const { failures, suspended, stopped, heldBy, commit, settings, labels, origin, release } = state;
   return partKey(
@@ -94,7 +94,7 @@ export function controllerPart(watching: Watching, now: number): PagePart {
           : null,
         ...conditions.map(
           ({ kind, message, since }) =>
-            markup`<li>! ${message} Since ${clockText(since)}, ${ageHtml(since, now)}. ${runbookLink(alertOfCondition(kind))}</li>\n`,
+            markup`<li>! ${message} Since ${clockText(since)}, ${ageHtml(since, now)}. ${runbookLink(findConditionAlert(kind))}</li>\n`,
         ),
       ].filter((problem) => problem !== null);
       const notes = [

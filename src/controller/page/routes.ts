@@ -6,7 +6,7 @@ import type { WatchState } from '../../reconciler/model/watch.ts';
 import { actionRoutes } from './action-routes.ts';
 import { actionsHtml } from './actions.ts';
 import {
-  missing,
+  answerMissingEnvironment,
   pageAnswer,
   refusalAnswer,
   wantsPage,
@@ -14,13 +14,13 @@ import {
   type Call,
   type Served,
 } from './answers.ts';
-import { watchedDocument, watchedReport, wholeReport } from './api.ts';
+import { createWatchedDocument, createWatchedReport, wholeReport } from './api.ts';
 import { ASSETS } from './frame.ts';
 import { badgeSvg } from './state-label.ts';
-import { environmentAddress, isAlive, versionOf, type LiveView } from './parts.ts';
+import { environmentAddress, isAlive, computeViewVersion, type LiveView } from './parts.ts';
 import { runbookHtml } from './runbook.ts';
 import { environmentHtml, environmentView } from './environment-page.ts';
-import { listHtml, listView, sortedStates } from './list-page.ts';
+import { renderListView, listView, sortStates } from './list-page.ts';
 import { listAddress, listQuery, matching } from './listing.ts';
 import { EVENT_HEADERS, type ViewSource } from './streams.ts';
 import { SAFE_HEADERS, type Session } from './access.ts';
@@ -42,7 +42,7 @@ export function routes(served: Served): Hono<Binding> {
   );
 
   healthRoutes(app, served);
-  namedHereAlone(app, access);
+  refuseForeignHostNames(app, access);
   app.use(async (call, next) => {
     const { method } = call.req;
     if (method !== 'GET' && method !== 'HEAD' && method !== 'POST')
@@ -91,7 +91,7 @@ export function probeRoutes(
   });
   app.notFound((call) => call.text('Not found.\n', 404));
   healthRoutes(app, served);
-  namedHereAlone(app, served.access);
+  refuseForeignHostNames(app, served.access);
   metricsRoute(app, served);
   return app;
 }
@@ -122,7 +122,7 @@ function healthRoutes(
 }
 
 /** Refuses requests for a name that this port does not have. */
-function namedHereAlone(app: Hono<Binding>, access: Served['access']): void {
+function refuseForeignHostNames(app: Hono<Binding>, access: Served['access']): void {
   app.use(async (call, next) => {
     if (!access.isAnswered(call.env.incoming.headers.host))
       return call.text(
@@ -147,14 +147,14 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="setpoint"' };
 function readingRoutes(app: Hono<Binding>, served: Served): void {
   const { watching, access, clock, boot, streams } = served;
   const reported = (state: WatchState): EnvironmentWatched =>
-    watchedReport(state, watching.conditions.list(), clock.now());
+    createWatchedReport(state, watching.conditions.list(), clock.now());
 
   app.get('/', (call) => {
     const query = listQuery(new URL(call.req.url).searchParams);
     const session = actingSession(served, call);
-    const view = listView(watching, sortedStates(watching), query, clock.now(), session !== null);
-    const live = liveFrom(`/events${listAddress(query).slice(1)}`, view, boot);
-    const main = listHtml(view, query, session, takeSaid(call));
+    const view = listView(watching, sortStates(watching), query, clock.now(), session !== null);
+    const live = addLiveVersion(`/events${listAddress(query).slice(1)}`, view, boot);
+    const main = renderListView(view, query, session, takeSaid(call));
     return pageAnswer(served, call, { title: 'Environments', main, live });
   });
 
@@ -165,9 +165,9 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
   });
 
   app.get('/environments/:name', async (call) => {
-    const state = stateOf(served, call);
-    if (state === undefined) return missing(served, call);
-    const view = await viewOf(served, state);
+    const state = findRequestedState(served, call);
+    if (state === undefined) return answerMissingEnvironment(served, call);
+    const view = await loadLiveView(served, state);
     const said = takeSaid(call);
     const session = actingSession(served, call);
     const actions = session === null ? null : actionsHtml(state, session);
@@ -175,7 +175,7 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
     return pageAnswer(served, call, {
       title: state.name,
       main: environmentHtml(view, { said, actions }),
-      live: liveFrom(events, view, boot),
+      live: addLiveVersion(events, view, boot),
     });
   });
 
@@ -184,7 +184,7 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
     const { searchParams } = new URL(call.req.url);
     const known = call.req.header('last-event-id') ?? searchParams.get('version') ?? '';
     const visitor = call.get('visitor');
-    const source = sourceOf(served, searchParams, actingSession(served, call) !== null);
+    const source = parseViewSource(served, searchParams, actingSession(served, call) !== null);
     const reader = {
       name: access.readerOf(visitor, call.env.incoming),
       isAllowed: () => access.isStill(visitor),
@@ -195,22 +195,22 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
 
   app.get('/api/environments', (call) => {
     const query = listQuery(new URL(call.req.url).searchParams);
-    const found = matching(sortedStates(watching).states, query, clock.now());
-    return call.json(watchedDocument(watching, found.map(reported), clock.now()));
+    const found = matching(sortStates(watching).states, query, clock.now());
+    return call.json(createWatchedDocument(watching, found.map(reported), clock.now()));
   });
 
   app.get('/api/environments/:name', async (call) => {
-    const state = stateOf(served, call);
-    if (state === undefined) return missing(served, call);
+    const state = findRequestedState(served, call);
+    if (state === undefined) return answerMissingEnvironment(served, call);
     const history = (await watching.history(state.name)).slice(0, RECORDS);
     const report = wholeReport(reported(state), state, history);
-    return call.json(watchedDocument(watching, [report], clock.now()));
+    return call.json(createWatchedDocument(watching, [report], clock.now()));
   });
 
   app.get('/badge/:file', (call) => {
     const file = call.req.param('file');
     const state = file.endsWith('.svg') ? watching.state(file.slice(0, -4)) : undefined;
-    if (state === undefined) return missing(served, call);
+    if (state === undefined) return answerMissingEnvironment(served, call);
     return call.body(badgeSvg(state), 200, { 'Content-Type': 'image/svg+xml' });
   });
 
@@ -230,25 +230,25 @@ function takeSaid(call: Call): string | null {
   return said;
 }
 
-function stateOf({ watching }: Served, call: Call): WatchState | undefined {
+function findRequestedState({ watching }: Served, call: Call): WatchState | undefined {
   return watching.state(call.req.param('name') ?? '');
 }
 
-function liveFrom(
+function addLiveVersion(
   events: string,
   view: LiveView,
   boot: string,
 ): { readonly events: string; readonly version: string } {
-  return { events, version: versionOf(view, boot) };
+  return { events, version: computeViewVersion(view, boot) };
 }
 
-async function viewOf({ watching, clock }: Served, state: WatchState): Promise<LiveView> {
+async function loadLiveView({ watching, clock }: Served, state: WatchState): Promise<LiveView> {
   const records = await watching.history(state.name);
   return environmentView(watching, state, records, clock.now());
 }
 
 /** What a stream shows: an environment, or the list that a query asks for. */
-function sourceOf(served: Served, parameters: URLSearchParams, canAct: boolean): ViewSource {
+function parseViewSource(served: Served, parameters: URLSearchParams, canAct: boolean): ViewSource {
   const { watching, clock } = served;
   const name = parameters.get('environment');
   if (name !== null)
@@ -256,12 +256,12 @@ function sourceOf(served: Served, parameters: URLSearchParams, canAct: boolean):
       key: `environment ${name}`,
       view: async () => {
         const state = watching.state(name);
-        return state === undefined ? null : viewOf(served, state);
+        return state === undefined ? null : loadLiveView(served, state);
       },
     };
   const query = listQuery(parameters);
   return {
     key: `list ${canAct} ${listAddress(query)}`,
-    view: async () => listView(watching, sortedStates(watching), query, clock.now(), canAct),
+    view: async () => listView(watching, sortStates(watching), query, clock.now(), canAct),
   };
 }

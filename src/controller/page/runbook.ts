@@ -11,13 +11,13 @@ export function runbookHtml(
   const main = markup`<p class="back"><a href="/">← All environments</a></p>
 <h1>${title}</h1>
 <section aria-label="Runbook" class="runbook">
-${sectionsOf(text)}</section>
+${renderRunbookSections(text)}</section>
 `;
   return { title, main };
 }
 
 /** Its headings, paragraphs, lists and commands: runbooks have no other blocks, which a test holds. */
-function sectionsOf(text: string): readonly Markup[] {
+function renderRunbookSections(text: string): readonly Markup[] {
   return text
     .split('\n\n')
     .slice(1)
@@ -27,13 +27,13 @@ function sectionsOf(text: string): readonly Markup[] {
       if (first.startsWith('## ')) return markup`<h2>${first.slice(3)}</h2>\n`;
       if (first.startsWith('```')) return markup`<pre>${lines.slice(1, -1).join('\n')}</pre>\n`;
       if (first.startsWith('- '))
-        return markup`<ul>\n${lines.map((line) => markup`<li>${inlineOf(line.slice(2))}</li>\n`)}</ul>\n`;
-      return markup`<p>${inlineOf(lines.join(' '))}</p>\n`;
+        return markup`<ul>\n${lines.map((line) => markup`<li>${renderInlineMarkup(line.slice(2))}</li>\n`)}</ul>\n`;
+      return markup`<p>${renderInlineMarkup(lines.join(' '))}</p>\n`;
     });
 }
 
 /** Code, and links to other runbooks; of a link to another page of the documentation its words. */
-function inlineOf(text: string): readonly Markup[] {
+function renderInlineMarkup(text: string): readonly Markup[] {
   const parts = text.matchAll(/`([^`]*)`|\*([^*]*)\*|\[([^\]]*)\]\(([^)]*)\)|[^`*[]+/g);
   return [...parts].map(([whole, code, strong, words, target = '']) => {
     if (code !== undefined) return markup`<code>${code}</code>`;

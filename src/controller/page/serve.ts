@@ -58,7 +58,7 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
       port,
       tls,
       bounds,
-      listener: listenerOf(app),
+      listener: createRequestListener(app),
     });
     const credentials = followed(door.server, look);
     return {
@@ -105,9 +105,9 @@ export async function serveProbes(
   const open = { host, port, publicOrigin: null, token: null, tls: null, allowActions: false };
   const access = new Access(open, clock);
   const app = probeRoutes({ watching, clock, access, metrics, failed });
-  return openDoor({ what: 'probes', host, port, tls: null, listener: listenerOf(app) });
+  return openDoor({ what: 'probes', host, port, tls: null, listener: createRequestListener(app) });
 }
 
-function listenerOf(app: Hono<Binding>): RequestListener {
+function createRequestListener(app: Hono<Binding>): RequestListener {
   return getRequestListener(app.fetch, { overrideGlobalObjects: false });
 }

@@ -1,11 +1,11 @@
 import type { Hono } from 'hono/tiny';
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
-import { counted } from '../../reconciler/model/wording.ts';
+import { formatCount } from '../../reconciler/model/wording.ts';
 import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import { type Session } from './access.ts';
-import { refusedAction, whoActs } from './may-act.ts';
-import { suspensionFields, suspensionFrom } from './actions.ts';
+import { refuseForbiddenAction, resolveRequestActor } from './may-act.ts';
+import { suspensionFields, parseSuspension } from './actions.ts';
 import {
   errorAnswer,
   pageAnswer,
@@ -15,7 +15,13 @@ import {
   type Served,
 } from './answers.ts';
 import { formTokenHtml } from './frame.ts';
-import { listAddress, listed, listQuery, worstFirst, type ListQuery } from './listing.ts';
+import {
+  listAddress,
+  selectListedStates,
+  listQuery,
+  worstFirst,
+  type ListQuery,
+} from './listing.ts';
 import { localPath } from './local-path.ts';
 import { environmentAddress, partKey } from './parts.ts';
 
@@ -25,42 +31,52 @@ export function severalRoutes(app: Hono<Binding>, served: Served): void {
     const { session } = call.get('visitor');
     if (!served.access.canAct || session === null)
       return refusalAnswer(served, call, 403, 'Log in first.', 'Actions need the token.');
-    return asked(served, call, session, listQuery(new URL(call.req.url).searchParams), null);
+    return renderConfirmation(
+      served,
+      call,
+      session,
+      listQuery(new URL(call.req.url).searchParams),
+      null,
+    );
   });
-  app.post('/suspend', (call) => acted(served, call, 'suspend'));
-  app.post('/resume', (call) => acted(served, call, 'resume'));
-  app.post('/read', (call) => readAll(served, call));
+  app.post('/suspend', (call) => actOnSeveral(served, call, 'suspend'));
+  app.post('/resume', (call) => actOnSeveral(served, call, 'resume'));
+  app.post('/read', (call) => readListAgain(served, call));
 }
 
 /** Reads all of a list at their next turns, such as those that failed for one cause. */
-async function readAll(served: Served, call: Call): Promise<Response> {
-  const refused = refusedAction(served, call);
+async function readListAgain(served: Served, call: Call): Promise<Response> {
+  const refused = refuseForbiddenAction(served, call);
   if (refused !== null) return refused;
-  const names = chosen(served, listQuery(new URL(call.req.url).searchParams)).map(
+  const names = selectChosenStates(served, listQuery(new URL(call.req.url).searchParams)).map(
     ({ name }) => name,
   );
   await Promise.all(names.map((name) => served.watching.readNow(name)));
-  const message = `${counted(names.length, 'environment')} ${names.length === 1 ? 'is' : 'are'} read at the next turns.`;
+  const message = `${formatCount(names.length, 'environment')} ${names.length === 1 ? 'is' : 'are'} read at the next turns.`;
   const { session } = call.get('visitor');
   if (session === null) return call.json({ message, environments: names });
   session.said = message;
   return call.redirect(localPath(call.get('form').get('back')), 303);
 }
 
-function chosen({ watching, clock }: Served, query: ListQuery): readonly WatchState[] {
-  return listed(worstFirst(watching.states()), query, clock.now()).found;
+function selectChosenStates({ watching, clock }: Served, query: ListQuery): readonly WatchState[] {
+  return selectListedStates(worstFirst(watching.states()), query, clock.now()).found;
 }
 
-async function acted(served: Served, call: Call, action: 'suspend' | 'resume'): Promise<Response> {
-  const refused = refusedAction(served, call);
+async function actOnSeveral(
+  served: Served,
+  call: Call,
+  action: 'suspend' | 'resume',
+): Promise<Response> {
+  const refused = refuseForbiddenAction(served, call);
   if (refused !== null) return refused;
   const { watching, clock } = served;
   const { session } = call.get('visitor');
   const form = call.get('form');
   const query = { ...listQuery(form), page: 1 };
-  const names = chosen(served, query).map(({ name }) => name);
+  const names = selectChosenStates(served, query).map(({ name }) => name);
   if (session !== null && form.get('digest') !== partKey(names))
-    return asked(
+    return renderConfirmation(
       served,
       call,
       session,
@@ -68,15 +84,15 @@ async function acted(served: Served, call: Call, action: 'suspend' | 'resume'): 
       'Nothing was done: these are other environments than you were shown.',
     );
   try {
-    const who = whoActs(call);
+    const who = resolveRequestActor(call);
     const done =
       action === 'resume'
         ? await watching.resume(names, who.by)
         : await watching
-            .suspend(names, { ...suspensionFrom(form, clock.now()), ...who })
+            .suspend(names, { ...parseSuspension(form, clock.now()), ...who })
             .then(() => names);
     const verb = action === 'resume' ? 'Resumed' : 'Suspended';
-    const message = `${verb} ${counted(done.length, 'environment')}.`;
+    const message = `${verb} ${formatCount(done.length, 'environment')}.`;
     if (session === null) return call.json({ message, environments: done });
     const main = markup`<p class="back"><a href="${listAddress(query)}">← The list</a></p>
 <h1>${message}</h1>
@@ -95,16 +111,16 @@ ${namesHtml(done)}`;
 }
 
 /** Asks about the environments of now. */
-function asked(
+function renderConfirmation(
   served: Served,
   call: Call,
   session: Session,
   query: ListQuery,
   said: string | null,
 ): Response {
-  const states = chosen(served, query);
+  const states = selectChosenStates(served, query);
   const names = states.map(({ name }) => name);
-  const count = counted(states.length, 'environment');
+  const count = formatCount(states.length, 'environment');
   const resumable = states.filter(
     ({ suspended, stopped }) => suspended !== null || stopped !== null,
   );
@@ -115,7 +131,7 @@ function asked(
       : markup`<form method="post" action="/suspend">${hidden}
 ${suspensionFields()}<p><button class="grave">Suspend ${count}</button> <a href="${listAddress(query)}">Cancel</a></p>
 </form>
-${resumable.length === 0 ? null : markup`<form method="post" action="/resume">${hidden}<p><button>Resume ${counted(resumable.length, 'environment')}</button></p></form>\n`}`;
+${resumable.length === 0 ? null : markup`<form method="post" action="/resume">${hidden}<p><button>Resume ${formatCount(resumable.length, 'environment')}</button></p></form>\n`}`;
   const main = markup`<p class="back"><a href="${listAddress(query)}">← The list</a></p>
 <h1>Suspend or resume ${count}</h1>
 ${said === null ? null : markup`<p class="box warn said" role="alert">${said}</p>\n`}<section aria-label="Which and why" class="confirm fold">

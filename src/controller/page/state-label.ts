@@ -1,5 +1,5 @@
 import type { ReadMark, WatchState } from '../../reconciler/model/watch.ts';
-import { counted, grouped } from '../../reconciler/model/wording.ts';
+import { formatCount, groupThousands } from '../../reconciler/model/wording.ts';
 import type { Label } from '../../reconciler/render/change.ts';
 import { LABELS } from '../../reconciler/render/section.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
@@ -11,14 +11,14 @@ import { clockText } from './times.ts';
 /** Labels in addition to the state. */
 export function extraLabels(state: WatchState, now: number): Label[] {
   const { status, found, stopped, heldBy } = state;
-  const unknown = found === 'unknown' ? 0 : unknownIn(state);
+  const unknown = found === 'unknown' ? 0 : countUnknownValues(state);
   return [
     ...(status === 'suspended' && found !== 'in-sync' && found !== 'suspended'
       ? [{ ...LABELS[found], words: `found: ${LABELS[found].words}` }]
       : []),
     ...(unknown === 0
       ? []
-      : [{ mark: '?', words: `${grouped(unknown)} not compared`, color: 'dim' } as const]),
+      : [{ mark: '?', words: `${groupThousands(unknown)} not compared`, color: 'dim' } as const]),
     ...(stopped === null ? [] : [HEALING_STOPPED]),
     ...(isFlapping(state, now) ? [FLAPPING] : []),
     ...(heldBy === null ? [] : [HELD_ELSEWHERE]),
@@ -26,7 +26,7 @@ export function extraLabels(state: WatchState, now: number): Label[] {
 }
 
 /** How many values the last read could not compare. */
-export function unknownIn({ plan }: Pick<WatchState, 'plan'>): number {
+export function countUnknownValues({ plan }: Pick<WatchState, 'plan'>): number {
   return plan?.unknown.length ?? 0;
 }
 
@@ -45,7 +45,7 @@ export function stripHtml(reads: Iterable<ReadMark>): Markup {
   return svgHtml(
     marks,
     'img',
-    runsOf(marks).map((run) => barHtml(marks, run)),
+    mergeStatusMarks(marks).map((run) => barHtml(marks, run)),
   );
 }
 
@@ -57,10 +57,10 @@ export function stripWithAxisHtml(
   const marks = [...reads].slice(-MOST);
   const [first, last] = [marks[0], marks.at(-1)];
   if (first === undefined || last === undefined) return stripHtml(marks);
-  const bars = runsOf(marks).map((run) => {
+  const bars = mergeStatusMarks(marks).map((run) => {
     const at = marks[run.from]?.at ?? '';
     const link = linkOf(at);
-    const words = `${LABELS[run.status].words}, ${counted(run.length, 'read')} from ${clockText(at)}`;
+    const words = `${LABELS[run.status].words}, ${formatCount(run.length, 'read')} from ${clockText(at)}`;
     const reach = markup`<rect class="reach" x="${stripStart(marks, run)}" width="${run.length * STEP}" height="${HEIGHT}"/>`;
     const bar = markup`<g><title>${words}</title>${barHtml(marks, run)}${reach}</g>`;
     return link === null ? bar : markup`<a href="${link}" aria-label="${words}">${bar}</a>`;
@@ -122,7 +122,7 @@ interface StatusSpan {
   readonly length: number;
 }
 
-function runsOf(marks: readonly ReadMark[]): StatusSpan[] {
+function mergeStatusMarks(marks: readonly ReadMark[]): StatusSpan[] {
   const runs: StatusSpan[] = [];
   for (const [index, { status }] of marks.entries()) {
     const last = runs.at(-1);
@@ -138,7 +138,7 @@ function stripText(marks: readonly ReadMark[]): string {
   for (const { status } of marks) counts.set(status, (counts.get(status) ?? 0) + 1);
   const parts = [...counts].map(([status, count]) => `${count} ${LABELS[status].words}`);
   const latest = LABELS[marks.at(-1)?.status ?? 'not-read'].words;
-  return `Last ${counted(marks.length, 'read')}: ${parts.join(', ')}. The latest: ${latest}.`;
+  return `Last ${formatCount(marks.length, 'read')}: ${parts.join(', ')}. The latest: ${latest}.`;
 }
 
 const FILLS: Readonly<Record<Paint, string>> = {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Watching } from '../watch/watching.ts';
-import { sources, versionOf, type LiveView } from './parts.ts';
+import { sources, computeViewVersion, type LiveView } from './parts.ts';
 import { SAFE_HEADERS } from './access.ts';
 import { Shares } from './shares.ts';
 
@@ -93,7 +93,7 @@ export class Streams {
     const left = this.#shares.add(reader.name, stream);
     if (left !== null) this.#end(left);
     response.write('retry: 3000\n\n');
-    if (version === versionOf(view, this.#boot)) remember(stream, view);
+    if (version === computeViewVersion(view, this.#boot)) recordSentParts(stream, view);
     else this.#trySend(stream, view);
   }
 
@@ -170,13 +170,13 @@ export class Streams {
     const order = view.order?.join(' ') ?? '';
     const parts = view.parts.filter(({ id, key }) => stream.sent.get(id) !== key);
     if (parts.length === 0 && order === stream.order) return;
-    const version = versionOf(view, this.#boot);
+    const version = computeViewVersion(view, this.#boot);
     const data = JSON.stringify({
       parts: sources(parts),
       order: order === stream.order ? null : view.order,
       version,
     });
-    remember(stream, view);
+    recordSentParts(stream, view);
     stream.response.write(`id: ${version}\ndata: ${data}\n\n`);
   }
 
@@ -194,7 +194,7 @@ export class Streams {
   }
 }
 
-function remember(stream: Stream, view: LiveView): void {
+function recordSentParts(stream: Stream, view: LiveView): void {
   stream.sent = new Map(view.parts.map(({ id, key }) => [id, key]));
   stream.order = view.order?.join(' ') ?? '';
 }

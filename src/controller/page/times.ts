@@ -32,7 +32,7 @@ function ageWords(time: number, now: number): string {
 }
 
 /** A time in UTC to the second, and how long ago that was. */
-export function timeHtml(at: string, now: number): Markup {
+export function renderRelativeTime(at: string, now: number): Markup {
   const time = Date.parse(at);
   if (Number.isNaN(time)) return markup`${at}`;
   const iso = new Date(time).toISOString();

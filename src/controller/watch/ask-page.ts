@@ -1,11 +1,11 @@
-import { isLoopback } from '../../reconciler/model/address.ts';
+import { isLoopbackHost } from '../../reconciler/model/address.ts';
 import type { WatchedDocument } from '../../reconciler/model/documents.gen.ts';
 import { SetpointError, usageError } from '../../reconciler/model/error.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';
 import type { Secret } from '../../reconciler/model/secret.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
 import { exchange, type WireAnswer } from '../../reconciler/service/exchange.ts';
-import { faultError } from '../../reconciler/service/fault-error.ts';
+import { createFaultError } from '../../reconciler/service/fault-error.ts';
 import { openNetwork, proxyAddress } from '../../reconciler/service/network.ts';
 
 /** Where the page of a controller is, and who asks. */
@@ -53,7 +53,7 @@ export async function askPage(address: PageAddress): Promise<WatchedDocument> {
       wantsBody: (status) => status === 200,
       onSent: () => {},
     });
-    return documentOf(answer, base.origin, token !== null);
+    return parseWatchAnswer(answer, base.origin, token !== null);
   } finally {
     await network.destroy(DONE);
   }
@@ -73,7 +73,7 @@ function pageUrl({ url, token }: PageAddress): URL {
       '--server takes the address of the page, without a path.',
       'Write --server https://setpoint.example.com.',
     );
-  if (base.protocol === 'http:' && token !== null && !isLoopback(base.hostname))
+  if (base.protocol === 'http:' && token !== null && !isLoopbackHost(base.hostname))
     throw usageError(
       `The token would cross the network to ${base.origin} in clear text.`,
       'Use the https address of the page.',
@@ -81,9 +81,9 @@ function pageUrl({ url, token }: PageAddress): URL {
   return base;
 }
 
-function documentOf(answer: WireAnswer, origin: string, hasToken: boolean): WatchedDocument {
+function parseWatchAnswer(answer: WireAnswer, origin: string, hasToken: boolean): WatchedDocument {
   const place = `The page at ${origin}`;
-  if (answer.kind === 'fault') throw reachable(faultError(`GET ${origin}`, answer.fault));
+  if (answer.kind === 'fault') throw reachable(createFaultError(`GET ${origin}`, answer.fault));
   const { status, body } = answer;
   if (status === 401)
     throw new SetpointError(
@@ -96,8 +96,8 @@ function documentOf(answer: WireAnswer, origin: string, hasToken: boolean): Watc
   if (status === 429)
     throw new SetpointError('rate-limited', `${place} was sent too many wrong tokens.`);
   if (!(body instanceof Uint8Array) && status === 200)
-    throw reachable(faultError(`GET ${origin}`, body));
-  const found = status === 200 && body instanceof Uint8Array ? watchedDocument(body) : null;
+    throw reachable(createFaultError(`GET ${origin}`, body));
+  const found = status === 200 && body instanceof Uint8Array ? parseWatchedDocument(body) : null;
   if (found !== null) return found;
   throw new SetpointError('bad-response', `${place} is not the page of a controller.`, {
     hint: 'Name the address that setpoint watch --listen serves.',
@@ -110,7 +110,7 @@ function reachable({ code, message, hint }: SetpointError): SetpointError {
   });
 }
 
-function watchedDocument(body: Uint8Array): WatchedDocument | null {
+function parseWatchedDocument(body: Uint8Array): WatchedDocument | null {
   try {
     const value = JSON.parse(new TextDecoder().decode(body)) as Partial<WatchedDocument> | null;
     const isOurs = value?.kind === 'watched' && Array.isArray(value.environments);

@@ -16,19 +16,19 @@ export function beginningsAfter(
   at: string,
   after: string | null,
 ): readonly Beginning[] {
-  const names = foundNames(found, plan).map(({ name }) => name);
+  const names = listFoundParts(found, plan).map(({ name }) => name);
   const before = new Map(known.map((one) => [one.of, one]));
   const now = names.map((of) => before.get(of) ?? { of, since: at, after });
   return found === 'error' ? [...known.filter((one) => one.of !== 'error'), ...now] : now;
 }
 
 /** When the first of what makes up a state began: edits of the file that are not applied yet count only if nothing else differs. */
-export function firstOf(
+export function findFirstBeginning(
   began: readonly Beginning[],
   found: WatchStatus,
   plan: FoundChanges | null,
 ): Omit<Beginning, 'of'> | null {
-  const all = foundNames(found, plan);
+  const all = listFoundParts(found, plan);
   const others = all.filter(({ isPending }) => !isPending);
   const names = new Set((others.length > 0 ? others : all).map(({ name }) => name));
   const [first] = began
@@ -37,7 +37,7 @@ export function firstOf(
   return first === undefined ? null : { since: first.since, after: first.after };
 }
 
-function foundNames(
+function listFoundParts(
   found: WatchStatus,
   plan: FoundChanges | null,
 ): readonly { readonly name: string; readonly isPending: boolean }[] {

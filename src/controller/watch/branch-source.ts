@@ -2,9 +2,9 @@ import { basename, join, posix, relative } from 'node:path';
 import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { GitBranch } from '../../reconciler/host/git-branch.ts';
 import { asSetpointError, usageError } from '../../reconciler/model/error.ts';
-import { matches } from '../../reconciler/model/matcher.ts';
+import { isGlobMatch } from '../../reconciler/model/matcher.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
-import { basesOf, pathsBeside } from '../../reconciler/operations/load.ts';
+import { listExtendedBases, listReferencedFiles } from '../../reconciler/operations/load.ts';
 import { DEFAULT_FILES, defaultFiles } from '../../reconciler/operations/settings-files.ts';
 import type { SessionRequest } from '../../reconciler/operations/session.ts';
 import type { FollowedCommits } from './followed-commits.ts';
@@ -63,15 +63,15 @@ export function branchSource(
   };
   const loadOf = async (commit: string): Promise<LoadedFiles> => {
     const named = [options.file ?? DEFAULT_FILES].flat();
-    const root = await branch.files(commit, { needs: neededBy(named), used });
+    const root = await branch.files(commit, { needs: createPathFilter(named), used });
     const inRoot = (path: string): string => relative(root, path);
     const file = [options.file ?? defaultFiles(root)].flat().map((path) => join(root, path));
     const request = { ...options, file, checkout: { from: 'branch', root, state } } as const;
-    const needed = { needs: isOneOf(basesIn(request).map(inRoot)), used };
+    const needed = { needs: createPathMatcher(listBaseFiles(request).map(inRoot)), used };
     await branch.files(commit, needed);
     const loaded = await loadApart(request, join(root, '/'));
-    const beside = pathsBeside(loaded.targets, options).map(inRoot);
-    if (beside.length > 0) await branch.files(commit, { needs: isOneOf(beside), used });
+    const beside = listReferencedFiles(loaded.targets, options).map(inRoot);
+    if (beside.length > 0) await branch.files(commit, { needs: createPathMatcher(beside), used });
     const commitInfo = await branch.describe(commit);
     return { ...loaded, commit, commitInfo, root: join(root, '/') };
   };
@@ -110,27 +110,27 @@ export function branchSource(
 }
 
 /** Whether -f, or no -f, names a path of the repository: a settings file or the schema lock beside it. */
-function neededBy(named: readonly string[]): (path: string) => boolean {
+function createPathFilter(named: readonly string[]): (path: string) => boolean {
   const patterns = named.flatMap((path) => [path, lockPath(path)]).map(ordinary);
   return (path) =>
     patterns.some(
       (pattern) =>
         pattern === path ||
         (posix.dirname(pattern) === posix.dirname(path) &&
-          matches(basename(path), [posix.basename(pattern)])),
+          isGlobMatch(basename(path), [posix.basename(pattern)])),
     );
 }
 
 /** The bases of the settings files; none if these cannot be found, which whoever loads them is told. */
-function basesIn(request: SessionRequest): readonly string[] {
+function listBaseFiles(request: SessionRequest): readonly string[] {
   try {
-    return basesOf(request);
+    return listExtendedBases(request);
   } catch {
     return [];
   }
 }
 
-function isOneOf(paths: readonly string[]): (path: string) => boolean {
+function createPathMatcher(paths: readonly string[]): (path: string) => boolean {
   const wanted = new Set(paths.map(ordinary));
   return (path) => wanted.has(path);
 }

@@ -98,8 +98,8 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
     part === NONE_YET
       ? `${problem} Until it is known who is suspended, every environment counts as suspended.`
       : `${problem} Nothing is healed until it is known who is suspended; what was known stays in force.`,
-  files: keptFiles,
-  git: keptFiles,
+  files: describePreservedFiles,
+  git: describePreservedFiles,
   cluster: (problem, part) =>
     part === NONE_YET
       ? `${problem} Nothing is watched until the SettingsTargets can be listed.`
@@ -110,7 +110,7 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
   receiver: (problem) => problem,
 };
 
-function keptFiles(problem: string, part: string): string {
+function describePreservedFiles(problem: string, part: string): string {
   if (part === NONE_YET)
     return `The settings files cannot be used, and there are no earlier ones: nothing is watched until they can be. ${problem}`;
   // The file of a part says the rest itself.

@@ -35,7 +35,7 @@ export class Confirmation {
     const before = this.#since;
     const first = this.#first ?? at;
     this.#since = new Map(
-      changes.map((change) => [pathKey(change), before.get(pathKey(change)) ?? at]),
+      changes.map((change) => [formatChangeKey(change), before.get(formatChangeKey(change)) ?? at]),
     );
     this.#first = first;
     this.#reads += 1;
@@ -45,6 +45,9 @@ export class Confirmation {
 }
 
 /** What is the same of a change as long as it is of the same path. */
-export function pathKey({ resource, path }: Pick<Change<Json>, 'path' | 'resource'>): string {
+export function formatChangeKey({
+  resource,
+  path,
+}: Pick<Change<Json>, 'path' | 'resource'>): string {
   return `${resource} ${formatPath(path)}`;
 }

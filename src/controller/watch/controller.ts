@@ -1,7 +1,7 @@
 import { usageError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { Tracer } from '../../reconciler/model/ports.ts';
-import { counted } from '../../reconciler/model/wording.ts';
+import { formatCount } from '../../reconciler/model/wording.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
 import type {
   JournalRecord,
@@ -323,7 +323,7 @@ export class Controller implements Watching {
       if (this.#fleet.find(name) === undefined) this.#recorder.told.renew(name, known.told);
     if (damaged > 0)
       this.#recorder.warn(
-        `The journal has ${counted(damaged, 'line')} that cannot be read; they are left out.`,
+        `The journal has ${formatCount(damaged, 'line')} that cannot be read; they are left out.`,
       );
     for (const name of known.inFlight)
       this.#recorder.warn(

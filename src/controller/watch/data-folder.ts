@@ -1,7 +1,7 @@
 import { usageError, SetpointError } from '../../reconciler/model/error.ts';
-import { globMatcher, matches } from '../../reconciler/model/matcher.ts';
+import { globMatcher, isGlobMatch } from '../../reconciler/model/matcher.ts';
 import { choicesHint, namesListed } from '../../reconciler/model/wording.ts';
-import { fold } from './environment-state.ts';
+import { applyFact } from './environment-state.ts';
 import { Journal } from './journal/journal.ts';
 import { SuspensionFile } from './suspension-file.ts';
 import { stat } from 'node:fs/promises';
@@ -26,8 +26,11 @@ export interface Chosen {
  * The environments of a controller's data folder that names and patterns such as `prod-*` mean. A name is taken as it is, also if the folder does
  * not know it. Throws a usage error for a pattern that fits nothing.
  */
-export async function chosenNames(data: string, asked: readonly string[]): Promise<Chosen> {
-  const held = await knownNames(data);
+export async function selectEnvironmentNames(
+  data: string,
+  asked: readonly string[],
+): Promise<Chosen> {
+  const held = await readEnvironmentNames(data);
   const known = [...held.keys()].toSorted();
   const names = asked.flatMap((name) => {
     if (!name.includes('*')) return [name];
@@ -51,7 +54,7 @@ export async function namesToChange(
   asked: readonly string[],
   { force, also }: { readonly force: boolean; readonly also: string },
 ): Promise<Chosen> {
-  const chosen = await chosenNames(data, asked);
+  const chosen = await selectEnvironmentNames(data, asked);
   const { unknown, hint } = chosen;
   if (unknown.length === 0 || hint === NOTHING || force) return chosen;
   throw usageError(
@@ -63,7 +66,7 @@ export async function namesToChange(
 const NOTHING = 'The folder knows no environment. Name the folder of the controller with --data.';
 
 /** The environments that were read, written or suspended, and whether each is suspended or healing has stopped in it. */
-async function knownNames(data: string): Promise<ReadonlyMap<string, boolean>> {
+async function readEnvironmentNames(data: string): Promise<ReadonlyMap<string, boolean>> {
   const { memory } = await new Journal(data, Date.now).remember();
   const suspensions = new SuspensionFile(data);
   await suspensions.refresh();
@@ -92,7 +95,7 @@ export async function history(request: HistoryRequest): Promise<HistoryDocument>
   const journal = new Journal(data, Date.now);
   const isAskedFor = (record: JournalRecord): boolean =>
     (environments === null ||
-      ('environment' in record && matches(record.environment, environments))) &&
+      ('environment' in record && isGlobMatch(record.environment, environments))) &&
     (path === null || isAboutPath(record, path));
   let records: readonly JournalRecord[];
   let count = SEVERAL * limit;
@@ -116,14 +119,17 @@ async function requireFolder(data: string, also = ''): Promise<void> {
  * What the journal of a data folder says of each environment that was read or written, and who is suspended at a time, in milliseconds since 1970.
  * Throws file-unreadable if there is none.
  */
-export async function rememberedStates(data: string, now: number): Promise<readonly WatchState[]> {
+export async function readRememberedStates(
+  data: string,
+  now: number,
+): Promise<readonly WatchState[]> {
   await requireFolder(data, ' setpoint drift asks the services themselves.');
   const { memory } = await new Journal(data, () => now).remember();
   const suspensions = new SuspensionFile(data);
   await suspensions.refresh();
   return [...memory.environments.values()]
     .filter(({ lastRead, lastApply }) => lastRead !== null || lastApply !== null)
-    .map((state) => fold(state, { kind: 'set', suspended: suspensions.of(state.name, now) }));
+    .map((state) => applyFact(state, { kind: 'set', suspended: suspensions.of(state.name, now) }));
 }
 
 export function isAboutPath(record: JournalRecord, path: Path): boolean {

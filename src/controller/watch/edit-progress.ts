@@ -1,6 +1,6 @@
 import type { Waits, WatchState } from '../../reconciler/model/watch.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
-import { mostOf } from '../../reconciler/operations/parallel.ts';
+import { computeFailureLimit } from '../../reconciler/operations/parallel.ts';
 import { isHealable } from './healing.ts';
 
 /** How many more environments an edit reaches for each one that is verified, where no rings are declared. */
@@ -81,7 +81,7 @@ export class EditProgress {
     const { name, settings } = state;
     const before = this.#places.get(name);
     if (settings.mode !== 'heal') return this.remove(name);
-    const [ring, stage] = [ringOf(state), this.#stageOf(state, isWriting, now)];
+    const [ring, stage] = [readRing(state), this.#stageOf(state, isWriting, now)];
     if (before?.ring === ring && before.stage === stage) return;
     this.#place(name, ring, stage);
   }
@@ -115,7 +115,7 @@ export class EditProgress {
 
   /** Returns why the edit must not be written to an environment yet, which is then among the `ready` ones once it may be; null if it may be now. */
   ask(state: WatchState): Waits | null {
-    const ring = ringOf(state);
+    const ring = readRing(state);
     const why = this.#whyWait(ring);
     const asking = this.#asking.get(ring) ?? new Set();
     if (why === null) asking.delete(state.name);
@@ -145,9 +145,9 @@ export class EditProgress {
     const { maxFailures } = this.#options;
     const [failed, open] = [this.#all.of('failed'), this.#all.of('open')];
     const written = this.#all.count('failed', 'open', 'settled', 'verified');
-    if (failed.size > mostOf(maxFailures, written))
+    if (failed.size > computeFailureLimit(maxFailures, written))
       return {
-        words: `the edit stopped: ${failed.size} of ${written} failed or differ again (${namesIn(failed)})`,
+        words: `the edit stopped: ${failed.size} of ${written} failed or differ again (${formatNames(failed)})`,
         isStopped: true,
       };
     const below = [...this.#rings.keys()].filter((one) => compareRings(one, ring) < 0);
@@ -159,7 +159,7 @@ export class EditProgress {
     if (ring !== null && below.length === 0) return null;
     // Where the write failed, another one made it as declared: that does not show that the edit works.
     if (open.size < Math.max(1, this.#all.count('verified') * GROWTH)) return null;
-    return waitsFor(`until ${namesIn(open)} ${open.size === 1 ? 'is' : 'are'} verified`);
+    return waitsFor(`until ${formatNames(open)} ${open.size === 1 ? 'is' : 'are'} verified`);
   }
 
   /** A ring with some that are verified does not wait for those of it that cannot be written. */
@@ -171,7 +171,7 @@ export class EditProgress {
       const areBlocked = blocked.size === waited;
       if (areBlocked && stages.count('settled', 'verified') > 0) continue;
       const isBlocked = blocked.size > 0 && blocked.size === waited - stages.count('unread');
-      const why = isBlocked ? `, where ${namesIn(blocked)} cannot be written` : '';
+      const why = isBlocked ? `, where ${formatNames(blocked)} cannot be written` : '';
       return waitsFor(`for ring ${ring ?? ''}${why}`);
     }
     return null;
@@ -180,7 +180,7 @@ export class EditProgress {
   #stageOf(state: WatchState, isWriting: boolean, now: number): Stage {
     const { rollout, found, suspended, stopped, heldBy, lastRead } = state;
     const edit = this.#edit;
-    if (!isOf(state, edit)) return isUnread(lastRead, edit) ? 'unread' : 'untouched';
+    if (!isEditOfState(state, edit)) return isUnread(lastRead, edit) ? 'unread' : 'untouched';
     if (isWriting) return 'open';
     if (rollout?.edit !== edit) {
       const isBlocked = suspended !== null || stopped !== null || heldBy !== null;
@@ -205,12 +205,12 @@ function waitsFor(what: string): Waits {
   return { words: `waits ${what}`, isStopped: false };
 }
 
-function namesIn(names: ReadonlySet<string>): string {
+function formatNames(names: ReadonlySet<string>): string {
   return namesListed([...names], MOST_NAMED);
 }
 
 /** Whether an edit is of an environment. Of one that cannot be read, what is declared may have changed with it. */
-function isOf({ edit, rollout, found, declaredAt }: WatchState, one: string): boolean {
+function isEditOfState({ edit, rollout, found, declaredAt }: WatchState, one: string): boolean {
   if (edit === one || rollout?.edit === one) return true;
   return found === 'error' && declaredAt !== null && declaredAt >= one;
 }
@@ -219,7 +219,7 @@ function isUnread(lastRead: string | null, edit: string): boolean {
   return lastRead === null || Date.parse(lastRead) < Date.parse(edit);
 }
 
-function ringOf({ labels }: WatchState): Ring {
+function readRing({ labels }: WatchState): Ring {
   return labels['ring'] ?? null;
 }
 

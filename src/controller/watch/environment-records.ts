@@ -5,7 +5,7 @@ import type {
   Moment,
   WatchState,
 } from '../../reconciler/model/watch.ts';
-import { fold, restored, type Fact } from './environment-state.ts';
+import { applyFact, restoreState, type Fact } from './environment-state.ts';
 
 export interface RecordTools {
   /** Writes an event to the journal; resolves once it is on the disk. Throws output-failed if it cannot be written. */
@@ -63,12 +63,12 @@ export class EnvironmentRecords {
 
   /** Takes something that is not kept in the journal, or that is in it already. */
   know(fact: Fact): void {
-    this.#set(fold(this.#state, fact));
+    this.#set(applyFact(this.#state, fact));
   }
 
   /** Takes what the journal says by now. States that wait are dropped: what was found is compared with that instead. */
   restore(known: WatchState, now: Moment): void {
-    this.#set(restored(this.#state, known, now));
+    this.#set(restoreState(this.#state, known, now));
     this.#waiting = this.#waiting.filter(({ event }) => event.kind !== 'state');
   }
 
@@ -85,7 +85,7 @@ export class EnvironmentRecords {
 
   /** Takes what has come about. It must not be lost while the journal cannot be written, and is kept by who holds the lock. */
   add(event: JournalEvent, at: number): void {
-    this.know(recordOf(event, at));
+    this.know(createJournalRecord(event, at));
     if (this.#state.heldBy !== null) return;
     const states = this.#waiting.filter((one) => one.event.kind === 'state');
     const dropped = event.kind === 'state' && states.length >= MOST ? states[0] : undefined;
@@ -156,6 +156,6 @@ export class HealTimes {
 }
 
 /** An event as the journal has it. */
-export function recordOf(event: JournalEvent, at: number): JournalRecord {
+export function createJournalRecord(event: JournalEvent, at: number): JournalRecord {
   return { v: 1, at: new Date(at).toISOString(), ...event };
 }

@@ -12,12 +12,12 @@ import type {
   WatchState,
   WriteEvent,
 } from '../../reconciler/model/watch.ts';
-import { watchStatusOf, type WatchStatus } from '../../reconciler/model/verdict.ts';
-import { healsAfter, moved, recent, retold } from './heal-limits.ts';
-import { beginningsAfter, firstOf } from './beginnings.ts';
+import { toWatchStatus, type WatchStatus } from '../../reconciler/model/verdict.ts';
+import { healsAfter, shiftHealTimes, recent, retold } from './heal-limits.ts';
+import { beginningsAfter, findFirstBeginning } from './beginnings.ts';
 import { flipsAfter } from './flapping.ts';
 import { ReadMarks } from './read-marks.ts';
-import { failedAfter, putBackAfter } from './healing.ts';
+import { addHealFailure, putBackAfter } from './healing.ts';
 import type { AgreedLine } from './journal/journal-lines.ts';
 
 /** What changes what is known of an environment: a line of the journal about it, or something that the journal does not keep. */
@@ -97,24 +97,24 @@ export function notReadState(
 }
 
 /** The state after something, which is the only way in which a state changes; the same object if nothing does. */
-export function fold(state: WatchState, fact: Fact): WatchState {
-  const change = changeBy(state, fact);
+export function applyFact(state: WatchState, fact: Fact): WatchState {
+  const change = computeFactChange(state, fact);
   if (change === null) return state;
   const next = { ...state, ...change };
   return { ...next, status: next.suspended === null ? next.found : 'suspended' };
 }
 
-function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
+function computeFactChange(state: WatchState, fact: Fact): Partial<WatchState> | null {
   switch (fact.kind) {
     case 'read':
       return afterRead(state, fact);
     case 'state': {
       const { status: found, plan, at, after, digest, commit } = fact;
       const began = beginningsAfter(state.began, found, plan, at, after);
-      const first = firstOf(began, found, plan);
+      const first = findFirstBeginning(began, found, plan);
       const labels = fact.labels === undefined ? {} : { labels: fact.labels };
       return {
-        ...seen(state, found, plan, at),
+        ...computeStatusChange(state, found, plan, at),
         found,
         digest,
         plan,
@@ -123,7 +123,9 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
         ...first,
         ...labels,
         ...(fact.flip === true ? { flips: flipsAfter(state.flips, at) } : {}),
-        ...(fact.verified === undefined ? {} : { verified: verifiedAfter(state, fact.verified) }),
+        ...(fact.verified === undefined
+          ? {}
+          : { verified: addVerifiedDigest(state, fact.verified) }),
         edit: fact.edited ?? (found === 'error' ? state.edit : null),
         ...(isOver(state.stopped, found, digest) ? { stopped: null } : {}),
       };
@@ -140,10 +142,10 @@ function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
       return afterWrite(state, fact);
     case 'not-written':
       return {
-        healFailed: failedAfter(state.healFailed, fact, new Date(fact.at).toISOString()),
+        healFailed: addHealFailure(state.healFailed, fact, new Date(fact.at).toISOString()),
       };
     case 'clock-set':
-      return { heals: moved(state.heals, fact.by) };
+      return { heals: shiftHealTimes(state.heals, fact.by) };
     case 'healing-stopped': {
       const { at, path, reason, cause } = fact;
       const of = cause === undefined ? {} : { cause, digest: state.digest };
@@ -176,11 +178,11 @@ function afterRead(
   state: WatchState,
   { at, plan, commit }: Extract<Fact, { kind: 'read' }>,
 ): Partial<WatchState> {
-  const found = watchStatusOf(plan, state.settings.strict);
+  const found = toWatchStatus(plan, state.settings.strict);
   const now = new Date(at).toISOString();
   return {
-    ...seen(state, found, plan, now),
-    plan: shownOf(plan, found),
+    ...computeStatusChange(state, found, plan, now),
+    plan: selectStoredPlan(plan, found),
     commit,
     failures: found === 'error' ? state.failures + 1 : 0,
     reads: ReadMarks.after(state.reads, at, found),
@@ -188,7 +190,7 @@ function afterRead(
 }
 
 /** What follows from a status that was found, whether the one before was the same or not. */
-function seen(
+function computeStatusChange(
   known: WatchState,
   found: WatchStatus,
   plan: EnvironmentPlan | null,
@@ -197,12 +199,12 @@ function seen(
   return {
     lastRead: at,
     ...(found === 'in-sync' ? { lastInSync: at, healFailed: null, waits: null } : {}),
-    ...(plan === null ? {} : serviceOf(known, found, plan)),
+    ...(plan === null ? {} : computeServiceState(known, found, plan)),
   };
 }
 
 /** What is known of a service after a read: one that was never reached has an address all the same. */
-function serviceOf(
+function computeServiceState(
   known: WatchState,
   found: WatchStatus,
   plan: EnvironmentPlan,
@@ -222,7 +224,7 @@ function afterWrite(
     heals,
     rollout: rolloutAfter(state.rollout, outcome),
     putBack: putBackAfter({ ...state, heals }, outcome, at),
-    healFailed: failedAfter(state.healFailed, outcome, at),
+    healFailed: addHealFailure(state.healFailed, outcome, at),
   };
 }
 
@@ -246,12 +248,12 @@ export function newlyFound(
 ): StateEvent | null {
   const { name, labels, found: before, digest: known, lastRead: after } = state;
   const { strict } = state.settings;
-  const status = watchStatusOf(plan, strict);
-  const digest = digestOf(plan, strict);
+  const status = toWatchStatus(plan, strict);
+  const digest = computeFoundDigest(plan, strict);
   if (status === before && digest === known) return null;
-  const shown = shownOf(storedPlan(plan, most), status);
+  const shown = selectStoredPlan(storedPlan(plan, most), status);
   const labelled = Object.keys(labels).length === 0 ? {} : { labels };
-  const edit = editOf(state, plan, declared);
+  const edit = computeEditStart(state, plan, declared);
   const waits = edit !== null && !isVerified(state, declared.digest());
   const edited = waits ? { edited: edit } : {};
   const isSettled = edit !== null && declared.settled !== null;
@@ -302,12 +304,12 @@ function isVerified({ verified }: WatchState, digest: string | null): boolean {
   return digest !== null && verified.includes(digest);
 }
 
-function verifiedAfter({ verified }: WatchState, digest: string): readonly string[] {
+function addVerifiedDigest({ verified }: WatchState, digest: string): readonly string[] {
   return [...verified.filter((one) => one !== digest), digest].slice(-MOST_VERIFIED);
 }
 
 /** When the files were changed to what is not applied yet: what has waited before, waits since then. */
-function editOf(
+function computeEditStart(
   state: WatchState,
   plan: EnvironmentPlan,
   { at, isAdded }: Declared,
@@ -324,7 +326,7 @@ function editOf(
 }
 
 /** A state as the journal tells it now: what only this process knows stays, and times of heals are told by the clock of now. */
-export function restored(state: WatchState, known: WatchState, now: Moment): WatchState {
+export function restoreState(state: WatchState, known: WatchState, now: Moment): WatchState {
   const { labels, settings, suspended, heldBy, nextRead, failures, reads, waits } = state;
   const { declaredAt } = state;
   const own = { labels, settings, suspended, heldBy, nextRead, failures, reads, waits, declaredAt };
@@ -334,7 +336,7 @@ export function restored(state: WatchState, known: WatchState, now: Moment): Wat
     release: known.release ?? state.release,
     commit: known.commit ?? state.commit,
   };
-  return fold(
+  return applyFact(
     { ...known, ...service, ...own, heals: retold(known.heals, now) },
     { kind: 'set', suspended },
   );
@@ -344,9 +346,9 @@ export function restored(state: WatchState, known: WatchState, now: Moment): Wat
  * Equal for two reads that a person would be told the same about: what differs and how, what could not be compared, which rules refuse
  * it, and the code of the error. The text of an error is left out, because it may contain a time or an address.
  */
-export function digestOf(plan: EnvironmentPlan, strict = false): string {
-  const found = watchStatusOf(plan, strict);
-  if (shownOf(plan, found) === null) return '';
+export function computeFoundDigest(plan: EnvironmentPlan, strict = false): string {
+  const found = toWatchStatus(plan, strict);
+  if (selectStoredPlan(plan, found) === null) return '';
   const { unknown, refusals, error } = plan;
   const told = {
     found,
@@ -372,6 +374,6 @@ export function changesFound({
 }
 
 /** A plan as a state keeps it: null if all that a file declares was compared, and is the same. */
-function shownOf(plan: EnvironmentPlan, found: WatchStatus): EnvironmentPlan | null {
+function selectStoredPlan(plan: EnvironmentPlan, found: WatchStatus): EnvironmentPlan | null {
   return found === 'in-sync' && plan.unknown.length === 0 ? null : plan;
 }

@@ -9,11 +9,11 @@ import type {
 import type { Target } from '../../reconciler/desired/target.ts';
 import { watchSettings, untilFirstRead } from './schedule.ts';
 import type { ReadQueue } from './read-queue.ts';
-import { fold, notReadState, restored } from './environment-state.ts';
+import { applyFact, notReadState, restoreState } from './environment-state.ts';
 import type { Memory } from './journal/journal-reader.ts';
 import { Watched, type WatchTools } from './watched.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
-import { isRefused, type Locks } from './locks/locks.ts';
+import { isLockRefused, type Locks } from './locks/locks.ts';
 import type { Gone, ToldStates } from './notices/told.ts';
 
 /** After the files changed, known environments are read within this time, in milliseconds. */
@@ -140,7 +140,9 @@ export class Fleet {
     if (origin === null) return [];
     return [...this.#appeared.keys()].filter((name) => {
       const watched = this.#watched.get(name);
-      return watched?.declaredOrigin === origin && namespaceOf(name) === namespaceOf(gone);
+      return (
+        watched?.declaredOrigin === origin && parseNameNamespace(name) === parseNameNamespace(gone)
+      );
     });
   }
 
@@ -153,7 +155,7 @@ export class Fleet {
     return [...this.#watched.values()]
       .filter((one) => one.state.origin !== origin && one.declaredOrigin === origin)
       .map((one) => one.name)
-      .filter((one) => one !== name && namespaceOf(one) === namespaceOf(name));
+      .filter((one) => one !== name && parseNameNamespace(one) === parseNameNamespace(name));
   }
 
   suspend(of: (name: string) => Suspension | null): void {
@@ -180,7 +182,7 @@ export class Fleet {
     for (const name of names) {
       this.find(name)?.records.know({ kind: 'resumed' });
       const gone = this.#remembered.get(name);
-      if (gone !== undefined) this.#remembered.set(name, fold(gone, { kind: 'resumed' }));
+      if (gone !== undefined) this.#remembered.set(name, applyFact(gone, { kind: 'resumed' }));
     }
   }
 
@@ -195,12 +197,12 @@ export class Fleet {
 
   #withRemembered(state: WatchState): WatchState {
     const known = this.#remembered.get(state.name);
-    return known === undefined ? state : restored(state, known, this.#tools.moment());
+    return known === undefined ? state : restoreState(state, known, this.#tools.moment());
   }
 }
 
 /** Of names as Kubernetes has them; empty for those of files. */
-function namespaceOf(name: string): string {
+function parseNameNamespace(name: string): string {
   return name.slice(0, Math.max(0, name.indexOf('/')));
 }
 
@@ -270,7 +272,7 @@ export class Departed {
     const { locks, recall, told, clock } = this.#tools;
     const { environment, receiver } = event;
     const lock = await locks.take(environment);
-    if (isRefused(lock)) {
+    if (isLockRefused(lock)) {
       this.#from.set(environment, clock.monotonic() + HELD);
       throw new SetpointError('lock-lost', `${environment} is watched by ${lock.heldBy}.`);
     }

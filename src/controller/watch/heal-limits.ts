@@ -10,7 +10,7 @@ import type {
   WatchState,
 } from '../../reconciler/model/watch.ts';
 import type { Json } from '../../reconciler/model/value.ts';
-import { counted, namesListed } from '../../reconciler/model/wording.ts';
+import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 
 const HOUR = 3_600_000;
@@ -32,11 +32,11 @@ export function whyStopHealing(state: WatchState, now: number): StopReason | nul
 export function storesOther({ plan, healFailed }: WatchState): StopReason | null {
   const notStored = healFailed?.notStored ?? [];
   const changes = plan?.changes.filter(({ consequence }) => consequence !== true) ?? [];
-  const found = changes.map((change) => notStored.find((one) => isLeftBy(one, change)));
+  const found = changes.map((change) => notStored.find((one) => matchesNotStored(one, change)));
   const [first] = found;
   if (first === undefined || found.includes(undefined)) return null;
   const others = found.length === 1 ? '' : ` So it does with ${found.length - 1} more.`;
-  const reason = `${storedText(first)}${others} Write in the file what the server stores, or leave it out.`;
+  const reason = `${describeNotStored(first)}${others} Write in the file what the server stores, or leave it out.`;
   return { path: first.path, reason, cause: 'server' };
 }
 
@@ -47,25 +47,26 @@ export function maySettle({ healFailed, lastApply }: WatchState, now: number): b
   return isOld && passed >= 0 && passed < SETTLES;
 }
 
-function isLeftBy({ path, expected, actual }: NotStored, change: Change<Json>): boolean {
+function matchesNotStored({ path, expected, actual }: NotStored, change: Change<Json>): boolean {
   return (
     path === formatPath(change.path) &&
-    sameJson(expected, change.after) &&
-    sameJson(actual, change.before)
+    isEqualJson(expected, change.after) &&
+    isEqualJson(actual, change.before)
   );
 }
 
-function sameJson(one: Json, other: Json): boolean {
+function isEqualJson(one: Json, other: Json): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
 const LONGEST_VALUE = 120;
 
-function storedText({ path, expected, actual, isOld }: NotStored): string {
-  if (isOld && !sameJson(expected, actual))
+function describeNotStored({ path, expected, actual, isOld }: NotStored): string {
+  if (isOld && !isEqualJson(expected, actual))
     return `The server took a write of ${shortJson(expected)} for ${path}, and still shows ${shortJson(actual)}.`;
   const after = 'It showed that right after the write.';
-  if (sameJson(expected, actual)) return `The server does not store the value of ${path}. ${after}`;
+  if (isEqualJson(expected, actual))
+    return `The server does not store the value of ${path}. ${after}`;
   const stored = actual === null ? 'nothing' : shortJson(actual);
   if (expected === null)
     return `The server stores ${stored} where the file clears ${path}. ${after}`;
@@ -91,7 +92,7 @@ export function notStoredAfter({
     : remaining.map(({ path, expected, actual }) => {
         const name = formatPath(path);
         const change = changes.find((one) => formatPath(one.path) === name);
-        const isOld = change !== undefined && sameJson(change.before, actual);
+        const isOld = change !== undefined && isEqualJson(change.before, actual);
         return { path: name, expected, actual, isOld };
       });
 }
@@ -104,11 +105,11 @@ function competing(state: WatchState, now: number): StopReason | null {
   );
   const notStored = healFailed?.notStored ?? [];
   const drift = (plan?.changes ?? []).filter(
-    (change) => isDrift(change) && notStored.every((one) => !isLeftBy(one, change)),
+    (change) => isDrift(change) && notStored.every((one) => !matchesNotStored(one, change)),
   );
   if (drift.length === 0 || heals.length < settings.maxHealsPerHour) return null;
   const [worst] = drift
-    .map((change) => ({ change, times: timesOf(change, heals) }))
+    .map((change) => ({ change, times: listHealTimes(change, heals) }))
     .toSorted((one, other) => other.times.length - one.times.length);
   if (worst === undefined) return null;
   const path = formatPath(worst.change.path);
@@ -122,13 +123,15 @@ export function isDrift(change: Pick<Change<Json>, 'class' | 'consequence'>): bo
 }
 
 /** Whether the service has refused what is to be healed as often in an hour as an environment may be healed: then it is tried again later. */
-export function refusedTooOften(state: WatchState, now: number): boolean {
+export function isRefusedTooOften(state: WatchState, now: number): boolean {
   // What was refused of an earlier edit says nothing of this one.
   const refused = healsSince(state, now - HOUR).filter(
     ({ kept, edited = null }) => kept === false && edited === state.edit,
   );
   const most = state.settings.maxHealsPerHour;
-  return (state.plan?.changes ?? []).some((change) => timesOf(change, refused).length >= most);
+  return (state.plan?.changes ?? []).some(
+    (change) => listHealTimes(change, refused).length >= most,
+  );
 }
 
 interface TimedHeal extends Heal {
@@ -142,7 +145,7 @@ function healsSince({ heals }: Pick<WatchState, 'heals'>, from: number): readonl
     .filter(({ time }) => time > from);
 }
 
-function timesOf({ path }: Change<Json>, heals: readonly TimedHeal[]): readonly number[] {
+function listHealTimes({ path }: Change<Json>, heals: readonly TimedHeal[]): readonly number[] {
   const name = formatPath(path);
   return heals.filter(({ paths }) => paths.includes(name)).map(({ time }) => time);
 }
@@ -159,13 +162,13 @@ function ofPath({ change, times }: Healed, state: WatchState, now: number): stri
     state.after === null
       ? ''
       : `, the last time between ${toSecond(state.after)} and ${toSecond(state.since)}`;
-  return `It was healed ${counted(times.length, 'time')} within an hour, and another client set it to ${value} again, ${every(times, now)}${last}. ${WHO}`;
+  return `It was healed ${formatCount(times.length, 'time')} within an hour, and another client set it to ${value} again, ${every(times, now)}${last}. ${WHO}`;
 }
 
 function ofEnvironment(path: string, heals: readonly TimedHeal[], now: number): string {
   const paths = new Set(heals.flatMap(({ paths: all, drifted = all }) => drifted));
   const times = heals.map(({ time }) => time);
-  return `The environment was healed ${counted(heals.length, 'time')} within an hour (${namesListed([...paths], 3)}), and another client changed it again, ${every(times, now)}, now at ${path}. ${WHO}`;
+  return `The environment was healed ${formatCount(heals.length, 'time')} within an hour (${namesListed([...paths], 3)}), and another client changed it again, ${every(times, now)}, now at ${path}. ${WHO}`;
 }
 
 function every(times: readonly number[], now: number): string {
@@ -218,7 +221,7 @@ export function retold(heals: readonly Heal[], now: Moment): readonly Heal[] {
 }
 
 /** Heals with their times moved, after the clock was set by some milliseconds. */
-export function moved(heals: readonly Heal[], by: number): readonly Heal[] {
+export function shiftHealTimes(heals: readonly Heal[], by: number): readonly Heal[] {
   return heals.map((heal) => ({
     ...heal,
     at: new Date(Date.parse(heal.at) + by).toISOString(),

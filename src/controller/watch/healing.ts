@@ -42,8 +42,8 @@ export function whyMustNotHeal(
   if (state.stopped !== null) return no('healing stopped');
   if (!isInAnyWindow(windows, now)) return no(`window closed until ${nextOpening(windows, now)}`);
   if (approvals?.covers(approvalDigest(state)) === false) return no('the plan is not approved');
-  const kept = keptItem(state);
-  if (kept !== null) return no(keptWords(kept));
+  const kept = findProtectedItem(state);
+  if (kept !== null) return no(describeProtectedItem(kept));
   if (confirmed === 'no') return { words: 'one read only: the next one confirms it', again: true };
   return null;
 }
@@ -54,26 +54,26 @@ export function approvalDigest({ digest }: Pick<WatchState, 'digest'>): string {
 }
 
 /** What healing would remove of what a service keeps by name, and `watch.remove` does not let it; null if there is none. */
-export function keptItem({
+export function findProtectedItem({
   settings,
   plan,
   found,
 }: Pick<WatchState, 'settings' | 'plan' | 'found'>): Path | null {
   if (settings.removes || settings.approvals !== undefined) return null;
   if (settings.mode === 'detect' || !isHealable(found)) return null;
-  return (plan?.changes ?? []).flatMap(removedItems)[0] ?? null;
+  return (plan?.changes ?? []).flatMap(listRemovedItems)[0] ?? null;
 }
 
-export function keptWords(item: Path): string {
+export function describeProtectedItem(item: Path): string {
   return `it would remove ${formatPath(item)}, which watch.remove does not allow`;
 }
 
 /** What a change removes of what a service keeps by name. A pointer that is cleared removes nothing. */
-function removedItems(change: Change<Json>): readonly Path[] {
+function listRemovedItems(change: Change<Json>): readonly Path[] {
   const { resource, action, path, before, after, reason } = change;
   if (resource === 'settings' && NAMED_LISTS.has(path.at(-1) ?? '')) {
-    const left = new Set(listedNames(after));
-    return listedNames(before).flatMap((name) => (left.has(name) ? [] : [[...path, name]]));
+    const left = new Set(listEntryNames(after));
+    return listEntryNames(before).flatMap((name) => (left.has(name) ? [] : [[...path, name]]));
   }
   if (action !== 'remove') return [];
   const isItem = COLLECTION_FORMS.some(
@@ -85,7 +85,7 @@ function removedItems(change: Change<Json>): readonly Path[] {
 /** Lists in the settings, one change each, that hold what `marketplaces` and `disabled_skills` name. */
 const NAMED_LISTS: ReadonlySet<string> = new Set(['registered_marketplaces', 'disabled_skills']);
 
-function listedNames(list: Json): readonly string[] {
+function listEntryNames(list: Json): readonly string[] {
   const names = isList(list) ? list.map((one) => (isRecord(one) ? one['name'] : one)) : [];
   return names.filter((name) => typeof name === 'string');
 }
@@ -126,7 +126,7 @@ type Attempt = Pick<EnvironmentOutcome, 'error'> &
   Partial<Pick<EnvironmentOutcome, 'changes' | 'remaining' | 'requests'>>;
 
 /** The heals that failed in a row, after another one has ended at a time. */
-export function failedAfter(
+export function addHealFailure(
   before: HealFailed | null,
   { error, changes = [], remaining = [], requests }: Attempt,
   at: string,
@@ -170,7 +170,7 @@ const LONGEST = 500;
 /** What differs, in short: the first paths, or why the last read failed. Empty if nothing does. */
 export function whatDiffers({ plan, found }: Pick<WatchState, 'plan' | 'found'>): string {
   if (plan === null || found === 'in-sync') return '';
-  if (plan.error !== null) return shortened(causeText(plan.error));
+  if (plan.error !== null) return shortenReason(causeText(plan.error));
   const paths = (plan.changes.length > 0 ? plan.changes : plan.unknown).map(({ path }) => path);
   return pathsInShort(paths.map((path) => formatPath(path)));
 }
@@ -178,7 +178,7 @@ export function whatDiffers({ plan, found }: Pick<WatchState, 'plan' | 'found'>)
 /** The first of some names: `a, b, c and 2 more`. */
 export function pathsInShort(names: readonly string[]): string {
   return namesListed(
-    names.map((name) => shortened(name, LONGEST_PATH)),
+    names.map((name) => shortenReason(name, LONGEST_PATH)),
     MOST_PATHS,
   );
 }
@@ -190,15 +190,15 @@ function byWhom({ by }: Suspension): string {
 /** Why an environment is suspended and by whom, for where its state is said already. */
 export function suspensionInShort(suspension: Suspension): string {
   const who = byWhom(suspension);
-  return `${shortened(suspension.reason)}${who === '' ? '' : ` (${who.trim()})`}`;
+  return `${shortenReason(suspension.reason)}${who === '' ? '' : ` (${who.trim()})`}`;
 }
 
-function shortened(text: string, longest = LONGEST): string {
+function shortenReason(text: string, longest = LONGEST): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
 /** What writes a path, or stores another value, so that healing has stopped. */
-function stoppedBy({ cause }: HealingStopped): string {
+function describeStopCause({ cause }: HealingStopped): string {
   return cause === 'server' ? 'the server stores another value for' : 'another client writes';
 }
 
@@ -220,19 +220,20 @@ export function whyNotHealed(
 ): string | null {
   const { suspended, found, plan, heldBy, stopped, healFailed, settings } = state;
   if (found === 'in-sync' || found === 'not-read' || found === 'error') return null;
-  if (suspended !== null) return `suspended${byWhom(suspended)}: ${shortened(suspended.reason)}`;
+  if (suspended !== null)
+    return `suspended${byWhom(suspended)}: ${shortenReason(suspended.reason)}`;
   const [refusal] = plan?.refusals ?? [];
   if (refusal !== undefined) return `refused by ${refusal.rule}`;
   if (!isHealable(found)) return null;
   if (settings.mode === 'detect') return 'detect only';
   if (stopped !== null)
-    return `healing stopped: ${stoppedBy(stopped)} ${shortened(stopped.path, LONGEST_PATH)}`;
-  if (heldBy !== null) return `held by ${shortened(heldBy)}`;
+    return `healing stopped: ${describeStopCause(stopped)} ${shortenReason(stopped.path, LONGEST_PATH)}`;
+  if (heldBy !== null) return `held by ${shortenReason(heldBy)}`;
   for (const { kind } of problems) if (HINDERS[kind] !== undefined) return HINDERS[kind];
   if (state.waits !== null) return state.waits.words;
   const isSeenOnce = state.lastRead === state.since;
   const not = whyMustNotHeal(state, isSeenOnce ? 'no' : 'paths', now);
   if (healFailed !== null && (not === null || !not.again))
-    return `${healFailed.isRefused ? 'the service refuses the write' : 'healing fails'}: ${shortened(healFailed.message)}`;
+    return `${healFailed.isRefused ? 'the service refuses the write' : 'healing fails'}: ${shortenReason(healFailed.message)}`;
   return not === null ? null : not.words;
 }

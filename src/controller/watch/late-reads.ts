@@ -1,4 +1,4 @@
-import { counted, namesListed } from '../../reconciler/model/wording.ts';
+import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Conditions } from './conditions.ts';
 import { NONE_LATE, type LateGroup, type Lateness } from './read-queue.ts';
@@ -75,7 +75,7 @@ export class LateReads {
     const who = isSlow ? `${late.count} of slow services` : String(late.count);
     const waits = `${who} ${late.count === 1 ? 'waits' : 'wait'} for a turn${this.#about(late)}.`;
     if (hanging > 0)
-      return `${counted(hanging, 'environment')} ${hanging === 1 ? 'hangs' : 'hang'}, ${waits}`;
+      return `${formatCount(hanging, 'environment')} ${hanging === 1 ? 'hangs' : 'hang'}, ${waits}`;
     const advice = 'Give the controller more processor time, or raise --parallel.';
     return `No environment hangs, ${waits}${isSlow ? '' : ` ${advice}`}`;
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../../reconciler/model/ports.ts';
-import { commitOf } from '../../reconciler/host/git-source.ts';
+import { findFileCommit } from '../../reconciler/host/git-source.ts';
 import { describeCommit } from '../../reconciler/host/git-commit.ts';
 import { SharedSecrets } from '../../reconciler/host/shared-secrets.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
@@ -64,7 +64,7 @@ export function openController(options: ControllerRequest): Controller {
     options.source ??
     filesSource(
       request,
-      (path) => commitOf(path, request.env),
+      (path) => findFileCommit(path, request.env),
       (path, commit) => describeCommit(path, commit, request.env),
     );
   return new Controller({

@@ -17,8 +17,8 @@ export class ReadMarks implements Iterable<ReadMark> {
     const packed =
       before instanceof ReadMarks
         ? before.#packed
-        : Array.from(before, (mark) => packedMark(Date.parse(mark.at), mark.status));
-    return new ReadMarks([...packed.slice(1 - MOST_READS), packedMark(at, status)]);
+        : Array.from(before, (mark) => packReadMark(Date.parse(mark.at), mark.status));
+    return new ReadMarks([...packed.slice(1 - MOST_READS), packReadMark(at, status)]);
   }
 
   *[Symbol.iterator](): Generator<ReadMark> {
@@ -32,6 +32,6 @@ export class ReadMarks implements Iterable<ReadMark> {
 /** More than there are. */
 const MOST_STATUSES = 16;
 
-function packedMark(at: number, status: WatchStatus): number {
+function packReadMark(at: number, status: WatchStatus): number {
   return Math.trunc(at) * MOST_STATUSES + WATCH_STATUSES.indexOf(status);
 }

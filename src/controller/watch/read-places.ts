@@ -15,7 +15,7 @@ const PLACES: Readonly<Record<Speed, number>> = { [PROMPT]: 1, [SLOWLY]: 2, [HAN
 const MOST = 16;
 
 /** How promptly a service answers that took some milliseconds, unless the time was this process's own. */
-export function speedAfter(took: number, isBusy: boolean, slow = SLOW): Speed {
+export function computeSpeed(took: number, isBusy: boolean, slow = SLOW): Speed {
   if (took >= HANGING) return HANGS;
   return took >= slow && !isBusy ? SLOWLY : PROMPT;
 }
@@ -56,7 +56,7 @@ export function noneRunning(): Counts {
 }
 
 /** How promptly the services of a line answer: a read under way that takes long says more than the last one did. */
-export function speedOf<T>({ speed, running }: Line<T>): Speed {
+export function findSlowestSpeed<T>({ speed, running }: Line<T>): Speed {
   return SPEEDS.findLast((one) => one === speed || running[one] > 0) ?? PROMPT;
 }
 
@@ -109,7 +109,7 @@ export class Places<T> {
   ): void {
     for (const [one, turn] of this.#turns) {
       const givesWay = this.isFull && isWanted();
-      const speed = speedAfter(now - turn.began, isBusy, givesWay ? GIVES_WAY : SLOW);
+      const speed = computeSpeed(now - turn.began, isBusy, givesWay ? GIVES_WAY : SLOW);
       if (speed <= turn.speed) continue;
       this.#count(turn, -1);
       turn.speed = speed;
@@ -130,19 +130,19 @@ export class Places<T> {
 
   /** Whether a group has as many reads under way as it may have. */
   isAtMost({ name, running }: Group): boolean {
-    return running[PROMPT] + heldUp(running) >= this.#mostOf(name);
+    return running[PROMPT] + countSlowReads(running) >= this.#mostOf(name);
   }
 
   /** Whether new environments may be read: so many may be waited for already that they would only add to them. */
   get takesNew(): boolean {
-    return heldUp(this.#running) < this.#mostHeldUp;
+    return countSlowReads(this.#running) < this.#mostHeldUp;
   }
 
   /** Whether one more of a group may be read whose service is expected to answer promptly. */
   mayBePrompt(group: Group, isNew: boolean): boolean {
     if (this.isAtMost(group)) return false;
     const { running } = group;
-    return !this.isShared || heldUp(running) < (isNew ? this.#mostHeldUp : this.#most) / 2;
+    return !this.isShared || countSlowReads(running) < (isNew ? this.#mostHeldUp : this.#most) / 2;
   }
 
   /** Whether a group may have one more place: a quarter of them is for those that have none, which may have one more than there are. */
@@ -190,6 +190,6 @@ export class Places<T> {
   }
 }
 
-function heldUp(running: Counts): number {
+function countSlowReads(running: Counts): number {
   return running[SLOWLY] + running[HANGS];
 }

@@ -7,8 +7,8 @@ import {
   Places,
   PROMPT,
   SLOWLY,
-  speedAfter,
-  speedOf,
+  computeSpeed,
+  findSlowestSpeed,
   type Group,
   type Line,
   type Ring,
@@ -161,7 +161,7 @@ export class ReadQueue<T extends Readable> {
     if (turn === undefined) return;
     const { line, began } = turn;
     const took = this.#options.clock.monotonic() - began;
-    line.speed = speedAfter(took, this.#options.isBusy());
+    line.speed = computeSpeed(took, this.#options.isBusy());
     this.#lastLines.set(one, line);
     if (line.speed === HANGS && this.#all.has(one)) this.#hanging.add(one);
     else this.#hanging.delete(one);
@@ -191,7 +191,7 @@ export class ReadQueue<T extends Readable> {
     const found = this.#waiting.get(one);
     if (found === undefined) return null;
     const { line, since } = found;
-    const speed = speedOf(line);
+    const speed = findSlowestSpeed(line);
     const ring = this.#ringOf(speed);
     const waits = this.#options.clock.monotonic() - since;
     if (this.#options.isHeldUp(line.origin)) return { reason: 'origin-limits', waits };
@@ -215,7 +215,7 @@ export class ReadQueue<T extends Readable> {
     }));
     for (const [one, { line, since }] of this.#waiting) {
       const waits = now - since;
-      const late = found[Math.min(SLOWLY, speedOf(line))];
+      const late = found[Math.min(SLOWLY, findSlowestSpeed(line))];
       if (late === undefined || waits <= mayWait(one) || one.busy) continue;
       const { name } = line.group;
       isLate(one);
@@ -276,7 +276,7 @@ export class ReadQueue<T extends Readable> {
   }
 
   #ringFor(line: Line<T>, first: T): Ring<T> {
-    const speed = speedOf(line);
+    const speed = findSlowestSpeed(line);
     if (speed !== PROMPT) return this.#ringOf(speed);
     return this.#options.isNew(first) ? this.#new : this.#prompt;
   }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../reconciler/model/error.ts';
 import type { WatchSettings, Window } from '../../reconciler/model/watch.ts';
-import { watchOf } from '../../reconciler/desired/blocks/watch.ts';
+import { readWatchSettings } from '../../reconciler/desired/blocks/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
@@ -31,7 +31,7 @@ const JITTER = 0.1;
 
 /** How an environment is watched, by its file and its limits, and the interval and the strictness of the controller. */
 export function watchSettings(target: Target, interval: number, strict = false): WatchSettings {
-  const settings = watchOf(target.watch, strict);
+  const settings = readWatchSettings(target.watch, strict);
   const { interval: least = 0, approvals } = target.limits ?? {};
   return { ...settings, interval: Math.max(settings.interval ?? interval, least), approvals };
 }
@@ -83,10 +83,10 @@ export function untilFirstRead(interval: number, count: number, place: number): 
 
 /** Whether a time, in milliseconds since 1970, is in one of the windows; null is always. */
 export function isInAnyWindow(windows: readonly Window[] | null, at: number): boolean {
-  return windows === null || windows.some((window) => isIn(window, at));
+  return windows === null || windows.some((window) => isWithinWindow(window, at));
 }
 
-function isIn({ days, from, to, zone }: Window, at: number): boolean {
+function isWithinWindow({ days, from, to, zone }: Window, at: number): boolean {
   const { day, minute } = localTime(at, zone);
   if (from < to) return days.has(day) && minute >= from && minute < to;
   // It goes on after midnight: its days are those on which it begins.
@@ -102,14 +102,14 @@ export function nextOpening(windows: readonly Window[] | null, at: number): stri
     return [0, 1, 2, 3, 4, 5, 6, 7].flatMap((later) => {
       const [on, wait] = [(day + later) % 7, later * MINUTES_A_DAY + from - minute];
       return days.has(on) && wait > 0
-        ? [{ wait, text: `${DAYS[on]} ${clockOf(from)} ${zone}` }]
+        ? [{ wait, text: `${DAYS[on]} ${formatMinute(from)} ${zone}` }]
         : [];
     });
   });
   return openings.toSorted((one, other) => one.wait - other.wait)[0]?.text ?? 'it opens again';
 }
 
-function clockOf(minute: number): string {
+function formatMinute(minute: number): string {
   return [Math.floor(minute / 60), minute % 60]
     .map((part) => String(part).padStart(2, '0'))
     .join(':');

@@ -7,7 +7,7 @@ import type { CommitInfo } from '../../reconciler/model/watch.ts';
 import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
-import { basesOf, filesOf } from '../../reconciler/operations/load.ts';
+import { listExtendedBases, listSettingsFiles } from '../../reconciler/operations/load.ts';
 import { MOST_STORED } from './stored-plan.ts';
 import {
   type SessionRequest,
@@ -17,7 +17,7 @@ import {
 import { PolicyViolated } from '../../reconciler/operations/policy.ts';
 import { keepCommitInfos } from './commit-infos.ts';
 import { watch, type FSWatcher } from 'node:fs';
-import { counted } from '../../reconciler/model/wording.ts';
+import { formatCount } from '../../reconciler/model/wording.ts';
 
 /** The environments that the settings files declare; if they cannot be used, those of the last good ones. */
 export interface Files {
@@ -230,7 +230,7 @@ export function filesSource(
   commitOf: (path: string) => Promise<string | null>,
   describe: (path: string, commit: string) => Promise<CommitInfo | null> = async () => null,
 ): SettingsSource {
-  const folders = [...new Set(filesOf(options).map((path) => dirname(path)))];
+  const folders = [...new Set(listSettingsFiles(options).map((path) => dirname(path)))];
   /** The bases of those of -f, as the last load has found them. */
   let bases: readonly string[] = [];
   const besides = typeof options.policy === 'string' ? [options.policy] : [];
@@ -240,7 +240,7 @@ export function filesSource(
     stamp: async () => {
       // What is read later at once is asked for here beside everything else: a disk that hangs is found out by that.
       for (const folder of folders) await fileStamp(folder);
-      const files = filesOf(options);
+      const files = listSettingsFiles(options);
       const stamps: string[] = [];
       // One after another: of what hangs, one at a time keeps others from their disks.
       for (const path of [...files, ...files.map(lockPath), ...besides, ...bases])
@@ -248,7 +248,7 @@ export function filesSource(
       return JSON.stringify(stamps);
     },
     load: async () => {
-      bases = basesOf(options);
+      bases = listExtendedBases(options);
       const loaded = await loadApart(options);
       const [first] = loaded.targets;
       const commit = first === undefined ? null : await commitOf(first.file);
@@ -310,8 +310,8 @@ export async function loadApart(
     return { ...(await loadSession(request)), broken: [] };
   } catch (thrown) {
     const whole = asSetpointError(thrown);
-    const files = OF_A_FILE.has(whole.code) ? filesOf(request) : [];
-    const broken = await brokenOf(files, request);
+    const files = OF_A_FILE.has(whole.code) ? listSettingsFiles(request) : [];
+    const broken = await findBrokenFiles(files, request);
     const others = files.filter((file) => broken.every((one) => one.file !== file));
     if (broken.length === 0 || others.length === 0) throw fromRoot(whole, root);
     const loaded = await loadSession({ ...request, file: others, several: true }).catch(() => null);
@@ -324,7 +324,7 @@ export async function loadApart(
 }
 
 /** Those of several files that cannot be used by themselves, whichever of their environments are chosen. */
-async function brokenOf(
+async function findBrokenFiles(
   files: readonly string[],
   request: SessionRequest,
 ): Promise<readonly BrokenFile[]> {
@@ -351,18 +351,18 @@ function fromRoot(problem: SetpointError, root: string): SetpointError {
 }
 
 /** A problem of settings in a few sentences, with the first place and what to do. `placeOf` tells a place; empty if it has none. */
-export function textOfProblem(problem: SetpointError, placeOf = lineOf): string {
+export function textOfProblem(problem: SetpointError, placeOf = formatDiagnosticPlace): string {
   const [first, ...others] =
     problem instanceof InvalidSettings || problem instanceof PolicyViolated
       ? problem.diagnostics.filter(({ severity }) => severity === 'error')
       : [];
-  const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'more problem')})`;
+  const more = others.length === 0 ? '' : ` (and ${formatCount(others.length, 'more problem')})`;
   const { message, hint } = first ?? problem;
   const place = first === undefined ? '' : placeOf(first);
   const before = place === '' ? '' : `${place}: `;
   return [`${before}${message}${more}`, hint].filter(Boolean).join(' ');
 }
 
-export function lineOf({ file, line, column }: Diagnostic): string {
+export function formatDiagnosticPlace({ file, line, column }: Diagnostic): string {
   return `${file}:${line}:${column}`;
 }

@@ -1,6 +1,6 @@
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { Json } from '../../reconciler/model/value.ts';
-import { grouped } from '../../reconciler/model/wording.ts';
+import { groupThousands } from '../../reconciler/model/wording.ts';
 
 /** Characters of the values of a plan that a state stores, unless its source has another limit. */
 export const MOST_STORED = 512 * 1024;
@@ -40,5 +40,5 @@ function textOf(value: Json): string {
 function begin(value: Json, length: number): string {
   const text = textOf(value);
   const start = Buffer.from(text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')).toString();
-  return `${start}… (${grouped(text.length)} characters)`;
+  return `${start}… (${groupThousands(text.length)} characters)`;
 }

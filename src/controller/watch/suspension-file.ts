@@ -89,7 +89,7 @@ export class SuspensionFile {
   async #isRead(): Promise<boolean> {
     const version = Math.max(0, ...(await this.#versions()));
     const path = this.#path(version);
-    const found = version === 0 ? null : await stat(path).catch(unlessMissing);
+    const found = version === 0 ? null : await stat(path).catch(rethrowUnlessMissing);
     if (version > 0 && found === null) return false;
     const seen = found === null ? '' : `${version} ${found.mtimeMs} ${found.size} ${found.ino}`;
     if (seen === this.#seen && this.#looked) return true;
@@ -164,7 +164,7 @@ export class SuspensionFile {
   }
 
   async #versions(): Promise<readonly number[]> {
-    const names = (await readdir(this.#folder).catch(unlessMissing)) ?? [];
+    const names = (await readdir(this.#folder).catch(rethrowUnlessMissing)) ?? [];
     return names.flatMap((name) => VERSION.exec(name)?.[1] ?? []).map(Number);
   }
 
@@ -174,7 +174,7 @@ export class SuspensionFile {
   }
 }
 
-function unlessMissing(thrown: unknown): null {
+function rethrowUnlessMissing(thrown: unknown): null {
   if (systemCode(thrown) === 'ENOENT') return null;
   throw thrown;
 }

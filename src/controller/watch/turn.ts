@@ -9,7 +9,7 @@ import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { AgreementWith } from '../../reconciler/model/agreement.ts';
-import { watchStatusOf } from '../../reconciler/model/verdict.ts';
+import { toWatchStatus } from '../../reconciler/model/verdict.ts';
 import type { Moment, WatchState } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import {
@@ -22,17 +22,17 @@ import {
 } from '../../reconciler/operations/session.ts';
 import type { Agreements } from './agreements.ts';
 import type { EnvironmentRecords } from './environment-records.ts';
-import { changesFound, digestOf } from './environment-state.ts';
-import { pathKey, type Confirmed } from './confirmation.ts';
+import { changesFound, computeFoundDigest } from './environment-state.ts';
+import { formatChangeKey, type Confirmed } from './confirmation.ts';
 import {
   isDrift,
   maySettle,
-  refusedTooOften,
+  isRefusedTooOften,
   storesOther,
   whyStopHealing,
   type StopReason,
 } from './heal-limits.ts';
-import { isHealable, isStanding, keptItem, whyMustNotHeal } from './healing.ts';
+import { isHealable, isStanding, findProtectedItem, whyMustNotHeal } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
 import type { Rollouts } from './rollout.ts';
 import { isPassing } from './schedule.ts';
@@ -156,7 +156,7 @@ export async function heal(
     await stopHealing(stop, tools);
     return { kind: 'not-healed', again: false, problem: null };
   }
-  if (refusedTooOften(state, now)) return { kind: 'not-healed', again: false, problem: null };
+  if (isRefusedTooOften(state, now)) return { kind: 'not-healed', again: false, problem: null };
   const waits = tools.rollouts.begin(state);
   if (waits?.words !== state.waits?.words) records.know({ kind: 'set', waits });
   if (waits !== null) return { kind: 'not-healed', again: false, problem: null };
@@ -169,10 +169,10 @@ export async function heal(
       actor: state.settings.approvals === undefined ? null : 'an approval',
     });
     if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
-    return notWritten(outcome.error, tools);
+    return recordFailedWrite(outcome.error, tools);
   } catch (thrown) {
     // Before anything was planned: a reference has no value, or an approved plan does not fit.
-    return notWritten(errorReport(asSetpointError(thrown)), tools);
+    return recordFailedWrite(errorReport(asSetpointError(thrown)), tools);
   } finally {
     tools.rollouts.end(records.state);
   }
@@ -199,16 +199,16 @@ function isCovered(
   { digest, settings, plan: decided }: WatchState,
   confirmed: Confirmed,
 ): boolean {
-  if (digestOf(plan, settings.strict) === digest) return true;
-  const status = watchStatusOf(plan, settings.strict);
+  if (computeFoundDigest(plan, settings.strict) === digest) return true;
+  const status = toWatchStatus(plan, settings.strict);
   if (settings.approvals !== undefined || !isHealable(status)) return false;
-  if (keptItem({ settings, plan, found: status }) !== null) return false;
-  const known = new Set(decided?.changes.map(pathKey));
+  if (findProtectedItem({ settings, plan, found: status }) !== null) return false;
+  const known = new Set(decided?.changes.map(formatChangeKey));
   const found = changesFound(plan);
-  return confirmed === 'difference' || found.every((change) => known.has(pathKey(change)));
+  return confirmed === 'difference' || found.every((change) => known.has(formatChangeKey(change)));
 }
 
-function notWritten(error: ErrorReport, { clock, records }: WriteTools): Healed {
+function recordFailedWrite(error: ErrorReport, { clock, records }: WriteTools): Healed {
   if (isStanding(error)) records.know({ kind: 'not-written', at: clock.now(), error });
   // Somebody else wrote or changed the service in between: read it first.
   const isOther = error.code === 'declined' || error.code === 'contended';
@@ -239,7 +239,7 @@ export async function writeDeclared(
     await tools.lookAgain(records);
     if (records.state.suspended !== null || tools.isGone() || !tools.stillMay())
       return new SetpointError('declined', `${name} may not be written any more.`);
-    if (!(await lock.stillHeld())) return lostLock(lock);
+    if (!(await lock.stillHeld())) return createLostLockError(lock);
     const changes = planned?.changes ?? [];
     const paths = changes.map(({ path }) => formatPath(path));
     const drifted = changes.filter(isDrift).map(({ path }) => formatPath(path));
@@ -259,7 +259,7 @@ export async function writeDeclared(
       return problem;
     }
     if (tools.abandon.aborted) return new SetpointError('interrupted', 'Stopped before the write.');
-    return (await lock.stillHeld()) ? null : lostLock(lock);
+    return (await lock.stillHeld()) ? null : createLostLockError(lock);
   };
   const outcome = await applyLoaded(
     declared.target,
@@ -295,7 +295,7 @@ export async function writeDeclared(
   return outcome;
 }
 
-function lostLock({ name, lost }: Lock): SetpointError {
+function createLostLockError({ name, lost }: Lock): SetpointError {
   if (lost.aborted) return asSetpointError(lost.reason);
   return new SetpointError('lock-lost', `The lock of ${name} was given up.`);
 }

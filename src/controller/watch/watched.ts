@@ -2,13 +2,13 @@ import { approvalDigest } from './healing.ts';
 import { asSetpointError, SetpointError, usageError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { JournalRecord, NoticeEvent, WatchState } from '../../reconciler/model/watch.ts';
-import { declaredOrigin } from '../../reconciler/desired/blocks/server.ts';
-import { labelsOf } from '../../reconciler/desired/blocks/about.ts';
+import { readDeclaredOrigin } from '../../reconciler/desired/blocks/server.ts';
+import { readLabels } from '../../reconciler/desired/blocks/about.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
 import { EnvironmentRecords, HealTimes, type RecordTools } from './environment-records.ts';
 import { Confirmation, type Confirmed } from './confirmation.ts';
-import { digestOf, newlyFound, type Declared } from './environment-state.ts';
+import { computeFoundDigest, newlyFound, type Declared } from './environment-state.ts';
 import { storedPlan } from './stored-plan.ts';
 import { KeyCheck } from './key-check.ts';
 import { EnvironmentLock, whyUnusable, type LockTools, type Lock } from './locks/locks.ts';
@@ -85,7 +85,11 @@ export class Watched {
     this.name = state.name;
     this.records = new EnvironmentRecords(state, tools);
     this.limit = limit;
-    this.#next = new NextTurn(this, limit.allow('changed', limitedTo(target), due), tools);
+    this.#next = new NextTurn(
+      this,
+      limit.allow('changed', readMinimumInterval(target), due),
+      tools,
+    );
     this.#waits = waits;
     this.#target = target;
     this.#tools = tools;
@@ -97,7 +101,7 @@ export class Watched {
 
   /** The origin of its server as the file declares it; null if it names none. */
   get declaredOrigin(): string | null {
-    return declaredOrigin(this.#target);
+    return readDeclaredOrigin(this.#target);
   }
 
   get state(): WatchState {
@@ -111,7 +115,7 @@ export class Watched {
 
   /** Milliseconds between two of its reads at the least; 0 without a limit. */
   get least(): number {
-    return limitedTo(this.#target);
+    return readMinimumInterval(this.#target);
   }
 
   /** Has it read at a time of the monotonic clock, or as soon after it as its limit allows for this reason; in how many milliseconds that is. */
@@ -145,7 +149,7 @@ export class Watched {
       kind: 'set',
       settings,
       declaredAt: this.#declaredAs.at,
-      labels: Object.fromEntries(labelsOf(target.labels)),
+      labels: Object.fromEntries(readLabels(target.labels)),
     });
     return isOther;
   }
@@ -242,7 +246,7 @@ export class Watched {
         );
       const tools = this.#writeTools(lock);
       const mayApply = (plan: EnvironmentPlan): boolean =>
-        digestOf(plan, this.state.settings.strict) === digest;
+        computeFoundDigest(plan, this.state.settings.strict) === digest;
       const outcome = await writeDeclared(this.#declared(), mayApply, {
         ...tools,
         stillMay: isApproved,
@@ -409,6 +413,6 @@ export class Watched {
 }
 
 /** Milliseconds between two reads, at the least, as a policy allows it; 0 without one. */
-export function limitedTo({ limits }: Pick<Target, 'limits'>): number {
+export function readMinimumInterval({ limits }: Pick<Target, 'limits'>): number {
   return limits?.interval ?? 0;
 }

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { detail, json } from '../http/answer.ts';
+import { detail, createJsonAnswer } from '../http/answer.ts';
 import {
   isJsonList,
   isJsonObject,
   type Json,
   type JsonObject,
-  memberOf,
-  objectAt,
-  textAt,
+  readOwnMember,
+  readObjectMember,
+  readTextMember,
   writeJson,
 } from '../json.ts';
 import { fit } from '../native/fit.ts';
 import type { SchemaNode, Snapshot } from '../native/schema.ts';
-import { allOf, bad, badValue, good, type Location, type Verdict } from '../rules.ts';
+import { mergeVerdicts, bad, refuseValue, good, type Location, type Verdict } from '../rules.ts';
 import type { Loaded } from './named.ts';
-import { type AgentServerKind, readingOf } from './record.ts';
+import { type AgentServerKind, createRecordReading } from './record.ts';
 
 const VERSION = 4n;
 
@@ -80,13 +80,13 @@ function profileNode({ $defs }: Snapshot, kind: string): SchemaNode {
  * Source: contract "agent profiles: refused values", "agent profiles: acp".
  */
 export function readAgentProfile(kind: AgentServerKind, body: JsonObject, name: string): Loaded {
-  const sent = migrated(body);
+  const sent = migrateProfile(body);
   if (sent === undefined) return { refused: detail(422, 'Invalid agent profile') };
   const verdict = fitAgentProfile(kind, { ...sent, name });
   if (verdict.kind === 'good' && isJsonObject(verdict.value)) return { thing: verdict.value };
   if (verdict.kind !== 'bad') return { refused: detail(422, 'Invalid agent profile') };
   return {
-    refused: json(422, {
+    refused: createJsonAnswer(422, {
       detail: verdict.problems.map(({ loc, type, msg }) => ({ loc, type, msg })),
     }),
   };
@@ -96,8 +96,8 @@ export function readAgentProfile(kind: AgentServerKind, body: JsonObject, name: 
 const GONE = ['enable_sub_agents', 'enable_switch_llm_tool'];
 
 /** A profile of an earlier version as one of this; undefined if it is of none. */
-function migrated(body: JsonObject): JsonObject | undefined {
-  const version = memberOf(body, 'schema_version') ?? null;
+function migrateProfile(body: JsonObject): JsonObject | undefined {
+  const version = readOwnMember(body, 'schema_version') ?? null;
   if (version === null || version === VERSION) return { ...body, schema_version: VERSION };
   if (typeof version !== 'bigint' || version < 1n || version > VERSION) return undefined;
   const dropped = version === 1n ? ['skills', ...GONE] : GONE;
@@ -106,7 +106,7 @@ function migrated(body: JsonObject): JsonObject | undefined {
 }
 
 function fitAgentProfile(kind: AgentServerKind, sent: JsonObject): Verdict {
-  const tag = memberOf(sent, 'agent_kind');
+  const tag = readOwnMember(sent, 'agent_kind');
   const discriminator = '_agent_profile_discriminator()';
   if (tag === null)
     return bad(
@@ -120,28 +120,28 @@ function fitAgentProfile(kind: AgentServerKind, sent: JsonObject): Verdict {
     return bad('union_tag_invalid', [], msg, sent);
   }
   const at = [tag ?? 'openhands'];
-  if (tag !== 'acp' && GONE.some((name) => memberOf(sent, name) !== undefined))
-    return badValue('Retired tool switches were removed; select tools instead.', at, sent);
+  if (tag !== 'acp' && GONE.some((name) => readOwnMember(sent, name) !== undefined))
+    return refuseValue('Retired tool switches were removed; select tools instead.', at, sent);
   const node = profileNode(kind.snapshot, at[0] ?? '');
-  const id = uuidRule(memberOf(sent, 'id'), [...at, 'id']);
+  const id = uuidRule(readOwnMember(sent, 'id'), [...at, 'id']);
   const known = { ...sent, id: id.kind === 'good' ? id.value : '' };
-  const reading = { ...readingOf(kind), maps: 'instances' } as const;
+  const reading = { ...createRecordReading(kind), maps: 'instances' } as const;
   const extras = Object.entries(sent)
     .filter(([name]) => !Object.hasOwn(node.properties ?? {}, name))
     .map(([name, one]) =>
       bad('extra_forbidden', [...at, name], 'Extra inputs are not permitted', one),
     );
   const fitted = fit(reading, node, known, at);
-  const whole = allOf([id, fitted, ...extras]);
-  return whole.kind === 'good' ? tidied(fitted) : whole;
+  const whole = mergeVerdicts([id, fitted, ...extras]);
+  return whole.kind === 'good' ? tidyProfile(fitted) : whole;
 }
 
 /** A key of a critic is not kept, nor the same tool twice. */
-function tidied(verdict: Verdict): Verdict {
+function tidyProfile(verdict: Verdict): Verdict {
   if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return verdict;
-  const verification = memberOf(verdict.value, 'verification') ?? null;
+  const verification = readOwnMember(verdict.value, 'verification') ?? null;
   if (!isJsonObject(verification)) return verdict;
-  const tools = onceEach(memberOf(verdict.value, 'tools') ?? null);
+  const tools = onceEach(readOwnMember(verdict.value, 'tools') ?? null);
   return good({ ...verdict.value, tools, verification: withoutCriticKey(verification) });
 }
 
@@ -150,7 +150,7 @@ function onceEach(tools: Json): Json {
   if (!isJsonList(tools)) return tools;
   const byName = new Map<string, Json>();
   for (const tool of tools) {
-    const name = textAt(tool, 'name');
+    const name = readTextMember(tool, 'name');
     const kept = byName.get(name);
     if (kept === undefined || (!hasParameters(kept) && hasParameters(tool))) byName.set(name, tool);
   }
@@ -158,7 +158,7 @@ function onceEach(tools: Json): Json {
 }
 
 function hasParameters(tool: Json): boolean {
-  return isJsonObject(tool) && Object.keys(objectAt(tool, 'params')).length > 0;
+  return isJsonObject(tool) && Object.keys(readObjectMember(tool, 'params')).length > 0;
 }
 
 export function withoutCriticKey(verification: JsonObject): JsonObject {

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { type Answer, detail, json } from '../http/answer.ts';
+import { type Answer, detail, createJsonAnswer } from '../http/answer.ts';
 import {
   isJsonList,
   isJsonObject,
   type Json,
   type JsonObject,
-  memberOf,
-  objectAt,
-  textAt,
+  readOwnMember,
+  readObjectMember,
+  readTextMember,
 } from '../json.ts';
 import { isKeySet } from '../native/profiles.ts';
 import { bad, good, type Rule } from '../rules.ts';
 import { readAgentProfile, withoutCriticKey } from './agent-profile.ts';
 import { ownLlm } from './connections.ts';
-import { type Held, readableThings, thingOf, withThing } from './held.ts';
+import { type Held, readableThings, findThing, withThing } from './held.ts';
 import { materializing } from './materialize.ts';
 import { MOST, type NamedCollection } from './named.ts';
 import { type AgentServerKind, emptyRecord } from './record.ts';
@@ -33,24 +33,24 @@ export function agentProfiles(kind: AgentServerKind): NamedCollection {
     takes: anyObject,
     beforeList: (held) => withActiveOne(held),
     listed: (named, { record = {} }) => ({
-      profiles: named.map(([name, profile]) => listedProfile(name, profile)),
-      active_agent_profile_id: memberOf(record, 'active_agent_profile_id') ?? null,
+      profiles: named.map(([name, profile]) => listAgentProfile(name, profile)),
+      active_agent_profile_id: readOwnMember(record, 'active_agent_profile_id') ?? null,
     }),
-    shown: (_, profile, { sent }) => json(200, { name: sent, profile }),
+    shown: (_, profile, { sent }) => createJsonAnswer(200, { name: sent, profile }),
     kept: (held, { body, name, sent }) => {
       const read = readAgentProfile(kind, isJsonObject(body) ? body : {}, sent);
       if ('refused' in read) return read;
-      return { thing: identified(read.thing, thingOf(held, HELD, name)) };
+      return { thing: setProfileIdentity(read.thing, findThing(held, HELD, name)) };
     },
     removed: (left, name, { now, sent }, profile) => {
       const { record = {} } = left;
       if (profile === undefined || sent !== name || !isActive(record, profile)) return left;
-      const settings = agentWithout(kind, objectAt(record, 'agent_settings'), now);
+      const settings = agentWithout(kind, readObjectMember(record, 'agent_settings'), now);
       const after = { ...record, active_agent_profile_id: null, agent_settings: settings };
       return withActiveOne({ ...left, record: after });
     },
     renamed: (held, _, newName) => {
-      const profile = thingOf(held, HELD, newName);
+      const profile = findThing(held, HELD, newName);
       return profile === undefined
         ? held
         : withThing(held, HELD, newName, { ...profile, name: newName });
@@ -64,12 +64,12 @@ const anyObject: Rule = (value, at) =>
     ? good(value)
     : bad('dict_type', at, 'Input should be a valid dictionary', value);
 
-function listedProfile(name: string, profile: JsonObject): JsonObject {
-  const told = (member: string): Json => memberOf(profile, member) ?? null;
+function listAgentProfile(name: string, profile: JsonObject): JsonObject {
+  const told = (member: string): Json => readOwnMember(profile, member) ?? null;
   return {
     id: told('id'),
     name,
-    agent_kind: memberOf(profile, 'agent_kind') ?? 'openhands',
+    agent_kind: readOwnMember(profile, 'agent_kind') ?? 'openhands',
     revision: told('revision'),
     llm_profile_ref: told('llm_profile_ref'),
     mcp_server_refs: told('mcp_server_refs'),
@@ -77,37 +77,37 @@ function listedProfile(name: string, profile: JsonObject): JsonObject {
 }
 
 /** The id is the server's own and stays; each store counts. Source: contract "agent profiles: id and name in the body are not taken". */
-function identified(profile: JsonObject, before: JsonObject | undefined): JsonObject {
+function setProfileIdentity(profile: JsonObject, before: JsonObject | undefined): JsonObject {
   if (before === undefined) return { ...profile, id: randomUUID() };
-  const revision = memberOf(before, 'revision') ?? null;
+  const revision = readOwnMember(before, 'revision') ?? null;
   const next = typeof revision === 'bigint' ? revision + 1n : 1n;
-  return { ...profile, id: memberOf(before, 'id') ?? randomUUID(), revision: next };
+  return { ...profile, id: readOwnMember(before, 'id') ?? randomUUID(), revision: next };
 }
 
 /** By its id. The settings stay as they are. Source: contract "agent profiles: activated by id only". */
 const activating: HeldRequest = {
   does: (held, { sent }) => {
-    const isKnown = readableThings(held, HELD).some(([, one]) => memberOf(one, 'id') === sent);
+    const isKnown = readableThings(held, HELD).some(([, one]) => readOwnMember(one, 'id') === sent);
     if (!isKnown) return detail(404, `Agent profile with id '${sent}' not found`);
     if (held.record === undefined) return detail(500, 'Failed to activate agent profile');
     const message = `Agent profile '${sent}' activated`;
     return {
       held: { ...held, record: { ...held.record, active_agent_profile_id: sent } },
-      answer: json(200, { id: sent, message, agent_settings_applied: false }),
+      answer: createJsonAnswer(200, { id: sent, message, agent_settings_applied: false }),
     };
   },
 };
 
 function isActive(record: JsonObject, profile: JsonObject): boolean {
-  const id = memberOf(profile, 'id') ?? null;
-  return id !== null && memberOf(record, 'active_agent_profile_id') === id;
+  const id = readOwnMember(profile, 'id') ?? null;
+  return id !== null && readOwnMember(record, 'active_agent_profile_id') === id;
 }
 
 /** Settings of an agent of another maker go with its profile, but for the mcp servers, which are everybody's. */
 function agentWithout(kind: AgentServerKind, agent: JsonObject, now: number): JsonObject {
-  if (memberOf(agent, 'agent_kind') !== 'acp') return agent;
-  const fresh = objectAt(emptyRecord(kind, now), 'agent_settings');
-  return { ...fresh, mcp_config: objectAt(agent, 'mcp_config') };
+  if (readOwnMember(agent, 'agent_kind') !== 'acp') return agent;
+  const fresh = readObjectMember(emptyRecord(kind, now), 'agent_settings');
+  return { ...fresh, mcp_config: readObjectMember(agent, 'mcp_config') };
 }
 
 /**
@@ -118,21 +118,22 @@ function withActiveOne(held: Held): Held | Answer {
   const { record } = held;
   if (record === undefined) return unreadableFailure;
   if (readableThings(held, HELD).some(([, one]) => isActive(record, one))) return held;
-  const seeded = memberOf(held.things[HELD], SEED) === undefined ? withSeed(held, record) : held;
+  const seeded =
+    readOwnMember(held.things[HELD], SEED) === undefined ? withSeed(held, record) : held;
   const others = readableThings(seeded, HELD).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const profile = thingOf(seeded, HELD, SEED) ?? others.find(([name]) => name !== SEED)?.[1];
+  const profile = findThing(seeded, HELD, SEED) ?? others.find(([name]) => name !== SEED)?.[1];
   if (profile === undefined) return seeded;
-  const after = { ...record, active_agent_profile_id: memberOf(profile, 'id') ?? null };
+  const after = { ...record, active_agent_profile_id: readOwnMember(profile, 'id') ?? null };
   return { ...seeded, record: after };
 }
 
 /** The LLM profile that is active is named, else `default`. */
 function withSeed(held: Held, record: JsonObject): Held {
   if (Object.keys(held.things[HELD]).length >= MOST) return held;
-  const agent = objectAt(record, 'agent_settings');
-  const active = textAt(record, 'active_profile');
-  const isAcp = memberOf(agent, 'agent_kind') === 'acp';
-  const before = active === '' && !isAcp ? withSeedLlm(held, objectAt(agent, 'llm')) : held;
+  const agent = readObjectMember(record, 'agent_settings');
+  const active = readTextMember(record, 'active_profile');
+  const isAcp = readOwnMember(agent, 'agent_kind') === 'acp';
+  const before = active === '' && !isAcp ? withSeedLlm(held, readObjectMember(agent, 'llm')) : held;
   const own = isAcp ? acpMembers(agent) : openhandsMembers(agent, active === '' ? SEED : active);
   const profile = {
     schema_version: 4n,
@@ -147,28 +148,29 @@ function withSeed(held: Held, record: JsonObject): Held {
 /** The llm of the settings as the LLM profile `default`, if it has been set up. */
 function withSeedLlm(held: Held, llm: JsonObject): Held {
   const profiles = held.things.llm_profiles;
-  const isThere = memberOf(profiles, SEED) !== undefined || Object.keys(profiles).length >= MOST;
+  const isThere =
+    readOwnMember(profiles, SEED) !== undefined || Object.keys(profiles).length >= MOST;
   const isSetUp =
     isKeySet(llm) ||
-    memberOf(llm, 'auth_type') === 'subscription' ||
-    textAt(llm, 'base_url').trim() !== '';
+    readOwnMember(llm, 'auth_type') === 'subscription' ||
+    readTextMember(llm, 'base_url').trim() !== '';
   if (isThere || !isSetUp) return held;
   return withThing(held, 'llm_profiles', SEED, ownLlm(llm));
 }
 
 function openhandsMembers(agent: JsonObject, llm_profile_ref: string): JsonObject {
-  const context = objectAt(agent, 'agent_context');
-  const same = (name: string): Json => memberOf(agent, name) ?? null;
+  const context = readObjectMember(agent, 'agent_context');
+  const same = (name: string): Json => readOwnMember(agent, name) ?? null;
   return {
     llm_profile_ref,
     agent: same('agent'),
     tools: same('tools'),
     persona: same('persona'),
-    system_message_suffix: memberOf(context, 'system_message_suffix') ?? null,
-    disabled_skills: memberOf(context, 'disabled_skills') ?? [],
+    system_message_suffix: readOwnMember(context, 'system_message_suffix') ?? null,
+    disabled_skills: readOwnMember(context, 'disabled_skills') ?? [],
     public_skills: null,
     condenser: same('condenser'),
-    verification: withoutCriticKey(objectAt(agent, 'verification')),
+    verification: withoutCriticKey(readObjectMember(agent, 'verification')),
     enable_classify_and_switch_llm_tool: same('enable_classify_and_switch_llm_tool'),
     meta_profile_ref: same('active_meta_profile'),
     tool_concurrency_limit: same('tool_concurrency_limit'),
@@ -176,7 +178,7 @@ function openhandsMembers(agent: JsonObject, llm_profile_ref: string): JsonObjec
 }
 
 function acpMembers(agent: JsonObject): JsonObject {
-  const same = (name: string): Json => memberOf(agent, name) ?? null;
+  const same = (name: string): Json => readOwnMember(agent, name) ?? null;
   const words = (name: string): readonly string[] => {
     const list = same(name);
     return isJsonList(list) ? list.filter((one) => typeof one === 'string') : [];
@@ -188,13 +190,13 @@ function acpMembers(agent: JsonObject): JsonObject {
     acp_session_mode: same('acp_session_mode'),
     acp_prompt_timeout: same('acp_prompt_timeout'),
     acp_startup_timeout: same('acp_startup_timeout'),
-    acp_command: command.length > 0 ? command.map(quotedWord).join(' ') : null,
+    acp_command: command.length > 0 ? command.map(quoteShellWord).join(' ') : null,
     acp_args: args.length > 0 ? args : null,
   };
 }
 
 /** A word as a shell reads it. */
-function quotedWord(word: string): string {
+function quoteShellWord(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
   return `'${word.replaceAll("'", `'"'"'`)}'`;
 }

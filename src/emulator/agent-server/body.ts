@@ -1,31 +1,31 @@
-import { type DecodedBody, malformedJson, missing } from '../http/body.ts';
+import { type DecodedBody, createJsonErrorAnswer, missing } from '../http/body.ts';
 import { readJson, isJsonList, isJsonObject, type Json } from '../json.ts';
 import type { Call } from '../call.ts';
-import { type Answer, detail, json, unauthorized } from '../http/answer.ts';
+import { type Answer, detail, createJsonAnswer, unauthorized } from '../http/answer.ts';
 
 /**
  * The JSON of a request's body, in UTF-8 or UTF-16. What is no JSON is refused before the key is looked at, and a content type
  * after it. Source: contract "PATCH: bytes", "PATCH: content types", "PATCH: NaN and Infinity", "store without a key".
  */
 export function readSentBody({ body, contentType, authorized }: Call): DecodedBody {
-  const isJson = isJsonType(contentType);
-  const read = isJson && body.length > 0 ? decodedBody(body) : undefined;
+  const isJson = isAgentJsonType(contentType);
+  const read = isJson && body.length > 0 ? decodeAgentBody(body) : undefined;
   if (read?.kind === 'refused') return read;
   if (!authorized) return { kind: 'refused', answer: unauthorized };
   if (body.length === 0) return { kind: 'refused', answer: missing };
   return read ?? { kind: 'refused', answer: notSerializable() };
 }
 
-function decodedBody(bytes: Buffer): DecodedBody {
-  const text = decodedText(bytes);
+function decodeAgentBody(bytes: Buffer): DecodedBody {
+  const text = decodeBodyText(bytes);
   const reading = text === undefined ? undefined : readJson(withNumbers(text));
   if (reading?.kind === 'json') return { kind: 'body', value: withStoredKeys(reading.value) };
   if (reading?.kind !== 'malformed')
     return { kind: 'refused', answer: detail(400, 'There was an error parsing the body') };
-  return { kind: 'refused', answer: malformedJson(reading.position, reading.reason) };
+  return { kind: 'refused', answer: createJsonErrorAnswer(reading.position, reading.reason) };
 }
 
-function isJsonType(contentType: string | undefined): boolean {
+function isAgentJsonType(contentType: string | undefined): boolean {
   return (
     contentType !== undefined && /^\s*application\/(?:[^;]*\+)?json\s*(?:;|$)/i.test(contentType)
   );
@@ -34,7 +34,7 @@ function isJsonType(contentType: string | undefined): boolean {
 /** What a server answers whose own code fails. Source: contract "PATCH: content types". */
 export function failure(exception: string): Answer {
   const error_id = crypto.randomUUID().replaceAll('-', '');
-  return json(500, { detail: 'Internal Server Error', exception, error_id });
+  return createJsonAnswer(500, { detail: 'Internal Server Error', exception, error_id });
 }
 
 function notSerializable(): Answer {
@@ -42,7 +42,7 @@ function notSerializable(): Answer {
 }
 
 /** The text of bytes that begin with a mark of their encoding, or of UTF-16 without one, or of UTF-8. */
-function decodedText(bytes: Buffer): string | undefined {
+function decodeBodyText(bytes: Buffer): string | undefined {
   const [first, second] = bytes;
   const isLittle = (first === 0xff && second === 0xfe) || (first !== 0 && second === 0);
   const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
@@ -70,17 +70,17 @@ interface Surrogate {
 }
 
 /** Half of a pair of UTF-16 without the other, in the first text of a value that has one; no encoding can carry it. */
-export function surrogateIn(value: Json): Surrogate | undefined {
-  if (typeof value === 'string') return surrogateOf(value);
+export function findLoneSurrogate(value: Json): Surrogate | undefined {
+  if (typeof value === 'string') return findTextSurrogate(value);
   const inner = isJsonList(value) ? value : isJsonObject(value) ? Object.entries(value).flat() : [];
   for (const one of inner) {
-    const found = surrogateIn(one);
+    const found = findLoneSurrogate(one);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function surrogateOf(text: string): Surrogate | undefined {
+function findTextSurrogate(text: string): Surrogate | undefined {
   const characters = Array.from(text);
   const position = characters.findIndex((one) => /^\p{Surrogate}$/u.test(one));
   const found = characters[position];

@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Routes } from '../call.ts';
-import { type Answer, detail, json } from '../http/answer.ts';
-import { isJsonObject, type JsonObject, memberOf, objectAt, textAt } from '../json.ts';
+import { type Answer, detail, createJsonAnswer } from '../http/answer.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  readOwnMember,
+  readObjectMember,
+  readTextMember,
+} from '../json.ts';
 import { fitScalar } from '../native/fit-scalar.ts';
 import { MASK } from '../native/secret-places.ts';
-import { badValue, checkObject, nullable, type Rule, textRule } from '../rules.ts';
-import { type Held, readableThings, thingOf, withoutThing, withThing } from './held.ts';
+import { refuseValue, checkObject, nullable, type Rule, textRule } from '../rules.ts';
+import { type Held, readableThings, findThing, withoutThing, withThing } from './held.ts';
 import type { Loaded } from './named.ts';
 import type { AgentServerKind } from './record.ts';
-import { heldRoute, type HeldRequest } from './requests.ts';
+import { createHeldRoute, type HeldRequest } from './requests.ts';
 
 const HELD = 'provider_connections';
 const PATH = '/api/llm/provider-connections';
@@ -21,18 +27,18 @@ const MOST = 64;
 export function connectionRoutes(kind: AgentServerKind): Routes {
   const ids = { PATCH: changing, DELETE: removing };
   return [
-    heldRoute(kind, PATH, { GET: listing, POST: creating }),
-    heldRoute(kind, `${PATH}/{id}`, ids),
+    createHeldRoute(kind, PATH, { GET: listing, POST: creating }),
+    createHeldRoute(kind, `${PATH}/{id}`, ids),
   ];
 }
 
-function textOf(minLength: number, maxLength: number): Rule {
+function createTextRule(minLength: number, maxLength: number): Rule {
   const node = { type: 'string', minLength, maxLength };
   return (value, at) => fitScalar(node, { isNamed: false }, value, at);
 }
 
-const name = textOf(1, 128);
-const address = nullable(textOf(0, 2048));
+const name = createTextRule(1, 128);
+const address = nullable(createTextRule(0, 2048));
 
 /** Source: contract "connections: least and most members", "connections: keys that are none". */
 const newKey: Rule = (value, at) => {
@@ -44,9 +50,9 @@ const newKey: Rule = (value, at) => {
 
 const listing: HeldRequest = {
   does: (held) =>
-    json(
+    createJsonAnswer(
       200,
-      readableThings(held, HELD).map(([, one]) => listedConnection(one)),
+      readableThings(held, HELD).map(([, one]) => createConnectionListing(one)),
     ),
 };
 
@@ -69,7 +75,7 @@ const creating: HeldRequest = {
         409,
         `Provider connection limit reached (${MOST}). Delete one before adding another.`,
       );
-    const key = textAt(body, 'api_key');
+    const key = readTextMember(body, 'api_key');
     const id = randomUUID().replaceAll('-', '');
     const connection = {
       id,
@@ -78,7 +84,7 @@ const creating: HeldRequest = {
       created_at: wholeSeconds(now),
       updated_at: wholeSeconds(now),
     };
-    const answer = json(201, listedConnection(connection));
+    const answer = createJsonAnswer(201, createConnectionListing(connection));
     return { held: withThing(held, HELD, id, connection), answer };
   },
 };
@@ -99,91 +105,94 @@ const changing: HeldRequest = {
     }));
     const verdict = checkObject(members, 'refused', body, at);
     if (verdict.kind !== 'good' || !isJsonObject(body)) return verdict;
-    const emptied = KEPT.find((member) => memberOf(body, member) === null);
-    if (emptied !== undefined) return badValue(`${emptied} cannot be set to null`, at, body);
+    const emptied = KEPT.find((member) => readOwnMember(body, member) === null);
+    if (emptied !== undefined) return refuseValue(`${emptied} cannot be set to null`, at, body);
     return { kind: 'good', value: body };
   },
   does: (held, { sent, body, now }) => {
     const changes = isJsonObject(body) ? body : {};
     if (Object.keys(changes).length === 0)
       return detail(422, 'Provide at least one provider connection field to update');
-    const before = thingOf(held, HELD, sent);
-    if (before === undefined) return notFound(sent);
-    if (memberOf(changes, 'api_key') === null)
+    const before = findThing(held, HELD, sent);
+    if (before === undefined) return answerNoConnection(sent);
+    if (readOwnMember(changes, 'api_key') === null)
       return detail(422, 'api_key cannot be cleared; provide a new key to rotate it');
     const after = { ...before, ...changes, updated_at: wholeSeconds(now) };
-    return { held: withThing(held, HELD, sent, after), answer: json(200, listedConnection(after)) };
+    return {
+      held: withThing(held, HELD, sent, after),
+      answer: createJsonAnswer(200, createConnectionListing(after)),
+    };
   },
 };
 
 /** Source: contract "connections: in use by two profiles and the settings". */
 const removing: HeldRequest = {
   does: (held, { sent }) => {
-    const found = thingOf(held, HELD, sent);
-    if (found === undefined) return notFound(sent);
-    const users = usersOf(held, sent);
+    const found = findThing(held, HELD, sent);
+    if (found === undefined) return answerNoConnection(sent);
+    const users = listProfilesOnConnection(held, sent);
     if (users.length > 0)
       return detail(
         409,
         `Provider connection cannot be deleted while it is ${users.join(' and ')}. Update those references before deleting it.`,
       );
-    const answer = json(200, { ...listedConnection(found), api_key_set: false });
+    const answer = createJsonAnswer(200, { ...createConnectionListing(found), api_key_set: false });
     return { held: withoutThing(held, HELD, sent), answer };
   },
 };
 
-function notFound(id: string): Answer {
+function answerNoConnection(id: string): Answer {
   return detail(404, `Provider connection '${id}' not found`);
 }
 
-function usersOf(held: Held, id: string): readonly string[] {
+function listProfilesOnConnection(held: Held, id: string): readonly string[] {
   const names = readableThings(held, 'llm_profiles')
-    .filter(([, profile]) => memberOf(profile, 'provider_connection_id') === id)
+    .filter(([, profile]) => readOwnMember(profile, 'provider_connection_id') === id)
     .map(([profile]) => profile)
     .toSorted();
-  const llm = objectAt(objectAt(held.record ?? {}, 'agent_settings'), 'llm');
+  const llm = readObjectMember(readObjectMember(held.record ?? {}, 'agent_settings'), 'llm');
   return [
     ...(names.length === 0 ? [] : [`referenced by LLM profile(s): ${names.join(', ')}`]),
-    ...(memberOf(llm, 'provider_connection_id') === id
+    ...(readOwnMember(llm, 'provider_connection_id') === id
       ? ['referenced by the active agent settings']
       : []),
   ];
 }
 
-function listedConnection(connection: JsonObject): JsonObject {
+function createConnectionListing(connection: JsonObject): JsonObject {
   const { api_key: _, ...shown } = connection;
   return { ...shown, api_key_set: connectionKey(connection) !== null };
 }
 
 /** The key of a connection; null if it has none that says anything. */
 export function connectionKey(connection: JsonObject): string | null {
-  const key = memberOf(connection, 'api_key');
+  const key = readOwnMember(connection, 'api_key');
   return typeof key === 'string' && key.trim() !== '' ? key : null;
 }
 
 /** The connection that an llm names, if it is there. */
-export function connectionOf(held: Held, llm: JsonObject): JsonObject | undefined {
-  const id = memberOf(llm, 'provider_connection_id');
-  return typeof id === 'string' ? thingOf(held, HELD, id) : undefined;
+export function findConnection(held: Held, llm: JsonObject): JsonObject | undefined {
+  const id = readOwnMember(llm, 'provider_connection_id');
+  return typeof id === 'string' ? findThing(held, HELD, id) : undefined;
 }
 
 /** An llm as it is kept: where a connection has them, it has no key and no address of its own. */
 export function ownLlm(llm: JsonObject): JsonObject {
-  const isLinked = textAt(llm, 'provider_connection_id') !== '';
+  const isLinked = readTextMember(llm, 'provider_connection_id') !== '';
   return isLinked ? { ...llm, api_key: null, base_url: null } : llm;
 }
 
 /** An llm with the key and the address of its connection. Source: contract "connections: an id that is not there". */
-export function linkedLlm(held: Held, profile: string, llm: JsonObject): Loaded {
-  const id = textAt(llm, 'provider_connection_id');
+export function linkLlmConnection(held: Held, profile: string, llm: JsonObject): Loaded {
+  const id = readTextMember(llm, 'provider_connection_id');
   if (id === '') return { thing: llm };
-  const connection = connectionOf(held, llm);
+  const connection = findConnection(held, llm);
   if (connection === undefined) {
     const sentence = `Profile '${profile}' references provider connection '${id}', which does not exist.`;
     return { refused: detail(422, `${sentence} Update the profile or recreate the connection.`) };
   }
   const key = connectionKey(connection);
-  const base_url = memberOf(connection, 'base_url') ?? null;
+  const base_url = readOwnMember(connection, 'base_url') ?? null;
   return { thing: { ...llm, base_url, ...(key === null ? {} : { api_key: key }) } };
 }
 

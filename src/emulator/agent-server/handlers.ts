@@ -1,13 +1,18 @@
-import { type Answer, detail, json } from '../http/answer.ts';
-import { isJsonObject, type Json, memberOf, objectAt } from '../json.ts';
+import { type Answer, detail, createJsonAnswer } from '../http/answer.ts';
+import { isJsonObject, type Json, readOwnMember, readObjectMember } from '../json.ts';
 import { fit } from '../native/fit.ts';
-import { allOf, bad, good, type Verdict } from '../rules.ts';
-import { failure, surrogateIn } from './body.ts';
+import { mergeVerdicts, bad, good, type Verdict } from '../rules.ts';
+import { failure, findLoneSurrogate } from './body.ts';
 import type { Held } from './held.ts';
-import { type Diffs, patched } from './patch.ts';
+import { type Diffs, patchRecord } from './patch.ts';
 import { llmOfProfile } from './profiles.ts';
-import { answered, emptyRecord, type AgentServerKind, readingOf } from './record.ts';
-import { exposureOf, type HeldRequest, type Made, unreadable } from './requests.ts';
+import {
+  createSettingsAnswer,
+  emptyRecord,
+  type AgentServerKind,
+  createRecordReading,
+} from './record.ts';
+import { parseExposure, type HeldRequest, type Made, unreadable } from './requests.ts';
 
 /** The answer to a value that is refused: which one it is, it does not tell. */
 export const invalid = detail(422, 'Settings validation failed');
@@ -16,17 +21,19 @@ export const invalid = detail(422, 'Settings validation failed');
 export function reading(kind: AgentServerKind): HeldRequest {
   return {
     does: ({ record }, asked) => {
-      const exposure = exposureOf(asked);
+      const exposure = parseExposure(asked);
       if (typeof exposure !== 'string') return exposure;
-      return encodable(answered(kind, record ?? emptyRecord(kind, asked.now), exposure));
+      return encodable(
+        createSettingsAnswer(kind, record ?? emptyRecord(kind, asked.now), exposure),
+      );
     },
   };
 }
 
 /** An answer that no encoding can carry is a failure. Source: contract "PATCH: a lone surrogate". */
 function encodable(body: Json, status = 200): Answer {
-  const found = surrogateIn(body);
-  if (found === undefined) return json(status, body);
+  const found = findLoneSurrogate(body);
+  if (found === undefined) return createJsonAnswer(status, body);
   const sentence = `can't encode character '${found.escaped}' in position ${found.position}: surrogates not allowed`;
   return failure(`Error serializing to JSON: UnicodeEncodeError: 'utf-8' codec ${sentence}`);
 }
@@ -34,23 +41,25 @@ function encodable(body: Json, status = 200): Answer {
 /** PATCH /api/settings: the body is read as JSON before the key is checked. */
 export function patching(kind: AgentServerKind): HeldRequest {
   return {
-    takes: (body) => checkedDiffs(kind, body),
+    takes: (body) => checkSettingsDiffs(kind, body),
     does: (held, { body, now }) => {
       const diffs = readDiffs(body);
       if (diffs === undefined) return NOTHING;
-      const name = memberOf(diffs.pointers, 'active_profile') ?? null;
+      const name = readOwnMember(diffs.pointers, 'active_profile') ?? null;
       // Beside any member of the llm the name is not looked up. Source: contract "profiles: activate one that is not there".
-      const isLlmSaid = diffs.agent !== undefined && memberOf(diffs.agent, 'llm') !== undefined;
-      if (typeof name !== 'string' || isLlmSaid) return changed(kind, held, 200, diffs, now);
+      const isLlmSaid =
+        diffs.agent !== undefined && readOwnMember(diffs.agent, 'llm') !== undefined;
+      if (typeof name !== 'string' || isLlmSaid)
+        return answerSettingsChange(kind, held, 200, diffs, now);
       const applied = llmOfProfile(held, name);
       if ('refused' in applied) return applied.refused;
-      return changed(kind, held, 200, { ...diffs, llm: applied.thing }, now);
+      return answerSettingsChange(kind, held, 200, { ...diffs, llm: applied.thing }, now);
     },
   };
 }
 
 /** The settings after a change, and the answer that has all of them. */
-export function changed(
+export function answerSettingsChange(
   kind: AgentServerKind,
   held: Held,
   status: number,
@@ -58,9 +67,9 @@ export function changed(
   now: number,
 ): Made {
   if (held.record === undefined) return unreadable;
-  const record = patched(kind, held.record, diffs, now);
+  const record = patchRecord(kind, held.record, diffs, now);
   if (record === undefined) return invalid;
-  const answer = encodable(answered(kind, record, 'masked'), status);
+  const answer = encodable(createSettingsAnswer(kind, record, 'masked'), status);
   return { held: { ...held, record }, answer };
 }
 
@@ -78,23 +87,23 @@ const NOTHING = detail(
 );
 
 /** Whether each member of a PATCH has the shape that it must have. Members that are not known say nothing. Source: contract "PATCH {}". */
-function checkedDiffs(kind: AgentServerKind, body: Json): Verdict {
+function checkSettingsDiffs(kind: AgentServerKind, body: Json): Verdict {
   if (!isJsonObject(body)) {
     const msg = 'Input should be a valid dictionary or object to extract fields from';
     return bad('model_attributes_type', ['body'], msg, body);
   }
   const verdicts: Verdict[] = DIFFS.map(([name]) => {
-    const value = memberOf(body, name) ?? null;
+    const value = readOwnMember(body, name) ?? null;
     if (value === null || isJsonObject(value)) return good(value);
     return bad('dict_type', ['body', name], 'Input should be a valid dictionary', value);
   });
   for (const name of POINTERS) {
-    const value = memberOf(body, name);
+    const value = readOwnMember(body, name);
     if (value === undefined) continue;
     const node = kind.snapshot.properties?.[name] ?? {};
-    verdicts.push(fit(readingOf(kind), node, value, ['body', name]));
+    verdicts.push(fit(createRecordReading(kind), node, value, ['body', name]));
   }
-  const whole = allOf(verdicts);
+  const whole = mergeVerdicts(verdicts);
   return whole.kind === 'good' ? good(body) : whole;
 }
 
@@ -102,11 +111,11 @@ function checkedDiffs(kind: AgentServerKind, body: Json): Verdict {
 function readDiffs(body: Json): Diffs | undefined {
   if (!isJsonObject(body)) return undefined;
   const parts = DIFFS.flatMap(([name, part]) => {
-    const value = memberOf(body, name) ?? null;
-    return value === null ? [] : [[part, objectAt(body, name)] as const];
+    const value = readOwnMember(body, name) ?? null;
+    return value === null ? [] : [[part, readObjectMember(body, name)] as const];
   });
   const pointers = POINTERS.flatMap((name) => {
-    const value = memberOf(body, name);
+    const value = readOwnMember(body, name);
     return value === undefined ? [] : [[name, value] as const];
   });
   if (parts.length + pointers.length === 0) return undefined;

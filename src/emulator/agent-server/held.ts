@@ -1,9 +1,15 @@
-import { isJsonObject, type Json, type JsonObject, memberOf, objectAt } from '../json.ts';
-import { LLM, profilesOf } from '../native/profiles.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  readOwnMember,
+  readObjectMember,
+} from '../json.ts';
+import { LLM, readProfiles } from '../native/profiles.ts';
 import { withSecrets } from '../native/secret-places.ts';
-import { heldRecord } from '../store/held-settings.ts';
+import { readHeldRecord } from '../store/held-settings.ts';
 import type { StoreContents } from '../store/store-document.ts';
-import { emptyRecord, openRecord, type AgentServerKind, sealedRecord } from './record.ts';
+import { emptyRecord, openAgentRecord, type AgentServerKind, sealAgentRecord } from './record.ts';
 
 /** The collections beside the settings, by the names under which the store keeps them. */
 const COLLECTIONS = [
@@ -27,10 +33,11 @@ export interface Held {
 
 export function openHeld(kind: AgentServerKind, contents: StoreContents, now: number): Held {
   const { settings } = contents;
-  const record = settings === undefined ? emptyRecord(kind, now) : openRecord(kind, settings, now);
+  const record =
+    settings === undefined ? emptyRecord(kind, now) : openAgentRecord(kind, settings, now);
   return {
     record,
-    things: mappedThings(kind, storedThings(contents), (text) => kind.vault.load(text)),
+    things: mapThingSecrets(kind, readStoredThings(contents), (text) => kind.vault.load(text)),
   };
 }
 
@@ -41,51 +48,52 @@ export function sealHeld(
   opened: Held,
   held: Held,
 ): StoreContents {
-  const sealed = mappedThings(kind, held.things, (text) => kind.vault.seal(text));
+  const sealed = mapThingSecrets(kind, held.things, (text) => kind.vault.seal(text));
   const collections = { ...before.collections, ...sealed };
   if (held.record === undefined || held.record === opened.record) return { ...before, collections };
-  return { ...before, collections, settings: sealedRecord(kind, held.record) };
+  return { ...before, collections, settings: sealAgentRecord(kind, held.record) };
 }
 
 /** Stores of before had the LLM profiles among the settings. */
-function storedThings({ settings, collections }: StoreContents): Held['things'] {
+function readStoredThings({ settings, collections }: StoreContents): Held['things'] {
   const isOld =
-    settings?.dialect === 'agent-server' && memberOf(collections, 'llm_profiles') === undefined;
-  const things = COLLECTIONS.map((name) => [name, objectAt(collections, name)] as const);
+    settings?.dialect === 'agent-server' &&
+    readOwnMember(collections, 'llm_profiles') === undefined;
+  const things = COLLECTIONS.map((name) => [name, readObjectMember(collections, name)] as const);
   const found = Object.fromEntries(things) as Held['things'];
-  return isOld ? { ...found, llm_profiles: profilesOf(heldRecord(settings)) } : found;
+  return isOld ? { ...found, llm_profiles: readProfiles(readHeldRecord(settings)) } : found;
 }
 
-function mappedThings(
+function mapThingSecrets(
   { snapshot }: AgentServerKind,
   things: Held['things'],
   onSecret: (text: string) => string,
 ): Held['things'] {
   return {
     ...things,
-    llm_profiles: mapped(things.llm_profiles, (profile) =>
+    llm_profiles: mapThings(things.llm_profiles, (profile) =>
       withSecrets(snapshot, LLM, profile, onSecret),
     ),
-    provider_connections: mapped(things.provider_connections, (connection) => {
-      const key = memberOf(connection, 'api_key');
+    provider_connections: mapThings(things.provider_connections, (connection) => {
+      const key = readOwnMember(connection, 'api_key');
       return typeof key === 'string' ? { ...connection, api_key: onSecret(key) } : connection;
     }),
   };
 }
 
-function mapped(things: JsonObject, of: (thing: JsonObject) => Json): JsonObject {
+function mapThings(things: JsonObject, of: (thing: JsonObject) => Json): JsonObject {
   return Object.fromEntries(
     Object.entries(things).map(([name, one]) => [name, isJsonObject(one) ? of(one) : one]),
   );
 }
 
 /** One thing of a collection; undefined if it is not there or cannot be read. */
-export function thingOf(
+export function findThing(
   { things }: Held,
   collection: CollectionName,
   name: string,
 ): JsonObject | undefined {
-  const found = memberOf(things[collection], name) ?? null;
+  const found = readOwnMember(things[collection], name) ?? null;
   return isJsonObject(found) ? found : undefined;
 }
 

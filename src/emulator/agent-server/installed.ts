@@ -1,12 +1,18 @@
 import type { Routes } from '../call.ts';
-import { type Answer, detail, json } from '../http/answer.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf, textAt } from '../json.ts';
+import { type Answer, detail, createJsonAnswer } from '../http/answer.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  readOwnMember,
+  readTextMember,
+} from '../json.ts';
 import { fitScalar } from '../native/fit-scalar.ts';
 import { checkObject, flagRule, nullable, type Rule, textRule } from '../rules.ts';
 import { failure } from './body.ts';
-import { type Held, readableThings, thingOf, withoutThing, withThing } from './held.ts';
+import { type Held, readableThings, findThing, withoutThing, withThing } from './held.ts';
 import type { AgentServerKind } from './record.ts';
-import { type Asked, FOLDER, heldRoute, type HeldRequest, type Made } from './requests.ts';
+import { type Asked, FOLDER, createHeldRoute, type HeldRequest, type Made } from './requests.ts';
 import {
   readPluginFolder,
   readSkillFolder,
@@ -44,11 +50,11 @@ const PLUGINS: InstalledKind = {
 };
 
 /** /api/skills, /api/plugins. Source: contract "skills: install from a folder, list, disable, refresh, remove". */
-export function installedRoutes(kind: AgentServerKind): Routes {
-  return [SKILLS, PLUGINS].flatMap((of) => routesOf(kind, of));
+export function createAllInstalledRoutes(kind: AgentServerKind): Routes {
+  return [SKILLS, PLUGINS].flatMap((of) => createInstalledRoutes(kind, of));
 }
 
-function routesOf(kind: AgentServerKind, of: InstalledKind): Routes {
+function createInstalledRoutes(kind: AgentServerKind, of: InstalledKind): Routes {
   const { collection, noun, title, pattern } = of;
   const path = `/api/${collection}/installed`;
   const node = { type: 'string', minLength: 1, maxLength: 255, pattern };
@@ -59,35 +65,37 @@ function routesOf(kind: AgentServerKind, of: InstalledKind): Routes {
   const about = (does: (held: Held, asked: Asked, found: JsonObject) => Made): HeldRequest => ({
     names,
     does: (held, asked) => {
-      const found = thingOf(held, collection, asked.sent);
+      const found = findThing(held, collection, asked.sent);
       return found === undefined ? notInstalled(asked.sent) : does(held, asked, found);
     },
   });
   const list: HeldRequest = {
     does: (held) =>
-      json(200, { [collection]: readableThings(held, collection).map(([, thing]) => thing) }),
+      createJsonAnswer(200, {
+        [collection]: readableThings(held, collection).map(([, thing]) => thing),
+      }),
   };
   return [
-    heldRoute(kind, `/api/${collection}/install`, { POST: installing(of) }),
-    heldRoute(kind, path, { GET: list }),
-    heldRoute(kind, `${path}/{id}/refresh`, {
-      POST: about((held, { now, sent }, found) => refreshed(of, held, found, sent, now)),
+    createHeldRoute(kind, `/api/${collection}/install`, { POST: installing(of) }),
+    createHeldRoute(kind, path, { GET: list }),
+    createHeldRoute(kind, `${path}/{id}/refresh`, {
+      POST: about((held, { now, sent }, found) => refreshThing(of, held, found, sent, now)),
     }),
-    heldRoute(kind, `${path}/{id}`, {
-      GET: about((_, __, found) => json(200, found)),
+    createHeldRoute(kind, `${path}/{id}`, {
+      GET: about((_, __, found) => createJsonAnswer(200, found)),
       PATCH: {
         ...about((held, { sent, body }, found) => {
           const enabled = body;
           return {
             held: withThing(held, collection, sent, { ...found, enabled }),
-            answer: json(200, { name: sent, enabled }),
+            answer: createJsonAnswer(200, { name: sent, enabled }),
           };
         }),
         takes: enabledRule,
       },
       DELETE: about((held, { sent }) => ({
         held: withoutThing(held, collection, sent),
-        answer: json(200, { message: `${title} '${sent}' uninstalled` }),
+        answer: createJsonAnswer(200, { message: `${title} '${sent}' uninstalled` }),
       })),
     }),
   ];
@@ -97,7 +105,7 @@ function routesOf(kind: AgentServerKind, of: InstalledKind): Routes {
 const enabledRule: Rule = (body, at) => {
   const verdict = checkObject([{ name: 'enabled', rule: flagRule }], 'ignored', body, at);
   if (verdict.kind !== 'good') return verdict;
-  return { kind: 'good', value: memberOf(verdict.value, 'enabled') ?? null };
+  return { kind: 'good', value: readOwnMember(verdict.value, 'enabled') ?? null };
 };
 
 const someText: Rule = (value, at) =>
@@ -119,19 +127,19 @@ function installing(of: InstalledKind): HeldRequest {
       if (read.kind === 'missing')
         return detail(400, `Failed to fetch ${of.noun} source. Check that the source is valid.`);
       if (read.kind === 'unfit') return detail(422, of.unfit);
-      const before = thingOf(held, of.collection, read.name);
-      const isForced = isJsonObject(body) && memberOf(body, 'force') === true;
+      const before = findThing(held, of.collection, read.name);
+      const isForced = isJsonObject(body) && readOwnMember(body, 'force') === true;
       if (before !== undefined && !isForced)
         return detail(409, `${of.title} already installed. Use force=true to overwrite.`);
-      return installed(of, held, { ...read, source: body, before, now }, (thing) =>
-        json(200, thing),
+      return installThing(of, held, { ...read, source: body, before, now }, (thing) =>
+        createJsonAnswer(200, thing),
       );
     },
   };
 }
 
 /** Fetched anew from where it came. Source: contract "skills: a source that is gone, refreshed". */
-function refreshed(
+function refreshThing(
   of: InstalledKind,
   held: Held,
   before: JsonObject,
@@ -141,13 +149,16 @@ function refreshed(
   const read = readSource(of, before);
   if (read.kind !== 'found') return failure(read.reason);
   const message = `${of.title} '${name}' updated`;
-  return installed(of, held, { ...read, source: before, before, now }, (thing) =>
-    json(200, { message, [of.noun]: thing }),
+  return installThing(of, held, { ...read, source: before, before, now }, (thing) =>
+    createJsonAnswer(200, { message, [of.noun]: thing }),
   );
 }
 
 function readSource({ read }: InstalledKind, from: Json): SourceReading {
-  const folder = sourceFolder(textAt(from, 'source'), textAt(from, 'repo_path') || null);
+  const folder = sourceFolder(
+    readTextMember(from, 'source'),
+    readTextMember(from, 'repo_path') || null,
+  );
   return typeof folder === 'string' ? read(folder) : folder;
 }
 
@@ -161,7 +172,7 @@ interface Installing {
 }
 
 /** What is told of it is kept, and nothing is copied; whether it is to be used stays as it was. */
-function installed(
+function installThing(
   { collection }: InstalledKind,
   held: Held,
   { name, thing, source, before, now }: Installing,
@@ -169,10 +180,10 @@ function installed(
 ): Made {
   const after = {
     ...thing,
-    enabled: memberOf(before ?? {}, 'enabled') ?? true,
-    source: textAt(source, 'source'),
+    enabled: readOwnMember(before ?? {}, 'enabled') ?? true,
+    source: readTextMember(source, 'source'),
     resolved_ref: null,
-    repo_path: textAt(source, 'repo_path') || null,
+    repo_path: readTextMember(source, 'repo_path') || null,
     installed_at: new Date(now).toISOString(),
     install_path: `${FOLDER}/${collection}/installed/${name}`,
   };

@@ -1,7 +1,14 @@
-import { isJsonObject, type Json, type JsonObject, memberOf, objectAt, textAt } from '../json.ts';
-import { filledIn } from '../native/class-rules.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  readOwnMember,
+  readObjectMember,
+  readTextMember,
+} from '../json.ts';
+import { fillAgentDefaults } from '../native/class-rules.ts';
 import { MASK, withSecrets } from '../native/secret-places.ts';
-import { shellWords } from '../settings/stdio-entry.ts';
+import { parseShellWords } from '../settings/stdio-entry.ts';
 import { type AgentServerKind, fitPart } from './record.ts';
 
 /** The tools of an agent whose profile chooses none. */
@@ -29,7 +36,7 @@ export function openhandsSettings(
   mcp_config: JsonObject,
   meta: MetaRefs,
 ): JsonObject {
-  const same = (name: string): Json => memberOf(profile, name) ?? null;
+  const same = (name: string): Json => readOwnMember(profile, name) ?? null;
   const context = {
     load_project_skills: true,
     system_message_suffix: same('system_message_suffix'),
@@ -54,7 +61,7 @@ export function openhandsSettings(
 }
 
 export function acpSettings(profile: JsonObject, mcp_config: JsonObject): JsonObject {
-  const same = (name: string): Json => memberOf(profile, name) ?? null;
+  const same = (name: string): Json => readOwnMember(profile, name) ?? null;
   return {
     agent_kind: 'acp',
     acp_server: same('acp_server'),
@@ -62,27 +69,31 @@ export function acpSettings(profile: JsonObject, mcp_config: JsonObject): JsonOb
     acp_session_mode: same('acp_session_mode'),
     acp_prompt_timeout: same('acp_prompt_timeout'),
     acp_startup_timeout: same('acp_startup_timeout'),
-    acp_command: commandOf(profile),
+    acp_command: parseAcpCommand(profile),
     acp_args: same('acp_args') ?? [],
     mcp_config,
     agent_context: {},
   };
 }
 
-export function commandOf(profile: JsonObject): readonly string[] {
-  const read = shellWords(textAt(profile, 'acp_command'));
+export function parseAcpCommand(profile: JsonObject): readonly string[] {
+  const read = parseShellWords(readTextMember(profile, 'acp_command'));
   return read.kind === 'words' ? read.words : [];
 }
 
 /** The settings as a record has them, without a secret in them. */
-export function shownSettings(kind: AgentServerKind, settings: JsonObject, now: number): Json {
+export function hideSettingsSecrets(
+  kind: AgentServerKind,
+  settings: JsonObject,
+  now: number,
+): Json {
   const verdict = fitPart(kind, 'agent_settings', settings);
   if (verdict.kind !== 'good') return null;
   const node = kind.snapshot.properties?.['agent_settings'] ?? {};
-  const filled = filledIn(verdict.value, 'agent-server', now);
+  const filled = fillAgentDefaults(verdict.value, 'agent-server', now);
   const shown = withSecrets(kind.snapshot, node, filled, () => MASK);
-  if (!isJsonObject(shown) || memberOf(shown, 'agent_kind') !== 'acp') return shown;
+  if (!isJsonObject(shown) || readOwnMember(shown, 'agent_kind') !== 'acp') return shown;
   // An agent of another maker is not told the time.
-  const context = { ...objectAt(shown, 'agent_context'), current_datetime: null };
+  const context = { ...readObjectMember(shown, 'agent_context'), current_datetime: null };
   return { ...shown, agent_context: context };
 }

@@ -1,20 +1,27 @@
-import { type Answer, json } from '../http/answer.ts';
-import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf, textAt } from '../json.ts';
+import { type Answer, createJsonAnswer } from '../http/answer.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  readOwnMember,
+  readTextMember,
+} from '../json.ts';
 import { isKeySet, LLM } from '../native/profiles.ts';
 import { MASK, withSecrets } from '../native/secret-places.ts';
 import { bad, checkObject, good, nullable, type Rule } from '../rules.ts';
 import { readAgentProfile } from './agent-profile.ts';
 import type { Held } from './held.ts';
 import { mcpEntries } from './mcp.ts';
-import { loaded, nameRule } from './named.ts';
+import { loadThing, nameRule } from './named.ts';
 import { llmOfProfile } from './profiles.ts';
 import type { AgentServerKind } from './record.ts';
 import {
   acpSettings,
-  commandOf,
+  parseAcpCommand,
   type MetaRefs,
   openhandsSettings,
-  shownSettings,
+  hideSettingsSecrets,
   STANDARD_TOOLS,
 } from './launch-settings.ts';
 import type { HeldRequest } from './requests.ts';
@@ -37,32 +44,32 @@ export function materializing(kind: AgentServerKind): HeldRequest {
     isOptional: true,
     takes: (body, at) => checkObject(members, 'refused', body ?? {}, at),
     does: (held, { sent, body, now }) => {
-      const draft = isJsonObject(body) ? (memberOf(body, 'profile') ?? null) : null;
+      const draft = isJsonObject(body) ? (readOwnMember(body, 'profile') ?? null) : null;
       const found = isJsonObject(draft)
         ? readAgentProfile(kind, draft, sent)
-        : loaded(TOLD, held, sent);
+        : loadThing(TOLD, held, sent);
       return 'refused' in found
         ? found.refused
-        : json(200, diagnosed(kind, held, found.thing, now));
+        : createJsonAnswer(200, diagnoseProfile(kind, held, found.thing, now));
     },
   };
 }
 
-function diagnosed(
+function diagnoseProfile(
   kind: AgentServerKind,
   held: Held,
   profile: JsonObject,
   now: number,
 ): JsonObject {
-  const told = (member: string): Json => memberOf(profile, member) ?? null;
+  const told = (member: string): Json => readOwnMember(profile, member) ?? null;
   const isAcp = told('agent_kind') === 'acp';
-  const llmName = textAt(profile, 'llm_profile_ref');
+  const llmName = readTextMember(profile, 'llm_profile_ref');
   const llm = isAcp ? undefined : llmOfProfile(held, llmName);
   // Where its LLM profile cannot be used, nothing else is looked at.
-  const isBroken = llm !== undefined && 'refused' in llm && !isNotFound(llm.refused);
-  const found = mcpOf(held, told('mcp_server_refs'));
+  const isBroken = llm !== undefined && 'refused' in llm && !isNotFoundAnswer(llm.refused);
+  const found = selectMcpServers(held, told('mcp_server_refs'));
   const mcp = isBroken ? { ...found, dangling: [] } : found;
-  const meta = isAcp || isBroken ? NO_META : metaOf(kind, held, profile);
+  const meta = isAcp || isBroken ? NO_META : resolveMetaProfile(kind, held, profile);
   const problems = [
     ...(llm !== undefined && 'refused' in llm ? [llmProblem(llmName, llm.refused)] : []),
     ...(mcp.dangling.length > 0
@@ -91,15 +98,15 @@ function diagnosed(
     mcp_server_refs: told('mcp_server_refs'),
     resolved_mcp_config_keys: Object.keys(mcp.entries),
     dangling_mcp_server_refs: mcp.dangling,
-    disabled_skills: memberOf(profile, 'disabled_skills') ?? [],
+    disabled_skills: readOwnMember(profile, 'disabled_skills') ?? [],
     public_skills: told('public_skills'),
     resolved_skills: [],
     secret_refs: told('secret_refs'),
-    ...channelsOf(textAt(profile, 'acp_server')),
+    ...createAcpChannels(readTextMember(profile, 'acp_server')),
     meta_profile_ref: told('meta_profile_ref'),
     dangling_meta_profile_ref: meta.dangling,
     dangling_meta_profile_llm_refs: meta.danglingLlms,
-    resolved_settings: errors.length === 0 ? shownSettings(kind, settings, now) : null,
+    resolved_settings: errors.length === 0 ? hideSettingsSecrets(kind, settings, now) : null,
   };
 }
 
@@ -109,11 +116,11 @@ interface Filtered {
 }
 
 /** The mcp servers that a profile names, or all; each name counts once. */
-function mcpOf(held: Held, refs: Json): Filtered {
+function selectMcpServers(held: Held, refs: Json): Filtered {
   const servers = mcpEntries(held);
   if (!isJsonList(refs)) return { entries: servers, dangling: [] };
   const names = [...new Set(refs.filter((one) => typeof one === 'string'))];
-  const isThere = (name: string) => memberOf(servers, name) !== undefined;
+  const isThere = (name: string) => readOwnMember(servers, name) !== undefined;
   const entries = names.filter(isThere).map((name) => [name, servers[name] ?? null] as const);
   return { entries: Object.fromEntries(entries), dangling: names.filter((name) => !isThere(name)) };
 }
@@ -127,24 +134,24 @@ const NO_META: MetaRefs = {
 };
 
 /** The meta profile that a profile routes by, with the LLM profiles that it names. */
-function metaOf(kind: AgentServerKind, held: Held, profile: JsonObject): MetaRefs {
-  const name = textAt(profile, 'meta_profile_ref');
-  if (name === '' || memberOf(profile, 'enable_classify_and_switch_llm_tool') !== true)
+function resolveMetaProfile(kind: AgentServerKind, held: Held, profile: JsonObject): MetaRefs {
+  const name = readTextMember(profile, 'meta_profile_ref');
+  if (name === '' || readOwnMember(profile, 'enable_classify_and_switch_llm_tool') !== true)
     return NO_META;
-  const found = loaded(
+  const found = loadThing(
     { collection: 'meta_profiles', title: '', noun: 'meta-profile' },
     held,
     name,
   );
   if ('refused' in found)
     return { ...NO_META, dangling: name, problems: [`Meta-profile '${name}' not found`] };
-  const classes = memberOf(found.thing, 'classes') ?? [];
-  const classed = isJsonList(classes) ? classes.map((one) => textAt(one, 'model')) : [];
-  const names = [...new Set([textAt(found.thing, 'classifier_model'), ...classed])];
+  const classes = readOwnMember(found.thing, 'classes') ?? [];
+  const classed = isJsonList(classes) ? classes.map((one) => readTextMember(one, 'model')) : [];
+  const names = [...new Set([readTextMember(found.thing, 'classifier_model'), ...classed])];
   const llms = names.map((one) => [one, llmOfProfile(held, one)] as const);
   const danglingLlms = llms.flatMap(([one, llm]) => ('refused' in llm ? [one] : []));
   const resolved = llms.flatMap(([one, llm]) =>
-    'thing' in llm ? [[one, maskedLlm(kind, llm.thing)] as const] : [],
+    'thing' in llm ? [[one, maskLlmSecrets(kind, llm.thing)] as const] : [],
   );
   const sentence = 'LLM profile(s) routed to by the meta-profile not found';
   const problems = danglingLlms.length > 0 ? [`${sentence}: ${danglingLlms.join(', ')}`] : [];
@@ -158,24 +165,25 @@ function metaOf(kind: AgentServerKind, held: Held, profile: JsonObject): MetaRef
 }
 
 /** An llm without a secret: no schema tells where one is in a map of them. */
-function maskedLlm({ snapshot }: AgentServerKind, llm: JsonObject): Json {
+function maskLlmSecrets({ snapshot }: AgentServerKind, llm: JsonObject): Json {
   return withSecrets(snapshot, LLM, llm, () => MASK);
 }
 
 /** Why the LLM profile of a profile cannot be read. */
 function llmProblem(name: string, refused: Answer): string {
-  if (isNotFound(refused)) return `LLM profile '${name}' not found`;
-  const told = refused.kind === 'json' ? textAt(refused.body, 'detail') : '';
+  if (isNotFoundAnswer(refused)) return `LLM profile '${name}' not found`;
+  const told = refused.kind === 'json' ? readTextMember(refused.body, 'detail') : '';
   return `Failed to build agent settings: LLM profile '${name}': ${told}`;
 }
 
-function isNotFound(refused: Answer): boolean {
+function isNotFoundAnswer(refused: Answer): boolean {
   return refused.kind === 'json' && refused.status === 404;
 }
 
 /** An agent of nobody known has no command of its own. */
 function commandProblem(profile: JsonObject): readonly string[] {
-  if (textAt(profile, 'acp_server') !== 'custom' || commandOf(profile).length > 0) return [];
+  if (readTextMember(profile, 'acp_server') !== 'custom' || parseAcpCommand(profile).length > 0)
+    return [];
   const sentence = "acp_command is required when acp_server='custom'";
   return [
     `Failed to build agent settings: ${sentence} \u2014 there is no default launch command to fall back to`,
@@ -188,7 +196,7 @@ const OTHER_TOOLS = ['task_tool_set', 'finish', 'think', 'glob', 'grep', 'planni
 function unusableTools(tools: Json): readonly string[] {
   if (!isJsonList(tools)) return [];
   const known = [...STANDARD_TOOLS, ...OTHER_TOOLS];
-  return tools.map((one) => textAt(one, 'name')).filter((name) => !known.includes(name));
+  return tools.map((one) => readTextMember(one, 'name')).filter((name) => !known.includes(name));
 }
 
 interface Channels {
@@ -211,7 +219,7 @@ const CHANNELS: Readonly<Record<string, Channels>> = {
   opencode: { key: 'OPENCODE_API_KEY' },
 };
 
-function channelsOf(server: string): JsonObject {
+function createAcpChannels(server: string): JsonObject {
   const { key = null, url = null, files = [] } = CHANNELS[server] ?? {};
   return {
     acp_api_key_secret_name: key,

@@ -1,39 +1,46 @@
 import { type Answer, detail } from '../http/answer.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf, objectAt } from '../json.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  readOwnMember,
+  readObjectMember,
+} from '../json.ts';
 import { mcpProblem } from '../native/class-rules.ts';
 import { fit } from '../native/fit.ts';
-import { bad, badValue, good, type Location, type Verdict } from '../rules.ts';
-import { tested } from './stand-ins.ts';
-import { changed, invalid } from './handlers.ts';
+import { bad, refuseValue, good, type Location, type Verdict } from '../rules.ts';
+import { testMcpServer } from './stand-ins.ts';
+import { answerSettingsChange, invalid } from './handlers.ts';
 import type { Held } from './held.ts';
-import { type AgentServerKind, readingOf } from './record.ts';
+import { type AgentServerKind, createRecordReading } from './record.ts';
 import type { HeldRequest } from './requests.ts';
 
 /** /api/settings/mcp/{key}. Source: contract "/mcp/{key}: refused", "/mcp/{key}: masks". */
 export function mcpEntryRequests(kind: AgentServerKind): Readonly<Record<string, HeldRequest>> {
   return {
     POST: {
-      takes: (body) => sentAs(body, checkedEntry(kind, body)),
+      takes: (body) => returnBodyIfValid(body, checkMcpEntry(kind, body)),
       crashes: () => invalid,
       does: (held, { sent, body, now }) => {
-        if (entryOf(held, sent) !== undefined)
+        if (findMcpEntry(held, sent) !== undefined)
           return detail(409, `MCP server '${sent}' already exists`);
-        return changed(kind, held, 201, diffOf(sent, body), now);
+        return answerSettingsChange(kind, held, 201, createEntryDiff(sent, body), now);
       },
     },
     // Merged into the entry; what is wrong of it alone is told, and not what is wrong of the whole.
     PATCH: {
-      takes: (body) => sentAs(body, fitEntry(kind, isJsonObject(body) ? withoutNulls(body) : body)),
+      takes: (body) =>
+        returnBodyIfValid(body, fitEntry(kind, isJsonObject(body) ? omitNullMembers(body) : body)),
       crashes: () => invalid,
       does: (held, { sent, body, now }) => {
-        if (entryOf(held, sent) === undefined) return notFound(sent);
-        return changed(kind, held, 200, diffOf(sent, body), now);
+        if (findMcpEntry(held, sent) === undefined) return answerNoServer(sent);
+        return answerSettingsChange(kind, held, 200, createEntryDiff(sent, body), now);
       },
     },
     DELETE: {
       does: (held, { sent, now }) => {
-        if (entryOf(held, sent) === undefined) return notFound(sent);
-        return changed(kind, held, 200, diffOf(sent, null), now);
+        if (findMcpEntry(held, sent) === undefined) return answerNoServer(sent);
+        return answerSettingsChange(kind, held, 200, createEntryDiff(sent, null), now);
       },
     },
   };
@@ -42,55 +49,58 @@ export function mcpEntryRequests(kind: AgentServerKind): Readonly<Record<string,
 /** POST /api/mcp/test. A real server starts the program, or connects. */
 export function testing(kind: AgentServerKind): HeldRequest {
   return {
-    takes: (body, at) => sentServer(kind, body, at),
+    takes: (body, at) => checkMcpServer(kind, body, at),
     does: (_, { body, knobs }) =>
-      tested(objectAt(isJsonObject(body) ? body : {}, 'server'), knobs.mcpServers),
+      testMcpServer(readObjectMember(isJsonObject(body) ? body : {}, 'server'), knobs.mcpServers),
   };
 }
 
-function sentServer(kind: AgentServerKind, body: Json, at: Location): Verdict {
-  const server = isJsonObject(body) ? memberOf(body, 'server') : undefined;
+function checkMcpServer(kind: AgentServerKind, body: Json, at: Location): Verdict {
+  const server = isJsonObject(body) ? readOwnMember(body, 'server') : undefined;
   if (server === undefined) return bad('missing', [...at, 'server'], 'Field required', body);
-  const verdict = fit(readingOf(kind), { $ref: '#/$defs/MCPServer' }, server, [...at, 'server']);
+  const verdict = fit(createRecordReading(kind), { $ref: '#/$defs/MCPServer' }, server, [
+    ...at,
+    'server',
+  ]);
   return verdict.kind === 'good' ? good({ server: verdict.value }) : verdict;
 }
 
 /** What was sent, if it is in order: it is merged as it is. */
-function sentAs(body: Json, verdict: Verdict): Verdict {
+function returnBodyIfValid(body: Json, verdict: Verdict): Verdict {
   return verdict.kind === 'good' ? { kind: 'good', value: body } : verdict;
 }
 
-function notFound(key: string): Answer {
+function answerNoServer(key: string): Answer {
   return detail(404, `MCP server '${key}' was not found`);
 }
 
-function withoutNulls(value: JsonObject): JsonObject {
+function omitNullMembers(value: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, one]) => one !== null)
-      .map(([name, one]) => [name, isJsonObject(one) ? withoutNulls(one) : one]),
+      .map(([name, one]) => [name, isJsonObject(one) ? omitNullMembers(one) : one]),
   );
 }
 
 function fitEntry(kind: AgentServerKind, entry: Json): Verdict {
-  return fit(readingOf(kind), { $ref: '#/$defs/MCPServer' }, entry, ['body']);
+  return fit(createRecordReading(kind), { $ref: '#/$defs/MCPServer' }, entry, ['body']);
 }
 
-function checkedEntry(kind: AgentServerKind, entry: Json): Verdict {
+function checkMcpEntry(kind: AgentServerKind, entry: Json): Verdict {
   const verdict = fitEntry(kind, entry);
   if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return verdict;
   const problem = mcpProblem(verdict.value);
-  return problem === undefined ? verdict : badValue(problem, ['body'], entry);
+  return problem === undefined ? verdict : refuseValue(problem, ['body'], entry);
 }
 
 export function mcpEntries({ record = {} }: Held): JsonObject {
-  return objectAt(objectAt(record, 'agent_settings'), 'mcp_config');
+  return readObjectMember(readObjectMember(record, 'agent_settings'), 'mcp_config');
 }
 
-function entryOf(held: Held, key: string): Json | undefined {
-  return memberOf(mcpEntries(held), key);
+function findMcpEntry(held: Held, key: string): Json | undefined {
+  return readOwnMember(mcpEntries(held), key);
 }
 
-function diffOf(key: string, entry: Json) {
+function createEntryDiff(key: string, entry: Json) {
   return { agent: { mcp_config: { [key]: entry } }, pointers: {} };
 }

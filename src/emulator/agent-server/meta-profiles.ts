@@ -1,9 +1,16 @@
-import { json } from '../http/answer.ts';
-import { isJsonList, type Json, type JsonObject, memberOf, objectAt, textAt } from '../json.ts';
+import { createJsonAnswer } from '../http/answer.ts';
 import {
-  allOf,
+  isJsonList,
+  type Json,
+  type JsonObject,
+  readOwnMember,
+  readObjectMember,
+  readTextMember,
+} from '../json.ts';
+import {
+  mergeVerdicts,
   bad,
-  badValue,
+  refuseValue,
   checkObject,
   nullable,
   type Location,
@@ -12,8 +19,8 @@ import {
   type Verdict,
 } from '../rules.ts';
 import type { Held } from './held.ts';
-import { loaded, type NamedCollection, nameRule } from './named.ts';
-import { routed } from './patch.ts';
+import { loadThing, type NamedCollection, nameRule } from './named.ts';
+import { setRoutingProfile } from './patch.ts';
 import { unreadableFailure } from './requests.ts';
 
 const TOLD = {
@@ -29,39 +36,46 @@ export const metaProfiles: NamedCollection = {
   takes: routing,
   listed: (named, { record = {} }) => ({
     meta_profiles: named.map(([name, profile]) => {
-      const classes = memberOf(profile, 'classes') ?? null;
+      const classes = readOwnMember(profile, 'classes') ?? null;
       const num_classes = BigInt(isJsonList(classes) ? classes.length : 0);
-      return { name, classifier_model: memberOf(profile, 'classifier_model') ?? null, num_classes };
+      return {
+        name,
+        classifier_model: readOwnMember(profile, 'classifier_model') ?? null,
+        num_classes,
+      };
     }),
-    active_meta_profile: memberOf(record, 'active_meta_profile') ?? null,
+    active_meta_profile: readOwnMember(record, 'active_meta_profile') ?? null,
   }),
-  shown: (_, config, { sent }) => json(200, { name: sent, config }),
+  shown: (_, config, { sent }) => createJsonAnswer(200, { name: sent, config }),
   removed: (left, _, { sent }) => {
-    const isActive = memberOf(left.record ?? {}, 'active_meta_profile') === sent;
-    return isActive ? routedBy(left, null, null) : left;
+    const isActive = readOwnMember(left.record ?? {}, 'active_meta_profile') === sent;
+    return isActive ? setMetaProfile(left, null, null) : left;
   },
   verbs: {
     // The profile is copied: a later change of it does not reach the settings.
     activate: {
       names: nameRule,
       does: (held, { sent }) => {
-        const found = loaded(TOLD, held, sent);
+        const found = loadThing(TOLD, held, sent);
         if ('refused' in found) return found.refused;
         if (held.record === undefined) return unreadableFailure;
-        const answer = json(200, { name: sent, message: `Meta-profile '${sent}' activated` });
-        return { held: routedBy(held, sent, found.thing), answer };
+        const answer = createJsonAnswer(200, {
+          name: sent,
+          message: `Meta-profile '${sent}' activated`,
+        });
+        return { held: setMetaProfile(held, sent, found.thing), answer };
       },
     },
   },
 };
 
 /** The settings with another meta profile, of which they keep a copy; an agent of another maker has none. */
-function routedBy(held: Held, name: string | null, copy: JsonObject | null): Held {
+function setMetaProfile(held: Held, name: string | null, copy: JsonObject | null): Held {
   const { record = {} } = held;
-  const agent = objectAt(record, 'agent_settings');
-  if (memberOf(agent, 'agent_kind') === 'acp')
+  const agent = readObjectMember(record, 'agent_settings');
+  if (readOwnMember(agent, 'agent_kind') === 'acp')
     return { ...held, record: { ...record, active_meta_profile: null } };
-  const settings = { ...routed(agent, name), meta_profile: copy };
+  const settings = { ...setRoutingProfile(agent, name), meta_profile: copy };
   return { ...held, record: { ...record, active_meta_profile: name, agent_settings: settings } };
 }
 
@@ -78,7 +92,7 @@ const classRule: Rule = (value, at) =>
 
 const classesRule: Rule = (value, at) => {
   if (!isJsonList(value)) return bad('list_type', at, 'Input should be a valid list', value);
-  return allOf(value.map((one, index) => classRule(one, [...at, BigInt(index)])));
+  return mergeVerdicts(value.map((one, index) => classRule(one, [...at, BigInt(index)])));
 };
 
 /** Either classes or a prompt of its own. Source: contract "meta profiles: a direct prompt", "meta profiles: refused". */
@@ -90,13 +104,13 @@ function routing(body: Json, at: Location): Verdict {
     { name: 'model_table', rule: nullable(textRule), absent: null },
   ];
   const verdict = checkObject(members, 'ignored', body, at);
-  if (verdict.kind !== 'good' || memberOf(verdict.value, 'prompt_template') === null)
+  if (verdict.kind !== 'good' || readOwnMember(verdict.value, 'prompt_template') === null)
     return verdict;
   const direct = 'Direct-routing meta-profiles';
-  if (!/\{\{\s*instance_text\s*\}\}/.test(textAt(verdict.value, 'prompt_template')))
-    return badValue(`${direct} must include {{ instance_text }} in prompt_template.`, at, body);
-  const classes = memberOf(verdict.value, 'classes') ?? null;
+  if (!/\{\{\s*instance_text\s*\}\}/.test(readTextMember(verdict.value, 'prompt_template')))
+    return refuseValue(`${direct} must include {{ instance_text }} in prompt_template.`, at, body);
+  const classes = readOwnMember(verdict.value, 'classes') ?? null;
   if (isJsonList(classes) && classes.length > 0)
-    return badValue(`${direct} cannot also define classes.`, at, body);
+    return refuseValue(`${direct} cannot also define classes.`, at, body);
   return verdict;
 }

@@ -1,18 +1,31 @@
 import type { Routes } from '../call.ts';
-import { type Answer, detail, json } from '../http/answer.ts';
+import { type Answer, detail, createJsonAnswer } from '../http/answer.ts';
 import { sentenceFor } from '../http/body.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf, readJson, textAt } from '../json.ts';
-import { nameProblem } from '../native/profiles.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  readOwnMember,
+  readJson,
+  readTextMember,
+} from '../json.ts';
+import { checkProfileName } from '../native/profiles.ts';
 import { checkObject, type Rule, textRule } from '../rules.ts';
 import {
   type CollectionName,
   type Held,
   readableThings,
-  thingOf,
+  findThing,
   withoutThing,
   withThing,
 } from './held.ts';
-import { type Asked, heldRoute, type HeldRequest, type Made, storedName } from './requests.ts';
+import {
+  type Asked,
+  createHeldRoute,
+  type HeldRequest,
+  type Made,
+  stripJsonSuffix,
+} from './requests.ts';
 import type { AgentServerKind } from './record.ts';
 
 const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
@@ -20,7 +33,7 @@ export const MOST = 50;
 
 /** What the name of a thing must be. */
 export const nameRule: Rule = (value, at) =>
-  typeof value === 'string' ? nameProblem(value, NAME, at) : textRule(value, at);
+  typeof value === 'string' ? checkProfileName(value, NAME, at) : textRule(value, at);
 
 /** A collection whose things a client names: listed, read, saved whole and removed by their names. */
 export interface NamedCollection {
@@ -57,17 +70,20 @@ export interface NamedCollection {
 /** A thing, or why there is none. */
 export type Loaded = { readonly thing: JsonObject } | { readonly refused: Answer };
 
-export function namedRoutes(kind: AgentServerKind, of: NamedCollection): Routes {
+export function createNamedRoutes(kind: AgentServerKind, of: NamedCollection): Routes {
   const { collection, path, title, noun } = of;
   const list = (held: Held): Answer =>
-    json(200, of.listed(readableThings(held, collection).toSorted(byName), held));
+    createJsonAnswer(
+      200,
+      of.listed(readableThings(held, collection).toSorted(compareByName), held),
+    );
   const one: Readonly<Record<string, HeldRequest>> = {
     GET: {
       names: nameRule,
       does: (held, asked) => {
         const refused = of.beforeShown?.(asked);
         if (refused !== undefined) return refused;
-        const found = loaded(of, held, asked.sent);
+        const found = loadThing(of, held, asked.sent);
         return 'refused' in found ? found.refused : of.shown(held, found.thing, asked);
       },
     },
@@ -79,7 +95,7 @@ export function namedRoutes(kind: AgentServerKind, of: NamedCollection): Routes 
         const kept = of.kept?.(held, asked) ?? { thing: asked.body };
         if ('refused' in kept) return kept.refused;
         const things = held.things[collection];
-        const isOneMore = memberOf(things, asked.name) === undefined;
+        const isOneMore = readOwnMember(things, asked.name) === undefined;
         if (isOneMore && Object.keys(things).length >= MOST)
           return detail(
             409,
@@ -87,7 +103,10 @@ export function namedRoutes(kind: AgentServerKind, of: NamedCollection): Routes 
           );
         return {
           held: withThing(held, collection, asked.name, kept.thing),
-          answer: json(201, { name: asked.sent, message: `${title} '${asked.sent}' saved` }),
+          answer: createJsonAnswer(201, {
+            name: asked.sent,
+            message: `${title} '${asked.sent}' saved`,
+          }),
         };
       },
     },
@@ -95,17 +114,23 @@ export function namedRoutes(kind: AgentServerKind, of: NamedCollection): Routes 
       names: nameRule,
       does: (held, asked) => {
         const left = withoutThing(held, collection, asked.name);
-        const thing = thingOf(held, collection, asked.name);
+        const thing = findThing(held, collection, asked.name);
         const after = of.removed?.(left, asked.name, asked, thing) ?? left;
         if (!('things' in after)) return after;
-        const answer = json(200, { name: asked.sent, message: `${title} '${asked.sent}' deleted` });
+        const answer = createJsonAnswer(200, {
+          name: asked.sent,
+          message: `${title} '${asked.sent}' deleted`,
+        });
         return { held: after, answer };
       },
     },
   };
-  const verbs = { ...(of.renamed === undefined ? {} : { rename: renaming(of) }), ...of.verbs };
+  const verbs = {
+    ...(of.renamed === undefined ? {} : { rename: createNamedRename(of) }),
+    ...of.verbs,
+  };
   return [
-    heldRoute(kind, path, {
+    createHeldRoute(kind, path, {
       GET: {
         does: (held, asked) => {
           const after = of.beforeList?.(held, asked) ?? held;
@@ -114,30 +139,32 @@ export function namedRoutes(kind: AgentServerKind, of: NamedCollection): Routes 
       },
     }),
     ...Object.entries(verbs).map(([verb, request]) =>
-      heldRoute(kind, `${path}/{id}/${verb}`, { POST: request }),
+      createHeldRoute(kind, `${path}/{id}/${verb}`, { POST: request }),
     ),
-    heldRoute(kind, `${path}/{id}`, one),
+    createHeldRoute(kind, `${path}/{id}`, one),
   ];
 }
 
-function byName([one]: readonly [string, Json], [other]: readonly [string, Json]): number {
+function compareByName([one]: readonly [string, Json], [other]: readonly [string, Json]): number {
   return one < other ? -1 : 1;
 }
 
 /** A thing, or why it cannot be read. Source: contract "profiles: an unreadable file". */
-export function loaded(
+export function loadThing(
   { collection, title, noun }: Pick<NamedCollection, 'collection' | 'title' | 'noun'>,
   held: Held,
   sent: string,
 ): Loaded {
-  const found = memberOf(held.things[collection], storedName(sent));
+  const found = readOwnMember(held.things[collection], stripJsonSuffix(sent));
   if (found === undefined) return { refused: detail(404, `${title} '${sent}' not found`) };
   if (isJsonObject(found)) return { thing: found };
-  return { refused: detail(400, `Failed to load ${noun} \`${sent}\`: ${faultOf(found)}`) };
+  return {
+    refused: detail(400, `Failed to load ${noun} \`${sent}\`: ${findPythonJsonFault(found)}`),
+  };
 }
 
 /** Where a text is no JSON, as Python says it. */
-export function faultOf(found: Json): string {
+export function findPythonJsonFault(found: Json): string {
   const text = typeof found === 'string' ? found : '';
   const reading = readJson(text);
   if (reading.kind !== 'malformed') return 'it is no object';
@@ -148,22 +175,23 @@ export function faultOf(found: Json): string {
 }
 
 /** Source: contract "profiles: renamed", "agent profiles: renamed, id and pointer stay". */
-function renaming({ collection, title, renamed }: NamedCollection): HeldRequest {
+function createNamedRename({ collection, title, renamed }: NamedCollection): HeldRequest {
   return {
     names: nameRule,
     takes: (body, at) => checkObject([{ name: 'new_name', rule: nameRule }], 'ignored', body, at),
     does: (held, { sent, name, body }): Made => {
-      const newName = textAt(body, 'new_name');
-      const kept = storedName(newName);
+      const newName = readTextMember(body, 'new_name');
+      const kept = stripJsonSuffix(newName);
       const things = held.things[collection];
-      if (memberOf(things, name) === undefined) return detail(404, `${title} '${sent}' not found`);
+      if (readOwnMember(things, name) === undefined)
+        return detail(404, `${title} '${sent}' not found`);
       const isSame = sent === newName;
       const message = isSame
         ? `'${sent}' unchanged (same name)`
         : `'${sent}' renamed to '${newName}'`;
-      const answer = json(200, { name: newName, message: `${title} ${message}` });
+      const answer = createJsonAnswer(200, { name: newName, message: `${title} ${message}` });
       if (kept === name) return answer;
-      if (memberOf(things, kept) !== undefined)
+      if (readOwnMember(things, kept) !== undefined)
         return detail(409, `${title} '${newName}' already exists`);
       const moved = Object.entries(things).map(
         ([other, one]) => [other === name ? kept : other, one] as const,

@@ -3,11 +3,11 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  memberOf,
-  mergePatch,
-  objectAt,
+  readOwnMember,
+  applyMergePatch,
+  readObjectMember,
 } from '../json.ts';
-import { filledIn, settledLlm, mcpProblem } from '../native/class-rules.ts';
+import { fillAgentDefaults, settleLlm, mcpProblem } from '../native/class-rules.ts';
 import { fitPart, type AgentServerKind } from './record.ts';
 
 /** The parts of a PATCH, checked for their shape; absent if they say nothing. */
@@ -21,7 +21,7 @@ export interface Diffs {
 }
 
 /** The record after a PATCH, all of it or nothing; undefined if one of its values is refused. */
-export function patched(
+export function patchRecord(
   kind: AgentServerKind,
   record: JsonObject,
   { agent, conversation, misc, pointers, llm }: Diffs,
@@ -29,62 +29,67 @@ export function patched(
 ): JsonObject | undefined {
   const after: Record<string, Json> = { ...record, ...pointers };
   if (agent !== undefined) {
-    const next = patchedAgent(kind, objectAt(record, 'agent_settings'), agent, now);
+    const next = patchAgentSettings(kind, readObjectMember(record, 'agent_settings'), agent, now);
     if (next === undefined) return undefined;
     after['agent_settings'] = next;
   }
   if (conversation !== undefined) {
-    const next = patchedConversation(kind, objectAt(record, 'conversation_settings'), conversation);
+    const next = patchConversationSettings(
+      kind,
+      readObjectMember(record, 'conversation_settings'),
+      conversation,
+    );
     if (next === undefined) return undefined;
     after['conversation_settings'] = next;
   }
   if (misc !== undefined)
-    after['misc_settings'] = patchedMisc(objectAt(record, 'misc_settings'), misc);
-  const router = memberOf(pointers, 'active_meta_profile');
-  const settings = objectAt(after, 'agent_settings');
-  if (memberOf(settings, 'agent_kind') === 'acp') return { ...after, active_meta_profile: null };
-  if (router !== undefined) after['agent_settings'] = routed(settings, router);
+    after['misc_settings'] = patchMiscSettings(readObjectMember(record, 'misc_settings'), misc);
+  const router = readOwnMember(pointers, 'active_meta_profile');
+  const settings = readObjectMember(after, 'agent_settings');
+  if (readOwnMember(settings, 'agent_kind') === 'acp')
+    return { ...after, active_meta_profile: null };
+  if (router !== undefined) after['agent_settings'] = setRoutingProfile(settings, router);
   if (llm === undefined) return after;
-  return { ...after, agent_settings: { ...objectAt(after, 'agent_settings'), llm } };
+  return { ...after, agent_settings: { ...readObjectMember(after, 'agent_settings'), llm } };
 }
 
 /** The other name of the kind `openhands`; to write it counts as a change of the kind. */
 const OLD_NAME = 'llm';
 
 /** Source: contract "agent_kind: acp and back: the llm, the condenser and mcp are gone", "agent_kind: null, a wrong one, llm". */
-function patchedAgent(
+function patchAgentSettings(
   kind: AgentServerKind,
   before: JsonObject,
   diff: JsonObject,
   now: number,
 ): JsonObject | undefined {
-  const was = memberOf(before, 'agent_kind') ?? null;
-  const sent = memberOf(diff, 'agent_kind') ?? null;
+  const was = readOwnMember(before, 'agent_kind') ?? null;
+  const sent = readOwnMember(diff, 'agent_kind') ?? null;
   const isOther = sent !== null && sent !== was;
-  const { schema_version: _, ...rest } = mergePatch(isOther ? {} : before, diff);
+  const { schema_version: _, ...rest } = applyMergePatch(isOther ? {} : before, diff);
   const merged: JsonObject = sent === OLD_NAME ? { ...rest, agent_kind: 'openhands' } : rest;
-  const now_is = memberOf(merged, 'agent_kind');
-  if (isRefused(diff, typeof now_is === 'string' ? now_is : 'openhands')) return undefined;
-  const sentLlm = memberOf(merged, 'llm') ?? null;
-  if (isJsonObject(sentLlm) && memberOf(sentLlm, 'model') === undefined) return undefined;
+  const now_is = readOwnMember(merged, 'agent_kind');
+  if (isDiffRefused(diff, typeof now_is === 'string' ? now_is : 'openhands')) return undefined;
+  const sentLlm = readOwnMember(merged, 'llm') ?? null;
+  if (isJsonObject(sentLlm) && readOwnMember(sentLlm, 'model') === undefined) return undefined;
   const verdict = fitPart(kind, 'agent_settings', merged);
   if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return undefined;
   if (!mcpEntryList(verdict.value).every((entry) => mcpProblem(entry) === undefined))
     return undefined;
-  const dated = filledIn(verdict.value, 'agent-server', now);
+  const dated = fillAgentDefaults(verdict.value, 'agent-server', now);
   if (!isJsonObject(dated)) return undefined;
-  const llm = memberOf(dated, 'llm');
+  const llm = readOwnMember(dated, 'llm');
   if (llm === undefined || !isJsonObject(llm)) return dated;
-  const settled = settledLlm(llm, objectAt(merged, 'llm'));
+  const settled = settleLlm(llm, readObjectMember(merged, 'llm'));
   return settled && { ...dated, llm: settled };
 }
 
 function mcpEntryList(agent: JsonObject): readonly JsonObject[] {
-  return Object.values(objectAt(agent, 'mcp_config')).filter(isJsonObject);
+  return Object.values(readObjectMember(agent, 'mcp_config')).filter(isJsonObject);
 }
 
 /** A flat merge in which null is a value. */
-function patchedConversation(
+function patchConversationSettings(
   kind: AgentServerKind,
   before: JsonObject,
   diff: JsonObject,
@@ -98,26 +103,28 @@ function patchedConversation(
 }
 
 /** Free JSON: at its top null is a value, below it removes. Source: contract "misc_settings: null at the top is kept as null, below it deletes". */
-function patchedMisc(before: JsonObject, diff: JsonObject): JsonObject {
+function patchMiscSettings(before: JsonObject, diff: JsonObject): JsonObject {
   const after = new Map(Object.entries(before));
   for (const [name, value] of Object.entries(diff)) {
     const was = after.get(name);
     const merges = was !== undefined && isJsonObject(was) && isJsonObject(value);
-    after.set(name, finite(merges ? mergePatch(was, value) : value));
+    after.set(name, replaceInfinity(merges ? applyMergePatch(was, value) : value));
   }
   return Object.fromEntries(after);
 }
 
 /** A number beyond what JSON can hold is stored as null. Source: contract "PATCH: NaN and Infinity". */
-function finite(value: Json): Json {
+function replaceInfinity(value: Json): Json {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (isJsonList(value)) return value.map(finite);
+  if (isJsonList(value)) return value.map(replaceInfinity);
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, finite(one)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, replaceInfinity(one)]),
+  );
 }
 
 /** The agent settings that the choice of a meta profile switches on, or off. */
-export function routed(agent: JsonObject, profile: Json): JsonObject {
+export function setRoutingProfile(agent: JsonObject, profile: Json): JsonObject {
   return {
     ...agent,
     active_meta_profile: profile,
@@ -134,19 +141,19 @@ const NEWEST = 9n;
  * Whether a diff of the agent's settings asks for what no schema tells is wrong: a version that is none, a member that is gone, an
  * llm for an agent that has its own.
  */
-export function isRefused(diff: JsonObject, kind: string): boolean {
-  const version = memberOf(diff, 'schema_version') ?? null;
+export function isDiffRefused(diff: JsonObject, kind: string): boolean {
+  const version = readOwnMember(diff, 'schema_version') ?? null;
   if (version !== null && (typeof version !== 'bigint' || version < 0n || version > NEWEST))
     return true;
   const gone = kind === 'acp' ? [...GONE, 'llm'] : GONE;
-  return gone.some((name) => (memberOf(diff, name) ?? null) !== null);
+  return gone.some((name) => (readOwnMember(diff, name) ?? null) !== null);
 }
 
 /** Whether conversation settings contradict themselves. Source: contract "worktree_base: ref needs worktree_base_ref". */
 export function isContradictory(conversation: JsonObject): boolean {
   return (
-    memberOf(conversation, 'worktree_base') === 'ref' &&
-    memberOf(conversation, 'worktree_base_ref') === null
+    readOwnMember(conversation, 'worktree_base') === 'ref' &&
+    readOwnMember(conversation, 'worktree_base_ref') === null
   );
 }
 
@@ -155,10 +162,10 @@ export function isContradictory(conversation: JsonObject): boolean {
  * Source: contract "conversation_settings: members that are not kept".
  */
 export function isWrongStart(diff: JsonObject): boolean {
-  const workspace = memberOf(diff, 'workspace') ?? null;
-  const id = memberOf(diff, 'conversation_id') ?? null;
+  const workspace = readOwnMember(diff, 'workspace') ?? null;
+  const id = readOwnMember(diff, 'conversation_id') ?? null;
   const isUuid = typeof id === 'string' && /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i.test(id);
-  const plugins = memberOf(diff, 'plugins') ?? null;
+  const plugins = readOwnMember(diff, 'plugins') ?? null;
   const isWrongList = plugins !== null && !isJsonList(plugins);
   return (
     isWrongList || (workspace !== null && !isJsonObject(workspace)) || (id !== null && !isUuid)

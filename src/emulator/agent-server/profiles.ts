@@ -1,16 +1,29 @@
-import { type Answer, json } from '../http/answer.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf, objectAt, textAt } from '../json.ts';
+import { type Answer, createJsonAnswer } from '../http/answer.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  readOwnMember,
+  readObjectMember,
+  readTextMember,
+} from '../json.ts';
 import { contextProblem, isContextSmall } from '../native/class-rules.ts';
 import { fitProfile, isKeySet, LLM } from '../native/profiles.ts';
 import { withSecrets } from '../native/secret-places.ts';
 import { checkObject, crash, flagRule, good, type Location, type Verdict } from '../rules.ts';
 import { failure } from './body.ts';
-import { connectionKey, connectionOf, linkedLlm, ownLlm } from './connections.ts';
+import { connectionKey, findConnection, linkLlmConnection, ownLlm } from './connections.ts';
 import { type Held, readableThings, withThing } from './held.ts';
-import { type Loaded, loaded, type NamedCollection, nameRule } from './named.ts';
-import { type AgentServerKind, exposed, readingOf } from './record.ts';
-import { validated } from './stand-ins.ts';
-import { type Asked, exposureOf, type HeldRequest, storedName, unreadable } from './requests.ts';
+import { type Loaded, loadThing, type NamedCollection, nameRule } from './named.ts';
+import { type AgentServerKind, createSecretExposer, createRecordReading } from './record.ts';
+import { validateLlm } from './stand-ins.ts';
+import {
+  type Asked,
+  parseExposure,
+  type HeldRequest,
+  stripJsonSuffix,
+  unreadable,
+} from './requests.ts';
 
 const TOLD = { collection: 'llm_profiles', title: 'Profile', noun: 'profile' } as const;
 
@@ -19,32 +32,35 @@ export function llmProfiles(kind: AgentServerKind): NamedCollection {
   return {
     ...TOLD,
     path: '/api/profiles',
-    takes: (body, at) => sentProfile(kind, body, at),
-    crashes: (body) => failure(contextProblem(isJsonObject(body) ? objectAt(body, 'llm') : {})),
+    takes: (body, at) => checkProfileBody(kind, body, at),
+    crashes: (body) =>
+      failure(contextProblem(isJsonObject(body) ? readObjectMember(body, 'llm') : {})),
     listed: (named, held) => ({
-      profiles: named.map(([name, profile]) => listedProfile(held, name, profile)),
-      active_profile: memberOf(held.record ?? {}, 'active_profile') ?? null,
+      profiles: named.map(([name, profile]) => createProfileListing(held, name, profile)),
+      active_profile: readOwnMember(held.record ?? {}, 'active_profile') ?? null,
     }),
     beforeShown: (asked) => {
-      const exposure = exposureOf(asked);
+      const exposure = parseExposure(asked);
       return typeof exposure === 'string' ? undefined : exposure;
     },
-    shown: (held, profile, asked) => shownProfile(kind, held, profile, asked),
-    kept: (_, { body }) => ({ thing: isJsonObject(body) ? objectAt(body, 'llm') : {} }),
-    removed: (left, name) => heldBack(left, name) ?? pointed(left, name, null),
-    renamed: (held, name, newName) => pointed(referringTo(held, name, newName), name, newName),
+    shown: (held, profile, asked) => answerProfile(kind, held, profile, asked),
+    kept: (_, { body }) => ({ thing: isJsonObject(body) ? readObjectMember(body, 'llm') : {} }),
+    removed: (left, name) =>
+      refuseReferencedProfile(left, name) ?? moveActivePointer(left, name, null),
+    renamed: (held, name, newName) =>
+      moveActivePointer(referringTo(held, name, newName), name, newName),
     verbs: { activate: activating(), validate: validating(kind) },
   };
 }
 
-function listedProfile(held: Held, name: string, profile: JsonObject): JsonObject {
-  const id = memberOf(profile, 'provider_connection_id') ?? null;
-  const connection = connectionOf(held, profile);
-  const isLinkedKeySet = connection !== undefined && memberOf(connection, 'api_key') !== null;
+function createProfileListing(held: Held, name: string, profile: JsonObject): JsonObject {
+  const id = readOwnMember(profile, 'provider_connection_id') ?? null;
+  const connection = findConnection(held, profile);
+  const isLinkedKeySet = connection !== undefined && readOwnMember(connection, 'api_key') !== null;
   return {
     name,
-    model: memberOf(profile, 'model') ?? null,
-    base_url: memberOf(profile, 'base_url') ?? null,
+    model: readOwnMember(profile, 'model') ?? null,
+    base_url: readOwnMember(profile, 'base_url') ?? null,
     provider_connection_id: id,
     provider_connection_broken: id !== null && connection === undefined,
     api_key_set: isKeySet(profile) || isLinkedKeySet,
@@ -55,47 +71,47 @@ function listedProfile(held: Held, name: string, profile: JsonObject): JsonObjec
  * Unless secrets are asked for, the key reads null and the others their mask. What a connection brings is shown in clear only.
  * Source: contract "connections: a profile of its own key is linked, then unlinked".
  */
-function shownProfile(
+function answerProfile(
   kind: AgentServerKind,
   held: Held,
   profile: JsonObject,
   asked: Asked,
 ): Answer {
-  const exposure = exposureOf(asked);
+  const exposure = parseExposure(asked);
   if (typeof exposure !== 'string') return exposure;
   const whole =
-    exposure === 'plaintext' ? linkedLlm(held, asked.sent, profile) : { thing: profile };
+    exposure === 'plaintext' ? linkLlmConnection(held, asked.sent, profile) : { thing: profile };
   if ('refused' in whole) return whole.refused;
-  const shown = withSecrets(kind.snapshot, LLM, whole.thing, exposed(kind, exposure));
+  const shown = withSecrets(kind.snapshot, LLM, whole.thing, createSecretExposer(kind, exposure));
   const config = exposure === 'masked' && isJsonObject(shown) ? { ...shown, api_key: null } : shown;
-  const connection = connectionOf(held, profile);
+  const connection = findConnection(held, profile);
   const isSet =
     isKeySet(profile) || (connection !== undefined && connectionKey(connection) !== null);
-  return json(200, { name: asked.sent, config, api_key_set: isSet });
+  return createJsonAnswer(200, { name: asked.sent, config, api_key_set: isSet });
 }
 
 /** The whole profile anew. Source: contract "profiles: a member left out falls back to its default". */
-function sentProfile(kind: AgentServerKind, body: Json, at: Location): Verdict {
+function checkProfileBody(kind: AgentServerKind, body: Json, at: Location): Verdict {
   const members = [
-    { name: 'llm', rule: (llm: Json) => sentLlm(kind, llm) },
+    { name: 'llm', rule: (llm: Json) => checkProfileLlm(kind, llm) },
     { name: 'include_secrets', rule: flagRule, absent: true },
   ];
   const verdict = checkObject(members, 'ignored', body, at);
   if (verdict.kind !== 'good') return verdict;
-  const own = ownLlm(objectAt(verdict.value, 'llm'));
-  const isWhole = memberOf(verdict.value, 'include_secrets') === true;
+  const own = ownLlm(readObjectMember(verdict.value, 'llm'));
+  const isWhole = readOwnMember(verdict.value, 'include_secrets') === true;
   return good({ llm: isWhole ? own : withSecrets(kind.snapshot, LLM, own, () => null) });
 }
 
-function sentLlm(kind: AgentServerKind, llm: Json): Verdict {
-  const isModel = isJsonObject(llm) && typeof memberOf(llm, 'model') === 'string';
-  return isModel && isContextSmall(llm) ? crash : fitProfile(readingOf(kind), llm);
+function checkProfileLlm(kind: AgentServerKind, llm: Json): Verdict {
+  const isModel = isJsonObject(llm) && typeof readOwnMember(llm, 'model') === 'string';
+  return isModel && isContextSmall(llm) ? crash : fitProfile(createRecordReading(kind), llm);
 }
 
 /** The llm that a profile stands for, with what its connection brings. */
 export function llmOfProfile(held: Held, name: string): Loaded {
-  const found = loaded(TOLD, held, name);
-  return 'refused' in found ? found : linkedLlm(held, name, found.thing);
+  const found = loadThing(TOLD, held, name);
+  return 'refused' in found ? found : linkLlmConnection(held, name, found.thing);
 }
 
 /** Source: contract "profiles: activated twice". */
@@ -106,13 +122,13 @@ function activating(): HeldRequest {
       const llm = llmOfProfile(held, sent);
       if ('refused' in llm) return llm.refused;
       if (held.record === undefined) return unreadable;
-      const agent = objectAt(held.record, 'agent_settings');
-      const isApplied = memberOf(agent, 'agent_kind') !== 'acp';
+      const agent = readObjectMember(held.record, 'agent_settings');
+      const isApplied = readOwnMember(agent, 'agent_kind') !== 'acp';
       const settings = isApplied ? { agent_settings: { ...agent, llm: llm.thing } } : {};
       const message = `Profile '${sent}' activated${isApplied ? ' and applied to current settings' : ''}`;
       return {
         held: { ...held, record: { ...held.record, ...settings, active_profile: name } },
-        answer: json(200, { name: sent, message, llm_applied: isApplied }),
+        answer: createJsonAnswer(200, { name: sent, message, llm_applied: isApplied }),
       };
     },
   };
@@ -121,24 +137,25 @@ function activating(): HeldRequest {
 function validating(kind: AgentServerKind): HeldRequest {
   return {
     names: nameRule,
-    takes: (body, at) => sentProfile(kind, body, at),
-    crashes: (body) => failure(contextProblem(isJsonObject(body) ? objectAt(body, 'llm') : {})),
+    takes: (body, at) => checkProfileBody(kind, body, at),
+    crashes: (body) =>
+      failure(contextProblem(isJsonObject(body) ? readObjectMember(body, 'llm') : {})),
     does: (_, { body, knobs }) =>
-      validated(isJsonObject(body) ? objectAt(body, 'llm') : {}, knobs.models),
+      validateLlm(isJsonObject(body) ? readObjectMember(body, 'llm') : {}, knobs.models),
   };
 }
 
 /** The answer to removing a profile that agent profiles name. */
-function heldBack(held: Held, name: string): Answer | undefined {
+function refuseReferencedProfile(held: Held, name: string): Answer | undefined {
   const names = referrers(held, name).map(([referrer]) => referrer);
   if (names.length === 0) return undefined;
   const sentence = `LLM profile is referenced by ${names.length} agent profile(s): ${names.join(', ')}`;
-  return json(409, { detail: sentence });
+  return createJsonAnswer(409, { detail: sentence });
 }
 
 function referrers(held: Held, name: string) {
   return readableThings(held, 'agent_profiles')
-    .filter(([, profile]) => storedName(textAt(profile, 'llm_profile_ref')) === name)
+    .filter(([, profile]) => stripJsonSuffix(readTextMember(profile, 'llm_profile_ref')) === name)
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
@@ -152,9 +169,9 @@ function referringTo(held: Held, name: string, newName: string): Held {
 }
 
 /** With the pointer to an active profile moved, if it points to that one. */
-function pointed(held: Held, name: string, to: string | null): Held {
+function moveActivePointer(held: Held, name: string, to: string | null): Held {
   const { record } = held;
-  const active = record && memberOf(record, 'active_profile');
-  if (typeof active !== 'string' || storedName(active) !== name) return held;
+  const active = record && readOwnMember(record, 'active_profile');
+  if (typeof active !== 'string' || stripJsonSuffix(active) !== name) return held;
   return { ...held, record: { ...record, active_profile: to } };
 }

@@ -1,11 +1,11 @@
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject, readOwnMember } from '../json.ts';
 import { fit, type FitReading } from '../native/fit.ts';
-import { filledIn } from '../native/class-rules.ts';
+import { fillAgentDefaults } from '../native/class-rules.ts';
 import { MASK } from '../native/secret-places.ts';
 import type { Snapshot } from '../native/schema.ts';
-import { isSet, withSecrets } from '../native/secret-places.ts';
+import { hasSecret, withSecrets } from '../native/secret-places.ts';
 import type { Vault } from '../native/vault.ts';
-import { heldRecord, type HeldSettings } from '../store/held-settings.ts';
+import { readHeldRecord, type HeldSettings } from '../store/held-settings.ts';
 
 /** What a service of this dialect works with. */
 export interface AgentServerKind {
@@ -19,7 +19,7 @@ const POINTERS = ['active_profile', 'active_agent_profile_id', 'active_meta_prof
 const STORE_VERSION = 6n;
 
 /** How a part of the record is read. `maps`: how a value that is no object is called. */
-export function readingOf({ snapshot, vault }: AgentServerKind): FitReading {
+export function createRecordReading({ snapshot, vault }: AgentServerKind): FitReading {
   const openToken = (text: string) => vault.open(text);
   return { snapshot, openToken, maps: 'attributes' };
 }
@@ -27,7 +27,7 @@ export function readingOf({ snapshot, vault }: AgentServerKind): FitReading {
 /** A part with every default; null for the time of the first write, which is none yet. */
 export function fitPart(kind: AgentServerKind, part: AgentServerPart, value: Json) {
   const node = kind.snapshot.properties?.[part] ?? {};
-  return fit(readingOf(kind), node, value, [part]);
+  return fit(createRecordReading(kind), node, value, [part]);
 }
 
 /** The record of a service of which nothing was asked to be stored. Source: contract "load on an empty store". */
@@ -35,7 +35,8 @@ export function emptyRecord(kind: AgentServerKind, now: number): JsonObject {
   const agent = fitPart(kind, 'agent_settings', {});
   const conversation = fitPart(kind, 'conversation_settings', {});
   return {
-    agent_settings: agent.kind === 'good' ? filledIn(agent.value, 'agent-server', now) : {},
+    agent_settings:
+      agent.kind === 'good' ? fillAgentDefaults(agent.value, 'agent-server', now) : {},
     conversation_settings: conversation.kind === 'good' ? conversation.value : {},
     ...Object.fromEntries(POINTERS.map((name) => [name, null])),
     misc_settings: {},
@@ -46,16 +47,16 @@ export function emptyRecord(kind: AgentServerKind, now: number): JsonObject {
  * What another service, or this one, has stored, its secrets opened. What it holds of this dialect is read as a server reads an
  * older file: the rest is dropped. Undefined if a part cannot be read.
  */
-export function openRecord(
+export function openAgentRecord(
   kind: AgentServerKind,
   held: HeldSettings,
   now: number,
 ): JsonObject | undefined {
-  const stored = heldRecord(held);
+  const stored = readHeldRecord(held);
   const empty = emptyRecord(kind, now);
   const record: Record<string, Json> = { ...empty };
   for (const part of ['agent_settings', 'conversation_settings'] as const) {
-    const found = memberOf(stored, part);
+    const found = readOwnMember(stored, part);
     if (found === undefined) continue;
     const opened = withSecrets(
       kind.snapshot,
@@ -66,16 +67,18 @@ export function openRecord(
     const verdict = fitPart(kind, part, opened);
     if (verdict.kind !== 'good') return undefined;
     record[part] =
-      part === 'agent_settings' ? filledIn(verdict.value, 'agent-server', now) : verdict.value;
+      part === 'agent_settings'
+        ? fillAgentDefaults(verdict.value, 'agent-server', now)
+        : verdict.value;
   }
   if (held.dialect !== 'agent-server') return record;
   for (const name of [...POINTERS, 'misc_settings'])
-    record[name] = memberOf(stored, name) ?? record[name] ?? null;
+    record[name] = readOwnMember(stored, name) ?? record[name] ?? null;
   return record;
 }
 
 /** The record as the store keeps it. */
-export function sealedRecord(kind: AgentServerKind, record: JsonObject): HeldSettings {
+export function sealAgentRecord(kind: AgentServerKind, record: JsonObject): HeldSettings {
   const seal = (text: string) => kind.vault.seal(text);
   const sealed = withSecrets(kind.snapshot, kind.snapshot, record, seal);
   const versioned = { schema_version: STORE_VERSION, ...(isJsonObject(sealed) ? sealed : {}) };
@@ -86,7 +89,10 @@ export function sealedRecord(kind: AgentServerKind, record: JsonObject): HeldSet
 export type Exposure = 'masked' | 'plaintext' | 'encrypted';
 
 /** What is answered for the text of a secret. */
-export function exposed({ vault }: AgentServerKind, exposure: Exposure): (text: string) => string {
+export function createSecretExposer(
+  { vault }: AgentServerKind,
+  exposure: Exposure,
+): (text: string) => string {
   return (text) => {
     if (exposure === 'encrypted') return vault.seal(text);
     return exposure === 'masked' || vault.isUnknown(text) ? MASK : text;
@@ -94,8 +100,17 @@ export function exposed({ vault }: AgentServerKind, exposure: Exposure): (text: 
 }
 
 /** The resource. Source: contract `X-Expose-Secrets: "plaintext"`, "llm_api_key_is_set: only llm.api_key counts". */
-export function answered(kind: AgentServerKind, record: JsonObject, exposure: Exposure): Json {
-  const shown = withSecrets(kind.snapshot, kind.snapshot, record, exposed(kind, exposure));
-  const isKeySet = isSet(record, ['agent_settings', 'llm', 'api_key']);
+export function createSettingsAnswer(
+  kind: AgentServerKind,
+  record: JsonObject,
+  exposure: Exposure,
+): Json {
+  const shown = withSecrets(
+    kind.snapshot,
+    kind.snapshot,
+    record,
+    createSecretExposer(kind, exposure),
+  );
+  const isKeySet = hasSecret(record, ['agent_settings', 'llm', 'api_key']);
   return isJsonObject(shown) ? { ...shown, llm_api_key_is_set: isKeySet } : shown;
 }

@@ -1,7 +1,7 @@
 import type { Call, Routes } from '../call.ts';
 import { type Answer, detail, unauthorized, unprocessable } from '../http/answer.ts';
 import { isJsonList, isJsonObject, type Json } from '../json.ts';
-import { allOf, good, type Rule, type RuleProblem } from '../rules.ts';
+import { mergeVerdicts, good, type Rule, type RuleProblem } from '../rules.ts';
 import { failure, readSentBody } from './body.ts';
 import { type Held, openHeld, sealHeld } from './held.ts';
 import type { Knobs } from '../options.ts';
@@ -37,7 +37,7 @@ export interface Asked {
 }
 
 /** The route of a path with its methods, the first of which a 405 names. */
-export function heldRoute(
+export function createHeldRoute(
   kind: AgentServerKind,
   path: string,
   requests: Readonly<Record<string, HeldRequest>>,
@@ -53,19 +53,19 @@ async function answerHeld(
   request: HeldRequest,
   call: Call,
 ): Promise<Answer> {
-  const body = sentBody(request, call);
+  const body = checkRequestBody(request, call);
   if (body.kind === 'refused') return body.answer;
   const { names, takes, crashes } = request;
   const verdicts = [
     names?.(call.id, ['path', 'name']) ?? good(null),
     takes?.(body.value, ['body']) ?? good(null),
   ];
-  const whole = allOf(verdicts);
-  if (whole.kind === 'bad') return refusedBody(whole.problems);
+  const whole = mergeVerdicts(verdicts);
+  if (whole.kind === 'bad') return refuseAgentBody(whole.problems);
   if (whole.kind === 'crash') return crashes?.(body.value) ?? failure('');
   const asked = {
     sent: call.id,
-    name: storedName(call.id),
+    name: stripJsonSuffix(call.id),
     query: call.query,
     body: whole.value[1] ?? null,
     expose: call.headers['x-expose-secrets'],
@@ -81,7 +81,10 @@ async function answerHeld(
   });
 }
 
-function sentBody({ takes, isOptional }: HeldRequest, call: Call): ReturnType<typeof readSentBody> {
+function checkRequestBody(
+  { takes, isOptional }: HeldRequest,
+  call: Call,
+): ReturnType<typeof readSentBody> {
   if (takes !== undefined && !(isOptional === true && call.body.length === 0))
     return readSentBody(call);
   return call.authorized ? { kind: 'body', value: {} } : { kind: 'refused', answer: unauthorized };
@@ -102,17 +105,21 @@ export const unreadableFailure = failure(
 );
 
 /** The name under which a thing is kept: `x.json` is a file of the name `x`. */
-export function storedName(sent: string): string {
+export function stripJsonSuffix(sent: string): string {
   return sent.replace(/\.json$/, '');
 }
 
 /** A 422 of this dialect repeats what was sent but for what may be a secret, and tells why a value was refused. */
-export function refusedBody(problems: readonly RuleProblem[]): Answer {
+export function refuseAgentBody(problems: readonly RuleProblem[]): Answer {
   return unprocessable(
     problems.map((problem) => {
       const told = problem.type === 'value_error' ? problem.msg.replace(/^Value error, /, '') : '';
       const ctx = problem.ctx ?? (told === '' ? undefined : { error: told });
-      return { ...problem, input: redacted(problem.input), ...(ctx === undefined ? {} : { ctx }) };
+      return {
+        ...problem,
+        input: redactInput(problem.input),
+        ...(ctx === undefined ? {} : { ctx }),
+      };
     }),
   );
 }
@@ -122,12 +129,12 @@ const SECRET_NAME = /authorization|cookie|credential|key|password|secret|session
 const SECRET_MAP = /^(?:environment|env|headers)$/i;
 const REDACTED = '<redacted>';
 
-function redacted(input: Json): Json {
-  if (isJsonList(input)) return input.map(redacted);
+function redactInput(input: Json): Json {
+  if (isJsonList(input)) return input.map(redactInput);
   if (!isJsonObject(input)) return input;
   const members = Object.entries(input).map(([name, one]) => {
     if (SECRET_MAP.test(name)) return [name, withoutValues(one)] as const;
-    return [name, SECRET_NAME.test(name) ? REDACTED : redacted(one)] as const;
+    return [name, SECRET_NAME.test(name) ? REDACTED : redactInput(one)] as const;
   });
   return Object.fromEntries(members);
 }
@@ -139,7 +146,7 @@ function withoutValues(value: Json): Json {
 }
 
 /** Source: contract `X-Expose-Secrets: "PlainText"`, `"true"`, `"false"`. */
-export function exposureOf({ expose }: Pick<Asked, 'expose'>): Exposure | Answer {
+export function parseExposure({ expose }: Pick<Asked, 'expose'>): Exposure | Answer {
   const sent = String(expose ?? '');
   const asked = sent.trim().toLowerCase();
   if (asked === '') return 'masked';

@@ -1,5 +1,5 @@
 import { type Routes, withOpenApi, type Call } from '../call.ts';
-import { answerIn, schemaAnswer, snapshotIn } from '../native/schema.ts';
+import { parseAnswerModule, schemaAnswer, parseSchemaSnapshot } from '../native/schema.ts';
 import { openVault } from '../native/vault.ts';
 import { agentServerSecrets } from '../collections/agent-server-secrets.ts';
 import { collectionRoutes } from '../collections/collection.ts';
@@ -9,35 +9,38 @@ import { agentProfiles } from './agent-profiles.ts';
 import { metaProfiles } from './meta-profiles.ts';
 import { patching, reading } from './handlers.ts';
 import { connectionRoutes } from './connections.ts';
-import { installedRoutes } from './installed.ts';
+import { createAllInstalledRoutes } from './installed.ts';
 import { mcpEntryRequests, testing } from './mcp.ts';
-import { namedRoutes } from './named.ts';
+import { createNamedRoutes } from './named.ts';
 import { llmProfiles } from './profiles.ts';
 import type { AgentServerKind } from './record.ts';
-import { heldRoute } from './requests.ts';
-import { type Answer, json } from '../http/answer.ts';
+import { createHeldRoute } from './requests.ts';
+import { type Answer, createJsonAnswer } from '../http/answer.ts';
 import { isJsonObject } from '../json.ts';
 
 /** The paths of an Agent Server's settings. */
 export function agentServerRoutes(apiKey: string | undefined): Routes {
-  const kind: AgentServerKind = { snapshot: snapshotIn(SNAPSHOT), vault: openVault(apiKey) };
+  const kind: AgentServerKind = {
+    snapshot: parseSchemaSnapshot(SNAPSHOT),
+    vault: openVault(apiKey),
+  };
   const routes: Routes = [
     ['/', { GET: getServerInfo }],
     ['/server_info', { GET: getServerInfo }],
     ['/alive', { GET: getAlive }],
     ['/health', { GET: getAlive }],
     ['/ready', { GET: getReady }],
-    heldRoute(kind, '/api/settings', { GET: reading(kind), PATCH: patching(kind) }),
+    createHeldRoute(kind, '/api/settings', { GET: reading(kind), PATCH: patching(kind) }),
     ['/api/settings/agent-schema', { GET: schemaAnswer(AGENT_SCHEMA) }],
     ['/api/settings/conversation-schema', { GET: schemaAnswer(CONVERSATION_SCHEMA) }],
-    heldRoute(kind, '/api/settings/mcp/{id}', mcpEntryRequests(kind)),
-    heldRoute(kind, '/api/mcp/test', { POST: testing(kind) }),
+    createHeldRoute(kind, '/api/settings/mcp/{id}', mcpEntryRequests(kind)),
+    createHeldRoute(kind, '/api/mcp/test', { POST: testing(kind) }),
     ...collectionRoutes(agentServerSecrets(kind.vault), readSentBody),
-    ...namedRoutes(kind, llmProfiles(kind)),
+    ...createNamedRoutes(kind, llmProfiles(kind)),
     ...connectionRoutes(kind),
-    ...namedRoutes(kind, agentProfiles(kind)),
-    ...namedRoutes(kind, metaProfiles),
-    ...installedRoutes(kind),
+    ...createNamedRoutes(kind, agentProfiles(kind)),
+    ...createNamedRoutes(kind, metaProfiles),
+    ...createAllInstalledRoutes(kind),
   ];
   return withOpenApi(INFO, routes);
 }
@@ -51,16 +54,16 @@ const PYTHON = '3.12.0';
 
 /** What the server says of itself; no key is needed. Source: contract "detection: no key is needed". */
 async function getServerInfo({ service }: Call): Promise<Answer> {
-  const info = answerIn(SERVER_INFO);
+  const info = parseAnswerModule(SERVER_INFO);
   const uptime = (service.now() - service.startedAt) / 1000;
   const now = { uptime, idle_time: uptime, python_version: PYTHON };
-  return json(200, isJsonObject(info) ? { ...info, ...now } : info);
+  return createJsonAnswer(200, isJsonObject(info) ? { ...info, ...now } : info);
 }
 
 async function getAlive(): Promise<Answer> {
-  return json(200, { status: 'ok' });
+  return createJsonAnswer(200, { status: 'ok' });
 }
 
 async function getReady(): Promise<Answer> {
-  return json(200, { status: 'ready' });
+  return createJsonAnswer(200, { status: 'ready' });
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { isJsonObject, type JsonObject, readJson, textAt } from '../json.ts';
+import { isJsonObject, type JsonObject, readJson, readTextMember } from '../json.ts';
 
 /** What is in the folder that a skill or a plugin is installed from; `unfit`: why it is none. */
 export type SourceReading =
@@ -26,7 +26,7 @@ const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** A skill: what its SKILL.md says of it. Its folder must have its name. */
 export function readSkillFolder(folder: string): SourceReading {
-  const text = textIn(folder, 'SKILL.md');
+  const text = readFolderText(folder, 'SKILL.md');
   if (text === undefined)
     return { kind: 'unfit', reason: `Skill directory is missing SKILL.md: ${folder}` };
   const { name = basename(folder), description = '', version = '1.0.0' } = frontMatter(text);
@@ -42,10 +42,12 @@ const MANIFESTS = ['.plugin/plugin.json', '.claude-plugin/plugin.json'];
 
 /** A plugin: what its manifest says of it, the skills in it, and all its files. */
 export function readPluginFolder(folder: string): SourceReading {
-  const manifest = MANIFESTS.map((name) => textIn(folder, name)).find((text) => text !== undefined);
+  const manifest = MANIFESTS.map((name) => readFolderText(folder, name)).find(
+    (text) => text !== undefined,
+  );
   const read = readJson(manifest ?? '');
   const said = read.kind === 'json' && isJsonObject(read.value) ? read.value : {};
-  const name = textAt(said, 'name');
+  const name = readTextMember(said, 'name');
   if (!NAME.test(name)) return { kind: 'unfit', reason: `Invalid extension name: '${name}'.` };
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => statSync(join(folder, file)).isFile())
@@ -55,14 +57,14 @@ export function readPluginFolder(folder: string): SourceReading {
     const found = /^skills\/([^/]+)\/SKILL\.md$/.exec(file)?.[1];
     const skill = found === undefined ? undefined : readSkillFolder(join(folder, 'skills', found));
     if (skill?.kind !== 'found') return [];
-    return [{ name: skill.name, description: textAt(skill.thing, 'description') }];
+    return [{ name: skill.name, description: readTextMember(skill.thing, 'description') }];
   });
-  const version = textAt(said, 'version') || '1.0.0';
-  const told = { name, version, description: textAt(said, 'description') };
+  const version = readTextMember(said, 'version') || '1.0.0';
+  const told = { name, version, description: readTextMember(said, 'description') };
   return { kind: 'found', name, thing: { ...told, skills, files } };
 }
 
-function textIn(folder: string, name: string): string | undefined {
+function readFolderText(folder: string, name: string): string | undefined {
   const path = join(folder, name);
   return existsSync(path) && statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined;
 }

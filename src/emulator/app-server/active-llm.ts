@@ -2,34 +2,37 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  memberOf,
-  objectAt,
+  readOwnMember,
+  readObjectMember,
   writeJson,
 } from '../json.ts';
-import { settledLlm } from '../native/class-rules.ts';
-import { PROFILES, profileOf, profilesOf } from '../native/profiles.ts';
+import { settleLlm } from '../native/class-rules.ts';
+import { PROFILES, findStoredProfile, readProfiles } from '../native/profiles.ts';
 
 /** The LLM profile that is active in a record; null if none is. */
-export function activeOf(record: JsonObject): string | null {
-  const held = memberOf(record, PROFILES) ?? null;
-  const active = isJsonObject(held) ? memberOf(held, 'active') : undefined;
+export function findActiveProfile(record: JsonObject): string | null {
+  const held = readOwnMember(record, PROFILES) ?? null;
+  const active = isJsonObject(held) ? readOwnMember(held, 'active') : undefined;
   return typeof active === 'string' ? active : null;
 }
 
-export function withActive(record: JsonObject, active: string | null): JsonObject {
-  return { ...record, [PROFILES]: { profiles: profilesOf(record), active } };
+export function setActiveProfile(record: JsonObject, active: string | null): JsonObject {
+  return { ...record, [PROFILES]: { profiles: readProfiles(record), active } };
 }
 
 /** A record in which a profile is active: its llm takes the place of that of the settings. */
 export function inUse(record: JsonObject, name: string): JsonObject {
-  const agent_settings = { ...agentOf(record), llm: profileOf(record, name) ?? {} };
-  return { ...withActive(record, name), agent_settings };
+  const agent_settings = {
+    ...readAgentSettings(record),
+    llm: findStoredProfile(record, name) ?? {},
+  };
+  return { ...setActiveProfile(record, name), agent_settings };
 }
 
 /** A record whose settings have the address of the provider, unless the agent is of another maker. */
 export function withSettingsAddress(record: JsonObject): JsonObject {
-  const agent = agentOf(record);
-  if (memberOf(agent, 'agent_kind') === 'acp') return record;
+  const agent = readAgentSettings(record);
+  if (readOwnMember(agent, 'agent_kind') === 'acp') return record;
   return { ...record, agent_settings: withAddress(agent) };
 }
 
@@ -40,18 +43,18 @@ export function withSettingsAddress(record: JsonObject): JsonObject {
  * deleted: the first of those left takes over, key and all".
  */
 export function withoutStaleProfile(record: JsonObject): JsonObject {
-  const active = activeOf(record);
+  const active = findActiveProfile(record);
   if (active === null) return record;
-  const profile = profileOf(record, active);
-  const llm = objectAt(agentOf(record), 'llm');
+  const profile = findStoredProfile(record, active);
+  const llm = readObjectMember(readAgentSettings(record), 'llm');
   // As it is loaded: the usual address of OpenAI is none.
-  const loaded = settledLlm(llm, llm) ?? llm;
+  const loaded = settleLlm(llm, llm) ?? llm;
   const isSame = profile !== undefined && writeJson(profile) === writeJson(loaded);
-  return isSame ? record : withActive(record, null);
+  return isSame ? record : setActiveProfile(record, null);
 }
 
-function agentOf(record: JsonObject): JsonObject {
-  const agent = memberOf(record, 'agent_settings') ?? null;
+function readAgentSettings(record: JsonObject): JsonObject {
+  const agent = readOwnMember(record, 'agent_settings') ?? null;
   return isJsonObject(agent) ? agent : {};
 }
 
@@ -70,7 +73,7 @@ const PROVIDERS: readonly (readonly [string, string])[] = [
 
 /** The address of the provider of an llm's model; null if it is not known. */
 export function providerAddress(llm: JsonObject): string | null {
-  const model = memberOf(llm, 'model');
+  const model = readOwnMember(llm, 'model');
   const name = typeof model === 'string' ? model : '';
   return PROVIDERS.find(([start]) => name.startsWith(start))?.[1] ?? null;
 }
@@ -81,7 +84,7 @@ export function providerAddress(llm: JsonObject): string | null {
  */
 function withAddress(agent: JsonObject): JsonObject {
   return onLlm(agent, (llm) => {
-    const address = memberOf(llm, 'base_url') ?? null;
+    const address = readOwnMember(llm, 'base_url') ?? null;
     if (address === null) return providerAddress(llm);
     return address === '' ? null : address;
   });
@@ -90,13 +93,13 @@ function withAddress(agent: JsonObject): JsonObject {
 /** Agent settings as they are answered: the address of the present model's provider reads null. */
 export function withoutAddress(agent: JsonObject): JsonObject {
   return onLlm(agent, (llm) => {
-    const address = memberOf(llm, 'base_url') ?? null;
+    const address = readOwnMember(llm, 'base_url') ?? null;
     return address === providerAddress(llm) ? null : address;
   });
 }
 
 function onLlm(agent: JsonObject, readdressed: (llm: JsonObject) => Json): JsonObject {
-  const llm = memberOf(agent, 'llm') ?? null;
-  if (!isJsonObject(llm) || memberOf(llm, 'base_url') === undefined) return agent;
+  const llm = readOwnMember(agent, 'llm') ?? null;
+  if (!isJsonObject(llm) || readOwnMember(llm, 'base_url') === undefined) return agent;
   return { ...agent, llm: { ...llm, base_url: readdressed(llm) } };
 }

@@ -1,6 +1,6 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { pythonType } from '../native/refusal-text.ts';
-import { badValue, checkObject, flagRule, good, type Location, type Member } from '../rules.ts';
+import { refuseValue, checkObject, flagRule, good, type Location, type Member } from '../rules.ts';
 import { nullable, textRule, type Verdict } from '../rules.ts';
 
 /** The list of marketplaces as it is stored, or why it is refused. */
@@ -14,41 +14,45 @@ export type WrittenMarketplaces =
  * The list that a body has, each of it checked and the user's own. Null is stored as it is, and the record cannot be read from then on.
  * Source: contract "marketplaces: refused", "marketplaces: a blank around a name, upper case"; else as read in release 1.11.0.
  */
-export function writtenMarketplaces(sent: Json): WrittenMarketplaces {
+export function checkMarketplaces(sent: Json): WrittenMarketplaces {
   if (sent === null) return { kind: 'list', value: null };
-  const items = iterated(sent);
+  const items = iterateMarketplaces(sent);
   if (items === undefined) return { kind: 'failed' };
   const entries: JsonObject[] = [];
   for (const [index, item] of items.entries()) {
     if (!isJsonObject(item))
-      return refused(`Expected dict or MarketplaceRegistration, got ${pythonType(item)}`);
+      return refuseMarketplaces(
+        `Expected dict or MarketplaceRegistration, got ${pythonType(item)}`,
+      );
     const verdict = checkObject(MEMBERS, 'ignored', item, []);
     if (verdict.kind === 'crash') return { kind: 'failed' };
     if (verdict.kind === 'bad')
-      return refused(`Invalid marketplace at index ${index}: ${verdict.problems[0]?.msg}`);
+      return refuseMarketplaces(
+        `Invalid marketplace at index ${index}: ${verdict.problems[0]?.msg}`,
+      );
     entries.push({ ...verdict.value, scope: 'personal' });
   }
   const names = entries.map(({ name }) => (typeof name === 'string' ? name : ''));
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
   if (twice.length === 0) return { kind: 'list', value: entries };
   const listed = [...new Set(twice)].toSorted().join(', ');
-  return refused(`Marketplace name(s) already in use or duplicated: ${listed}`);
+  return refuseMarketplaces(`Marketplace name(s) already in use or duplicated: ${listed}`);
 }
 
-function refused(reason: string): WrittenMarketplaces {
+function refuseMarketplaces(reason: string): WrittenMarketplaces {
   return { kind: 'refused', reason };
 }
 
 /** What the server iterates over: a list, the characters of a text, or the names of an object. */
-function iterated(sent: Json): readonly Json[] | undefined {
+function iterateMarketplaces(sent: Json): readonly Json[] | undefined {
   if (isJsonList(sent)) return sent;
   if (typeof sent === 'string') return Array.from(sent);
   return isJsonObject(sent) ? Object.keys(sent) : undefined;
 }
 
 const MEMBERS: readonly Member[] = [
-  { name: 'name', rule: trimmed(nameProblem) },
-  { name: 'source', rule: trimmed(sourceProblem) },
+  { name: 'name', rule: createTrimmedRule(findMarketplaceNameProblem) },
+  { name: 'source', rule: createTrimmedRule(sourceProblem) },
   { name: 'ref', rule: nullable(textRule), absent: null },
   { name: 'repo_path', rule: nullable(textWhere(pathProblem)), absent: null },
   { name: 'auto_load', rule: flagRule, absent: false },
@@ -59,11 +63,11 @@ function textWhere(problem: (text: string) => string | undefined) {
   return (value: Json, at: Location): Verdict => {
     if (typeof value !== 'string') return textRule(value, at);
     const sentence = problem(value);
-    return sentence === undefined ? good(value) : badValue(sentence, at, value);
+    return sentence === undefined ? good(value) : refuseValue(sentence, at, value);
   };
 }
 
-function trimmed(problem: (text: string) => string | undefined) {
+function createTrimmedRule(problem: (text: string) => string | undefined) {
   const rule = textWhere((text) => problem(text.trim()));
   return (value: Json, at: Location): Verdict => {
     const verdict = rule(value, at);
@@ -71,7 +75,7 @@ function trimmed(problem: (text: string) => string | undefined) {
   };
 }
 
-function nameProblem(name: string): string | undefined {
+function findMarketplaceNameProblem(name: string): string | undefined {
   if (name === '') return 'name cannot be empty';
   if (/^[a-zA-Z][a-zA-Z0-9_-]*$/.test(name)) return undefined;
   return 'name must start with a letter and contain only letters, numbers, hyphens, and underscores';

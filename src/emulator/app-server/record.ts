@@ -1,14 +1,14 @@
 import { type FitReading, fit } from '../native/fit.ts';
 import type { SchemaNode, Snapshot } from '../native/schema.ts';
 import type { Vault } from '../native/vault.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import { filledIn, settledLlm } from '../native/class-rules.ts';
-import { fitProfile, PROFILES, profileOf, profilesOf } from '../native/profiles.ts';
+import { isJsonObject, type Json, type JsonObject, readOwnMember } from '../json.ts';
+import { fillAgentDefaults, settleLlm } from '../native/class-rules.ts';
+import { fitProfile, PROFILES, findStoredProfile, readProfiles } from '../native/profiles.ts';
 import { withProfiles, withProfileSecrets } from '../native/profiles.ts';
-import { MASK, isSet, type OnSecret, withSecrets } from '../native/secret-places.ts';
-import { heldRecord, type HeldSettings } from '../store/held-settings.ts';
-import { allOf, badValue, good, type Verdict } from '../rules.ts';
-import { activeOf, withActive, withoutAddress } from './active-llm.ts';
+import { MASK, hasSecret, type OnSecret, withSecrets } from '../native/secret-places.ts';
+import { readHeldRecord, type HeldSettings } from '../store/held-settings.ts';
+import { mergeVerdicts, refuseValue, good, type Verdict } from '../rules.ts';
+import { findActiveProfile, setActiveProfile, withoutAddress } from './active-llm.ts';
 
 /** What a service of this dialect works with. */
 export interface AppServerKind {
@@ -16,7 +16,7 @@ export interface AppServerKind {
   readonly vault: Vault;
 }
 
-export function readingOf({ snapshot, vault }: AppServerKind): FitReading {
+export function createAppRecordReading({ snapshot, vault }: AppServerKind): FitReading {
   return { snapshot, openToken: (text) => vault.open(text), maps: 'instances' };
 }
 
@@ -25,7 +25,7 @@ export type AppServerPart = 'agent_settings' | 'conversation_settings';
 
 export const PARTS: readonly AppServerPart[] = ['agent_settings', 'conversation_settings'];
 
-export function nodeOf({ snapshot }: AppServerKind, name: string): SchemaNode {
+export function findMemberSchema({ snapshot }: AppServerKind, name: string): SchemaNode {
   return snapshot.properties?.[name] ?? {};
 }
 
@@ -57,16 +57,16 @@ export function settableNames({ snapshot }: AppServerKind): readonly string[] {
  * The record in a store, its secrets opened; members at the top are as they were sent, of any type. Of what another dialect has
  * stored it holds the members that it knows by their names. Source: contract "a stored record of V0".
  */
-export function openRecord(kind: AppServerKind, held: HeldSettings): JsonObject {
-  const stored = heldRecord(held);
+export function openAppRecord(kind: AppServerKind, held: HeldSettings): JsonObject {
+  const stored = readHeldRecord(held);
   const known = [...settableNames(kind), ...PARTS].flatMap((name) => {
-    const value = memberOf(stored, name);
+    const value = readOwnMember(stored, name);
     return value === undefined ? [] : [[name, value] as const];
   });
   const load = (token: string) => kind.vault.load(token);
   const opened = withSecrets(kind.snapshot, kind.snapshot, Object.fromEntries(known), load);
   const record = isJsonObject(opened) ? opened : {};
-  const profiles = held.dialect === 'app-server' ? memberOf(stored, PROFILES) : undefined;
+  const profiles = held.dialect === 'app-server' ? readOwnMember(stored, PROFILES) : undefined;
   if (profiles === undefined) return record;
   const whole = withProfileSecrets(kind.snapshot, { ...record, [PROFILES]: profiles }, load);
   return withReadableProfiles(kind, whole);
@@ -74,17 +74,19 @@ export function openRecord(kind: AppServerKind, held: HeldSettings): JsonObject 
 
 /** Source: contract "profiles: one in settings.json that cannot be read is dropped by the next write". */
 function withReadableProfiles(kind: AppServerKind, record: JsonObject): JsonObject {
-  const readable = Object.entries(profilesOf(record)).flatMap(([name, profile]) => {
-    const verdict = fitProfile(readingOf(kind), profile);
+  const readable = Object.entries(readProfiles(record)).flatMap(([name, profile]) => {
+    const verdict = fitProfile(createAppRecordReading(kind), profile);
     return verdict.kind === 'good' ? [[name, verdict.value] as const] : [];
   });
   const kept = withProfiles(record, Object.fromEntries(readable));
-  const active = activeOf(kept);
-  return active === null || profileOf(kept, active) !== undefined ? kept : withActive(kept, null);
+  const active = findActiveProfile(kept);
+  return active === null || findStoredProfile(kept, active) !== undefined
+    ? kept
+    : setActiveProfile(kept, null);
 }
 
 /** The record as the store keeps it. */
-export function sealedRecord(kind: AppServerKind, record: JsonObject): HeldSettings {
+export function sealAppRecord(kind: AppServerKind, record: JsonObject): HeldSettings {
   const seal = (text: string) => kind.vault.seal(text);
   const withProfiles = withProfileSecrets(kind.snapshot, record, seal);
   const sealed = withSecrets(kind.snapshot, kind.snapshot, withProfiles, seal);
@@ -95,26 +97,26 @@ export function sealedRecord(kind: AppServerKind, record: JsonObject): HeldSetti
  * The record as it is loaded: every value coerced, defaults filled in; or every problem that keeps it from being read.
  * Source: contract "language: wrong type", "user_version: coerced, true".
  */
-export function loadedRecord(
+export function loadAppRecord(
   kind: AppServerKind,
   record: JsonObject,
   now: number,
 ): Verdict<JsonObject> {
-  const reading = readingOf(kind);
+  const reading = createAppRecordReading(kind);
   const names = Object.keys(kind.snapshot.properties ?? {}).filter((name) => !FLAGS.includes(name));
   const own: JsonObject = OWN;
   const verdicts = names.map((name): Verdict => {
-    const value = memberOf(record, name);
-    const fixed = name === PROFILES ? (value ?? OWN[PROFILES]) : memberOf(own, name);
+    const value = readOwnMember(record, name);
+    const fixed = name === PROFILES ? (value ?? OWN[PROFILES]) : readOwnMember(own, name);
     if (fixed !== undefined) return good(fixed);
     const held = value === undefined ? unwrittenValue(kind, name) : value;
-    const verdict = fit(reading, nodeOf(kind, name), held, [name]);
+    const verdict = fit(reading, findMemberSchema(kind, name), held, [name]);
     if (verdict.kind !== 'good') return verdict;
     if (name === ALWAYS_TRUE) return good(true);
-    if (name === 'conversation_settings') return supported(verdict, record);
+    if (name === 'conversation_settings') return refuseNewerVersion(verdict, record);
     return name === 'agent_settings' ? good(readAgent(verdict.value, now)) : verdict;
   });
-  const whole = allOf(verdicts);
+  const whole = mergeVerdicts(verdicts);
   if (whole.kind !== 'good') return whole;
   return good(
     Object.fromEntries(names.map((name, index) => [name, whole.value[index] ?? null] as const)),
@@ -123,56 +125,58 @@ export function loadedRecord(
 
 /** Agent settings as the server's own class reads them: an llm of OpenAI has no address of its own if it has the usual one. */
 function readAgent(value: Json, now: number): Json {
-  const agent = filledIn(value, 'app-server', now);
-  const llm = isJsonObject(agent) ? (memberOf(agent, 'llm') ?? null) : null;
+  const agent = fillAgentDefaults(value, 'app-server', now);
+  const llm = isJsonObject(agent) ? (readOwnMember(agent, 'llm') ?? null) : null;
   if (!isJsonObject(agent) || !isJsonObject(llm)) return agent;
-  return { ...agent, llm: settledLlm(llm, llm) ?? llm };
+  return { ...agent, llm: settleLlm(llm, llm) ?? llm };
 }
 
 const NEWEST_CONVERSATION = 1n;
 
-function supported(verdict: Verdict, record: JsonObject): Verdict {
+function refuseNewerVersion(verdict: Verdict, record: JsonObject): Verdict {
   if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return verdict;
-  const version = memberOf(verdict.value, 'schema_version');
+  const version = readOwnMember(verdict.value, 'schema_version');
   if (typeof version !== 'bigint' || version <= NEWEST_CONVERSATION) return verdict;
   const sentence = `ConversationSettings schema_version ${version} is newer than supported version ${NEWEST_CONVERSATION}.`;
-  return badValue(sentence, [], record);
+  return refuseValue(sentence, [], record);
 }
 
 /** What a member that was never written is; the two parts are made of the defaults of their own members. */
 function unwrittenValue(kind: AppServerKind, name: string): Json {
-  const given = nodeOf(kind, name).default;
+  const given = findMemberSchema(kind, name).default;
   if (typeof given === 'boolean' || typeof given === 'string') return given;
   if (Array.isArray(given)) return [];
   return PARTS.some((part) => part === name) ? {} : null;
 }
 
 /** The answer of GET /api/v1/settings: secrets are left out, and flags tell whether two of them are set. */
-export function answered(
+export function createAppSettingsAnswer(
   kind: AppServerKind,
   record: JsonObject,
   tokensSet: JsonObject,
 ): JsonObject {
   return {
-    ...withPlainAddress(shownRecord(kind, record, (_, isOfContext) => (isOfContext ? MASK : null))),
+    ...withPlainAddress(
+      mapRecordSecrets(kind, record, (_, isOfContext) => (isOfContext ? MASK : null)),
+    ),
     provider_tokens_set: tokensSet,
-    llm_api_key_set: isSet(record, ['agent_settings', 'llm', 'api_key']),
-    search_api_key_set: isSet(record, ['search_api_key']),
+    llm_api_key_set: hasSecret(record, ['agent_settings', 'llm', 'api_key']),
+    search_api_key_set: hasSecret(record, ['search_api_key']),
   };
 }
 
 /** The answer of GET /api/v1/users/me: a mask in place of each secret. Source: contract "users/me". */
-export function answeredUser(kind: AppServerKind, record: JsonObject): JsonObject {
-  return { ...shownRecord(kind, record, () => MASK), id: null };
+export function createUserAnswer(kind: AppServerKind, record: JsonObject): JsonObject {
+  return { ...mapRecordSecrets(kind, record, () => MASK), id: null };
 }
 
-function shownRecord(kind: AppServerKind, record: JsonObject, onSecret: OnSecret): JsonObject {
+function mapRecordSecrets(kind: AppServerKind, record: JsonObject, onSecret: OnSecret): JsonObject {
   const withProfiles = withProfileSecrets(kind.snapshot, record, onSecret);
   const replaced = withSecrets(kind.snapshot, kind.snapshot, withProfiles, onSecret);
   return isJsonObject(replaced) ? replaced : {};
 }
 
 function withPlainAddress(record: JsonObject): JsonObject {
-  const agent = memberOf(record, 'agent_settings') ?? null;
+  const agent = readOwnMember(record, 'agent_settings') ?? null;
   return isJsonObject(agent) ? { ...record, agent_settings: withoutAddress(agent) } : record;
 }

@@ -1,15 +1,21 @@
-import { type Answer, detail, json, unprocessable } from '../http/answer.ts';
-import { isJsonList, isJsonObject, type JsonObject, memberOf, objectAt } from '../json.ts';
+import { type Answer, detail, createJsonAnswer, unprocessable } from '../http/answer.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  readOwnMember,
+  readObjectMember,
+} from '../json.ts';
 import { MASK } from '../native/secret-places.ts';
 import type { Vault } from '../native/vault.ts';
 import type { StoreContents, StoredSecret } from '../store/store-document.ts';
 import { textRule } from '../rules.ts';
 import type { Collection } from './collection.ts';
 import {
-  bodyOf,
-  unchangedStore,
+  createSecretBodyRule,
+  keepStore,
   secretNamed,
-  sentSecret,
+  parseSentSecret,
   withoutSecret,
   withSecret,
 } from './named-secrets.ts';
@@ -35,17 +41,17 @@ export function agentServerSecrets(vault: Vault): Collection {
       '/api/settings/secrets',
       {
         GET: {
-          does: (before, { query }) => unchangedStore(before, listOf(before, query)),
+          does: (before, { query }) => keepStore(before, selectListedSecrets(before, query)),
         },
         PUT: {
-          takes: bodyOf(textRule, 'with value'),
+          takes: createSecretBodyRule(textRule, 'with value'),
           does(before, { body }) {
-            const { name, value, description } = sentSecret(body);
-            if (!NAME.test(name)) return unchangedStore(before, badName);
-            if (value.trim() === '' || value === MASK) return unchangedStore(before, noValue);
+            const { name, value, description } = parseSentSecret(body);
+            if (!NAME.test(name)) return keepStore(before, badName);
+            if (value.trim() === '' || value === MASK) return keepStore(before, noValue);
             const token = vault.seal(vault.open(value) ?? value);
             const contents = withSecret(before, { name, token, description });
-            return { contents, answer: json(200, { name, description }) };
+            return { contents, answer: createJsonAnswer(200, { name, description }) };
           },
         },
       },
@@ -55,16 +61,19 @@ export function agentServerSecrets(vault: Vault): Collection {
       {
         GET: {
           does(before, { id }) {
-            if (!NAME.test(id)) return unchangedStore(before, badName);
+            if (!NAME.test(id)) return keepStore(before, badName);
             const text = vault.open(secretNamed(before, id)?.token ?? '');
-            return unchangedStore(before, text === null ? notFound : { kind: 'text', text });
+            return keepStore(before, text === null ? notFound : { kind: 'text', text });
           },
         },
         DELETE: {
           does(before, { id }) {
-            if (!NAME.test(id)) return unchangedStore(before, badName);
-            if (secretNamed(before, id) === undefined) return unchangedStore(before, notFound);
-            return { contents: withoutSecret(before, id), answer: json(200, { deleted: true }) };
+            if (!NAME.test(id)) return keepStore(before, badName);
+            if (secretNamed(before, id) === undefined) return keepStore(before, notFound);
+            return {
+              contents: withoutSecret(before, id),
+              answer: createJsonAnswer(200, { deleted: true }),
+            };
           },
         },
       },
@@ -74,7 +83,7 @@ export function agentServerSecrets(vault: Vault): Collection {
       {
         GET: {
           does: (before, { query }) =>
-            unchangedStore(before, repositories(before, query.get('provider'), vault)),
+            keepStore(before, repositories(before, query.get('provider'), vault)),
         },
       },
     ],
@@ -100,20 +109,25 @@ function repositories(before: StoreContents, provider: string | null, vault: Vau
     return detail(400, `Repository discovery is not supported for provider '${provider}'`);
   const isThere = (name: string) => vault.open(secretNamed(before, name)?.token ?? '') !== null;
   if (GITHUB_TOKENS.some(isThere)) return detail(502, 'GitHub repository search failed');
-  return json(200, { items: [], next_page_id: null, missing_token: true });
+  return createJsonAnswer(200, { items: [], next_page_id: null, missing_token: true });
 }
 
 /** All, or those that an agent profile names. Source: contract "secrets by agent profile", "secrets: agent profiles that name some". */
-function listOf({ secrets = [], collections }: StoreContents, query: URLSearchParams): Answer {
+function selectListedSecrets(
+  { secrets = [], collections }: StoreContents,
+  query: URLSearchParams,
+): Answer {
   const id = query.get('agent_profile_id');
-  const profiles = Object.values(objectAt(collections, 'agent_profiles')).filter(isJsonObject);
-  const profile = profiles.find((one) => memberOf(one, 'id') === id);
+  const profiles = Object.values(readObjectMember(collections, 'agent_profiles')).filter(
+    isJsonObject,
+  );
+  const profile = profiles.find((one) => readOwnMember(one, 'id') === id);
   if (id !== null && profile === undefined) return noAgentProfile;
-  const refs = memberOf(profile ?? {}, 'secret_refs') ?? null;
+  const refs = readOwnMember(profile ?? {}, 'secret_refs') ?? null;
   const named = isJsonList(refs) ? secrets.filter(({ name }) => refs.includes(name)) : secrets;
-  return json(200, { secrets: named.map(listedSecret) });
+  return createJsonAnswer(200, { secrets: named.map(createAgentSecretListing) });
 }
 
-function listedSecret({ name, description }: StoredSecret): JsonObject {
+function createAgentSecretListing({ name, description }: StoredSecret): JsonObject {
   return { name, description };
 }

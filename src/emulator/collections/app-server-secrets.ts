@@ -1,21 +1,21 @@
-import { type Answer, detail, json, unprocessable } from '../http/answer.ts';
+import { type Answer, detail, createJsonAnswer, unprocessable } from '../http/answer.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Vault } from '../native/vault.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import type { StoredSecret } from '../store/store-document.ts';
-import { badValue, type Location, type Verdict } from '../rules.ts';
+import { refuseValue, type Location, type Verdict } from '../rules.ts';
 import { integerRule, textRule } from '../rules.ts';
 import type { AskedByPath, Collection } from './collection.ts';
 import {
-  bodyOf,
+  createSecretBodyRule,
   changeSecret,
   created,
   deleteSecret,
-  unchangedStore,
-  listedSecret,
+  keepStore,
+  createSecretListing,
   type Refusals,
   secretNamed,
-  sentSecret,
+  parseSentSecret,
   withSecret,
 } from './named-secrets.ts';
 
@@ -31,10 +31,10 @@ export function appServerSecrets(vault: Vault): Collection {
       '/api/v1/secrets',
       {
         POST: {
-          takes: bodyOf(nameRule, 'with value'),
+          takes: createSecretBodyRule(checkSecretName, 'with value'),
           // Source: contract "secrets: created again, the description kept, replaced, emptied".
           does(before, { body }) {
-            const { name, value, description } = sentSecret(body);
+            const { name, value, description } = parseSentSecret(body);
             const former = secretNamed(before, name)?.description;
             const token = vault.seal(value);
             const secret = { name, token, description: description ?? former ?? '' };
@@ -45,13 +45,13 @@ export function appServerSecrets(vault: Vault): Collection {
     ],
     [
       '/api/v1/secrets/search',
-      { GET: { does: (before, asked) => unchangedStore(before, page(before, asked)) } },
+      { GET: { does: (before, asked) => keepStore(before, selectPage(before, asked)) } },
     ],
     [
       '/api/v1/secrets/{id}',
       {
         PUT: {
-          takes: bodyOf(nameRule, 'without value'),
+          takes: createSecretBodyRule(checkSecretName, 'without value'),
           does: (before, asked) => changeSecret(before, asked, REFUSALS),
         },
         DELETE: { does: (before, asked) => deleteSecret(before, asked, REFUSALS) },
@@ -62,17 +62,17 @@ export function appServerSecrets(vault: Vault): Collection {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-function nameRule(value: Json, at: Location): Verdict {
+function checkSecretName(value: Json, at: Location): Verdict {
   const verdict = textRule(value, at);
   if (typeof value !== 'string' || NAME.test(value)) return verdict;
   const rule =
     'Must start with a letter or underscore, and contain only alphanumeric characters and underscores.';
-  return badValue(`Invalid secret name '${value}'. ${rule}`, at, value);
+  return refuseValue(`Invalid secret name '${value}'. ${rule}`, at, value);
 }
 
 /** The secrets after the one that `page_id` names, or from the first if it is not there. Source: contract "secrets: pages". */
-function page({ secrets = [] }: StoreContents, { query, pageSize }: AskedByPath): Answer {
-  const limit = limitOf(query);
+function selectPage({ secrets = [] }: StoreContents, { query, pageSize }: AskedByPath): Answer {
+  const limit = parseLimit(query);
   if (typeof limit !== 'number') return limit;
   const part = (query.getAll('name__contains').at(-1) ?? '').toLowerCase();
   const found = secrets
@@ -82,8 +82,8 @@ function page({ secrets = [] }: StoreContents, { query, pageSize }: AskedByPath)
   const begin = found.findIndex(({ name }) => name === last && last !== '') + 1;
   const items = found.slice(begin, begin + Math.min(limit, pageSize));
   const isMore = begin + items.length < found.length;
-  return json(200, {
-    items: items.map(listedSecret),
+  return createJsonAnswer(200, {
+    items: items.map(createSecretListing),
     next_page_id: isMore ? pageAfter(items.at(-1)) : null,
   });
 }
@@ -95,7 +95,7 @@ function pageAfter(secret: StoredSecret | undefined): string | null {
 const LIMIT_AT: Location = ['query', 'limit'];
 const MOST = 100;
 
-function limitOf(query: URLSearchParams): number | Answer {
+function parseLimit(query: URLSearchParams): number | Answer {
   const input = query.getAll('limit').at(-1) ?? String(MOST);
   const verdict = integerRule(input, LIMIT_AT);
   if (verdict.kind !== 'good')

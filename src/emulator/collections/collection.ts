@@ -53,7 +53,7 @@ async function answerTo(
   readBody: (call: Call) => DecodedBody,
   call: Call,
 ): Promise<Answer> {
-  const body = takes === undefined ? none(call) : checked(readBody(call), takes);
+  const body = takes === undefined ? none(call) : checkCollectionBody(readBody(call), takes);
   if (body.kind === 'refused') return body.answer;
   const { id, query, service } = call;
   const { pageSize, gitProviders } = service.knobs;
@@ -73,7 +73,7 @@ function none({ authorized }: Call): CheckedBody {
   return authorized ? { kind: 'body', value: {} } : { kind: 'refused', answer: unauthorized };
 }
 
-function checked(body: DecodedBody, takes: Rule): CheckedBody {
+function checkCollectionBody(body: DecodedBody, takes: Rule): CheckedBody {
   if (body.kind === 'refused') return body;
   const verdict = takes(body.value, ['body']);
   if (verdict.kind === 'bad') return { kind: 'refused', answer: unprocessable(verdict.problems) };

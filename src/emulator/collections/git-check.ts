@@ -35,7 +35,7 @@ const PUBLIC: Partial<Readonly<Record<GitProduct, string>>> = {
 const TAKE_ADDRESSES: readonly GitProduct[] = ['gitlab', 'forgejo'];
 
 /** Where a provider listens; undefined if it is nowhere. */
-export function hostOf({ product, host }: Pick<GitProvider, 'product' | 'host'>) {
+export function resolveGitHost({ product, host }: Pick<GitProvider, 'product' | 'host'>) {
   return host === undefined ? PUBLIC[product] : bare(host);
 }
 
@@ -47,22 +47,23 @@ function bare(host: string): string {
  * The product that says that a token is its own. A real server offers it to one product after the other, whatever was declared, until
  * one says so. Source: contract "git providers: a token of another product", "git providers: hosts as they come".
  */
-export function confirmedProduct(
+export function confirmProduct(
   order: readonly GitProduct[],
   providers: readonly GitProvider[],
   token: string,
   host: string | null,
 ): GitProduct | undefined {
   return order.find((product) => {
-    const asked = askedHost(product, host);
+    const asked = resolveAskedHost(product, host);
     return providers.some(
-      (one) => one.product === product && hostOf(one) === asked && token.includes(one.accepts),
+      (one) =>
+        one.product === product && resolveGitHost(one) === asked && token.includes(one.accepts),
     );
   });
 }
 
 /** Azure DevOps is asked at its public service, whatever the host is. */
-function askedHost(product: GitProduct, host: string | null): string | undefined {
+function resolveAskedHost(product: GitProduct, host: string | null): string | undefined {
   if (host === null || host === '' || product === 'azure_devops') return PUBLIC[product];
   const text = TAKE_ADDRESSES.includes(product) ? host.replace(/^https?:\/\//, '') : host;
   return bare(text);

@@ -1,14 +1,20 @@
-import { type Answer, detail, json } from '../http/answer.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf, objectAt } from '../json.ts';
+import { type Answer, detail, createJsonAnswer } from '../http/answer.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  readOwnMember,
+  readObjectMember,
+} from '../json.ts';
 import type { Vault } from '../native/vault.ts';
-import { allOf, bad, checkObject, good, type Location, type Member } from '../rules.ts';
+import { mergeVerdicts, bad, checkObject, good, type Location, type Member } from '../rules.ts';
 import { nullable, type Rule, textRule, type Verdict } from '../rules.ts';
 import { mcpConfig } from '../settings/mcp-config.ts';
 import type { StoreContents, StoredGitToken } from '../store/store-document.ts';
 import type { Store } from '../store/store.ts';
 import type { Collection, CollectionRequest } from './collection.ts';
-import { confirmedProduct, type GitProduct } from './git-check.ts';
-import { unchangedStore } from './named-secrets.ts';
+import { confirmProduct, type GitProduct } from './git-check.ts';
+import { keepStore } from './named-secrets.ts';
 
 /** How a dialect keeps the tokens of git providers. */
 interface GitDialect {
@@ -27,7 +33,7 @@ const SETTINGS_V0: GitDialect = {
   names: ['github', 'gitlab', 'bitbucket', 'enterprise_sso'],
   order: ['github', 'gitlab', 'bitbucket'],
   decides: 'last',
-  refused: (error) => json(401, { error }),
+  refused: (error) => createJsonAnswer(401, { error }),
   besides: [{ name: 'mcp_config', rule: nullable(mcpConfig), absent: null }],
 };
 
@@ -47,20 +53,23 @@ const APP_SERVER: GitDialect = {
   besides: [],
 };
 
-const failed = json(500, { error: 'Something went wrong unsetting tokens' });
+const failed = createJsonAnswer(500, { error: 'Something went wrong unsetting tokens' });
 
 /** The git providers of release 0.62. Source: contract "git providers: a bad one before a good one is stored". */
 export function settingsV0GitProviders(vault: Vault): Collection {
   return [
     ['/api/add-git-providers', { POST: replacing(SETTINGS_V0, vault) }],
-    ['/api/unset-provider-tokens', { POST: removing(failed) }],
+    ['/api/unset-provider-tokens', { POST: createTokensRemoval(failed) }],
   ];
 }
 
 /** The git providers of releases 1.9 to 1.11. Source: contract "providers: one bad among good ones, nothing is stored". */
 export function appServerGitProviders(vault: Vault): Collection {
   return [
-    ['/api/v1/secrets/git-providers', { POST: replacing(APP_SERVER, vault), DELETE: removing() }],
+    [
+      '/api/v1/secrets/git-providers',
+      { POST: replacing(APP_SERVER, vault), DELETE: createTokensRemoval() },
+    ],
   ];
 }
 
@@ -74,13 +83,13 @@ export function tokensSet({ gitTokens }: StoreContents): JsonObject {
  * a GET of the settings leaves it. Source: contract "git providers: tokens of a settings.json of old are moved by the first GET, and
  * secrets.json is overwritten".
  */
-export async function movedStore(store: Store, vault: Vault): Promise<StoreContents> {
+export async function moveOldTokens(store: Store, vault: Vault): Promise<StoreContents> {
   return store.update((before) => {
     const { settings } = before;
     if (settings === undefined || settings.dialect === 'settings-v0')
       return { contents: before, answer: before };
     const { secrets_store = {}, ...record } = settings.record;
-    const old = sentTokens(isJsonObject(secrets_store) ? secrets_store : {});
+    const old = parseSentTokens(isJsonObject(secrets_store) ? secrets_store : {});
     if (old.length === 0) return { contents: before, answer: before };
     const gitTokens = old.map((one) => ({ ...one, token: vault.seal(one.token) }));
     const contents = { ...before, settings: { ...settings, record }, secrets: [], gitTokens };
@@ -93,11 +102,11 @@ function replacing(dialect: GitDialect, vault: Vault): CollectionRequest {
   return {
     takes: bodyRule(dialect),
     does(before, { body, gitProviders }) {
-      const sent = sentTokens(body);
+      const sent = parseSentTokens(body);
       const held = (name: string) => before.gitTokens.find((one) => one.name === name);
       const checks = sent.flatMap(({ name, token, host }): Check[] => {
         const confirms = (text: string) =>
-          confirmedProduct(dialect.order, gitProviders, text, host) === name;
+          confirmProduct(dialect.order, gitProviders, text, host) === name;
         const former = held(name);
         const moved = former === undefined || former.host === host ? [] : [former];
         return [
@@ -107,10 +116,10 @@ function replacing(dialect: GitDialect, vault: Vault): CollectionRequest {
           }),
         ];
       });
-      const refused = refusedName(dialect, checks);
+      const refused = findRefusedProvider(dialect, checks);
       if (refused !== undefined) {
         const sentence = `Invalid token. Please make sure it is a valid ${refused} token.`;
-        return unchangedStore(before, dialect.refused(sentence));
+        return keepStore(before, dialect.refused(sentence));
       }
       const gitTokens = sent.flatMap(({ name, token, host, userId }): StoredGitToken[] => {
         const former = held(name);
@@ -118,7 +127,7 @@ function replacing(dialect: GitDialect, vault: Vault): CollectionRequest {
         return former === undefined ? [] : [{ ...former, host }];
       });
       const contents = { ...before, secrets: before.secrets ?? [], gitTokens };
-      return { contents, answer: json(200, { message: 'Git providers stored' }) };
+      return { contents, answer: createJsonAnswer(200, { message: 'Git providers stored' }) };
     },
   };
 }
@@ -130,18 +139,21 @@ interface Check {
   readonly isConfirmed: boolean;
 }
 
-function refusedName({ decides }: GitDialect, checks: readonly Check[]): string | undefined {
+function findRefusedProvider(
+  { decides }: GitDialect,
+  checks: readonly Check[],
+): string | undefined {
   if (decides === 'first') return checks.find(({ isConfirmed }) => !isConfirmed)?.name;
   const last = checks.findLast(({ isNew, isConfirmed }) => isNew || !isConfirmed);
   return last?.isConfirmed === false ? last.name : undefined;
 }
 
-function removing(failed?: Answer): CollectionRequest {
+function createTokensRemoval(failed?: Answer): CollectionRequest {
   return {
     ...(failed === undefined ? {} : { failed }),
     does(before) {
-      const answer = json(200, { message: 'Unset Git provider tokens' });
-      if (before.secrets === undefined) return unchangedStore(before, answer);
+      const answer = createJsonAnswer(200, { message: 'Unset Git provider tokens' });
+      if (before.secrets === undefined) return keepStore(before, answer);
       return { contents: { ...before, gitTokens: [] }, answer };
     },
   };
@@ -155,10 +167,10 @@ interface SentToken {
   readonly userId: string | null;
 }
 
-function sentTokens(body: JsonObject): readonly SentToken[] {
-  return Object.entries(objectAt(body, 'provider_tokens')).map(([name, entry]) => {
+function parseSentTokens(body: JsonObject): readonly SentToken[] {
+  return Object.entries(readObjectMember(body, 'provider_tokens')).map(([name, entry]) => {
     const text = (member: string) => {
-      const value = isJsonObject(entry) ? memberOf(entry, member) : null;
+      const value = isJsonObject(entry) ? readOwnMember(entry, member) : null;
       return typeof value === 'string' ? value : null;
     };
     return { name, token: text('token') ?? '', host: text('host'), userId: text('user_id') };
@@ -176,9 +188,11 @@ function mapRule(names: readonly string[]): Rule {
   return (value, at) => {
     if (!isJsonObject(value))
       return bad('dict_type', at, 'Input should be a valid dictionary', value);
-    const whole = allOf(
+    const whole = mergeVerdicts(
       Object.entries(value).flatMap(([name, entry]) => [
-        ...(names.includes(name) ? [] : [unknownName(names, name, [...at, name, '[key]'])]),
+        ...(names.includes(name)
+          ? []
+          : [refuseUnknownProvider(names, name, [...at, name, '[key]'])]),
         entryRule(entry, [...at, name]),
       ]),
     );
@@ -190,7 +204,7 @@ function entryRule(entry: Json, at: Location): Verdict {
   return checkObject([text('token'), text('user_id'), text('host')], 'ignored', entry, at);
 }
 
-function unknownName(names: readonly string[], input: string, loc: Location): Verdict {
+function refuseUnknownProvider(names: readonly string[], input: string, loc: Location): Verdict {
   const quoted = names.map((name) => `'${name}'`);
   const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1) ?? ''}`;
   const msg = `Input should be ${expected}`;

@@ -1,5 +1,5 @@
-import { type Answer, json } from '../http/answer.ts';
-import { type JsonObject, memberOf } from '../json.ts';
+import { type Answer, createJsonAnswer } from '../http/answer.ts';
+import { type JsonObject, readOwnMember } from '../json.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import type { Updated } from '../store/store.ts';
 import type { StoredSecret } from '../store/store-document.ts';
@@ -28,17 +28,17 @@ export function withoutSecret(before: StoreContents, name: string): StoreContent
 }
 
 /** An answer that leaves the store as it is. */
-export function unchangedStore(before: StoreContents, answer: Answer): Updated<Answer> {
+export function keepStore(before: StoreContents, answer: Answer): Updated<Answer> {
   return { contents: before, answer };
 }
 
 /** As settings-v0 and app-server list one. */
-export function listedSecret({ name, description }: StoredSecret): JsonObject {
+export function createSecretListing({ name, description }: StoredSecret): JsonObject {
   return { name, description: description ?? '' };
 }
 
 /** What a body must be. Members that are not known are ignored. */
-export function bodyOf(name: Rule, value: 'with value' | 'without value'): Rule {
+export function createSecretBodyRule(name: Rule, value: 'with value' | 'without value'): Rule {
   const members: readonly Member[] = [
     { name: 'name', rule: name },
     { name: 'description', rule: nullable(textRule), absent: null },
@@ -48,8 +48,8 @@ export function bodyOf(name: Rule, value: 'with value' | 'without value'): Rule 
 }
 
 /** The members of a checked body. */
-export function sentSecret(body: JsonObject) {
-  const description = memberOf(body, 'description');
+export function parseSentSecret(body: JsonObject) {
+  const description = readOwnMember(body, 'description');
   return {
     name: bodyText(body, 'name'),
     value: bodyText(body, 'value'),
@@ -58,7 +58,7 @@ export function sentSecret(body: JsonObject) {
 }
 
 function bodyText(body: JsonObject, name: string): string {
-  const value = memberOf(body, name);
+  const value = readOwnMember(body, name);
   return typeof value === 'string' ? value : '';
 }
 
@@ -68,9 +68,9 @@ export interface Refusals {
   readonly taken: (sentence: string) => Answer;
 }
 
-export const created = json(201, { message: 'Secret created successfully' });
-export const updated = json(200, { message: 'Secret updated successfully' });
-const deleted = json(200, { message: 'Secret deleted successfully' });
+export const created = createJsonAnswer(201, { message: 'Secret created successfully' });
+export const updated = createJsonAnswer(200, { message: 'Secret updated successfully' });
+const deleted = createJsonAnswer(200, { message: 'Secret deleted successfully' });
 
 /**
  * PUT of settings-v0 and app-server: another name, another description, the same value; it moves to the end. A description
@@ -82,10 +82,10 @@ export function changeSecret(
   refusals: Refusals,
 ): Updated<Answer> {
   const found = secretNamed(before, id);
-  if (found === undefined) return unchangedStore(before, refusals.missing(noSuchSecret(id)));
-  const { name, description } = sentSecret(body);
+  if (found === undefined) return keepStore(before, refusals.missing(noSuchSecret(id)));
+  const { name, description } = parseSentSecret(body);
   if (name !== id && secretNamed(before, name) !== undefined)
-    return unchangedStore(before, refusals.taken(taken(name)));
+    return keepStore(before, refusals.taken(describeTakenName(name)));
   const changed = { name, token: found.token, description: description ?? '' };
   return { contents: withSecret(withoutSecret(before, id), changed), answer: updated };
 }
@@ -99,13 +99,13 @@ export function deleteSecret(
   { id }: AskedByPath,
   refusals: Refusals,
 ): Updated<Answer> {
-  if (before.secrets === undefined) return unchangedStore(before, deleted);
+  if (before.secrets === undefined) return keepStore(before, deleted);
   if (secretNamed(before, id) === undefined)
-    return unchangedStore(before, refusals.missing(noSuchSecret(id)));
+    return keepStore(before, refusals.missing(noSuchSecret(id)));
   return { contents: withoutSecret(before, id), answer: deleted };
 }
 
-export function taken(name: string): string {
+export function describeTakenName(name: string): string {
   return `Secret ${name} already exists`;
 }
 

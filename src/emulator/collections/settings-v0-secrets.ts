@@ -1,4 +1,4 @@
-import { json } from '../http/answer.ts';
+import { createJsonAnswer } from '../http/answer.ts';
 import type { Vault } from '../native/vault.ts';
 import { textRule } from '../rules.ts';
 import type { Collection } from './collection.ts';
@@ -6,20 +6,20 @@ import {
   changeSecret,
   created,
   deleteSecret,
-  bodyOf,
-  unchangedStore,
-  listedSecret,
+  createSecretBodyRule,
+  keepStore,
+  createSecretListing,
   type Refusals,
   secretNamed,
-  sentSecret,
-  taken,
+  parseSentSecret,
+  describeTakenName,
   updated,
   withSecret,
 } from './named-secrets.ts';
 
 const REFUSALS: Refusals = {
-  missing: (error) => json(404, { error }),
-  taken: (message) => json(400, { message }),
+  missing: (error) => createJsonAnswer(404, { error }),
+  taken: (message) => createJsonAnswer(400, { message }),
 };
 
 /**
@@ -33,18 +33,20 @@ export function settingsV0Secrets(vault: Vault): Collection {
       {
         GET: {
           does: (before) =>
-            unchangedStore(
+            keepStore(
               before,
-              json(200, { custom_secrets: (before.secrets ?? []).map(listedSecret) }),
+              createJsonAnswer(200, {
+                custom_secrets: (before.secrets ?? []).map(createSecretListing),
+              }),
             ),
         },
         POST: {
-          takes: bodyOf(textRule, 'with value'),
-          failed: failedAt('creating'),
+          takes: createSecretBodyRule(textRule, 'with value'),
+          failed: createFailureAnswer('creating'),
           does(before, { body }) {
-            const { name, value, description } = sentSecret(body);
+            const { name, value, description } = parseSentSecret(body);
             if (secretNamed(before, name) !== undefined)
-              return unchangedStore(before, REFUSALS.taken(taken(name)));
+              return keepStore(before, REFUSALS.taken(describeTakenName(name)));
             const secret = { name, token: vault.seal(value), description: description ?? '' };
             return { contents: withSecret(before, secret), answer: created };
           },
@@ -55,15 +57,15 @@ export function settingsV0Secrets(vault: Vault): Collection {
       '/api/secrets/{id}',
       {
         PUT: {
-          takes: bodyOf(textRule, 'without value'),
-          failed: failedAt('updating'),
+          takes: createSecretBodyRule(textRule, 'without value'),
+          failed: createFailureAnswer('updating'),
           does: (before, asked) =>
             before.secrets === undefined
-              ? unchangedStore(before, updated)
+              ? keepStore(before, updated)
               : changeSecret(before, asked, REFUSALS),
         },
         DELETE: {
-          failed: failedAt('deleting'),
+          failed: createFailureAnswer('deleting'),
           does: (before, asked) => deleteSecret(before, asked, REFUSALS),
         },
       },
@@ -71,6 +73,6 @@ export function settingsV0Secrets(vault: Vault): Collection {
   ];
 }
 
-function failedAt(doing: string) {
-  return json(500, { error: `Something went wrong ${doing} secret` });
+function createFailureAnswer(doing: string) {
+  return createJsonAnswer(500, { error: `Something went wrong ${doing} secret` });
 }

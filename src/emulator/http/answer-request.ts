@@ -21,7 +21,7 @@ export async function answerRequest(request: IncomingMessage, door: Door): Promi
   const body = await readBody(request);
   if (body === undefined) return detail(413, 'Content Too Large');
   const { path, query } = targetParts(request.url ?? '');
-  const route = routeOf(routes, path, method);
+  const route = findRoute(routes, path, method);
   if (route === undefined) return noRoute(path, query, routes);
   const handler = Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
   if (handler === undefined) return notAllowed(route.methods);
@@ -37,7 +37,7 @@ export async function answerRequest(request: IncomingMessage, door: Door): Promi
 }
 
 /** Whether a name or an address, without port and brackets, is this machine's loopback. */
-export function isLoopback(name: string): boolean {
+export function isLoopbackName(name: string): boolean {
   const lower = name.toLowerCase();
   if (lower === 'localhost' || lower === '::1') return true;
   const octets = /^127\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(lower)?.slice(1);
@@ -53,7 +53,7 @@ function isAnsweredHost(header: string | undefined, allowHosts: readonly string[
   const name = (found?.[1] ?? found?.[2])?.toLowerCase();
   if (name === undefined) return false;
   const allowed = allowHosts.map((one) => one.replace(/^\[(.*)\]$/, '$1').toLowerCase());
-  return isLoopback(name) || allowed.includes(name);
+  return isLoopbackName(name) || allowed.includes(name);
 }
 
 /**
@@ -62,10 +62,10 @@ function isAnsweredHost(header: string | undefined, allowHosts: readonly string[
  */
 function isAuthorized(header: string | string[] | undefined, apiKey: string | undefined): boolean {
   if (apiKey === undefined || apiKey === '') return true;
-  return typeof header === 'string' && timingSafeEqual(digest(header), digest(apiKey));
+  return typeof header === 'string' && timingSafeEqual(hashKey(header), hashKey(apiKey));
 }
 
-function digest(text: string): Buffer {
+function hashKey(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
@@ -78,7 +78,7 @@ function targetParts(target: string): { readonly path: string; readonly query: s
 /** A slash at the end is redirected away. Source: contract "secrets: an empty name cannot be deleted". */
 function noRoute(path: string, query: string, routes: Routes): Answer {
   const bare = path.replace(/\/$/, '');
-  if (bare !== path && routeOf(routes, bare, '') !== undefined)
+  if (bare !== path && findRoute(routes, bare, '') !== undefined)
     return { kind: 'redirect', to: query === '' ? bare : `${bare}?${query}` };
   return detail(404, 'Not Found');
 }
@@ -96,7 +96,7 @@ interface Route {
 }
 
 /** The first route of a path that has the method, else the first of the path. */
-function routeOf(routes: Routes, path: string, method: string): Route | undefined {
+function findRoute(routes: Routes, path: string, method: string): Route | undefined {
   let first: Route | undefined;
   for (const [pattern, methods] of routes) {
     const id = matchPath(pattern, path);
@@ -115,11 +115,11 @@ function matchPath(pattern: string, path: string): string | undefined {
   const [before = '', after] = pattern.split('{id}');
   if (after === undefined) return path === pattern ? '' : undefined;
   if (!path.startsWith(before) || !path.endsWith(after)) return undefined;
-  const id = decodedPart(path.slice(before.length, path.length - after.length));
+  const id = decodePathPart(path.slice(before.length, path.length - after.length));
   return id === '' || id?.includes('/') === true ? undefined : id;
 }
 
-function decodedPart(text: string): string | undefined {
+function decodePathPart(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

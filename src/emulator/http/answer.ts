@@ -9,12 +9,12 @@ export type Answer =
   | { readonly kind: 'redirect'; readonly to: string }
   | { readonly kind: 'crash' };
 
-export function json(status: number, body: Json): Answer {
+export function createJsonAnswer(status: number, body: Json): Answer {
   return { kind: 'json', status, body };
 }
 
 export function detail(status: number, sentence: string): Answer {
-  return json(status, { detail: sentence });
+  return createJsonAnswer(status, { detail: sentence });
 }
 
 /** The answer of every endpoint to a request without the key. Source: contract "load with a wrong key". */
@@ -22,7 +22,7 @@ export const unauthorized = detail(401, 'Unauthorized');
 
 /** The 422 that lists every problem of a request. */
 export function unprocessable(problems: readonly RuleProblem[]): Answer {
-  return json(422, { detail: problems.map(item) });
+  return createJsonAnswer(422, { detail: problems.map(item) });
 }
 
 function item({ type, loc, msg, input, ctx }: RuleProblem): Json {

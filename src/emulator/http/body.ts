@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Call } from '../call.ts';
 import { type Json, readJson } from '../json.ts';
-import { type Answer, detail, json, unauthorized, unprocessable } from './answer.ts';
+import { type Answer, detail, createJsonAnswer, unauthorized, unprocessable } from './answer.ts';
 
 const maxBodyBytes = 1024 * 1024;
 
@@ -32,11 +32,11 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Deco
   const text = decodeUtf8(bytes);
   if (text === undefined) return unreadable;
   if (text === '') return { kind: 'body', value: null };
-  if (!isJsonType(contentType)) return { kind: 'body', value: text };
+  if (!isJsonContentType(contentType)) return { kind: 'body', value: text };
   const reading = readJson(text);
   if (reading.kind === 'json') return { kind: 'body', value: reading.value };
   if (reading.kind === 'too-deep') return unreadable;
-  return { kind: 'refused', answer: malformedJson(reading.position, reading.reason) };
+  return { kind: 'refused', answer: createJsonErrorAnswer(reading.position, reading.reason) };
 }
 
 /** The answer to a request without the body that it must have. */
@@ -61,7 +61,7 @@ const unreadable: DecodedBody = {
 };
 
 /** The answer to a text that is no JSON from a character on. */
-export function malformedJson(position: number, reason: string): Answer {
+export function createJsonErrorAnswer(position: number, reason: string): Answer {
   const problem = {
     type: 'json_invalid',
     loc: ['body', BigInt(position)],
@@ -69,7 +69,7 @@ export function malformedJson(position: number, reason: string): Answer {
     input: {},
     ctx: { error: sentenceFor(reason) },
   };
-  return json(422, { detail: [problem] });
+  return createJsonAnswer(422, { detail: [problem] });
 }
 
 /** Python's sentence for a place where a text is no JSON. */
@@ -90,7 +90,7 @@ function decodeUtf8(bytes: Buffer): string | undefined {
   }
 }
 
-function isJsonType(contentType: string | undefined): boolean {
+function isJsonContentType(contentType: string | undefined): boolean {
   return (
     contentType === undefined || /^\s*application\/(?:[^;]*\+)?json\s*(?:;|$)/i.test(contentType)
   );

@@ -23,15 +23,15 @@ export async function listen(
       listener(request, response);
     },
   );
-  await started(server, port, host);
+  await startServer(server, port, host);
   let closed: Promise<void> | undefined;
   return {
-    port: portOf(server) ?? port,
-    close: () => (closed ??= stopped(server)),
+    port: readServerPort(server) ?? port,
+    close: () => (closed ??= stopServer(server)),
   };
 }
 
-function started(server: Server, port: number, host: string): Promise<void> {
+function startServer(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.on('error', (cause: NodeJS.ErrnoException) => {
       const why = REASONS[cause.code ?? ''] ?? '';
@@ -48,7 +48,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: ': this machine has no such address',
 };
 
-function stopped(server: Server): Promise<void> {
+function stopServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const force = setTimeout(() => server.closeAllConnections(), closeGraceMs);
     server.close(() => {
@@ -59,7 +59,7 @@ function stopped(server: Server): Promise<void> {
   });
 }
 
-function portOf(server: Server): number | undefined {
+function readServerPort(server: Server): number | undefined {
   const address = server.address();
   return typeof address === 'object' ? address?.port : undefined;
 }

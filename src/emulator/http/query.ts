@@ -2,7 +2,7 @@ import type { Call } from '../call.ts';
 import type { Json } from '../json.ts';
 import type { Location, RuleProblem } from '../rules.ts';
 import { integerRule } from '../rules.ts';
-import { json, unprocessable, type Answer } from './answer.ts';
+import { createJsonAnswer, unprocessable, type Answer } from './answer.ts';
 
 interface Refused {
   readonly kind: 'refused';
@@ -27,7 +27,7 @@ export async function answerPage(
   if (page.kind === 'refused') return page.answer;
   const items = await list();
   const end = page.offset + Math.min(page.limit, service.knobs.pageSize);
-  return json(200, {
+  return createJsonAnswer(200, {
     items: items.slice(page.offset, end),
     next_page_id: end < items.length ? String(end) : null,
   });
@@ -38,9 +38,9 @@ const MAX_IDS = 99;
 /** Every `ids` of a query. A hundred of them crash the real server. Source: behaviour 3.1, the batch endpoints. */
 export function readIds(query: URLSearchParams): Ids | Refused {
   const texts = query.getAll('ids');
-  if (texts.length === 0) return refusedQuery(unprocessable([IDS_MISSING]));
+  if (texts.length === 0) return refuseQuery(unprocessable([IDS_MISSING]));
   const problems = texts.flatMap((text, index) => (isUuid(text) ? [] : [notUuid(text, index)]));
-  if (problems.length > 0) return refusedQuery(unprocessable(problems));
+  if (problems.length > 0) return refuseQuery(unprocessable(problems));
   if (texts.length > MAX_IDS) return CRASH;
   return { kind: 'ids', ids: texts.map((text) => text.replaceAll('-', '').toLowerCase()) };
 }
@@ -72,9 +72,9 @@ function readPage(query: URLSearchParams): AskedPage | Refused {
   const offset = query.getAll('page_id').at(-1) ?? '';
   const limit = query.getAll('limit').at(-1) ?? String(MAX_LIMIT);
   const verdict = integerRule(limit, LIMIT_AT);
-  if (verdict.kind === 'bad') return refusedQuery(unprocessable(verdict.problems));
+  if (verdict.kind === 'bad') return refuseQuery(unprocessable(verdict.problems));
   if (verdict.kind === 'crash' || typeof verdict.value !== 'bigint') return CRASH;
-  if (verdict.value <= 0n) return refusedQuery(tooSmall(limit));
+  if (verdict.value <= 0n) return refuseQuery(tooSmall(limit));
   if (verdict.value > MAX_LIMIT) return CRASH;
   return {
     kind: 'page',
@@ -85,7 +85,7 @@ function readPage(query: URLSearchParams): AskedPage | Refused {
 
 const CRASH: Refused = { kind: 'refused', answer: { kind: 'crash' } };
 
-function refusedQuery(answer: Answer): Refused {
+function refuseQuery(answer: Answer): Refused {
   return { kind: 'refused', answer };
 }
 

@@ -1,4 +1,11 @@
-import { type Json, type JsonObject, memberOf, isJsonObject, isJsonList, textAt } from '../json.ts';
+import {
+  type Json,
+  type JsonObject,
+  readOwnMember,
+  isJsonObject,
+  isJsonList,
+  readTextMember,
+} from '../json.ts';
 
 /** The address that is not kept, because it is that of OpenAI's own models. */
 const OPENAI = /^https:\/\/api\.openai\.com\/?$/;
@@ -13,26 +20,30 @@ const SMALL_MODELS = new Map([
 const LEAST_WINDOW = 16_384n;
 
 /** What the server makes of an llm, or undefined if it refuses it. `sent` is the merged diff, before defaults were filled in. */
-export function settledLlm(llm: JsonObject, sent: JsonObject): JsonObject | undefined {
+export function settleLlm(llm: JsonObject, sent: JsonObject): JsonObject | undefined {
   if (isContextSmall(llm)) return undefined;
-  const model = textAt(llm, 'model');
+  const model = readTextMember(llm, 'model');
   const settled: Record<string, Json> = { ...llm };
-  if (model.startsWith('azure') && memberOf(llm, 'api_version') === null)
+  if (model.startsWith('azure') && readOwnMember(llm, 'api_version') === null)
     settled['api_version'] = AZURE_VERSION;
-  if (model.startsWith('openai/') && OPENAI.test(textAt(llm, 'base_url')))
+  if (model.startsWith('openai/') && OPENAI.test(readTextMember(llm, 'base_url')))
     settled['base_url'] = null;
-  const timeout = memberOf(llm, 'timeout') ?? null;
-  const idle = memberOf(llm, 'stream_idle_timeout');
-  if (idle !== undefined && memberOf(sent, 'stream_idle_timeout') === undefined && timeout !== null)
+  const timeout = readOwnMember(llm, 'timeout') ?? null;
+  const idle = readOwnMember(llm, 'stream_idle_timeout');
+  if (
+    idle !== undefined &&
+    readOwnMember(sent, 'stream_idle_timeout') === undefined &&
+    timeout !== null
+  )
     settled['stream_idle_timeout'] = Number(timeout);
   return settled;
 }
 
 /** How much an llm can be told at once, as far as it is known to be too little. */
 function contextWindow(llm: JsonObject): bigint {
-  const window = memberOf(llm, 'max_input_tokens') ?? null;
+  const window = readOwnMember(llm, 'max_input_tokens') ?? null;
   if (typeof window === 'bigint') return window;
-  return SMALL_MODELS.get(textAt(llm, 'model')) ?? LEAST_WINDOW;
+  return SMALL_MODELS.get(readTextMember(llm, 'model')) ?? LEAST_WINDOW;
 }
 
 export function isContextSmall(llm: JsonObject): boolean {
@@ -54,18 +65,21 @@ export function contextProblem(llm: JsonObject): string {
 
 /** What an mcp entry lacks or has too much of, as a sentence; undefined if it is in order. */
 export function mcpProblem(entry: JsonObject): string | undefined {
-  const transport = memberOf(entry, 'transport');
-  if (transport === 'stdio' && memberOf(entry, 'command') === undefined)
+  const transport = readOwnMember(entry, 'transport');
+  if (transport === 'stdio' && readOwnMember(entry, 'command') === undefined)
     return "stdio MCP servers require 'command'";
   if (
     typeof transport === 'string' &&
     transport !== 'stdio' &&
-    memberOf(entry, 'url') === undefined
+    readOwnMember(entry, 'url') === undefined
   )
     return "remote MCP servers require 'url'";
-  const headers = memberOf(entry, 'headers') ?? null;
+  const headers = readOwnMember(entry, 'headers') ?? null;
   const named = isJsonObject(headers) ? Object.keys(headers) : [];
-  if (memberOf(entry, 'auth') !== undefined && named.some((name) => /^authorization$/i.test(name)))
+  if (
+    readOwnMember(entry, 'auth') !== undefined &&
+    named.some((name) => /^authorization$/i.test(name))
+  )
     return "'auth' cannot be combined with an explicit top-level 'Authorization' header; use auth.strategy='header' instead.";
   return undefined;
 }
@@ -102,13 +116,13 @@ const ACP_FILES = {
 } as const;
 
 /** Agent settings with what no default tells: the time of the first write, and the files of an agent of another maker. */
-export function filledIn(agent: Json, dialect: keyof typeof ACP_FILES, now: number): Json {
+export function fillAgentDefaults(agent: Json, dialect: keyof typeof ACP_FILES, now: number): Json {
   if (!isJsonObject(agent)) return agent;
-  const files = memberOf(agent, 'acp_file_secrets') ?? null;
+  const files = readOwnMember(agent, 'acp_file_secrets') ?? null;
   const isUnset = isJsonList(files) && files.length === 0;
   const filed = isUnset ? { ...agent, acp_file_secrets: ACP_FILES[dialect] } : agent;
-  const context = memberOf(filed, 'agent_context') ?? null;
-  if (!isJsonObject(context) || memberOf(context, 'current_datetime') !== null) return filed;
+  const context = readOwnMember(filed, 'agent_context') ?? null;
+  if (!isJsonObject(context) || readOwnMember(context, 'current_datetime') !== null) return filed;
   const time = new Date(now).toISOString().replace('Z', '000Z');
   return { ...filed, agent_context: { ...context, current_datetime: time } };
 }

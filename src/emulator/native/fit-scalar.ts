@@ -1,7 +1,7 @@
 import type { Json } from '../json.ts';
 import { bad, good, type Location, type Verdict } from '../rules.ts';
 import { flagRule, fractionRule, integerRule, textRule } from '../rules.ts';
-import { type SchemaNode, typeOf } from './schema.ts';
+import { type SchemaNode, findSchemaType } from './schema.ts';
 
 /** `isNamed`: whether the schema has a name of its own, as an enumeration has that is a class. */
 export interface ScalarKind {
@@ -13,7 +13,7 @@ export function fitScalar(node: SchemaNode, kind: ScalarKind, value: Json, at: L
   const { const: only, enum: several } = node;
   const choices = several?.filter((one) => one !== null) ?? (only === undefined ? [] : [only]);
   if (choices.length > 0) return fitChoice(choices, kind, value, at);
-  switch (typeOf(node)) {
+  switch (findSchemaType(node)) {
     case 'string':
       return fitText(node, value, at);
     case 'integer':

@@ -3,20 +3,20 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  memberOf,
+  readOwnMember,
   readJson,
 } from '../json.ts';
-import { allOf, bad, crash, good, type Location, type Verdict } from '../rules.ts';
+import { mergeVerdicts, bad, crash, good, type Location, type Verdict } from '../rules.ts';
 import { fitScalar } from './fit-scalar.ts';
-import { keptSecret, type SecretPlace } from './secret-places.ts';
+import { readSentSecret, type SecretPlace } from './secret-places.ts';
 import {
   allowsNull,
   type NamedNode,
-  resolved,
+  resolveSchemaNode,
   type SchemaNode,
   type Snapshot,
-  typeOf,
-  variantsOf,
+  findSchemaType,
+  findSchemaVariants,
 } from './schema.ts';
 
 /** How a server reads what it was sent. */
@@ -42,18 +42,18 @@ const OPEN = new Set(['MCPOAuthTokenState', 'MCPOAuthClientInfoState']);
  * those of the snapshot. Source: contract "unknown keys are dropped without a word", "condenser_kind: no_op and back".
  */
 export function fit(reading: FitReading, node: SchemaNode, value: Json, at: Location): Verdict {
-  const { name, node: target } = resolved(reading.snapshot, node);
+  const { name, node: target } = resolveSchemaNode(reading.snapshot, node);
   if (value === null && (allowsNull(node) || allowsNull(target))) return good(null);
   if (target.anyOf !== undefined) return fitUnion(reading, target, value, at);
   if (target.properties !== undefined) return fitObject(reading, { name, node: target }, value, at);
-  if (typeOf(target) === 'object') return fitMap(reading, target, value, at);
-  if (typeOf(target) === 'array') return fitList(reading, target, value, at);
+  if (findSchemaType(target) === 'object') return fitMap(reading, target, value, at);
+  if (findSchemaType(target) === 'array') return fitList(reading, target, value, at);
   if (target.format === 'password') return fitSecret(reading, value, at);
   return fitScalar(target, { isNamed: name !== '' }, value, at);
 }
 
 function fitUnion(reading: FitReading, node: SchemaNode, value: Json, at: Location): Verdict {
-  const variants = variantsOf(reading.snapshot, node);
+  const variants = findSchemaVariants(reading.snapshot, node);
   if (variants === undefined) return fitAny(reading, node.anyOf ?? [], value, at);
   const { tag, byTag } = variants;
   const [usual] = byTag.values();
@@ -64,7 +64,7 @@ function fitUnion(reading: FitReading, node: SchemaNode, value: Json, at: Locati
     const msg = 'Input should be a valid dictionary or object to extract fields from';
     return bad('model_attributes_type', at, msg, value);
   }
-  const sent = memberOf(value, tag) ?? otherwise ?? null;
+  const sent = readOwnMember(value, tag) ?? otherwise ?? null;
   const name = typeof sent === 'string' ? sent : '';
   const variant = byTag.get(name);
   if (variant !== undefined) return fitObject(reading, variant, value, [...at, name]);
@@ -107,7 +107,7 @@ function fitAny(
   at: Location,
 ): Verdict {
   const verdicts = nodes.map((one) => fit(reading, one, value, at));
-  return verdicts.find(({ kind }) => kind === 'good') ?? allOf(verdicts);
+  return verdicts.find(({ kind }) => kind === 'good') ?? mergeVerdicts(verdicts);
 }
 
 function fitObject(
@@ -132,7 +132,7 @@ function fitObject(
       verdicts.push(bad('extra_forbidden', [...at, key], 'Extra inputs are not permitted', other));
     else if (OPEN.has(name) || node.additionalProperties === true) fitted.push([key, other]);
   }
-  const whole = allOf(verdicts);
+  const whole = mergeVerdicts(verdicts);
   return whole.kind === 'good' ? good(Object.fromEntries(fitted)) : whole;
 }
 
@@ -159,19 +159,19 @@ function fitMember(
   object: JsonObject,
   at: Location,
 ): Verdict {
-  const value = memberOf(object, key);
+  const value = readOwnMember(object, key);
   if (value !== undefined) return fit(reading, member, value, [...at, key]);
   if (node.required?.includes(key) === true)
     return bad('missing', [...at, key], 'Field required', object);
-  return good(leftOutValue(reading, member));
+  return good(computeDefault(reading, member));
 }
 
 /** The value of a member that was left out. An object without a default of its own is made of those of its members. */
-function leftOutValue(reading: FitReading, member: SchemaNode): Json {
-  const { node } = resolved(reading.snapshot, member);
+function computeDefault(reading: FitReading, member: SchemaNode): Json {
+  const { node } = resolveSchemaNode(reading.snapshot, member);
   const given = member.default !== undefined ? member.default : node.default;
   if (given === null || (given === undefined && allowsNull(member))) return null;
-  const text = JSON.stringify(given ?? (typeOf(node) === 'array' ? [] : {}));
+  const text = JSON.stringify(given ?? (findSchemaType(node) === 'array' ? [] : {}));
   const read = readJson(text);
   const verdict = read.kind === 'json' ? fit(reading, member, read.value, []) : crash;
   if (verdict.kind !== 'good') throw new Error('The snapshot has a default that does not fit.');
@@ -188,7 +188,7 @@ function fitMap(reading: FitReading, node: SchemaNode, value: Json, at: Location
   const verdicts = Object.entries(value).map(([name, one]) =>
     isSecret ? fitSecretOfMap(reading, one, [...at, name]) : fit(reading, item, one, [...at, name]),
   );
-  const whole = allOf(verdicts);
+  const whole = mergeVerdicts(verdicts);
   if (whole.kind !== 'good') return whole;
   const pairs = names.map((name, index) => [name, whole.value[index] ?? null] as const);
   return good(Object.fromEntries(pairs.filter(([, one]) => !isSecret || one !== null)));
@@ -197,19 +197,19 @@ function fitMap(reading: FitReading, node: SchemaNode, value: Json, at: Location
 function fitList(reading: FitReading, node: SchemaNode, value: Json, at: Location): Verdict {
   if (!isJsonList(value)) return bad('list_type', at, 'Input should be a valid list', value);
   const { items = {} } = node;
-  return allOf(value.map((one, index) => fit(reading, items, one, [...at, BigInt(index)])));
+  return mergeVerdicts(value.map((one, index) => fit(reading, items, one, [...at, BigInt(index)])));
 }
 
 /** The text of a secret; null if it stands for none. Source: contract "llm.api_key: a token of the server itself". */
 function fitSecret(reading: FitReading, value: Json, at: Location): Verdict {
   if (typeof value !== 'string') {
     const msg = 'Input should be a valid string';
-    return allOf([
+    return mergeVerdicts([
       bad('string_type', [...at, 'str'], msg, value),
       bad('string_type', [...at, SECRET_TEXT], msg, value),
     ]);
   }
-  return good(keptSecret(value, secretPlaceOf(at), reading.openToken));
+  return good(readSentSecret(value, findSecretPlace(at), reading.openToken));
 }
 
 /** How a server names its own reading of a secret, which it tries after that of a text. */
@@ -221,14 +221,14 @@ const SECRET_TEXT = (() => {
 
 /** A value of a map of secrets. Those of an agent's context may be objects that hold one. */
 function fitSecretOfMap(reading: FitReading, value: Json, at: Location): Verdict {
-  const isOfContext = secretPlaceOf(at) === 'context';
-  if (isOfContext && isJsonObject(value) && typeof memberOf(value, 'value') === 'string')
+  const isOfContext = findSecretPlace(at) === 'context';
+  if (isOfContext && isJsonObject(value) && typeof readOwnMember(value, 'value') === 'string')
     return good({ description: null, ...value });
   if (typeof value === 'string') return fitSecret(reading, value, at);
   return bad('string_type', at, 'Input should be a valid string', value);
 }
 
-function secretPlaceOf(at: Location): SecretPlace {
+function findSecretPlace(at: Location): SecretPlace {
   if (at.length === 1) return 'top';
   return at.at(-2) === 'secrets' && at.includes('agent_context') ? 'context' : 'elsewhere';
 }

@@ -13,13 +13,13 @@ export function refusalText(title: string, problems: readonly RuleProblem[]): st
   const count = `${problems.length} validation ${problems.length === 1 ? 'error' : 'errors'} for ${title}`;
   const each = problems.flatMap(({ type, loc, msg, input }) => [
     ...(loc.length === 0 ? [] : [loc.join('.')]),
-    `  ${msg} [type=${type}, input_value=${shortenedInput(pythonText(input))}, input_type=${pythonType(input)}]`,
+    `  ${msg} [type=${type}, input_value=${shortenInput(pythonText(input))}, input_type=${pythonType(input)}]`,
     `    For further information visit https://errors.pydantic.dev/2.12/v/${type}`,
   ]);
   return [count, ...each].join('\n');
 }
 
-function shortenedInput(text: string): string {
+function shortenInput(text: string): string {
   const characters = Array.from(text);
   if (characters.length <= LONGEST) return text;
   const before = characters.slice(0, KEPT_BEFORE).join('');

@@ -1,5 +1,5 @@
 import type { Call } from '../call.ts';
-import { type Answer, json, unauthorized } from '../http/answer.ts';
+import { type Answer, createJsonAnswer, unauthorized } from '../http/answer.ts';
 import { type Json, readJson } from '../json.ts';
 
 /** The part of JSON Schema that the snapshots of schemas/servers use. */
@@ -35,7 +35,7 @@ export interface NamedNode {
   readonly node: SchemaNode;
 }
 
-export function resolved({ $defs }: Snapshot, node: SchemaNode): NamedNode {
+export function resolveSchemaNode({ $defs }: Snapshot, node: SchemaNode): NamedNode {
   const name = node.$ref?.slice('#/$defs/'.length) ?? '';
   const target = $defs[name];
   return target === undefined ? { name: '', node } : { name, node: target };
@@ -47,7 +47,7 @@ export function allowsNull(node: SchemaNode): boolean {
 }
 
 /** The type of a schema, null aside. */
-export function typeOf({ type }: SchemaNode): string | undefined {
+export function findSchemaType({ type }: SchemaNode): string | undefined {
   if (typeof type === 'string') return type === 'null' ? undefined : type;
   return type?.find((one) => one !== 'null');
 }
@@ -59,8 +59,13 @@ export interface Variants {
 }
 
 /** Undefined if no one member tells the alternatives apart. */
-export function variantsOf(snapshot: Snapshot, { anyOf = [] }: SchemaNode): Variants | undefined {
-  const named = anyOf.filter(({ type }) => type !== 'null').map((one) => resolved(snapshot, one));
+export function findSchemaVariants(
+  snapshot: Snapshot,
+  { anyOf = [] }: SchemaNode,
+): Variants | undefined {
+  const named = anyOf
+    .filter(({ type }) => type !== 'null')
+    .map((one) => resolveSchemaNode(snapshot, one));
   const [first] = named;
   const tag = Object.entries(first?.node.properties ?? {}).find(
     ([, member]) => member.const !== undefined,
@@ -73,12 +78,12 @@ export function variantsOf(snapshot: Snapshot, { anyOf = [] }: SchemaNode): Vari
 }
 
 /** The schema in a generated module. */
-export function snapshotIn(text: string): Snapshot {
+export function parseSchemaSnapshot(text: string): Snapshot {
   return JSON.parse(text) as Snapshot;
 }
 
 /** An answer in a generated module. */
-export function answerIn(text: string): Json {
+export function parseAnswerModule(text: string): Json {
   const reading = readJson(text);
   if (reading.kind !== 'json') throw new Error('The generated answer is not JSON.');
   return reading.value;
@@ -86,5 +91,6 @@ export function answerIn(text: string): Json {
 
 /** What the server says of its own fields. Source: contract "schemas". */
 export function schemaAnswer(text: string): (call: Call) => Promise<Answer> {
-  return async ({ authorized }) => (authorized ? json(200, answerIn(text)) : unauthorized);
+  return async ({ authorized }) =>
+    authorized ? createJsonAnswer(200, parseAnswerModule(text)) : unauthorized;
 }

@@ -1,5 +1,11 @@
-import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import { type NamedNode, resolved, type SchemaNode, type Snapshot, variantsOf } from './schema.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, readOwnMember } from '../json.ts';
+import {
+  type NamedNode,
+  resolveSchemaNode,
+  type SchemaNode,
+  type Snapshot,
+  findSchemaVariants,
+} from './schema.ts';
 
 /** Where a secret is: among those of an agent's context or at the top of a record, where every text is one, or elsewhere. */
 export type SecretPlace = 'context' | 'top' | 'elsewhere';
@@ -14,7 +20,7 @@ const TOKEN = 'gAAAA';
  * The secret that a sent text stands for; null for none. The mask, an empty text and a token of another server stand for none.
  * Source: contract "llm.api_key: asterisks", "agent_context.secrets: what is no value elsewhere is kept here".
  */
-export function keptSecret(
+export function readSentSecret(
   text: string,
   place: SecretPlace,
   openToken: (text: string) => string | null,
@@ -41,7 +47,7 @@ export function withSecrets(
     plain: (text: string) => onSecret(text, false),
     context: (text: string) => onSecret(text, true),
   };
-  return replacedIn(snapshot, resolved(snapshot, node), value, places);
+  return replaceNodeSecrets(snapshot, resolveSchemaNode(snapshot, node), value, places);
 }
 
 interface Places {
@@ -49,7 +55,7 @@ interface Places {
   readonly context: (text: string) => Json;
 }
 
-function replacedIn(
+function replaceNodeSecrets(
   snapshot: Snapshot,
   { name, node: target }: NamedNode,
   value: Json,
@@ -58,11 +64,13 @@ function replacedIn(
   if (target.format === 'password') return secretReplaced(value, places.plain);
   if (target.anyOf !== undefined) {
     const variant = variantFor(snapshot, target, value);
-    return variant === undefined ? value : replacedIn(snapshot, variant, value, places);
+    return variant === undefined ? value : replaceNodeSecrets(snapshot, variant, value, places);
   }
   if (isJsonList(value) && target.items !== undefined) {
     const { items } = target;
-    return value.map((one) => replacedIn(snapshot, resolved(snapshot, items), one, places));
+    return value.map((one) =>
+      replaceNodeSecrets(snapshot, resolveSchemaNode(snapshot, items), one, places),
+    );
   }
   if (!isJsonObject(value)) return value;
   const { properties = {}, additionalProperties: others } = target;
@@ -73,7 +81,10 @@ function replacedIn(
     if (member === undefined) return [key, one] as const;
     const isContext = name === 'AgentContext' && key === 'secrets';
     const inner = isContext ? { ...places, plain: places.context } : places;
-    return [key, replacedIn(snapshot, resolved(snapshot, member), one, inner)] as const;
+    return [
+      key,
+      replaceNodeSecrets(snapshot, resolveSchemaNode(snapshot, member), one, inner),
+    ] as const;
   });
   return Object.fromEntries(
     members.filter(([key, one]) => !isSparse || !isTakenAway(value[key], one)),
@@ -90,27 +101,27 @@ function isTakenAway(before: Json | undefined, after: Json): boolean {
 function secretReplaced(value: Json, onText: (text: string) => Json): Json {
   if (typeof value === 'string') return value === '' ? value : onText(value);
   if (!isJsonObject(value)) return value;
-  const held = memberOf(value, 'value');
+  const held = readOwnMember(value, 'value');
   return typeof held === 'string' ? { ...value, value: onText(held) } : value;
 }
 
 function variantFor(snapshot: Snapshot, node: SchemaNode, value: Json): NamedNode | undefined {
   if (!isJsonObject(value)) return undefined;
-  const variants = variantsOf(snapshot, node);
+  const variants = findSchemaVariants(snapshot, node);
   if (variants === undefined) {
     const only = node.anyOf?.find(({ type }) => type !== 'null');
-    return only && resolved(snapshot, only);
+    return only && resolveSchemaNode(snapshot, only);
   }
-  const tag = memberOf(value, variants.tag);
+  const tag = readOwnMember(value, variants.tag);
   const [usual] = variants.byTag.values();
   return typeof tag === 'string' ? variants.byTag.get(tag) : usual;
 }
 
 /** Whether a record has a secret at a path. */
-export function isSet(record: JsonObject, path: readonly string[]): boolean {
+export function hasSecret(record: JsonObject, path: readonly string[]): boolean {
   let value: Json = record;
   for (const name of path) {
-    const next: Json | undefined = isJsonObject(value) ? memberOf(value, name) : undefined;
+    const next: Json | undefined = isJsonObject(value) ? readOwnMember(value, name) : undefined;
     if (next === undefined) return false;
     value = next;
   }

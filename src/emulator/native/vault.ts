@@ -29,12 +29,12 @@ const SALT = "setpoint's embedded service";
 export function openVault(apiKey: string | undefined): Vault {
   let drawn: Buffer | undefined;
   const key = () =>
-    (drawn ??= apiKey === undefined || apiKey === '' ? randomBytes(32) : derivedKey(apiKey));
+    (drawn ??= apiKey === undefined || apiKey === '' ? randomBytes(32) : deriveVaultKey(apiKey));
   const unknown = new Map<string, string>();
   const stands = new Map<string, string>();
-  const open = (token: string): string | null => openedToken(key(), token);
+  const open = (token: string): string | null => openSealedToken(key(), token);
   return {
-    seal: (text) => unknown.get(text) ?? sealed(key(), text),
+    seal: (text) => unknown.get(text) ?? sealText(key(), text),
     open,
     load: (token) => {
       const text = open(token);
@@ -51,7 +51,7 @@ export function openVault(apiKey: string | undefined): Vault {
 /** What was derived in this process; it takes long on purpose, and is the same each time. */
 const derived = new Map<string, Buffer>();
 
-function derivedKey(apiKey: string): Buffer {
+function deriveVaultKey(apiKey: string): Buffer {
   const key = derived.get(apiKey) ?? scryptSync(apiKey, SALT, 32);
   derived.set(apiKey, key);
   return key;
@@ -63,7 +63,7 @@ const IV = 16;
 const DIGEST = 32;
 
 /** A token as Python's cryptography makes it (Fernet), which is what a server answers and stores. */
-function sealed(key: Buffer, text: string): string {
+function sealText(key: Buffer, text: string): string {
   const head = Buffer.alloc(HEAD);
   head.writeUInt8(VERSION);
   head.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1000)), 1);
@@ -73,7 +73,7 @@ function sealed(key: Buffer, text: string): string {
   return Buffer.concat([body, tokenDigest(key, body)]).toString('base64url');
 }
 
-function openedToken(key: Buffer, token: string): string | null {
+function openSealedToken(key: Buffer, token: string): string | null {
   if (!/^gAAAA[\w-]*=*$/.test(token)) return null;
   const bytes = Buffer.from(token, 'base64url');
   const body = bytes.subarray(0, -DIGEST);

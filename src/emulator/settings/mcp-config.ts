@@ -3,13 +3,13 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  memberOf,
+  readOwnMember,
   readJson,
 } from '../json.ts';
 import {
-  allOf,
+  mergeVerdicts,
   bad,
-  badValue,
+  refuseValue,
   checkObject,
   crash,
   good,
@@ -39,7 +39,7 @@ export function mcpConfig(value: Json, at: Location): Verdict {
 
 function listOfUrls(entry: Rule): Rule {
   return (value, at) => {
-    const items = iterated(value);
+    const items = iterateMcpValue(value);
     return items === undefined ? crash : everyEntry(entry, items, at);
   };
 }
@@ -50,14 +50,14 @@ function stdioList(value: Json, at: Location): Verdict {
 }
 
 /** What a real server iterates over if it does not get a list: the characters of a string, the names of an object. */
-function iterated(value: Json): readonly Json[] | undefined {
+function iterateMcpValue(value: Json): readonly Json[] | undefined {
   if (isJsonList(value)) return value;
   if (typeof value === 'string') return Array.from(value);
   return isJsonObject(value) ? Object.keys(value) : undefined;
 }
 
 function everyEntry(entry: Rule, items: readonly Json[], at: Location): Verdict {
-  return allOf(items.map((item, index) => entry(item, [...at, BigInt(index)])));
+  return mergeVerdicts(items.map((item, index) => entry(item, [...at, BigInt(index)])));
 }
 
 const maxTimeoutSeconds = 3600n;
@@ -105,15 +105,15 @@ function urlAlone(value: Json): Json {
 
 function urlRule(value: string, at: Location): Verdict {
   const url = value.trim();
-  if (url === '') return badValue('URL cannot be empty', at, value);
+  if (url === '') return refuseValue('URL cannot be empty', at, value);
   const parts = /^([a-z][a-z\d+.-]*):(?:\/\/([^/?#]*))?/i.exec(url);
-  if (parts === null) return badValue('URL must include a scheme', at, value);
+  if (parts === null) return refuseValue('URL must include a scheme', at, value);
   const host = parts[2] ?? '';
   if (host === '' || host.includes('[') !== host.includes(']')) {
-    return badValue('URL must include a valid host', at, value);
+    return refuseValue('URL must include a valid host', at, value);
   }
   if (/^(?:http|ws)s?$/i.test(parts[1] ?? '')) return good(url);
-  return badValue('URL scheme must be http, https, ws or wss', at, value);
+  return refuseValue('URL scheme must be http, https, ws or wss', at, value);
 }
 
 /**
@@ -147,6 +147,6 @@ export function withServerMcp(own: JsonObject | undefined, stored: Json): Json {
 }
 
 function entries(config: Json, list: string): readonly Json[] {
-  const found = isJsonObject(config) ? memberOf(config, list) : undefined;
+  const found = isJsonObject(config) ? readOwnMember(config, list) : undefined;
   return found !== undefined && isJsonList(found) ? found : [];
 }

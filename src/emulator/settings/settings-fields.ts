@@ -1,7 +1,7 @@
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject, readOwnMember } from '../json.ts';
 import {
   bad,
-  badValue,
+  refuseValue,
   checkObject,
   good,
   type Location,
@@ -40,43 +40,43 @@ const condenserSize = integerWhere(
  * Source: specification 2.1; the contract cases "FIELD: null after a value" and "FIELD: left out after a value".
  */
 export const settingsFields: readonly SettingsField[] = [
-  wiped('language', textRule),
-  wiped('agent', textRule),
-  wiped('max_iterations', integerRule),
-  wiped('security_analyzer', textRule),
-  wiped('confirmation_mode', flagRule),
-  keptField('llm_model', textRule),
-  password('llm_api_key', 'kept'),
-  keptField('llm_base_url', textRule),
-  wiped('remote_runtime_resource_factor', integerRule),
+  createClearableField('language', textRule),
+  createClearableField('agent', textRule),
+  createClearableField('max_iterations', integerRule),
+  createClearableField('security_analyzer', textRule),
+  createClearableField('confirmation_mode', flagRule),
+  createSetOnlyField('llm_model', textRule),
+  createPasswordField('llm_api_key', 'kept'),
+  createSetOnlyField('llm_base_url', textRule),
+  createClearableField('remote_runtime_resource_factor', integerRule),
   { name: 'secrets_store', storage: 'discarded', onNull: 'wiped', rule: secretsStore, absent: {} },
   flagField('enable_default_condenser', true),
   flagField('enable_sound_notifications', false),
   flagField('enable_proactive_conversation_starters', true),
   flagField('enable_solvability_analysis', true),
-  keptField('user_consents_to_analytics', flagRule),
-  wiped('sandbox_base_container_image', textRule),
-  wiped('sandbox_runtime_container_image', textRule),
-  wiped('mcp_config', mcpConfig),
-  password('search_api_key', 'kept'),
-  password('sandbox_api_key', 'wiped'),
-  wiped('max_budget_per_task', fractionRule),
-  wiped('condenser_max_size', condenserSize),
-  wiped('email', textRule),
-  wiped('email_verified', flagRule),
-  wiped('git_user_name', textRule),
-  wiped('git_user_email', textRule),
+  createSetOnlyField('user_consents_to_analytics', flagRule),
+  createClearableField('sandbox_base_container_image', textRule),
+  createClearableField('sandbox_runtime_container_image', textRule),
+  createClearableField('mcp_config', mcpConfig),
+  createPasswordField('search_api_key', 'kept'),
+  createPasswordField('sandbox_api_key', 'wiped'),
+  createClearableField('max_budget_per_task', fractionRule),
+  createClearableField('condenser_max_size', condenserSize),
+  createClearableField('email', textRule),
+  createClearableField('email_verified', flagRule),
+  createClearableField('git_user_name', textRule),
+  createClearableField('git_user_email', textRule),
 ];
 
-function wiped(name: string, rule: Rule): SettingsField {
+function createClearableField(name: string, rule: Rule): SettingsField {
   return { name, storage: 'value', onNull: 'wiped', rule: nullable(rule), absent: null };
 }
 
-function keptField(name: string, rule: Rule): SettingsField {
+function createSetOnlyField(name: string, rule: Rule): SettingsField {
   return { name, storage: 'value', onNull: 'kept', rule: nullable(rule), absent: null };
 }
 
-function password(name: string, onNull: 'kept' | 'wiped'): SettingsField {
+function createPasswordField(name: string, onNull: 'kept' | 'wiped'): SettingsField {
   return { name, storage: 'password', onNull, rule: nullable(textRule), absent: null };
 }
 
@@ -85,7 +85,7 @@ function flagField(name: string, byDefault: boolean): SettingsField {
 }
 
 function secretsStore(value: Json, at: Location): Verdict {
-  return isJsonObject(value) ? good({}) : badValue('secrets_store must be an object', at, value);
+  return isJsonObject(value) ? good({}) : refuseValue('secrets_store must be an object', at, value);
 }
 
 /**
@@ -128,9 +128,9 @@ function nextValue(
   before: StoredSettings | undefined,
   sent: JsonObject,
 ): Json {
-  const value = memberOf(sent, field.name) ?? null;
+  const value = readOwnMember(sent, field.name) ?? null;
   if (value !== null || field.onNull === 'wiped' || before === undefined) return value;
-  return memberOf(before.values, field.name) ?? null;
+  return readOwnMember(before.values, field.name) ?? null;
 }
 
 function nextIsSet(
@@ -138,7 +138,7 @@ function nextIsSet(
   before: StoredSettings | undefined,
   sent: JsonObject,
 ): boolean {
-  const value = memberOf(sent, field.name);
+  const value = readOwnMember(sent, field.name);
   if (typeof value === 'string') return value.trim() !== '';
   return (
     field.onNull === 'kept' && before !== undefined && before.passwordsSet.includes(field.name)
@@ -155,7 +155,7 @@ export function loadAnswer(
   tokensSet: JsonObject,
 ): JsonObject {
   const fields = settingsFields.map(
-    (field) => [field.name, shownField(field, stored, serverMcp)] as const,
+    (field) => [field.name, createFieldAnswer(field, stored, serverMcp)] as const,
   );
   return {
     ...Object.fromEntries(fields),
@@ -165,13 +165,13 @@ export function loadAnswer(
   };
 }
 
-function shownField(
+function createFieldAnswer(
   field: SettingsField,
   stored: StoredSettings,
   serverMcp: JsonObject | undefined,
 ): Json {
   if (field.storage === 'password') return null;
   if (field.storage === 'discarded') return { provider_tokens: {} };
-  const value = memberOf(stored.values, field.name) ?? null;
+  const value = readOwnMember(stored.values, field.name) ?? null;
   return field.name === 'mcp_config' ? withServerMcp(serverMcp, value) : value;
 }

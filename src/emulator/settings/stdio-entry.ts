@@ -1,8 +1,8 @@
 import { isJsonList, isJsonObject, type Json } from '../json.ts';
 import {
-  allOf,
+  mergeVerdicts,
   bad,
-  badValue,
+  refuseValue,
   checkObject,
   crash,
   good,
@@ -13,7 +13,7 @@ import {
 import { textRule } from '../rules.ts';
 
 const members: readonly Member[] = [
-  { name: 'name', rule: nameRule },
+  { name: 'name', rule: checkServerName },
   { name: 'command', rule: commandRule },
   { name: 'args', rule: argsRule, absent: [] },
   { name: 'env', rule: envRule, absent: {} },
@@ -27,33 +27,37 @@ export function stdioEntry(value: Json, at: Location): Verdict {
   return checkObject(members, 'ignored', value, at);
 }
 
-function nameRule(value: Json, at: Location): Verdict {
+function checkServerName(value: Json, at: Location): Verdict {
   if (typeof value !== 'string') return crash;
   const name = value.trim();
-  if (name === '') return badValue('Server name cannot be empty', at, value);
+  if (name === '') return refuseValue('Server name cannot be empty', at, value);
   if (/^[\w-]+$/.test(name)) return good(name);
-  return badValue('Server name may hold letters, digits, hyphens and underscores only', at, value);
+  return refuseValue(
+    'Server name may hold letters, digits, hyphens and underscores only',
+    at,
+    value,
+  );
 }
 
 function commandRule(value: Json, at: Location): Verdict {
   if (typeof value !== 'string') return crash;
   const command = value.trim();
-  if (command === '') return badValue('Command cannot be empty', at, value);
+  if (command === '') return refuseValue('Command cannot be empty', at, value);
   if (!command.includes(' ')) return good(command);
-  return badValue('Command must be one executable without spaces', at, value);
+  return refuseValue('Command must be one executable without spaces', at, value);
 }
 
 function argsRule(value: Json, at: Location): Verdict {
   if (isEmptyOrFalse(value)) return good([]);
   if (typeof value === 'string') return argsOfLine(value, at);
   if (!isJsonList(value)) return bad('list_type', at, 'Input should be a valid list', value);
-  return allOf(value.map((item, index) => textRule(item, [...at, BigInt(index)])));
+  return mergeVerdicts(value.map((item, index) => textRule(item, [...at, BigInt(index)])));
 }
 
 function argsOfLine(line: string, at: Location): Verdict {
-  const split = shellWords(line.trim());
+  const split = parseShellWords(line.trim());
   if (split.kind === 'words') return good(split.words);
-  return badValue(`Invalid argument format: ${split.reason}`, at, line);
+  return refuseValue(`Invalid argument format: ${split.reason}`, at, line);
 }
 
 function envRule(value: Json, at: Location): Verdict {
@@ -61,7 +65,9 @@ function envRule(value: Json, at: Location): Verdict {
   if (typeof value === 'string') return envOfLine(value, at);
   if (!isJsonObject(value))
     return bad('dict_type', at, 'Input should be a valid dictionary', value);
-  const all = allOf(Object.entries(value).map(([name, item]) => textRule(item, [...at, name])));
+  const all = mergeVerdicts(
+    Object.entries(value).map(([name, item]) => textRule(item, [...at, name])),
+  );
   return all.kind === 'good' ? good(value) : all;
 }
 
@@ -73,7 +79,7 @@ function envOfLine(line: string, at: Location): Verdict {
     const equals = pair.indexOf('=');
     const name = pair.slice(0, equals).trim();
     if (equals < 0 || !/^[A-Za-z_]\w*$/.test(name)) {
-      return badValue('Environment variables must have the form NAME=VALUE', at, line);
+      return refuseValue('Environment variables must have the form NAME=VALUE', at, line);
     }
     entries.push([name, pair.slice(equals + 1)]);
   }
@@ -96,14 +102,14 @@ export type ShellWords =
  * backslashes keep them together. Inside double quotes a backslash escapes only `"` and itself.
  * Source: contract "mcp_config: stdio args as a shell line".
  */
-export function shellWords(line: string): ShellWords {
+export function parseShellWords(line: string): ShellWords {
   const piece = /([ \t\r\n]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|[^ \t\r\n'"\\]+/sy;
   const words: string[] = [];
   let word: string | undefined;
   while (piece.lastIndex < line.length) {
     const start = piece.lastIndex;
     const found = piece.exec(line);
-    if (found === null) return unfinished(line.charAt(start));
+    if (found === null) return createUnfinishedWords(line.charAt(start));
     const [whole, blanks, single, double, escaped] = found;
     if (blanks === undefined) {
       const text = single ?? double?.replaceAll(/\\(["\\])/g, '$1') ?? escaped ?? whole;
@@ -116,7 +122,7 @@ export function shellWords(line: string): ShellWords {
   return { kind: 'words', words: word === undefined ? words : [...words, word] };
 }
 
-function unfinished(mark: string): ShellWords {
+function createUnfinishedWords(mark: string): ShellWords {
   const reason = mark === '\\' ? 'No escaped character' : 'No closing quotation';
   return { kind: 'unfinished', reason };
 }

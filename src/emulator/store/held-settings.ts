@@ -1,4 +1,4 @@
-import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, readOwnMember } from '../json.ts';
 import { validateSettings } from '../settings/settings-fields.ts';
 import { mergeSettings, type StoredSettings } from '../settings/settings-fields.ts';
 
@@ -22,12 +22,12 @@ export function readHeldSettings(
 ): HeldSettings | undefined | 'unusable' {
   if (settings === null) return undefined;
   if (settings === undefined || !isJsonObject(settings)) return 'unusable';
-  const dialect = memberOf(settings, 'dialect');
-  const record = memberOf(settings, 'record');
+  const dialect = readOwnMember(settings, 'dialect');
+  const record = readOwnMember(settings, 'record');
   if (dialect === 'app-server' || dialect === 'agent-server')
     return record !== undefined && isJsonObject(record) ? { dialect, record } : 'unusable';
-  const passwordsSet = memberOf(settings, 'passwords_set');
-  const values = validValues(memberOf(settings, 'values') ?? null);
+  const passwordsSet = readOwnMember(settings, 'passwords_set');
+  const values = validValues(readOwnMember(settings, 'values') ?? null);
   if (values === undefined || passwordsSet === undefined || !isJsonList(passwordsSet))
     return 'unusable';
   const names = passwordsSet.filter((name) => typeof name === 'string');
@@ -48,29 +48,29 @@ function validValues(values: Json): JsonObject | undefined {
 const SET = 'gAAAA';
 
 /** The record that another dialect finds: the fields of settings-v0 at the top, as an upgraded server finds them in its file. */
-export function heldRecord(settings: HeldSettings): JsonObject {
+export function readHeldRecord(settings: HeldSettings): JsonObject {
   if (settings.dialect !== 'settings-v0') return settings.record;
   const passwords = settings.passwordsSet.map((name) => [name, SET] as const);
   return { ...settings.values, ...Object.fromEntries(passwords) };
 }
 
 /** What settings-v0 finds: the fields it knows by their names at the top; undefined if one has a value that it does not take. */
-export function heldFields(settings: HeldSettings): StoredSettings | undefined {
+export function readHeldFields(settings: HeldSettings): StoredSettings | undefined {
   if (settings.dialect === 'settings-v0') return settings;
   const verdict = validateSettings(settings.record);
   return verdict.kind === 'good' ? mergeSettings(undefined, verdict.value) : undefined;
 }
 
 /** The model that conversations get; null if none is chosen. */
-export function heldModel(settings: HeldSettings): string | null {
+export function readHeldModel(settings: HeldSettings): string | null {
   const [agent, llm] = ['agent_settings', 'llm'];
   let found: Json | undefined =
     settings.dialect === 'settings-v0'
-      ? memberOf(settings.values, 'llm_model')
-      : memberOf(settings.record, agent);
+      ? readOwnMember(settings.values, 'llm_model')
+      : readOwnMember(settings.record, agent);
   if (found !== undefined && isJsonObject(found)) {
-    const inner = memberOf(found, llm);
-    found = inner !== undefined && isJsonObject(inner) ? memberOf(inner, 'model') : undefined;
+    const inner = readOwnMember(found, llm);
+    found = inner !== undefined && isJsonObject(inner) ? readOwnMember(inner, 'model') : undefined;
   }
   return typeof found === 'string' ? found : null;
 }

@@ -2,11 +2,17 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  memberOf,
+  readOwnMember,
   readJson,
   writeJson,
 } from '../json.ts';
-import { listOf, noV1Lists, readV1Lists, type V1Lists, writeV1Lists } from '../v1/stored.ts';
+import {
+  parseStoredList,
+  noV1Lists,
+  readV1Lists,
+  type V1Lists,
+  writeV1Lists,
+} from '../v1/stored.ts';
 import { type HeldSettings, readHeldSettings, writeHeldSettings } from './held-settings.ts';
 
 const writtenBy = "setpoint's embedded service";
@@ -58,21 +64,24 @@ export function readStoreDocument(text: string): StoreReading {
   const reading = readJson(text);
   if (reading.kind !== 'json') return unusable('it is not JSON');
   const document = reading.value;
-  if (!isJsonObject(document) || memberOf(document, 'written_by') !== writtenBy) {
+  if (!isJsonObject(document) || readOwnMember(document, 'written_by') !== writtenBy) {
     return unusable(`it was not written by ${writtenBy}`);
   }
-  if (memberOf(document, 'format_version') !== formatVersion) {
+  if (readOwnMember(document, 'format_version') !== formatVersion) {
     return unusable(`its format_version is not ${formatVersion}`);
   }
-  const settings = readHeldSettings(memberOf(document, 'settings'));
+  const settings = readHeldSettings(readOwnMember(document, 'settings'));
   if (settings === 'unusable') return unusable('its settings are not what the service writes');
-  const held = memberOf(document, 'custom_secrets') ?? null;
-  const secrets = held === null ? undefined : listOf(held, readStoredSecret);
+  const held = readOwnMember(document, 'custom_secrets') ?? null;
+  const secrets = held === null ? undefined : parseStoredList(held, readStoredSecret);
   if (held !== null && secrets === undefined)
     return unusable('its custom secrets are not what the service writes');
-  const gitTokens = listOf(memberOf(document, 'git_tokens') ?? [], readStoredGitToken);
+  const gitTokens = parseStoredList(
+    readOwnMember(document, 'git_tokens') ?? [],
+    readStoredGitToken,
+  );
   if (gitTokens === undefined) return unusable('its git tokens are not what the service writes');
-  const collections = memberOf(document, 'collections') ?? {};
+  const collections = readOwnMember(document, 'collections') ?? {};
   if (!isJsonObject(collections))
     return unusable('its collections are not what the service writes');
   const lists = readV1Lists(document);
@@ -98,9 +107,9 @@ function writeStoredSecret({ name, token, description }: StoredSecret): JsonObje
 /** The secret in a store's text, or undefined if the value is not one. */
 function readStoredSecret(value: Json): StoredSecret | undefined {
   if (!isJsonObject(value)) return undefined;
-  const name = memberOf(value, 'name');
-  const token = memberOf(value, 'value');
-  const description = memberOf(value, 'description');
+  const name = readOwnMember(value, 'name');
+  const token = readOwnMember(value, 'value');
+  const description = readOwnMember(value, 'description');
   if (typeof name !== 'string' || typeof token !== 'string') return undefined;
   if (description !== null && typeof description !== 'string') return undefined;
   return { name, token, description };
@@ -121,10 +130,10 @@ function writeStoredGitToken({ name, token, host, userId }: StoredGitToken): Jso
 /** The git token in a store's text, or undefined if the value is not one. */
 function readStoredGitToken(value: Json): StoredGitToken | undefined {
   if (!isJsonObject(value)) return undefined;
-  const name = memberOf(value, 'name');
-  const token = memberOf(value, 'token');
-  const host = memberOf(value, 'host');
-  const userId = memberOf(value, 'user_id');
+  const name = readOwnMember(value, 'name');
+  const token = readOwnMember(value, 'token');
+  const host = readOwnMember(value, 'host');
+  const userId = readOwnMember(value, 'user_id');
   if (typeof name !== 'string' || typeof token !== 'string') return undefined;
   if (host !== null && typeof host !== 'string') return undefined;
   if (userId !== null && typeof userId !== 'string') return undefined;

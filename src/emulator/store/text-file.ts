@@ -26,14 +26,14 @@ export function textInMemory(): TextPlace {
 export function textInFile(path: string): TextPlace {
   const target = resolve(path);
   return {
-    read: () => readIfThere(target),
-    write: (text) => replace(target, text),
+    read: () => readFileIfExists(target),
+    write: (text) => replaceTextFile(target, text),
   };
 }
 
 const largest = 64 * 1_048_576;
 
-async function readIfThere(path: string): Promise<string | undefined> {
+async function readFileIfExists(path: string): Promise<string | undefined> {
   try {
     return await readRegularFile(path, largest);
   } catch (error) {
@@ -63,7 +63,7 @@ async function readRegularFile(path: string, most: number): Promise<string> {
   }
 }
 
-async function replace(target: string, text: string): Promise<void> {
+async function replaceTextFile(target: string, text: string): Promise<void> {
   if (Buffer.byteLength(text) > largest)
     throw new Error(`The store would hold more than ${largest} bytes.`);
   const folder = dirname(target);
@@ -76,7 +76,7 @@ async function replace(target: string, text: string): Promise<void> {
     await rm(aside, { force: true });
     throw error;
   }
-  await syncFolder(folder);
+  await flushStoreFolder(folder);
 }
 
 async function writeSynced(path: string, text: string): Promise<void> {
@@ -89,7 +89,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-async function syncFolder(folder: string): Promise<void> {
+async function flushStoreFolder(folder: string): Promise<void> {
   // Windows opens no folders, and its renames need no such sync.
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');

@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { answerPage, readIds } from '../http/query.ts';
-import { type Answer, json, unauthorized, unprocessable, detail } from '../http/answer.ts';
+import {
+  type Answer,
+  createJsonAnswer,
+  unauthorized,
+  unprocessable,
+  detail,
+} from '../http/answer.ts';
 import type { Call, Service, Routes } from '../call.ts';
 import { decodeBody } from '../http/body.ts';
-import { type JsonObject, isJsonObject, memberOf, type Json } from '../json.ts';
+import { type JsonObject, isJsonObject, readOwnMember, type Json } from '../json.ts';
 import {
   startTaskStage,
   type StartTaskStage,
@@ -22,7 +28,7 @@ import {
   agentServerUrl,
 } from './sandboxes.ts';
 import type { Knobs } from '../options.ts';
-import { heldModel } from '../store/held-settings.ts';
+import { readHeldModel } from '../store/held-settings.ts';
 import {
   bad,
   checkObject,
@@ -56,8 +62,8 @@ async function startConversation(call: Call): Promise<Answer> {
   return service.store.update((before) => {
     const now = service.now();
     const { contents, task } = beginStartTask(before, start, service.knobs, now);
-    const { stage } = startOf(task, contents, service, now);
-    return { contents, answer: json(200, startTaskRecord(task, stage)) };
+    const { stage } = createStartAnswer(task, contents, service, now);
+    return { contents, answer: createJsonAnswer(200, startTaskRecord(task, stage)) };
   });
 }
 
@@ -73,7 +79,7 @@ async function getConversations(call: Call): Promise<Answer> {
   const asked = readIds(query);
   if (asked.kind === 'refused') return asked.answer;
   const all = await conversations(service);
-  return json(
+  return createJsonAnswer(
     200,
     asked.ids.map((id) => all.find((one) => one['id'] === id) ?? null),
   );
@@ -94,9 +100,11 @@ async function getStartTasks({ service, authorized, query }: Call): Promise<Answ
   const now = service.now();
   const records = asked.ids.map((id) => {
     const task = contents.startTasks.find((one) => one.id === id);
-    return task ? startTaskRecord(task, startOf(task, contents, service, now).stage) : null;
+    return task
+      ? startTaskRecord(task, createStartAnswer(task, contents, service, now).stage)
+      : null;
   });
-  return json(200, records);
+  return createJsonAnswer(200, records);
 }
 
 /** The conversations whose start is READY, newest first. */
@@ -104,7 +112,7 @@ async function conversations(service: Service): Promise<readonly JsonObject[]> {
   const contents = await service.store.read();
   const now = service.now();
   return contents.startTasks
-    .map((task) => startOf(task, contents, service, now))
+    .map((task) => createStartAnswer(task, contents, service, now))
     .filter(({ stage }) => stage.status === 'READY')
     .toSorted((one, other) => one.stage.since - other.stage.since)
     .toReversed()
@@ -114,7 +122,7 @@ async function conversations(service: Service): Promise<readonly JsonObject[]> {
 }
 
 /** The start of a conversation, the stage it has reached, and its sandbox. */
-function startOf(
+function createStartAnswer(
   task: StoredStartTask,
   { sandboxes }: StoreContents,
   { knobs }: Service,
@@ -154,7 +162,7 @@ function beginStartTask(
     runs: request.runs,
     sandbox: sandbox && { id: sandbox.id, startedAt: sandbox.startedAt },
     settingsStored: settings !== undefined,
-    model: request.model ?? (settings === undefined ? null : heldModel(settings)),
+    model: request.model ?? (settings === undefined ? null : readHeldModel(settings)),
     failure: problem === null ? null : { at: now, detail: problem },
   };
   return { contents: { ...contents, startTasks: [...contents.startTasks, task] }, task };
@@ -213,19 +221,19 @@ function readStartRequest(body: Json): StartRequest | readonly RuleProblem[] {
       : checkObject(startMembers, 'ignored', body, ['body']);
   if (verdict.kind !== 'good' || !isJsonObject(body))
     return verdict.kind === 'bad' ? verdict.problems : [];
-  const message = memberOf(verdict.value, 'initial_message') ?? null;
+  const message = readOwnMember(verdict.value, 'initial_message') ?? null;
   return {
     body,
     sandboxId: textMember(verdict.value, 'sandbox_id'),
     title: textMember(verdict.value, 'title'),
     model: textMember(verdict.value, 'llm_model'),
-    runs: isJsonObject(message) && memberOf(message, 'run') === true,
+    runs: isJsonObject(message) && readOwnMember(message, 'run') === true,
   };
 }
 
 /** A real server treats an empty text like none. */
 function textMember(object: JsonObject, name: string): string | null {
-  const value = memberOf(object, name);
+  const value = readOwnMember(object, name);
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
@@ -300,12 +308,12 @@ function executionStatus(
 
 /** DELETE of a conversation on releases from 1.9 on. Its sandbox ends with it if no other conversation is there. Source: behaviour 3.4. */
 export const appServerDeletion: Routes = [
-  ['/api/v1/app-conversations/{id}', { DELETE: (call) => deleted(call, APP_SERVER) }],
+  ['/api/v1/app-conversations/{id}', { DELETE: (call) => deleteConversation(call, APP_SERVER) }],
 ];
 
 /** DELETE of a conversation on 0.62.0: the sandbox ends with it, whoever else is there. Source: behaviour 3.4. */
 export const settingsV0Deletion: Routes = [
-  ['/api/conversations/{id}', { DELETE: (call) => deleted(call, SETTINGS_V0) }],
+  ['/api/conversations/{id}', { DELETE: (call) => deleteConversation(call, SETTINGS_V0) }],
 ];
 
 interface Deletion {
@@ -317,20 +325,20 @@ interface Deletion {
 }
 
 const APP_SERVER: Deletion = {
-  done: json(200, { success: true }),
+  done: createJsonAnswer(200, { success: true }),
   malformed: detail(400, 'Invalid conversation ID format'),
   absent: detail(404, 'Conversation not found'),
   sparesShared: true,
 };
 
 const SETTINGS_V0: Deletion = {
-  done: json(200, true),
-  malformed: json(200, false),
-  absent: json(200, false),
+  done: createJsonAnswer(200, true),
+  malformed: createJsonAnswer(200, false),
+  absent: createJsonAnswer(200, false),
   sparesShared: false,
 };
 
-async function deleted(
+async function deleteConversation(
   { service, authorized, id }: Call,
   { done, malformed, absent, sparesShared }: Deletion,
 ): Promise<Answer> {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Call, Service, Routes } from '../call.ts';
-import { type Answer, detail, json, unauthorized } from '../http/answer.ts';
+import { type Answer, detail, createJsonAnswer, unauthorized } from '../http/answer.ts';
 import { answerPage } from '../http/query.ts';
 import type { JsonObject } from '../json.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import {
   type StoredSandbox,
   sandboxStatus,
-  isUnderWay,
+  isStarting,
   startTaskStage,
   type StoredStartTask,
 } from './stored.ts';
@@ -15,7 +15,7 @@ import type { Knobs } from '../options.ts';
 
 /** The paths of sandboxes and their specs. */
 export const sandboxRoutes: Routes = [
-  ['/api/v1/sandboxes', { POST: startSandbox }],
+  ['/api/v1/sandboxes', { POST: handleSandboxStart }],
   ['/api/v1/sandboxes/search', { GET: searchSandboxes }],
   ['/api/v1/sandboxes/{id}/pause', { POST: pauseSandbox }],
   ['/api/v1/sandboxes/{id}/resume', { POST: resumeSandbox }],
@@ -25,7 +25,7 @@ export const sandboxRoutes: Routes = [
 /** The error that a real server reports if there is no room. */
 export const noRoom = 'max_num_sandboxes must be greater than 0';
 
-const success = json(200, { success: true });
+const success = createJsonAnswer(200, { success: true });
 const notFound = detail(404, 'Not Found');
 const limitReached = detail(500, noRoom);
 
@@ -45,7 +45,7 @@ async function searchSandboxes(call: Call): Promise<Answer> {
  * POST /api/v1/sandboxes: the spec is a parameter of the query, a body is ignored, and each call starts one more.
  * Source: specification 4.1; behaviour 3.2: room is made before the spec is looked up, an unknown spec is a crash.
  */
-async function startSandbox({ service, authorized, query }: Call): Promise<Answer> {
+async function handleSandboxStart({ service, authorized, query }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
   const { store, knobs } = service;
   const specId = query.getAll('sandbox_spec_id').at(-1) ?? knobs.specs[0];
@@ -55,7 +55,7 @@ async function startSandbox({ service, authorized, query }: Call): Promise<Answe
     if (contents === undefined) return { contents: before, answer: limitReached };
     if (!knobs.specs.includes(specId)) return { contents, answer: { kind: 'crash' } };
     const begun = beginSandbox(contents, specId, knobs, now);
-    const answer = json(200, sandboxRecord(begun.sandbox, service, now));
+    const answer = createJsonAnswer(200, sandboxRecord(begun.sandbox, service, now));
     return { contents: begun.contents, answer };
   });
 }
@@ -184,7 +184,7 @@ function pauseSandboxes(
   const cutShort = (task: StoredStartTask): boolean => {
     if (task.failure !== null) return false;
     const sandbox = toPause.find(({ id }) => id === task.sandbox?.id);
-    return sandbox !== undefined && isUnderWay(startTaskStage(task, sandbox.becomes, startMs, now));
+    return sandbox !== undefined && isStarting(startTaskStage(task, sandbox.becomes, startMs, now));
   };
   return {
     ...before,
@@ -226,7 +226,7 @@ function sandboxRecord(
     sandbox_spec_id: sandbox.specId,
     status,
     session_api_key: key,
-    exposed_urls: key === null ? null : exposedUrls(sandbox.id, key),
+    exposed_urls: key === null ? null : listExposedUrls(sandbox.id, key),
     created_at: new Date(sandbox.createdAt).toISOString(),
   };
 }
@@ -236,7 +236,7 @@ export function agentServerUrl(sandboxId: string): string {
   return `https://sandboxes.invalid/${sandboxId}`;
 }
 
-function exposedUrls(id: string, key: string): readonly JsonObject[] {
+function listExposedUrls(id: string, key: string): readonly JsonObject[] {
   const editor = `${agentServerUrl(id)}/vscode/?tkn=${key}&folder=/workspace/project`;
   return [
     { name: 'AGENT_SERVER', url: agentServerUrl(id) },

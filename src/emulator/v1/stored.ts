@@ -1,4 +1,4 @@
-import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, readOwnMember } from '../json.ts';
 import { isServedState, type SandboxOutcome } from '../options.ts';
 
 /** What is remembered beside settings and secrets, oldest first. */
@@ -19,14 +19,17 @@ export function writeV1Lists({ sandboxes, startTasks }: V1Lists): JsonObject {
 
 /** The lists in a store's text, or what of it is none of theirs. Stores of old have no such lists. */
 export function readV1Lists(document: JsonObject): V1Lists | string {
-  const sandboxes = listOf(memberOf(document, 'sandboxes') ?? [], readStoredSandbox);
+  const sandboxes = parseStoredList(readOwnMember(document, 'sandboxes') ?? [], readStoredSandbox);
   if (sandboxes === undefined) return 'sandboxes';
-  const startTasks = listOf(memberOf(document, 'start_tasks') ?? [], readStoredStartTask);
+  const startTasks = parseStoredList(
+    readOwnMember(document, 'start_tasks') ?? [],
+    readStoredStartTask,
+  );
   return startTasks === undefined ? 'start tasks' : { sandboxes, startTasks };
 }
 
 /** A stored list, or undefined if it, or an item of it, is not what was written. */
-export function listOf<T>(
+export function parseStoredList<T>(
   value: Json,
   read: (item: Json) => T | undefined,
 ): readonly T[] | undefined {
@@ -60,12 +63,12 @@ function writeStoredSandbox(sandbox: StoredSandbox): JsonObject {
 /** The sandbox in a store's text, or undefined if the value is not one. */
 function readStoredSandbox(value: Json): StoredSandbox | undefined {
   if (!isJsonObject(value)) return undefined;
-  const id = memberOf(value, 'id');
-  const specId = memberOf(value, 'sandbox_spec_id');
-  const becomes = memberOf(value, 'becomes');
-  const createdAt = storedTime(memberOf(value, 'created_at'));
-  const startedAt = storedTime(memberOf(value, 'started_at'));
-  const paused = memberOf(value, 'paused');
+  const id = readOwnMember(value, 'id');
+  const specId = readOwnMember(value, 'sandbox_spec_id');
+  const becomes = readOwnMember(value, 'becomes');
+  const createdAt = parseStoredTime(readOwnMember(value, 'created_at'));
+  const startedAt = parseStoredTime(readOwnMember(value, 'started_at'));
+  const paused = readOwnMember(value, 'paused');
   if (typeof id !== 'string' || typeof specId !== 'string' || !isServedState(becomes))
     return undefined;
   if (createdAt === undefined || startedAt === undefined || typeof paused !== 'boolean')
@@ -114,16 +117,16 @@ function writeStoredStartTask(task: StoredStartTask): JsonObject {
 /** The task in a store's text, or undefined if the value is not one. */
 function readStoredStartTask(value: Json): StoredStartTask | undefined {
   if (!isJsonObject(value)) return undefined;
-  const id = memberOf(value, 'id');
-  const conversationId = memberOf(value, 'conversation_id');
-  const createdAt = storedTime(memberOf(value, 'created_at'));
-  const request = memberOf(value, 'request');
-  const title = memberOf(value, 'title');
-  const runs = memberOf(value, 'runs');
-  const sandbox = readSandbox(memberOf(value, 'sandbox'));
-  const settingsStored = memberOf(value, 'settings_stored');
-  const model = memberOf(value, 'llm_model');
-  const failure = readFailure(memberOf(value, 'failure'));
+  const id = readOwnMember(value, 'id');
+  const conversationId = readOwnMember(value, 'conversation_id');
+  const createdAt = parseStoredTime(readOwnMember(value, 'created_at'));
+  const request = readOwnMember(value, 'request');
+  const title = readOwnMember(value, 'title');
+  const runs = readOwnMember(value, 'runs');
+  const sandbox = readSandbox(readOwnMember(value, 'sandbox'));
+  const settingsStored = readOwnMember(value, 'settings_stored');
+  const model = readOwnMember(value, 'llm_model');
+  const failure = readFailure(readOwnMember(value, 'failure'));
   if (!isId(id) || !isId(conversationId) || createdAt === undefined) return undefined;
   if (request === undefined || !isJsonObject(request)) return undefined;
   if (sandbox === undefined || failure === undefined) return undefined;
@@ -144,16 +147,16 @@ function isTextOrNull(value: Json | undefined): value is string | null {
 function readSandbox(value: Json | undefined): StoredStartTask['sandbox'] | undefined {
   if (value === null) return null;
   if (value === undefined || !isJsonObject(value)) return undefined;
-  const id = memberOf(value, 'id');
-  const startedAt = storedTime(memberOf(value, 'started_at'));
+  const id = readOwnMember(value, 'id');
+  const startedAt = parseStoredTime(readOwnMember(value, 'started_at'));
   return typeof id === 'string' && startedAt !== undefined ? { id, startedAt } : undefined;
 }
 
 function readFailure(value: Json | undefined): StoredStartTask['failure'] | undefined {
   if (value === null) return null;
   if (value === undefined || !isJsonObject(value)) return undefined;
-  const at = storedTime(memberOf(value, 'at'));
-  const detail = memberOf(value, 'detail');
+  const at = parseStoredTime(readOwnMember(value, 'at'));
+  const detail = readOwnMember(value, 'detail');
   return at !== undefined && typeof detail === 'string' ? { at, detail } : undefined;
 }
 
@@ -161,7 +164,7 @@ function readFailure(value: Json | undefined): StoredStartTask['failure'] | unde
 const last = 8_640_000_000_000_000n;
 
 /** A stored time, in milliseconds since 1970, or undefined if the value is not one. */
-function storedTime(value: Json | undefined): number | undefined {
+function parseStoredTime(value: Json | undefined): number | undefined {
   return typeof value === 'bigint' && value >= 0n && value <= last ? Number(value) : undefined;
 }
 
@@ -179,12 +182,16 @@ const settled: Readonly<Record<SandboxOutcome, SandboxStatus>> = {
 export function sandboxStatus(sandbox: StoredSandbox, startMs: number, now: number): SandboxStatus {
   const { becomes, startedAt, paused } = sandbox;
   if (paused) return 'PAUSED';
-  if (now >= settledAt(becomes, startedAt, startMs)) return settled[becomes];
+  if (now >= computeSettleTime(becomes, startedAt, startMs)) return settled[becomes];
   return now < startedAt + startMs ? 'STARTING' : 'ERROR';
 }
 
 /** When a sandbox that was started at `startedAt` reaches its final status. */
-export function settledAt(becomes: SandboxOutcome, startedAt: number, startMs: number): number {
+export function computeSettleTime(
+  becomes: SandboxOutcome,
+  startedAt: number,
+  startMs: number,
+): number {
   return startedAt + (becomes === 'flapping' ? 2 * startMs : startMs);
 }
 
@@ -217,7 +224,7 @@ export function startTaskStage(
   return [first, ...all].findLast(({ since }) => since <= now) ?? first;
 }
 
-export function isUnderWay({ status }: StartTaskStage): boolean {
+export function isStarting({ status }: StartTaskStage): boolean {
   return status !== 'READY' && status !== 'ERROR';
 }
 
@@ -229,13 +236,17 @@ function stages(
   if (sandbox === null) return [];
   const step = startMs / 5;
   const waiting = stage('WAITING_FOR_SANDBOX', createdAt + step);
-  const upAt = Math.max(waiting.since, settledAt(becomes, sandbox.startedAt, startMs));
+  const upAt = Math.max(waiting.since, computeSettleTime(becomes, sandbox.startedAt, startMs));
   if (becomes === 'error' || becomes === 'missing')
-    return [waiting, failedStage(upAt, `Sandbox status: ${becomes.toUpperCase()}`)];
+    return [waiting, createFailedStage(upAt, `Sandbox status: ${becomes.toUpperCase()}`)];
   const taken = steps.map((status, index) => stage(status, upAt + index * step));
   // The settings are checked only now: the sandbox that was started for the conversation stays.
   if (!settingsStored)
-    return [waiting, ...taken.slice(0, -1), failedStage(upAt + 3 * step, 'No settings are stored')];
+    return [
+      waiting,
+      ...taken.slice(0, -1),
+      createFailedStage(upAt + 3 * step, 'No settings are stored'),
+    ];
   return [waiting, ...taken, stage('READY', upAt + steps.length * step)];
 }
 
@@ -245,7 +256,7 @@ function untilFailure(
   earliest: number,
 ): readonly StartTaskStage[] {
   if (failure === null) return planned;
-  const end = failedStage(Math.max(failure.at, earliest), failure.detail);
+  const end = createFailedStage(Math.max(failure.at, earliest), failure.detail);
   return [...planned.filter(({ since }) => since < end.since), end];
 }
 
@@ -253,6 +264,6 @@ function stage(status: StartTaskStage['status'], since: number): StartTaskStage 
   return { status, since, detail: null };
 }
 
-function failedStage(since: number, detail: string): StartTaskStage {
+function createFailedStage(since: number, detail: string): StartTaskStage {
   return { status: 'ERROR', since, detail };
 }

@@ -1,12 +1,19 @@
-import { bareUrl, isLoopback } from '../model/address.ts';
+import { bareUrl, isLoopbackHost } from '../model/address.ts';
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
 import { itemNamed, itemsDeclared } from '../model/collection.ts';
-import { entryPaths, pathedEntries } from '../model/mcp.ts';
-import { factsAt, placesWithin } from '../model/path-facts.ts';
+import { entryPaths, listPathedEntries } from '../model/mcp.ts';
+import { findPathFacts, placesWithin } from '../model/path-facts.ts';
 import { formatPath, isWithin, type Path, type Source } from '../model/path.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState } from '../model/state.ts';
-import { holdsNothing, isEmpty, isRecord, secretsIn, valueAt, type Value } from '../model/value.ts';
+import {
+  holdsNothing,
+  isEmpty,
+  isRecord,
+  collectSecrets,
+  readPath,
+  type Value,
+} from '../model/value.ts';
 import { originProblem, type TravelPolicy, type TravelProblem } from './key-travel.ts';
 
 type Declared = Pick<DesiredState, 'items' | 'fields'>;
@@ -52,13 +59,13 @@ function itemAddresses(desired: Declared): readonly DeclaredAddress[] {
       const path = [form.block, item.name];
       const declaredAt = (place: Path): Value | undefined => {
         const [first = '', ...inner] = place.slice(path.length);
-        const { item: block } = factsAt([...path, first]);
+        const { item: block } = findPathFacts([...path, first]);
         const named = members?.[first];
         if (block === null || typeof named !== 'string')
-          return valueAt(members ?? null, [first, ...inner]);
-        return valueAt(itemNamed(desired, { block }, named)?.members ?? null, inner);
+          return readPath(members ?? null, [first, ...inner]);
+        return readPath(itemNamed(desired, { block }, named)?.members ?? null, inner);
       };
-      return addressesIn(path, declaredAt).map((one) => ({ ...one, source }));
+      return listAddressesInside(path, declaredAt).map((one) => ({ ...one, source }));
     }),
   );
 }
@@ -68,12 +75,12 @@ function settingsAddresses(desired: Declared): readonly DeclaredAddress[] {
   const declaredAt = (place: Path): Value | undefined => {
     const around = fields.find(({ field }) => isWithin(place, field.place));
     const inside = place.slice(around?.field.place.length);
-    return inside.length === 0 ? around?.value : valueAt(around?.value, inside);
+    return inside.length === 0 ? around?.value : readPath(around?.value, inside);
   };
   return fields.flatMap((declared): readonly DeclaredAddress[] => {
     const { field, source } = declared;
     if (field.name === 'mcp_config') return serverAddresses(declared);
-    return addressesIn(field.place, declaredAt).map((one) => ({
+    return listAddressesInside(field.place, declaredAt).map((one) => ({
       ...one,
       path: field.place.length === one.path.length ? field.path : one.path,
       source: source(),
@@ -82,12 +89,12 @@ function settingsAddresses(desired: Declared): readonly DeclaredAddress[] {
 }
 
 /** The addresses at a place and inside it. */
-function addressesIn(
+function listAddressesInside(
   path: Path,
   declaredAt: (place: Path) => Value | undefined,
 ): readonly Omit<DeclaredAddress, 'source'>[] {
   return [path, ...placesWithin(path)].flatMap((place) => {
-    const { address } = factsAt(place);
+    const { address } = findPathFacts(place);
     const host = declaredAt(place);
     if (address?.by !== 'url' || host === undefined) return [];
     const credentials = address.sends.flat().flatMap((one) => declaredAt(one) ?? []);
@@ -97,12 +104,12 @@ function addressesIn(
 
 /** A write takes the stored credentials of an mcp server away if its address moves: only those that are declared are sent. */
 function serverAddresses(declared: DesiredField): readonly DeclaredAddress[] {
-  return pathedEntries(declared.value, entryPaths(declared)).flatMap(({ entry, path }) => {
+  return listPathedEntries(declared.value, entryPaths(declared)).flatMap(({ entry, path }) => {
     const { url, ...others } = entry;
     if (url === undefined) return [];
     const at = [...path, 'url'];
-    const sent = factsAt(at).address?.sends.flat() ?? [];
-    const credentials = sent.flatMap((place) => secretsIn(others[place.at(-1) ?? '']));
+    const sent = findPathFacts(at).address?.sends.flat() ?? [];
+    const credentials = sent.flatMap((place) => collectSecrets(others[place.at(-1) ?? '']));
     return [{ path: at, host: url, credentials, isNew: true, source: declared.source() }];
   });
 }
@@ -121,5 +128,5 @@ function problemOfHost(host: Value, policy: TravelPolicy): TravelProblem | null 
       hint: 'Write a host, such as gitlab.example.com.',
     };
   const url = new URL(address);
-  return isLoopback(url.hostname) ? null : originProblem(url, shown, policy);
+  return isLoopbackHost(url.hostname) ? null : originProblem(url, shown, policy);
 }

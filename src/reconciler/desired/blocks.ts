@@ -1,7 +1,7 @@
 import {
   type Node,
   member,
-  memberAt,
+  findMember,
   overlay,
   type MapNode,
   type Member,
@@ -68,7 +68,7 @@ export function eachBlock(of: (block: Block<BlockName>) => Node | undefined): Bl
   return blocks as Blocks;
 }
 
-export function isBlock(key: string): key is BlockName {
+export function isBlockName(key: string): key is BlockName {
   return BLOCKS.some(({ name }) => name === key);
 }
 
@@ -83,15 +83,17 @@ export const REFERRING = BLOCKS.filter((block: Block) => block.textKind !== unde
 );
 
 /** The block that a path of the file leads into, however it is spelled, and the path inside it; null for what no block holds. */
-export function blockAt(path: FilePath): { readonly block: Block; readonly path: FilePath } | null {
+export function findBlock(
+  path: FilePath,
+): { readonly block: Block; readonly path: FilePath } | null {
   const [name, ...rest] = inOwnBlock(inBlock(path));
   const block = BLOCKS.find((one) => one.name === name);
   return block === undefined ? null : { block, path: rest };
 }
 
 /** What text means at a path of the file. */
-export function textKindAt(path: FilePath): TextKind {
-  const found = blockAt(path);
+export function findTextKind(path: FilePath): TextKind {
+  const found = findBlock(path);
   return found?.block.textKind?.(found.path) ?? 'plain';
 }
 
@@ -104,7 +106,7 @@ const PLACES = Object.entries(SPELLED) as readonly (readonly [
 ])[];
 
 /** What is declared item by item, but for what the file lists as unmanaged by the specification's name of it. */
-export function managedItems<T>(
+export function excludeUnmanagedItems<T>(
   items: ReadonlyMap<string, T>,
   unmanaged: readonly Path[],
 ): ReadonlyMap<string, T> {
@@ -122,10 +124,12 @@ export function inOwnBlock(path: FilePath): FilePath {
 }
 
 /** The path at which a file writes what is at a path of a block: the one that the specification has for it, if the file spells it so. */
-export function spelledIn(root: Node | undefined): (path: FilePath) => FilePath {
+export function createPathSpeller(root: Node | undefined): (path: FilePath) => FilePath {
   const spelled =
     root?.kind === 'map' && root.file.text.includes('secrets_store')
-      ? PLACES.filter(([place]) => placesOf(root, ['settings', 'secrets_store', place]).length > 0)
+      ? PLACES.filter(
+          ([place]) => listPlacesForPath(root, ['settings', 'secrets_store', place]).length > 0,
+        )
       : [];
   return ([block = '', ...rest]) => {
     const own = spelled.find(([, name]) => name === block);
@@ -134,7 +138,7 @@ export function spelledIn(root: Node | undefined): (path: FilePath) => FilePath 
 }
 
 /** The blocks that a place of the specification stands for; null if it is no such place. */
-export function blocksAt(path: FilePath): readonly string[] | null {
+export function listBlocksForPlace(path: FilePath): readonly string[] | null {
   const [block, field, ...rest] = path;
   return block === 'settings' && field === 'secrets_store' && rest.length === 0
     ? PLACES.map(([, name]) => name)
@@ -142,7 +146,7 @@ export function blocksAt(path: FilePath): readonly string[] | null {
 }
 
 /** What the blocks declare together, in the words of the specification; undefined if they declare nothing. */
-export function storeOf(blocks: Partial<OwnBlocks>): Node | undefined {
+export function mergeStoreBlocks(blocks: Partial<OwnBlocks>): Node | undefined {
   const members = PLACES.flatMap(([key, block]): [string, Member][] => {
     const node = blocks[block];
     return node === undefined ? [] : [[key, { key, keyFile: node.file, keyAt: node.at, node }]];
@@ -169,11 +173,11 @@ export function withOwnBlocks<B extends OwnBlocks>(blocks: B): B {
 type OwnBlocks = Readonly<Record<'settings' | (typeof PLACES)[number][1], Node | undefined>>;
 
 /** What a file declares in both ways, at each place: two writers of one thing. */
-export function spelledTwice(root: MapNode): PlacedFinding[] {
+export function findDoubleSpellings(root: MapNode): PlacedFinding[] {
   if (!root.file.text.includes('secrets_store')) return [];
   return PLACES.flatMap(([place, block]) => {
     const specified = ['settings', 'secrets_store', place];
-    const [own, others] = [placesOf(root, [block]), placesOf(root, specified)];
+    const [own, others] = [listPlacesForPath(root, [block]), listPlacesForPath(root, specified)];
     if (own.length === 0 || others.length === 0) return [];
     const found = ({ key, path }: PlacedKey, elsewhere: string): PlacedFinding => ({
       file: key.keyFile,
@@ -198,11 +202,11 @@ interface PlacedKey {
 }
 
 /** What is at a path at the top of a file, and in its environments. */
-function placesOf(root: MapNode, path: FilePath): readonly PlacedKey[] {
+function listPlacesForPath(root: MapNode, path: FilePath): readonly PlacedKey[] {
   const environments = member(root, 'environments');
   const names = environments?.kind === 'map' ? [...environments.members.keys()] : [];
   return [[], ...names.map((name) => ['environments', name])].flatMap((holder) => {
-    const key = memberAt(root, [...holder, ...path]);
+    const key = findMember(root, [...holder, ...path]);
     return key === null ? [] : [{ key, path: [...holder, ...path] }];
   });
 }

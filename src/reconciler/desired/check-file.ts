@@ -1,11 +1,11 @@
 import { headerScheme, isAuthorizationPath, isHeaderPath } from '../model/header-scheme.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { pathOfPointer, pointerTo } from '../model/path.ts';
-import { BLOCKS, textKindAt } from './blocks.ts';
+import { BLOCKS, findTextKind } from './blocks.ts';
 import { type Block, inBlock, type TextKind } from './blocks/block.ts';
 import {
   member,
-  nodeAt,
+  findNode,
   plainValue,
   type MapNode,
   type Node,
@@ -13,32 +13,33 @@ import {
   type ScalarNode,
   type Finding,
 } from './node.ts';
-import { diagnosticOf } from './report.ts';
+import { createDiagnostic } from './report.ts';
 import { checkNative } from './native.ts';
-import { badNames, badValue, missingKeys, unknownKeys } from './schema-findings.ts';
+import { badNames, createValueFinding, missingKeys, unknownKeys } from './schema-findings.ts';
 import { validate } from './schema-validator.gen.ts';
 import { isSensitiveName, isShowable } from '../model/secret-words.ts';
 import { envPairs, isUnfinished } from './lines.ts';
 import { isForbiddenVariable, readableName } from './pipeline-variables.ts';
-import { isSecretPlace, lockedNodes } from '../model/native-schema.ts';
+import { isSecretNode, selectLockNodes } from '../model/native-schema.ts';
 import {
   isMalformed,
   mayHoldReference,
   parseTemplate,
-  wholeReference,
+  parseWholeReference,
   type Malformed,
 } from './references.ts';
 import { correctReference } from './indirections.ts';
 import { type Flaw, findTemplateFlaw } from './text-use.ts';
-import { factsAt } from '../model/path-facts.ts';
-import { expectationAt, takesText } from './schema-lookup.ts';
+import { findPathFacts } from '../model/path-facts.ts';
+import { findExpectation, takesText } from './schema-lookup.ts';
 
 /**
  * Every problem in a file, from its references, the schema, and what the blocks check themselves. Each problem is reported once:
  * what only follows from another one is left out.
  */
 export function checkFile(root: MapNode): Diagnostic[] {
-  for (const part of partsOf(root)) if (problemsIn(part).length > 0) return problemsIn(root);
+  for (const part of splitEnvironments(root))
+    if (listFileProblems(part).length > 0) return listFileProblems(root);
   return [];
 }
 
@@ -46,7 +47,7 @@ export function checkFile(root: MapNode): Diagnostic[] {
 const AT_ONCE = 256;
 
 /** The file with some of its environments at a time. No problem is that of two of them. */
-function* partsOf(root: MapNode): Iterable<MapNode> {
+function* splitEnvironments(root: MapNode): Iterable<MapNode> {
   const environments = root.members.get('environments');
   if (environments?.node.kind !== 'map' || environments.node.members.size <= AT_ONCE) {
     yield root;
@@ -63,14 +64,14 @@ function* partsOf(root: MapNode): Iterable<MapNode> {
   }
 }
 
-function problemsIn(root: MapNode): Diagnostic[] {
+function listFileProblems(root: MapNode): Diagnostic[] {
   const { findings: ofValues, reported } = checkReferences(root);
   const known = new Set([...reported, ...ofValues.map(({ path }) => path)].map(pointerTo));
   const ofSchema = [...checkSchema(root), ...checkNative(root)].filter(
     ({ finding: { code, path } }) => !OF_A_VALUE.has(code) || !known.has(pointerTo(path)),
   );
-  const unknownKey = pointersOf(ofSchema, ['unknown-key']);
-  const wrongType = pointersOf(ofSchema, ['wrong-type']);
+  const unknownKey = collectPointers(ofSchema, ['unknown-key']);
+  const wrongType = collectPointers(ofSchema, ['wrong-type']);
   const own = ofValues
     .filter(({ path, finding: { code } }) => {
       const inside = (pointers: ReadonlySet<string>, from: number) =>
@@ -86,16 +87,19 @@ function problemsIn(root: MapNode): Diagnostic[] {
       at: node.at,
       finding: { ...finding, path },
     }));
-  const refused = new Set([...known, ...pointersOf(ofSchema, [...OF_A_VALUE])]);
+  const refused = new Set([...known, ...collectPointers(ofSchema, [...OF_A_VALUE])]);
   const ofBlocks = checkBlocks(root).filter(({ finding }) => !refused.has(pointerTo(finding.path)));
-  return [...own, ...ofSchema, ...ofBlocks].map(diagnosticOf);
+  return [...own, ...ofSchema, ...ofBlocks].map(createDiagnostic);
 }
 
 /** What depends on where a value is: below a key that nobody knows it says nothing more. */
 const OF_A_PLACE: ReadonlySet<string> = new Set(['empty-value', 'malformed-reference']);
 const OF_A_VALUE: ReadonlySet<string> = new Set(['bad-value', 'wrong-type']);
 
-function pointersOf(findings: readonly PlacedFinding[], codes: readonly string[]): Set<string> {
+function collectPointers(
+  findings: readonly PlacedFinding[],
+  codes: readonly string[],
+): Set<string> {
   return new Set(
     findings
       .filter(({ finding }) => codes.includes(finding.code))
@@ -138,12 +142,14 @@ function checkSchema(root: MapNode): PlacedFinding[] {
     errors: SchemaError[] | null;
   };
   if (check(plainValue(root))) return [];
-  const byPointer = grouped((check.errors ?? []).filter((error) => !isChoiceOfKeys(error)));
+  const byPointer = groupErrorsByPlace(
+    (check.errors ?? []).filter((error) => !isChoiceOfKeys(error)),
+  );
   const outer = new Set([...byPointer.keys()].flatMap(ancestors));
   const findings: PlacedFinding[] = [];
   for (const [at, errors] of byPointer) {
     const path = pathOfPointer(at);
-    const node = nodeAt(root, path);
+    const node = findNode(root, path);
     if (node === undefined) continue;
     const named = (keyword: string) =>
       new Set(
@@ -159,7 +165,7 @@ function checkSchema(root: MapNode): PlacedFinding[] {
     );
     const ofKeys = errors.some(({ keyword }) => OF_KEYS.has(keyword));
     // If one branch refuses the whole value, and another something inside it, the value was meant for the other.
-    if (!ofKeys && !outer.has(at)) findings.push(badValue(refused));
+    if (!ofKeys && !outer.has(at)) findings.push(createValueFinding(refused));
   }
   return findings;
 }
@@ -171,7 +177,7 @@ function isChoiceOfKeys({ ofChoice }: SchemaError): boolean {
 
 const OF_KEYS: ReadonlySet<string> = new Set(['additionalProperties', 'required', 'propertyNames']);
 
-function grouped(errors: readonly SchemaError[]): Map<string, SchemaError[]> {
+function groupErrorsByPlace(errors: readonly SchemaError[]): Map<string, SchemaError[]> {
   const groups = new Map<string, SchemaError[]>();
   for (const error of errors) {
     const group = groups.get(error.instancePath);
@@ -220,7 +226,7 @@ function checkReferences(root: Node): {
     } else if (node.kind === 'list') {
       for (const [index, item] of node.items.entries()) visit(item, [...path, String(index)]);
     } else if (!node.reported) {
-      const finding = findingOf(node, path);
+      const finding = checkScalar(node, path);
       if (finding !== null) findings.push({ node, path, finding });
     }
   };
@@ -228,10 +234,10 @@ function checkReferences(root: Node): {
   return { findings, reported };
 }
 
-function findingOf(node: ScalarNode, path: readonly string[]): Finding | null {
+function checkScalar(node: ScalarNode, path: readonly string[]): Finding | null {
   if (node.bare) return emptyValue(path);
   if (typeof node.value === 'string' && HALF_PAIR.test(node.value)) return HALF_A_TEXT;
-  const kind = lockedTextKind(node, path) ?? textKindAt(path);
+  const kind = findLockedTextKind(node, path) ?? findTextKind(path);
   if (kind === 'secret') return secretFinding(node.value, path);
   if (typeof node.value === 'number') return inexact(node.value);
   if (typeof node.value !== 'string') return null;
@@ -247,7 +253,7 @@ function useFinding(text: string, path: readonly string[]): Finding | null {
   const [block = '', ...inner] = inBlock(path);
   if (block === 'server' || inner.length === 0) return null;
   const at = block === 'settings' ? inner : [block, ...inner];
-  const { use } = factsAt(isAddressEntry(at) ? [...at, 'url'] : at);
+  const { use } = findPathFacts(isAddressEntry(at) ? [...at, 'url'] : at);
   if (use === 'free') return null;
   // What is written `$${` is meant as it is.
   const parts = mayHoldReference(text) ? parseTemplate(text.replaceAll('$${', 'x')) : [text];
@@ -289,19 +295,19 @@ const HALF_A_KEY: Finding = {
 };
 
 /** What text means where only a lock has a member. */
-function lockedTextKind({ file: { lock } }: Node, path: readonly string[]): TextKind | null {
+function findLockedTextKind({ file: { lock } }: Node, path: readonly string[]): TextKind | null {
   if (lock === undefined) return null;
   const [block, ...inner] = inBlock(path);
   if (block !== 'settings') return null;
-  const nodes = lockedNodes(lock, inner);
+  const nodes = selectLockNodes(lock, inner);
   if (nodes.length === 0) return null;
-  if (isSecretPlace(nodes)) return 'secret';
+  if (isSecretNode(nodes)) return 'secret';
   return takesText(nodes) ? 'text' : 'typed';
 }
 
 function textFinding(text: string): Finding | null {
   const parsed = parseTemplate(text);
-  if (isMalformed(parsed)) return malformed(parsed, true);
+  if (isMalformed(parsed)) return createReferenceFinding(parsed, true);
   for (const part of parsed) {
     if (typeof part === 'object' && part.kind === 'env' && isForbiddenVariable(part.name)) {
       return {
@@ -314,16 +320,16 @@ function textFinding(text: string): Finding | null {
   return null;
 }
 
-function malformed({ message, form }: Malformed, isText: boolean): Finding {
+function createReferenceFinding({ message, form }: Malformed, isText: boolean): Finding {
   const hint = isText ? `Write ${form}, or $\${ for a literal \${.` : `Write ${form}.`;
   return { code: 'malformed-reference', message, hint };
 }
 
 function secretFinding(text: ScalarNode['value'], path: readonly string[]): Finding | null {
   if (text === null) return null;
-  if (typeof text !== 'string') return literal(path);
+  if (typeof text !== 'string') return createLiteralFinding(path);
   if (text === '') return inBlock(path)[2] === 'stdio_servers' ? null : EMPTY_SECRET;
-  const reference = wholeReference(text);
+  const reference = parseWholeReference(text);
   if (reference?.kind === 'env' && reference.fallback !== null) {
     return {
       code: 'malformed-reference',
@@ -335,7 +341,7 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
   const scheme = isHeaderPath(path) ? headerScheme(text) : '';
   if (scheme !== '') return secretFinding(text.slice(scheme.length), path.slice(-1));
   const parsed = mayHoldReference(text) ? parseTemplate(text) : null;
-  if (parsed !== null && isMalformed(parsed)) return malformed(parsed, false);
+  if (parsed !== null && isMalformed(parsed)) return createReferenceFinding(parsed, false);
   const foreign = correctReference(text);
   if (foreign !== null) {
     return {
@@ -344,15 +350,15 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
       hint: `Write ${foreign}.`,
     };
   }
-  return literal(path);
+  return createLiteralFinding(path);
 }
 
-function literal(path: readonly string[]): Finding {
+function createLiteralFinding(path: readonly string[]): Finding {
   const name = path.findLast((key) => /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && isShowable(key));
   const variable = readableName((name ?? 'NAME').toUpperCase().replaceAll('-', '_'));
   const reference = `\${env:${variable}}`;
   const whole = `Put it into a variable, and make the whole value one reference to it: ${reference}.`;
-  const hint = expectationAt(path).keys.includes('token')
+  const hint = findExpectation(path).keys.includes('token')
     ? `Put it into a variable, and write token: ${reference} under this key.`
     : isAuthorizationPath(path)
       ? `${whole} Only a scheme may come before it: Bearer ${reference}.`
@@ -387,7 +393,7 @@ function inexact(value: number): Finding | null {
 
 function emptyValue(path: readonly string[]): Finding {
   const inList = /^\d+$/.test(path.at(-1) ?? '');
-  const { types, secret, filled } = expectationAt(path);
+  const { types, secret, filled } = findExpectation(path);
   const ways = [
     types.includes('null') ? 'null to clear it' : '',
     types.includes('string') && !secret && !filled && inBlock(path)[0] === 'settings'

@@ -14,14 +14,14 @@ import type { Warning } from '../model/error.ts';
 import { isShowable } from '../model/secret-words.ts';
 import type { BlockName, Blocks } from './blocks.ts';
 import { moveFindings, movesByFormer, type Move } from './blocks/moved.ts';
-import { declaredBeside, incompleteNamed, NAMED_SETTINGS } from './named-settings.ts';
+import { findBlockAndSettingDoubles, incompleteNamed, NAMED_SETTINGS } from './named-settings.ts';
 import {
   isNull,
-  itemsIn,
+  listMembers,
   locate,
   member,
-  nodeAt,
-  textOf,
+  findNode,
+  readNodeText,
   type Member,
   type Node,
   type PlacedFinding,
@@ -55,18 +55,18 @@ export function changesCrossings(own: Blocks, shared: Blocks): boolean {
 /** What of a target does not go together. A name that it does not declare, although it declares others of the kind, is a warning. */
 export function crossFindings(blocks: Blocks): PlacedFinding[] {
   return [
-    ...unknownMentions(blocks).map((one) => unknownName(one, blocks)),
+    ...unknownMentions(blocks).map((one) => findUnknownName(one, blocks)),
     ...twoWriters(blocks),
     ...profileFindings(blocks.llm_profiles),
     ...incompleteItems(blocks),
-    ...declaredBeside(blocks),
+    ...findBlockAndSettingDoubles(blocks),
     ...incompleteNamed(blocks),
     ...moveFindings(blocks),
   ];
 }
 
 /** The names that a target does not declare, as a plan warns of them unless the service has them: each with the path that the item would have. */
-export function unknownNames(blocks: Blocks): readonly Warning[] {
+export function findUndeclaredNames(blocks: Blocks): readonly Warning[] {
   return unknownMentions(blocks).map((one): Warning => {
     const { node, kind, path, name } = one;
     const { file, line } = locate(node.file, node.at);
@@ -99,13 +99,13 @@ interface Mention {
   readonly path: readonly string[];
 }
 
-function mentionsIn(blocks: Blocks): readonly Mention[] {
+function listMentions(blocks: Blocks): readonly Mention[] {
   const { llm_profiles: llms, meta_profiles: metas, agent_profiles: agents, active } = blocks;
   return [
-    ...itemsIn(llms).flatMap((one) =>
+    ...listMembers(llms).flatMap((one) =>
       mention('connection', one, LLM_PROFILES_FORM.block, 'connection'),
     ),
-    ...itemsIn(metas).flatMap((one) => [
+    ...listMembers(metas).flatMap((one) => [
       ...mention('LLM profile', one, META_PROFILES_FORM.block, 'classifier'),
       ...nodesListed(one.node, 'classes').map((entry, index): Mention => ({
         kind: 'LLM profile',
@@ -113,7 +113,7 @@ function mentionsIn(blocks: Blocks): readonly Mention[] {
         path: [META_PROFILES_FORM.block, one.key, 'classes', String(index), 'model'],
       })),
     ]),
-    ...itemsIn(agents).flatMap((one) => [
+    ...listMembers(agents).flatMap((one) => [
       ...mention('LLM profile', one, AGENT_PROFILES_FORM.block, 'llm_profile'),
       ...mention('meta profile', one, AGENT_PROFILES_FORM.block, 'meta_profile'),
       ...mentions('mcp server', one, 'mcp_servers'),
@@ -161,9 +161,9 @@ interface UnknownMention extends Mention {
 function unknownMentions(blocks: Blocks): readonly UnknownMention[] {
   const kinds = new Map<Kind, ReturnType<typeof declaredNames>>();
   const moves = movesByFormer(blocks.moved);
-  return mentionsIn(blocks).flatMap((one): UnknownMention[] => {
+  return listMentions(blocks).flatMap((one): UnknownMention[] => {
     const { kind, node } = one;
-    const name = textOf(node);
+    const name = readNodeText(node);
     if (node === undefined || name === undefined) return [];
     const names = kinds.get(kind) ?? declaredNames(kind, blocks);
     kinds.set(kind, names);
@@ -175,14 +175,14 @@ function unknownMentions(blocks: Blocks): readonly UnknownMention[] {
 }
 
 function declaredNames(kind: Kind, blocks: Blocks) {
-  const isRemoved = declaredOf(kind, blocks);
+  const isRemoved = readDeclaredNames(kind, blocks);
   return {
     isRemoved,
     shown: [...(isRemoved?.keys() ?? [])].filter(isShowable),
   };
 }
 
-function unknownName(one: UnknownMention, blocks: Blocks): PlacedFinding {
+function findUnknownName(one: UnknownMention, blocks: Blocks): PlacedFinding {
   const { node, path, name, declared } = one;
   const { message, isGone } = whyUnknown(one, blocks);
   const { file, at } = node;
@@ -202,7 +202,7 @@ function unknownName(one: UnknownMention, blocks: Blocks): PlacedFinding {
 
 function whyUnknown({ kind, name, moves }: UnknownMention, blocks: Blocks) {
   const what = isShowable(name) ? `the ${kind} ${name}` : `a ${kind}`;
-  const gone = goneBy(BLOCKS_OF[kind], name, blocks, moves);
+  const gone = findRemoval(BLOCKS_OF[kind], name, blocks, moves);
   return {
     message: `This names ${what}, which the file ${gone ?? 'does not declare'}.`,
     isGone: gone !== null,
@@ -210,14 +210,14 @@ function whyUnknown({ kind, name, moves }: UnknownMention, blocks: Blocks) {
 }
 
 /** What the file does to an item, and where, after which the item has not this name any more; null if it does nothing. */
-function goneBy(
+function findRemoval(
   block: string,
   name: string,
   blocks: Blocks,
   moves: UnknownMention['moves'],
 ): string | null {
   const own = blocks[block as BlockName];
-  const item = own === undefined ? undefined : memberOf(own, name);
+  const item = own === undefined ? undefined : findMemberByName(own, name);
   const at = (node: { readonly file: Node['file']; readonly at: number }): string => {
     const { file, line } = locate(node.file, node.at);
     return `${file}:${line}`;
@@ -229,54 +229,54 @@ function goneBy(
   return `renames to ${formatPath(move.to.path ?? [])} (${at(move.from.node)})`;
 }
 
-function memberOf(node: Node, name: string): Member | undefined {
+function findMemberByName(node: Node, name: string): Member | undefined {
   return node.kind === 'map' ? node.members.get(name) : undefined;
 }
 
 const LEFT_SO = 'If the server has it from elsewhere, leave it so.';
 
 /** The names that a target declares of a kind, and whether it removes each; null if it declares none of that kind. */
-function declaredOf(kind: Kind, blocks: Blocks): ReadonlyMap<string, boolean> | null {
+function readDeclaredNames(kind: Kind, blocks: Blocks): ReadonlyMap<string, boolean> | null {
   switch (kind) {
     case 'connection':
-      return namesIn(blocks.provider_connections);
+      return listBlockNames(blocks.provider_connections);
     case 'LLM profile':
-      return namesIn(blocks.llm_profiles);
+      return listBlockNames(blocks.llm_profiles);
     case 'meta profile':
-      return namesIn(blocks.meta_profiles);
+      return listBlockNames(blocks.meta_profiles);
     case 'agent profile':
-      return namesIn(blocks.agent_profiles);
+      return listBlockNames(blocks.agent_profiles);
     case 'secret':
-      return namesIn(blocks.secrets);
+      return listBlockNames(blocks.secrets);
     case 'mcp server':
-      return namesIn(blocks.mcp_servers) ?? serverNames(blocks.settings);
+      return listBlockNames(blocks.mcp_servers) ?? serverNames(blocks.settings);
   }
 }
 
-function namesIn(block: Node | undefined): ReadonlyMap<string, boolean> | null {
+function listBlockNames(block: Node | undefined): ReadonlyMap<string, boolean> | null {
   if (block?.kind !== 'map') return null;
-  return new Map(itemsIn(block).map(({ key, node }) => [key, isNull(node)]));
+  return new Map(listMembers(block).map(({ key, node }) => [key, isNull(node)]));
 }
 
 /** The names of mcp servers in the settings; null if there are none, or one has no name, so that the server gives it one. */
 function serverNames(settings: Node | undefined): ReadonlyMap<string, boolean> | null {
-  const native = nodeAt(settings, ['agent_settings', 'mcp_config']);
-  const lists = MCP_LISTS.map((list) => nodeAt(settings, ['mcp_config', list]));
+  const native = findNode(settings, ['agent_settings', 'mcp_config']);
+  const lists = MCP_LISTS.map((list) => findNode(settings, ['mcp_config', list]));
   const entries = lists.flatMap((list) => (list?.kind === 'list' ? list.items : []));
-  const names = entries.map((entry) => textOf(member(entry, 'name')));
+  const names = entries.map((entry) => readNodeText(member(entry, 'name')));
   if (names.includes(undefined) || (native === undefined && entries.length === 0)) return null;
   const own = names.map((name = '') => [name, false] as const);
-  return new Map([...(namesIn(native) ?? []), ...own]);
+  return new Map([...(listBlockNames(native) ?? []), ...own]);
 }
 
 /** What items of a target lack, or have that does not go together. An environment may add what a base leaves out. */
 function incompleteItems(blocks: Blocks): PlacedFinding[] {
   return [
-    ...itemsIn(blocks.skills).flatMap((one) => sourceless(one, SKILLS_FORM.block)),
-    ...itemsIn(blocks.plugins).flatMap((one) => sourceless(one, PLUGINS_FORM.block)),
-    ...itemsIn(blocks.provider_connections).flatMap(keylessConnection),
-    ...itemsIn(blocks.meta_profiles).flatMap(incompleteMetaProfile),
-    ...itemsIn(blocks.agent_profiles).flatMap(incompleteAgentProfile),
+    ...listMembers(blocks.skills).flatMap((one) => sourceless(one, SKILLS_FORM.block)),
+    ...listMembers(blocks.plugins).flatMap((one) => sourceless(one, PLUGINS_FORM.block)),
+    ...listMembers(blocks.provider_connections).flatMap(keylessConnection),
+    ...listMembers(blocks.meta_profiles).flatMap(incompleteMetaProfile),
+    ...listMembers(blocks.agent_profiles).flatMap(incompleteAgentProfile),
   ];
 }
 
@@ -285,7 +285,7 @@ function nodesListed(node: Node, name: string): readonly Node[] {
   return list?.kind === 'list' ? list.items : [];
 }
 
-function findingOf(
+function createMentionFinding(
   { keyFile, keyAt, key }: Member,
   block: string,
   finding: Omit<PlacedFinding['finding'], 'path'>,
@@ -297,7 +297,7 @@ function findingOf(
 function keylessConnection(one: Member): PlacedFinding[] {
   const key = member(one.node, 'api_key');
   if (one.node.kind !== 'map' || (key !== undefined && !isNull(key))) return [];
-  return findingOf(one, CONNECTIONS_FORM.block, {
+  return createMentionFinding(one, CONNECTIONS_FORM.block, {
     severity: 'warning',
     code: 'missing-key',
     message: 'api_key is missing here: no server makes a new connection without one.',
@@ -307,7 +307,7 @@ function keylessConnection(one: Member): PlacedFinding[] {
 
 function sourceless(one: Member, block: string): PlacedFinding[] {
   if (one.node.kind !== 'map' || member(one.node, 'source') !== undefined) return [];
-  return findingOf(one, block, {
+  return createMentionFinding(one, block, {
     code: 'missing-key',
     message: 'source is missing here.',
     hint: 'Add source: where the server fetches it from, such as github:example/skills.',
@@ -318,7 +318,7 @@ function incompleteMetaProfile(one: Member): PlacedFinding[] {
   if (one.node.kind !== 'map') return [];
   const block = META_PROFILES_FORM.block;
   if (member(one.node, 'classifier') === undefined)
-    return findingOf(one, block, {
+    return createMentionFinding(one, block, {
       code: 'missing-key',
       message: 'classifier is missing here.',
       hint: 'Add classifier: the LLM profile that decides, by its name.',
@@ -327,7 +327,7 @@ function incompleteMetaProfile(one: Member): PlacedFinding[] {
   const hasPrompt = prompt !== undefined && !isNull(prompt);
   const hasClasses = nodesListed(one.node, 'classes').length > 0;
   if (!hasPrompt && !hasClasses)
-    return findingOf(one, block, {
+    return createMentionFinding(one, block, {
       severity: 'warning',
       code: 'missing-key',
       message:
@@ -335,7 +335,7 @@ function incompleteMetaProfile(one: Member): PlacedFinding[] {
       hint: 'Add classes: which LLM profile takes which tasks.',
     });
   if (!hasPrompt || !hasClasses) return [];
-  return findingOf(one, block, {
+  return createMentionFinding(one, block, {
     code: 'declared-twice',
     message: 'This has both classes and prompt_template, of which a server takes one.',
     hint: 'Keep one of the two.',
@@ -349,7 +349,7 @@ function incompleteAgentProfile(one: Member): PlacedFinding[] {
   const { key, node } = one;
   if (node.kind !== 'map') return [];
   const block = AGENT_PROFILES_FORM.block;
-  const isAcp = textOf(member(node, 'agent_kind')) === 'acp';
+  const isAcp = readNodeText(member(node, 'agent_kind')) === 'acp';
   const kind = isAcp ? 'acp' : 'openhands';
   const foreign = [...node.members.values()].filter(
     (inner) => !OF_BOTH.has(inner.key) && inner.key.startsWith('acp_') !== isAcp,
@@ -365,7 +365,7 @@ function incompleteAgentProfile(one: Member): PlacedFinding[] {
     },
   }));
   if (isAcp || member(node, 'llm_profile') !== undefined) return findings;
-  const missing = findingOf(one, block, {
+  const missing = createMentionFinding(one, block, {
     code: 'missing-key',
     message: 'llm_profile is missing here.',
     hint: 'Add llm_profile: the LLM profile of the agent, by its name.',

@@ -1,18 +1,18 @@
 import { fields, hasTwoNames, type SpecifiedField } from '../model/field.ts';
-import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { listsOf } from '../model/mcp-map.ts';
+import { listRecordEntries, createEntryIdentity, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { convertToMcpLists } from '../model/mcp-map.ts';
 import { isWithin, type Path } from '../model/path.ts';
 import {
   isEmpty,
   isRecord,
-  recordOf,
-  valueAt,
-  placed,
+  createRecord,
+  readPath,
+  assignPath,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
 import { BLOCKS } from './blocks.ts';
-import { nodeAt, plainValue, type Node, type SourceFile } from './node.ts';
+import { findNode, plainValue, type Node, type SourceFile } from './node.ts';
 import type { Target } from './target.ts';
 
 /** What a target declares, in the one form that a policy judges. */
@@ -31,8 +31,8 @@ export interface Twin {
 }
 
 /** What a target declares. A field is there by its name and at its native place, whichever of them the file uses. */
-export function declaredData(target: Target): DeclaredData {
-  const data = recordOf(
+export function createDeclaredData(target: Target): DeclaredData {
+  const data = createRecord(
     BLOCKS.flatMap(({ name, data: spelledOut = plainValue }) => {
       const node = target[name];
       return node === undefined ? [] : [[name, spelledOut(node)] as const];
@@ -53,7 +53,7 @@ function withBothNames(declared: DeclaredData, field: SpecifiedField): DeclaredD
     ['settings', field.name],
     ['settings', ...field.place],
   ];
-  const [byName, atPlace] = [valueAt(data, flat), valueAt(data, native)];
+  const [byName, atPlace] = [readPath(data, flat), readPath(data, native)];
   if ((byName === undefined) === (atPlace === undefined)) return declared;
   const twin =
     byName === undefined ? { written: native, other: flat } : { written: flat, other: native };
@@ -66,7 +66,7 @@ function withBothNames(declared: DeclaredData, field: SpecifiedField): DeclaredD
     other: [...twin.other, ...one.other],
   }));
   return {
-    data: placed(data, twin.other, found.value),
+    data: assignPath(data, twin.other, found.value),
     twins: [...twins, twin],
     entries: [...declared.entries, ...entries],
   };
@@ -78,10 +78,10 @@ function serversElsewhere(
   servers: Value | undefined,
 ): { readonly value: Value; readonly entries: readonly Twin[] } {
   if (isRecord(servers)) {
-    const listed = listsOf(servers);
-    const used = MCP_LISTS.map((list) => [list, entriesOf(listed[list])] as const);
+    const listed = convertToMcpLists(servers);
+    const used = MCP_LISTS.map((list) => [list, listRecordEntries(listed[list])] as const);
     return {
-      value: recordOf(used.filter(([, entries]) => entries.length > 0)),
+      value: createRecord(used.filter(([, entries]) => entries.length > 0)),
       entries: used.flatMap(([list, entries]) =>
         entries.map(({ name }, index) => ({
           written: [typeof name === 'string' ? name : ''],
@@ -93,32 +93,32 @@ function serversElsewhere(
   if (!isRecord(lists)) return { value: lists ?? null, entries: [] };
   const named = new Map<string, Value>();
   const entries = MCP_LISTS.flatMap((list) =>
-    entriesOf(lists[list]).map((entry, index): Twin => {
-      const name = unusedName(entry['name'] ?? identityOf(list, entry).shown, named);
+    listRecordEntries(lists[list]).map((entry, index): Twin => {
+      const name = findUnusedName(entry['name'] ?? createEntryIdentity(list, entry).shown, named);
       named.set(name, serverOfEntry(list, entry));
       return { written: [list, String(index)], other: [name] };
     }),
   );
-  return { value: recordOf(named), entries };
+  return { value: createRecord(named), entries };
 }
 
-function unusedName(name: Value, used: ReadonlyMap<string, Value>): string {
+function findUnusedName(name: Value, used: ReadonlyMap<string, Value>): string {
   const wanted = typeof name === 'string' ? name : '';
-  return used.has(wanted) ? unusedName(`${wanted}#`, used) : wanted;
+  return used.has(wanted) ? findUnusedName(`${wanted}#`, used) : wanted;
 }
 
 /** An entry of a list as servers have it. */
 function serverOfEntry(list: McpList, entry: ValueRecord): ValueRecord {
   const { name: _, api_key: key = null, ...members } = entry;
   const transport = { sse_servers: 'sse', shttp_servers: 'http', stdio_servers: 'stdio' }[list];
-  return recordOf([
+  return createRecord([
     ['transport', transport],
     ...(isEmpty(key)
       ? []
       : [
           [
             'auth',
-            recordOf([
+            createRecord([
               ['strategy', 'api_key'],
               ['value', key],
             ]),
@@ -129,7 +129,7 @@ function serverOfEntry(list: McpList, entry: ValueRecord): ValueRecord {
 }
 
 /** The place in the file of a path in that data, or the nearest one around it; null if the target declares nothing. */
-export function placeOf(
+export function findDeclaredPlace(
   target: Target,
   { twins, entries }: DeclaredData,
   path: Path,
@@ -137,15 +137,15 @@ export function placeOf(
   const twin = [...twins, ...entries].findLast(({ other }) => isWithin(path, other));
   const written = twin === undefined ? path : [...twin.written, ...path.slice(twin.other.length)];
   const block = BLOCKS.find(({ name }) => name === written[0]);
-  const root: Node | undefined = block === undefined ? firstOf(target) : target[block.name];
+  const root: Node | undefined = block === undefined ? findFirstNode(target) : target[block.name];
   if (root === undefined) return null;
   for (let length = written.length; length > 0; length -= 1) {
-    const node = nodeAt(root, written.slice(1, length));
+    const node = findNode(root, written.slice(1, length));
     if (node !== undefined) return { file: node.file, at: node.at };
   }
   return { file: root.file, at: 0 };
 }
 
-function firstOf(target: Target): Node | undefined {
+function findFirstNode(target: Target): Node | undefined {
   return BLOCKS.map(({ name }) => target[name]).find((node) => node !== undefined);
 }

@@ -1,6 +1,13 @@
 import { type BlockName, BLOCKS } from './blocks.ts';
-import { type Member, memberAt, type Node, textOf, locate, type SourceFile } from './node.ts';
-import { shownValue } from './shown-value.ts';
+import {
+  type Member,
+  findMember,
+  type Node,
+  readNodeText,
+  locate,
+  type SourceFile,
+} from './node.ts';
+import { formatNodeValue } from './shown-value.ts';
 import type { Target } from './target.ts';
 import type { EffectiveMap, EffectiveMember, EffectiveNode } from '../model/effective.ts';
 import type { Block, EffectiveValue } from '../model/documents.gen.ts';
@@ -18,7 +25,9 @@ export function effectiveFile(target: Target): EffectiveMap {
     ...nameMember(target),
     ...BLOCKS.flatMap(({ name }) => {
       const node = target[name];
-      return node === undefined ? [] : [effectiveMember(target, holderOf(target, name, node))];
+      return node === undefined
+        ? []
+        : [effectiveMember(target, findHoldingKey(target, name, node))];
     }),
   ];
   return { kind: 'map', members };
@@ -28,12 +37,17 @@ export function effectiveFile(target: Target): EffectiveMap {
 export function effectiveValues(target: Target): EffectiveValue[] {
   return BLOCKS.flatMap(({ name }) => {
     const node = target[name];
-    return node === undefined ? [] : valuesIn(target, node, [name]);
+    return node === undefined ? [] : listEffectiveValues(target, node, [name]);
   });
 }
 
 /** `before` is the text before a value in a list, which may be a flag that makes the value a secret. */
-function valuesIn(target: Target, node: Node, path: Path, before?: string): EffectiveValue[] {
+function listEffectiveValues(
+  target: Target,
+  node: Node,
+  path: Path,
+  before?: string,
+): EffectiveValue[] {
   const inner: readonly (readonly [string, Node])[] =
     node.kind === 'map'
       ? [...node.members.values()].map((m) => [m.key, m.node])
@@ -42,15 +56,20 @@ function valuesIn(target: Target, node: Node, path: Path, before?: string): Effe
         : [];
   return inner.length > 0
     ? inner.flatMap(([key, value], index) =>
-        valuesIn(target, value, [...path, key], textOf(inner[index - 1]?.[1]) ?? ''),
+        listEffectiveValues(
+          target,
+          value,
+          [...path, key],
+          readNodeText(inner[index - 1]?.[1]) ?? '',
+        ),
       )
-    : [{ path, value: shownValue(node, path, before), ...nodeOrigin(target, node) }];
+    : [{ path, value: formatNodeValue(node, path, before), ...nodeOrigin(target, node) }];
 }
 
 /** The file gets the target's name if it is an environment's key or a `name:`, not if it comes from the file's path. */
 function nameMember(target: Target): EffectiveMember[] {
   const { root, name } = target;
-  const environment = memberAt(root, ['environments', name]);
+  const environment = findMember(root, ['environments', name]);
   const own = environment ?? root.members.get('name');
   return own === undefined
     ? []
@@ -58,11 +77,11 @@ function nameMember(target: Target): EffectiveMember[] {
 }
 
 /** The key that holds a block: in the environment, at the top, or in the base. */
-function holderOf({ root, base, name }: Target, block: BlockName, node: Node): Member {
+function findHoldingKey({ root, base, name }: Target, block: BlockName, node: Node): Member {
   const members = [
-    memberAt(root, ['environments', name, block]),
-    memberAt(root, [block]),
-    base === null ? null : memberAt(base, [block]),
+    findMember(root, ['environments', name, block]),
+    findMember(root, [block]),
+    base === null ? null : findMember(base, [block]),
   ];
   const found = members.find(
     (member) => member?.node.file === node.file && member.node.at === node.at,
@@ -98,7 +117,7 @@ function effectiveNode(target: Target, node: Node): EffectiveNode {
 
 /** The place of a value of a target, and whether it is in the base, at the top or in an environment. */
 export function nodeOrigin(target: Target, { file, at }: Pick<Node, 'file' | 'at'>): Origin {
-  return { source: locate(file, at), block: blockOf(target, file, at) };
+  return { source: locate(file, at), block: findNamedBlock(target, file, at) };
 }
 
 /** The same of a key. */
@@ -107,7 +126,7 @@ export function keyOrigin(target: Target, { keyFile, keyAt }: Member): Origin {
 }
 
 /** The key above a place names the block: what a target has of `environments:` is its own environment. */
-function blockOf({ root }: Target, file: SourceFile, at: number): Block {
+function findNamedBlock({ root }: Target, file: SourceFile, at: number): Block {
   if (file !== root.file) return 'base';
   let above: Member | null = null;
   for (const member of root.members.values())

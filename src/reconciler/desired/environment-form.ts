@@ -51,10 +51,10 @@ export class EnvironmentForm {
     let source = '';
     let from = this.first;
     for (const { kind, start, text: word } of words) {
-      source += literal(text.slice(from, start)) + WORDS[kind];
+      source += escapeRegExp(text.slice(from, start)) + WORDS[kind];
       from = start + word.length;
     }
-    source += literal(text.slice(from, end));
+    source += escapeRegExp(text.slice(from, end));
     this.#pattern = new RegExp(`${source}(?=$| {0,${indent}}[^\\s#])`, 'y');
   }
 
@@ -102,7 +102,7 @@ export class EnvironmentForm {
     visit(node);
     this.#node = node;
     return this.#words.every(
-      (word) => word.kind === 'name' || values.get(word.at) === valueOf(word, word.text),
+      (word) => word.kind === 'name' || values.get(word.at) === parseWordValue(word, word.text),
     );
   }
 
@@ -116,7 +116,11 @@ export class EnvironmentForm {
     // How far it is moved, what has so many words before it.
     const moves = [start - this.first];
     for (let index = 0; index < words.length; index += 1)
-      moves.push((moves[index] ?? 0) + lengthOf(words[index]) - lengthOf(this.#words[index]?.text));
+      moves.push(
+        (moves[index] ?? 0) +
+          countCharacters(words[index]) -
+          countCharacters(this.#words[index]?.text),
+      );
     const placeOf = (at: number): number => at + (moves[this.#before.get(at) ?? 0] ?? 0);
     const copy = (node: Node): Node => {
       const { kind, file, reported } = node;
@@ -125,7 +129,7 @@ export class EnvironmentForm {
         const index = this.#before.get(node.at) ?? 0;
         const word = this.#words[index];
         const isWord = !node.bare && word?.at === node.at;
-        const value = isWord ? valueOf(word, words[index] ?? '') : node.value;
+        const value = isWord ? parseWordValue(word, words[index] ?? '') : node.value;
         return { kind, file, at, reported, value, bare: node.bare };
       }
       if (kind === 'list') return { kind, file, at, reported, items: node.items.map(copy) };
@@ -143,14 +147,14 @@ export class EnvironmentForm {
   }
 }
 
-function lengthOf(text = ''): number {
+function countCharacters(text = ''): number {
   return text.length;
 }
 
-function valueOf({ kind }: Word, text: string): string | number {
+function parseWordValue({ kind }: Word, text: string): string | number {
   return kind === 'number' ? Number(text) : text;
 }
 
-function literal(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }

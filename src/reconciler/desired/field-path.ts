@@ -1,9 +1,16 @@
-import { BLOCKS, isBlock, textKindAt, blocksAt, inOwnBlock, storeOf } from './blocks.ts';
-import { member, nodeAt, type Node } from './node.ts';
+import {
+  BLOCKS,
+  isBlockName,
+  findTextKind,
+  listBlocksForPlace,
+  inOwnBlock,
+  mergeStoreBlocks,
+} from './blocks.ts';
+import { member, findNode, type Node } from './node.ts';
 import type { Block, TextKind } from './blocks/block.ts';
 import { mayHoldReference } from './references.ts';
-import { writtenNames } from './named-settings.ts';
-import { type Expectation, expectationAt, firstSentence } from './schema-lookup.ts';
+import { listWrittenNames } from './named-settings.ts';
+import { type Expectation, findExpectation, firstSentence } from './schema-lookup.ts';
 import type { Target } from './target.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import type {
@@ -37,44 +44,49 @@ const BEYOND: ReadonlySet<string> = new Set(['environments', 'extends']);
 /** Parses a path; if it leads nowhere, the result is a hint. */
 export function fieldPath(text: string, lock?: SchemaLock): FieldPath | { readonly hint: string } {
   const written = parsePath(text.trim());
-  if (written === null || written[0] === undefined) return { hint: hintAt([], [text.trim()], 0) };
+  if (written === null || written[0] === undefined)
+    return { hint: createPathHint([], [text.trim()], 0) };
   if (BEYOND.has(written[0]))
     return { hint: 'Environments are chosen with -e; explain without a path shows all of one.' };
   const isField = fieldNamed(written[0]) !== undefined || NATIVE_PARTS.has(written[0]);
   const filePath = inOwnBlock(isField ? ['settings', ...written] : written);
-  const schemaPath = filePath.map((segment, index) => (isEntry(filePath, index) ? '0' : segment));
-  const wrong = schemaPath.findIndex(
-    (_, index) => !isKnown(expectationAt(schemaPath.slice(0, index + 1), lock)),
+  const schemaPath = filePath.map((segment, index) =>
+    isMcpEntryIndex(filePath, index) ? '0' : segment,
   );
-  if (wrong !== -1) return { hint: hintAt(schemaPath, filePath, wrong) };
+  const wrong = schemaPath.findIndex(
+    (_, index) => !isKnownExpectation(findExpectation(schemaPath.slice(0, index + 1), lock)),
+  );
+  if (wrong !== -1) return { hint: createPathHint(schemaPath, filePath, wrong) };
   if (hidesSecret(filePath)) return { hint: 'Write the url without userinfo, query and fragment.' };
   const [block] = filePath;
-  const part = isOfSettings(block) ? 'settings' : isPlanned(block) ? block : 'file';
+  const part = isSettingsBlock(block) ? 'settings' : isServiceBlock(block) ? block : 'file';
   const path = block === 'settings' && filePath.length > 1 ? filePath.slice(1) : filePath;
   return { path, part, filePath, schemaPath, ...(lock === undefined ? {} : { lock }) };
 }
 
 /** Whether a service has something of a block. */
-function isPlanned(name: string | undefined): name is Exclude<ExplainDocument['part'], 'file'> {
+function isServiceBlock(
+  name: string | undefined,
+): name is Exclude<ExplainDocument['part'], 'file'> {
   return BLOCKS.some(
     (block: Block) => block.name === name && (name === 'settings' || block.items !== undefined),
   );
 }
 
 /** Whether a block is another spelling of what is under `settings`. */
-function isOfSettings(name: string | undefined): boolean {
+function isSettingsBlock(name: string | undefined): boolean {
   return BLOCKS.some((block: Block) => block.name === name && block.ofSettings === true);
 }
 
 /** Every path without an entry of a list in it: fields, and the blocks and keys beside the settings. */
 export function plainPaths(): readonly string[] {
-  const blocks = keysAt([]).filter((key) => key !== 'settings');
-  const inner = blocks.flatMap((block) => expectationAt([block]).keys.map((key) => [block, key]));
+  const blocks = listKeysAtPath([]).filter((key) => key !== 'settings');
+  const inner = blocks.flatMap((block) => findExpectation([block]).keys.map((key) => [block, key]));
   const names = [...fields().map(({ name }) => name), ...blocks].map((name) => [name]);
   return [...names, ...inner].map(formatPath);
 }
 
-function isEntry(filePath: Path, index: number): boolean {
+function isMcpEntryIndex(filePath: Path, index: number): boolean {
   return index === 3 && filePath[1] === 'mcp_config' && isMcpList(filePath[2]);
 }
 
@@ -88,18 +100,18 @@ function hidesSecret([, , list, identity = '']: Path): boolean {
   );
 }
 
-function isKnown({ types, values, keys, description }: Expectation): boolean {
+function isKnownExpectation({ types, values, keys, description }: Expectation): boolean {
   return types.length > 0 || values.length > 0 || keys.length > 0 || description !== '';
 }
 
-function keysAt(schemaPath: Path): readonly string[] {
-  const { keys } = expectationAt(schemaPath);
+function listKeysAtPath(schemaPath: Path): readonly string[] {
+  const { keys } = findExpectation(schemaPath);
   return schemaPath.length === 0 ? keys.filter((key) => !BEYOND.has(key)) : keys;
 }
 
 /** What may be meant by a path with an unknown segment at `wrong`, or what is available there. */
-function hintAt(schemaPath: Path, filePath: Path, wrong: number): string {
-  const names = wrong === 0 ? plainPaths() : keysAt(schemaPath.slice(0, wrong));
+function createPathHint(schemaPath: Path, filePath: Path, wrong: number): string {
+  const names = wrong === 0 ? plainPaths() : listKeysAtPath(schemaPath.slice(0, wrong));
   const start = filePath[0] === 'settings' ? 1 : 0;
   const above = filePath.slice(Math.min(start, wrong), wrong);
   const near = suggest(filePath[wrong] ?? '', names);
@@ -113,31 +125,31 @@ function hintAt(schemaPath: Path, filePath: Path, wrong: number): string {
   if (wrong === 0)
     return 'Name a field, such as llm_model; the path of an mcp entry is mcp_config.LIST[URL].';
   const holder = formatPath(above);
-  if (expectationAt(schemaPath.slice(0, wrong)).types.includes('array'))
+  if (findExpectation(schemaPath.slice(0, wrong)).types.includes('array'))
     return `Name an entry by its number: ${holder}[0].`;
   if (names.length === 0) return `Nothing is under ${holder}.`;
   return `Available${holder === '' ? '' : ` under ${holder}`}: ${names.join(', ')}.`;
 }
 
 /** The schema's description of a place, and, for a field of the settings, what the service does with it. */
-export function meaningOf({ schemaPath, lock }: FieldPath): Meaning {
-  const expected = expectationAt(schemaPath, lock);
+export function describeSchemaPlace({ schemaPath, lock }: FieldPath): Meaning {
+  const expected = findExpectation(schemaPath, lock);
   const { types, values, minimum, maximum, secret, fallback } = expected;
   const store = storeReport(schemaPath);
   const standard = fallback === undefined && store !== null ? null : fallback;
-  const members = [...new Set(keysAt(schemaPath))].map((name) => ({
+  const members = [...new Set(listKeysAtPath(schemaPath))].map((name) => ({
     name,
     description: firstSentence([...schemaPath, name]),
   }));
   return {
-    description: descriptionAt(schemaPath, expected),
+    description: describeSchemaNode(schemaPath, expected),
     types: types.filter((type) => type !== 'null'),
     values,
     minimum,
     maximum,
     nullable: types.includes('null'),
     secret,
-    reference: formAt(schemaPath, expected),
+    reference: describeValueForm(schemaPath, expected),
     ...(standard === undefined ? {} : { default: standard }),
     ...(members.length === 0 ? {} : { members }),
     store,
@@ -145,9 +157,9 @@ export function meaningOf({ schemaPath, lock }: FieldPath): Meaning {
 }
 
 /** An mcp entry has no description of its own, and gets that of its list. */
-function descriptionAt(schemaPath: readonly string[], { description }: Expectation): string {
+function describeSchemaNode(schemaPath: readonly string[], { description }: Expectation): string {
   const isEntry = schemaPath.length === 4 && schemaPath[1] === 'mcp_config';
-  return isEntry ? expectationAt(schemaPath.slice(0, -1)).description : description;
+  return isEntry ? findExpectation(schemaPath.slice(0, -1)).description : description;
 }
 
 const FORMS: Readonly<Record<TextKind, ReferenceForm>> = {
@@ -160,10 +172,13 @@ const FORMS: Readonly<Record<TextKind, ReferenceForm>> = {
 };
 
 /** References are possible for single values, and for the values inside a map or list. */
-function formAt(schemaPath: readonly string[], { types, secret }: Expectation): ReferenceForm {
+function describeValueForm(
+  schemaPath: readonly string[],
+  { types, secret }: Expectation,
+): ReferenceForm {
   if (secret) return 'whole';
   const single = types.some((type) => type !== 'object' && type !== 'array' && type !== 'null');
-  return single ? FORMS[textKindAt(schemaPath)] : 'none';
+  return single ? FORMS[findTextKind(schemaPath)] : 'none';
 }
 
 function storeReport([block, name = '', ...rest]: readonly string[]): StoreReport | null {
@@ -179,18 +194,18 @@ function storeReport([block, name = '', ...rest]: readonly string[]): StoreRepor
 }
 
 /** What a target declares at a path from the top of the file, its blocks merged; undefined if it declares nothing. */
-export function declaredAt(target: Target, filePath: Path): Node | undefined {
+export function findDeclaredNode(target: Target, filePath: Path): Node | undefined {
   const [block = '', ...rest] = filePath;
-  if (blocksAt(filePath) !== null) return storeOf(target);
+  if (listBlocksForPlace(filePath) !== null) return mergeStoreBlocks(target);
   // Of two blocks that have this, the file has one.
   if (rest[0] === 'disabled_skills' && member(target.settings, rest[0]) === undefined)
-    return nodeAt(target.disabled_skills, rest.slice(1));
-  let node = isBlock(block) ? target[block] : member(target.root, block);
+    return findNode(target.disabled_skills, rest.slice(1));
+  let node = isBlockName(block) ? target[block] : member(target.root, block);
   for (const [index, segment] of rest.entries()) {
     const list = rest[index - 1];
     if (node?.kind !== 'list') node = member(node, segment);
     else if (index === 2 && rest[0] === 'mcp_config' && isMcpList(list))
-      node = node.items.find((entry) => writtenNames(list, entry).includes(segment));
+      node = node.items.find((entry) => listWrittenNames(list, entry).includes(segment));
     else node = /^\d+$/.test(segment) ? node.items[Number(segment)] : undefined;
   }
   return node;

@@ -1,7 +1,7 @@
 import { type Variables, secretName, type SecretPath } from '../model/ports.ts';
 import type { ErrorCode } from '../model/error.ts';
-import { matches } from '../model/matcher.ts';
-import { isEmbedded, isLoopback, parsedUrl } from '../model/address.ts';
+import { isGlobMatch } from '../model/matcher.ts';
+import { isEmbedded, isLoopbackHost, parseUrlCached } from '../model/address.ts';
 import type { OriginList } from '../model/limits.ts';
 import type { ServerSettings } from '../model/state.ts';
 import { namesListed } from '../model/wording.ts';
@@ -60,17 +60,20 @@ const CLUSTER: Requirement = {
 };
 
 /** `from` is who may have written the files by then: whoever can push to a branch, or make an object in a cluster. */
-export function travelPolicyIn(env: Variables, from?: 'branch' | 'cluster'): TravelPolicy {
-  const entries = listIn(env['SETPOINT_ALLOWED_ORIGINS']);
-  const variables = listIn(env['SETPOINT_ALLOWED_VARIABLES']);
+export function createTravelPolicy(env: Variables, from?: 'branch' | 'cluster'): TravelPolicy {
+  const entries = parseEnvironmentList(env['SETPOINT_ALLOWED_ORIGINS']);
+  const variables = parseEnvironmentList(env['SETPOINT_ALLOWED_VARIABLES']);
   const files = (env['CI'] ?? '') === '' ? null : PIPELINE;
   const required = { files, branch: files ?? BRANCH, cluster: CLUSTER };
   return {
     origins: entries === null ? [] : [{ name: 'SETPOINT_ALLOWED_ORIGINS', entries }],
-    variables: variables === null ? null : variables.map(variableOf),
-    bindings: (variables ?? []).flatMap(bindingOf),
+    variables: variables === null ? null : variables.map(parseVariableName),
+    bindings: (variables ?? []).flatMap(parseBinding),
     // Which Secret an object may request is for its namespace to say.
-    secrets: from === 'cluster' ? [`${REQUESTED}/**`] : listIn(env['SETPOINT_ALLOWED_SECRETS']),
+    secrets:
+      from === 'cluster'
+        ? [`${REQUESTED}/**`]
+        : parseEnvironmentList(env['SETPOINT_ALLOWED_SECRETS']),
     required: required[from ?? 'files'],
     isLoopbackFree: from !== 'cluster',
     unverifiedTls: env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
@@ -87,11 +90,11 @@ export function withinLimits(
 }
 
 /** The variable of an entry of SETPOINT_ALLOWED_VARIABLES. */
-export function variableOf(entry: string): string {
+export function parseVariableName(entry: string): string {
   return entry.replace(/@.*$/s, '');
 }
 
-function bindingOf(entry: string): Binding[] {
+function parseBinding(entry: string): Binding[] {
   const at = entry.indexOf('@');
   return at < 0 ? [] : [{ name: entry.slice(0, at), origin: entry.slice(at + 1) }];
 }
@@ -110,11 +113,12 @@ export function travelProblem(
   const missing = missingLists(read, server, withinLimits(policy, target));
   if (missing !== null) return missing;
   const refused =
-    unlistedProblem(read, policy) ?? bindingProblem(sent ?? variablesRead(read), server, policy);
+    findUnlistedReference(read, policy) ??
+    bindingProblem(sent ?? variablesRead(read), server, policy);
   if (refused !== null) return refused;
-  const url = parsedUrl(server.url);
+  const url = parseUrlCached(server.url);
   if (isLocal(server, policy))
-    return unlistedOrigin(url, server.origin, target.limits?.origins ?? []);
+    return findUnlistedOrigin(url, server.origin, target.limits?.origins ?? []);
   return (
     revealProblem(server) ??
     originProblem(url, server.origin, withinLimits(policy, target)) ??
@@ -165,7 +169,7 @@ export function readingProblem(
   policy: TravelPolicy,
 ): TravelProblem | null {
   return (
-    unlistedProblem(parts, policy) ??
+    findUnlistedReference(parts, policy) ??
     bindingProblem(variablesRead(parts), server, policy) ??
     (isLocal(server, policy) ? null : listProblem([...variablesRead(parts)], policy))
   );
@@ -178,11 +182,11 @@ function bindingProblem(
   { bindings }: TravelPolicy,
 ): TravelProblem | null {
   if (bindings.length === 0) return null;
-  const origin = isEmbedded(url) ? url : parsedUrl(url).origin;
+  const origin = isEmbedded(url) ? url : parseUrlCached(url).origin;
   for (const name of names) {
-    const own = bindings.filter((binding) => matches(name, [binding.name]));
+    const own = bindings.filter((binding) => isGlobMatch(name, [binding.name]));
     const allowed = own.map((binding) => originGlob(binding.origin));
-    if (own.length === 0 || matches(origin, allowed)) continue;
+    if (own.length === 0 || isGlobMatch(origin, allowed)) continue;
     return {
       code: 'variable-not-allowed',
       message: `SETPOINT_ALLOWED_VARIABLES binds ${name} to ${namesListed(allowed)}, and the file would send it to ${shown}.`,
@@ -193,16 +197,20 @@ function bindingProblem(
 }
 
 function isLocal({ url }: ServerSettings, { isLoopbackFree }: TravelPolicy): boolean {
-  return isLoopbackFree && (url.startsWith('embedded:') || isLoopback(parsedUrl(url).hostname));
+  return (
+    isLoopbackFree && (url.startsWith('embedded:') || isLoopbackHost(parseUrlCached(url).hostname))
+  );
 }
 
-function unlistedProblem(
+function findUnlistedReference(
   parts: readonly (Node | undefined)[],
   policy: TravelPolicy,
 ): TravelProblem | null {
   const { variables } = policy;
   const unlisted =
-    variables === null ? [] : [...variablesRead(parts)].filter((name) => !matches(name, variables));
+    variables === null
+      ? []
+      : [...variablesRead(parts)].filter((name) => !isGlobMatch(name, variables));
   if (unlisted.length === 0) return secretProblem(parts, policy);
   return {
     code: 'variable-not-allowed',
@@ -213,7 +221,7 @@ function unlistedProblem(
 
 /** Secrets that a service shows never travel in the clear, whatever is listed. */
 function revealProblem({ url, origin, compareSecrets }: ServerSettings): TravelProblem | null {
-  if (!compareSecrets || parsedUrl(url).protocol === 'https:') return null;
+  if (!compareSecrets || parseUrlCached(url).protocol === 'https:') return null;
   return {
     code: 'origin-not-allowed',
     message: `server.compare_secrets would have ${origin} send its secrets in the clear.`,
@@ -242,21 +250,21 @@ export function originProblem(
     return { code, message, hint: `${set} SETPOINT_ALLOWED_ORIGINS=${shown}` };
   }
   if (url.protocol === 'http:' && policy.origins.length === 0) return inTheClear(shown);
-  return unlistedOrigin(url, shown, policy.origins);
+  return findUnlistedOrigin(url, shown, policy.origins);
 }
 
 /** What the first list says that does not have an origin; null if each has it. One with `http:` must be listed with its scheme. */
-function unlistedOrigin(
+function findUnlistedOrigin(
   url: Readonly<URL>,
   shown: string,
   lists: readonly OriginList[],
 ): TravelProblem | null {
   for (const { name, entries } of lists) {
     const withScheme = entries.filter((entry) => entry.includes('://')).map(originGlob);
-    if (matches(url.origin, withScheme)) continue;
+    if (isGlobMatch(url.origin, withScheme)) continue;
     if (url.protocol === 'http:') return inTheClear(shown, name);
     const hosts = entries.map((entry) => entry.toLowerCase());
-    if (matches(url.host, hosts)) continue;
+    if (isGlobMatch(url.host, hosts)) continue;
     const message = `${shown} is not among ${name}.`;
     const hint = 'If this is intended, add it outside the branch.';
     return { code: 'origin-not-allowed', message, hint };
@@ -279,7 +287,7 @@ function listProblem(variables: readonly string[], policy: TravelPolicy): Travel
 }
 
 /** A list as the environment holds it: entries separated by commas or blanks. */
-export function listIn(text: string | undefined): readonly string[] | null {
+export function parseEnvironmentList(text: string | undefined): readonly string[] | null {
   if (text === undefined || text.trim() === '') return null;
   return text.split(/[\s,]+/).filter((entry) => entry !== '');
 }
@@ -361,6 +369,6 @@ function secretProblem(
 /** Globs whose `*` takes in no slash; one that ends with `/**` takes in all below. */
 function isListed(name: string, globs: readonly string[]): boolean {
   return globs.some((glob) =>
-    glob.endsWith('/**') ? name.startsWith(glob.slice(0, -2)) : matches(name, [glob]),
+    glob.endsWith('/**') ? name.startsWith(glob.slice(0, -2)) : isGlobMatch(name, [glob]),
   );
 }

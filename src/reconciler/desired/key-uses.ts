@@ -1,11 +1,11 @@
-import { isAddress, isEmbedded, parsedUrl } from '../model/address.ts';
+import { isServiceAddress, isEmbedded, parseUrlCached } from '../model/address.ts';
 import { ERRORS, SetpointError } from '../model/error.ts';
 import type { Source } from '../model/path.ts';
 import { secretName, type ReferenceSource } from '../model/ports.ts';
 import { REFERRING, type Blocks } from './blocks.ts';
 import { server as serverBlock } from './blocks/server.ts';
 import { lookUp } from './lookup.ts';
-import { locate, member, nodeAt, textOf, type Node, type PlacedFinding } from './node.ts';
+import { locate, member, findNode, readNodeText, type Node, type PlacedFinding } from './node.ts';
 import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './references.ts';
 import type { Target } from './target.ts';
 
@@ -135,7 +135,7 @@ export class KeyUses {
   }
 
   #senderOf(target: Target): Sender | null {
-    const url = textOf(member(target.server, 'url'));
+    const url = readNodeText(member(target.server, 'url'));
     const origin = url === undefined ? null : this.#surroundings.originOf(url);
     return origin === null ? null : { target, origin };
   }
@@ -157,7 +157,7 @@ export class KeyUses {
   }
 
   *#inServer(server: Node | undefined): Iterable<FoundInServer> {
-    for (const { node, text, path } of textsIn(server, undefined, ['server'])) {
+    for (const { node, text, path } of listReferenceTexts(server, undefined, ['server'])) {
       const kind = serverBlock.textKind?.(path.slice(1));
       const host = path[1] !== 'url' ? '' : isEmbedded(text) ? text : hostTemplate(text);
       if (kind !== 'secret' && path[1] !== 'url') continue;
@@ -165,14 +165,14 @@ export class KeyUses {
         [host, false],
         [text.slice(host.length), true],
       ] as const)
-        for (const reference of referencesIn(part))
+        for (const reference of parseReferences(part))
           yield { source: this.#sourceOf(reference), reference, isKey, node, path };
     }
   }
 
   *#inPart(part: Node | undefined, known: Node | undefined, name = ''): Iterable<Found> {
-    for (const { node, text, path } of textsIn(part, known, [name]))
-      for (const reference of referencesIn(text))
+    for (const { node, text, path } of listReferenceTexts(part, known, [name]))
+      for (const reference of parseReferences(text))
         yield { source: this.#sourceOf(reference), reference, node, path };
   }
 
@@ -207,7 +207,7 @@ function settingsParts(blocks: Blocks): readonly (Node | undefined)[] {
 }
 
 /** The texts of a part that may hold references, without those of a part that is known. */
-function* textsIn(
+function* listReferenceTexts(
   node: Node | undefined,
   known: Node | undefined,
   path: readonly string[],
@@ -218,45 +218,45 @@ function* textsIn(
     if (typeof value === 'string' && mayHoldReference(value)) yield { node, text: value, path };
   } else if (node.kind === 'list') {
     for (const [index, item] of node.items.entries())
-      yield* textsIn(item, undefined, [...path, String(index)]);
+      yield* listReferenceTexts(item, undefined, [...path, String(index)]);
   } else {
     const before = known?.kind === 'map' ? known.members : null;
     for (const [key, one] of node.members)
-      yield* textsIn(one.node, before?.get(key)?.node, [...path, key]);
+      yield* listReferenceTexts(one.node, before?.get(key)?.node, [...path, key]);
   }
 }
 
-function referencesIn(text: string): readonly Reference[] {
+function parseReferences(text: string): readonly Reference[] {
   const parts = mayHoldReference(text) ? parseTemplate(text) : [];
   return isMalformed(parts) ? [] : parts.filter((part) => typeof part === 'object');
 }
 
 /** The origins of urls as they stand in files: those that name a host, or are known from `source`. Without one, no reference is looked up. */
-export function originsBy(source: ReferenceSource | null): Surroundings['originOf'] {
+export function createOriginResolver(source: ReferenceSource | null): Surroundings['originOf'] {
   const known = new Map<string, string | null>();
   return (url) => {
     if (!mayHoldReference(url)) {
       // Many environments of one host differ in the path.
       const end = isEmbedded(url) ? -1 : url.indexOf('/', 'https://'.length);
       const host = end < 0 ? url : url.slice(0, end);
-      const origin = known.get(host) ?? originOf(host);
+      const origin = known.get(host) ?? normalizeOrigin(host);
       known.set(host, origin);
       return origin;
     }
     const found = source === null ? null : lookUp(url, source);
-    const resolved = found !== null && 'text' in found ? originOf(found.text) : null;
+    const resolved = found !== null && 'text' in found ? normalizeOrigin(found.text) : null;
     if (resolved !== null) return resolved;
     const host = hostTemplate(url);
-    if (!mayHoldReference(host)) return originOf(host);
+    if (!mayHoldReference(host)) return normalizeOrigin(host);
     return source === null ? null : `unknown:${host}`;
   };
 }
 
 /** One name for each origin, however it is spelled; null if the text is no address. */
-function originOf(text: string): string | null {
+function normalizeOrigin(text: string): string | null {
   const url = text.trim();
-  if (!isAddress(url)) return null;
-  return isEmbedded(url) ? url : parsedUrl(url).origin.replace(/\.(?=:\d+$|$)/, '');
+  if (!isServiceAddress(url)) return null;
+  return isEmbedded(url) ? url : parseUrlCached(url).origin.replace(/\.(?=:\d+$|$)/, '');
 }
 
 /** An address up to its path, references as they are written. */
@@ -278,30 +278,30 @@ function referenceName(reference: Reference): string {
 }
 
 /** What is wrong, in one sentence, with both places. */
-export function sharedKeyMessage({ key, uses: [one, other] }: SharedKey): string {
+export function describeSharedKey({ key, uses: [one, other] }: SharedKey): string {
   const [first, second] = [one, other].map(
-    ({ target, node }) => `${target.name} (${placeText(locate(node.file, node.at))})`,
+    ({ target, node }) => `${target.name} (${formatSourcePlace(locate(node.file, node.at))})`,
   );
   return other.isKey
     ? `${key} would be sent as the key of two origins, those of ${first} and ${second}.`
     : `${key} is the key of ${first}, and would be sent to another origin by ${second}.`;
 }
 
-function placeText({ file, line, column }: Source): string {
+function formatSourcePlace({ file, line, column }: Source): string {
   return `${file}:${line}:${column}`;
 }
 
 /** The same as a problem of a file, at the second place. */
-export function sharedKeyFinding(shared: SharedKey): PlacedFinding {
+export function createSharedKeyFinding(shared: SharedKey): PlacedFinding {
   const { target, node, path } = shared.uses[1];
   const inEnvironment = ['environments', target.name, ...path];
-  const own = nodeAt(target.root, inEnvironment);
+  const own = findNode(target.root, inEnvironment);
   return {
     file: node.file,
     at: node.at,
     finding: {
       code: 'key-shared',
-      message: sharedKeyMessage(shared),
+      message: describeSharedKey(shared),
       hint: ERRORS['key-shared'].hint,
       path: own?.file === node.file && own.at === node.at ? inEnvironment : path,
     },

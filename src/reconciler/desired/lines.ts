@@ -30,7 +30,7 @@ export function envPairs(line: string): EnvPair[] {
 }
 
 /** A line split as a POSIX shell splits words: quotes and backslashes group, nothing is expanded, a reference is one piece. */
-export function shellWords(line: string): string[] {
+export function splitShellLine(line: string): string[] {
   return split(line).words;
 }
 
@@ -70,14 +70,14 @@ function split(line: string): { readonly words: string[]; readonly unfinished: b
 
 /** Arguments as one line that a shell splits into them again; null if there is no such line. */
 export function argumentLine(words: readonly string[]): string | null {
-  const line = words.map(quotedWord).join(' ');
-  const read = isUnfinished(line) ? [] : shellWords(line);
+  const line = words.map(quoteLineWord).join(' ');
+  const read = isUnfinished(line) ? [] : splitShellLine(line);
   return read.length === words.length && read.every((word, index) => word === words[index])
     ? line
     : null;
 }
 
-function quotedWord(word: string): string {
+function quoteLineWord(word: string): string {
   if (/^[^\s"'\\]+$/.test(word)) return word;
   if (!word.includes("'")) return `'${word}'`;
   return `"${word.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`;

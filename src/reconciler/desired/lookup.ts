@@ -1,7 +1,7 @@
-import { textKindAt } from './blocks.ts';
+import { findTextKind } from './blocks.ts';
 import type { Node } from './node.ts';
 import {
-  holdsReference,
+  hasValidReference,
   isMalformed,
   mayHoldReference,
   parseTemplate,
@@ -16,8 +16,8 @@ import {
   entryPaths,
   isEntryPath,
   isMcpList,
-  memberPathIn,
-  pathedEntries,
+  createMemberPath,
+  listPathedEntries,
   type PathOfEntry,
 } from '../model/mcp.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
@@ -54,7 +54,7 @@ export function lookUp(text: string, source: ReferenceSource): Resolved | Missin
       continue;
     }
     literals.push('');
-    const found = source.withheld === true ? WITHHELD : valueOf(part, source);
+    const found = source.withheld === true ? WITHHELD : lookUpValue(part, source);
     if ('text' in found) result += found.text;
     else
       missing ??= {
@@ -75,7 +75,7 @@ function resolveRequest(
   note: ReferenceSource['resolved'],
 ): Resolved | Missing {
   if (requested === null)
-    return holdsReference(text)
+    return hasValidReference(text)
       ? { problem: 'nothing requests it', ref: text, missing: text, literals: ['', ''] }
       : { text: text.replaceAll('$${', () => '${'), ref: null };
   const { ref } = requested;
@@ -103,7 +103,7 @@ export function resolveText(text: string, source: ReferenceSource): string | Sec
   return found.ref === null ? found.text : new Secret(found.text, found.ref);
 }
 
-function valueOf(
+function lookUpValue(
   reference: Reference,
   source: ReferenceSource,
 ): { text: string } | { problem: string } {
@@ -138,7 +138,7 @@ function maskOr(text: string, what: string): { text: string } | { problem: strin
  * limits of the field.
  */
 export function readStrictly(name: FieldName, text: string, source: ReferenceSource): Secret {
-  return readTyped(text, source, (value) => fits({ [name]: value }));
+  return readTyped(text, source, (value) => isValidSettings({ [name]: value }));
 }
 
 /** The same for the timeout of an mcp entry. */
@@ -146,7 +146,7 @@ export function readTimeout(text: string, source: ReferenceSource): Secret {
   const entry = (timeout: Scalar) => ({
     mcp_config: { shttp_servers: [{ url: 'https://x', timeout }] },
   });
-  return readTyped(text, source, (value) => fits(entry(value)));
+  return readTyped(text, source, (value) => isValidSettings(entry(value)));
 }
 
 /** A value that is written as a reference and is no text there: only `true`, `false`, or a JSON number that the place accepts. */
@@ -157,14 +157,14 @@ export function readTyped(
 ): Secret {
   const found = lookUp(text, source);
   if ('problem' in found) return unseen({ ...found, literals: ['', ''] });
-  const value = scalarOf(found.text);
+  const value = parseScalar(found.text);
   const ref = found.ref ?? text;
   if (value !== null && accepts(value)) return new Secret(value, ref);
   const problem = 'its value does not fit the field';
   return unseen({ problem, ref, missing: ref, literals: ['', ''] });
 }
 
-function scalarOf(text: string): Scalar | null {
+function parseScalar(text: string): Scalar | null {
   if (text === 'true' || text === 'false') return text === 'true';
   if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text)) return null;
   const number = Number(text);
@@ -173,7 +173,7 @@ function scalarOf(text: string): Scalar | null {
     : null;
 }
 
-function fits(settings: Record<string, unknown>): boolean {
+function isValidSettings(settings: Record<string, unknown>): boolean {
   return validate({ version: 1, settings });
 }
 
@@ -203,7 +203,8 @@ export function referenceReports(
 ): ReferenceReport[] {
   const found = new Map<string, Reference>();
   if (node !== undefined)
-    for (const reference of referencesIn(node, filePath)) found.set(reference.text, reference);
+    for (const reference of listNodeReferences(node, filePath))
+      found.set(reference.text, reference);
   return [...found.values()].map((reference) => referenceReport(reference, source));
 }
 
@@ -219,12 +220,16 @@ function referenceReport(reference: Reference, source: ReferenceSource): Referen
   return { ref, kind, name: reference.name, set, problem };
 }
 
-function referencesIn(node: Node, filePath: Path): Reference[] {
+function listNodeReferences(node: Node, filePath: Path): Reference[] {
   if (node.kind === 'list')
-    return node.items.flatMap((item, index) => referencesIn(item, [...filePath, String(index)]));
+    return node.items.flatMap((item, index) =>
+      listNodeReferences(item, [...filePath, String(index)]),
+    );
   if (node.kind === 'map')
-    return [...node.members.values()].flatMap((m) => referencesIn(m.node, [...filePath, m.key]));
-  if (typeof node.value !== 'string' || textKindAt(filePath) === 'plain') return [];
+    return [...node.members.values()].flatMap((m) =>
+      listNodeReferences(m.node, [...filePath, m.key]),
+    );
+  if (typeof node.value !== 'string' || findTextKind(filePath) === 'plain') return [];
   const parts = parseTemplate(node.value);
   return isMalformed(parts) ? [] : parts.filter((part) => typeof part === 'object');
 }
@@ -244,7 +249,7 @@ export function missingReferences(
   const [field, list] = path;
   if (isList(value)) {
     if (field === 'mcp_config' && path.length === 2 && isMcpList(list))
-      return pathedEntries({ [list]: value }, pathOf, [list]).flatMap(({ entry, path: own }) =>
+      return listPathedEntries({ [list]: value }, pathOf, [list]).flatMap(({ entry, path: own }) =>
         missingReferences(own, entry, unmanaged),
       );
     return value.flatMap((item, index) =>
@@ -253,7 +258,7 @@ export function missingReferences(
   }
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
-    const own = isEntryPath(path) ? memberPathIn(path, [key]) : [...path, key];
+    const own = isEntryPath(path) ? createMemberPath(path, [key]) : [...path, key];
     return missingReferences(own, inner, unmanaged, pathOf);
   });
 }

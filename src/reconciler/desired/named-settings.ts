@@ -1,31 +1,31 @@
-import { fieldNamed, NATIVE_SERVERS, unnamedField } from '../model/field.ts';
+import { fieldNamed, NATIVE_SERVERS, createUnnamedField } from '../model/field.ts';
 import { formatPath, isUnmanaged, type Path, type Source, samePath } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField, NamedSettings } from '../model/state.ts';
-import { recordOf, type Value, isRecord } from '../model/value.ts';
+import { createRecord, type Value, isRecord } from '../model/value.ts';
 import { MARKETPLACE_PLACE, MARKETPLACES_FIELD } from './blocks/collections.ts';
 import type { Blocks } from './blocks.ts';
-import { resolvedAt } from './native.ts';
+import { resolveNativeValue } from './native.ts';
 import {
   isNull,
-  itemsIn,
+  listMembers,
   locate,
   member,
-  memberAt,
-  nodeAt,
+  findMember,
+  findNode,
   type MapNode,
   type Member,
   type Node,
   type PlacedFinding,
-  textOf,
+  readNodeText,
 } from './node.ts';
-import { declaredLists, declaredEntry } from '../model/mcp-map.ts';
+import { convertDeclaredServers, normalizeDeclaredEntry } from '../model/mcp-map.ts';
 import { bareUrl, isSensitiveAddress } from '../model/address.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { Identity, Secret } from '../model/secret.ts';
-import { faultsIn } from '../model/json-schema.ts';
-import { shownArgument, shownVariable } from '../model/secret-words.ts';
-import { envPairs, shellWords } from './lines.ts';
+import { findSchemaFaults } from '../model/json-schema.ts';
+import { maskProgramArgument, maskProgramVariable } from '../model/secret-words.ts';
+import { envPairs, splitShellLine } from './lines.ts';
 import { lookUp, readTimeout, readTyped, resolveText, unseen } from './lookup.ts';
 import { settingsNodes } from './schema-lookup.ts';
 
@@ -45,7 +45,7 @@ interface Holder extends Blocks {
  * What the blocks of a target that name parts of the settings declare, as fields of the settings. `exhaustive` are the blocks that name all
  * that there may be.
  */
-export function namedSettings(
+export function resolveNamedSettings(
   target: Holder,
   unmanaged: readonly Path[],
   exhaustive: ReadonlyMap<string, Source>,
@@ -53,7 +53,8 @@ export function namedSettings(
 ): NamedField[] {
   return BLOCKS.flatMap(([name, resolve]) => {
     const others = exhaustive.get(name);
-    const node = target[name] ?? (others === undefined ? undefined : noneOf(target.collections));
+    const node =
+      target[name] ?? (others === undefined ? undefined : emptyExhaustiveBlock(target.collections));
     if (node === undefined || isUnmanaged(unmanaged, [name])) return [];
     const left = unmanaged.filter((path) => path[0] === name);
     // What is left alone, or removed, differs between targets.
@@ -78,7 +79,7 @@ export function namedSettings(
 }
 
 /** A block that names nothing, in the place of the one that says that all else goes. */
-export function noneOf(collections: Node | undefined): Node | undefined {
+export function emptyExhaustiveBlock(collections: Node | undefined): Node | undefined {
   return collections?.kind === 'map' ? { ...collections, members: new Map() } : undefined;
 }
 
@@ -92,21 +93,21 @@ type Resolve = (node: Node, source: ReferenceSource) => DesiredField;
 const BLOCKS: readonly (readonly [NamedSettings['name'], Resolve])[] = [
   ['mcp_servers', servers],
   ['marketplaces', marketplaces],
-  ['disabled_skills', disabledSkills],
+  ['disabled_skills', resolveDisabledSkills],
 ];
 
 function servers(node: Node, source: ReferenceSource): DesiredField {
-  const field = fieldNamed('mcp_config') ?? unnamedField(['mcp_config'], false);
-  const declared = itemsIn(node).filter((one) => !isNull(one.node));
-  const named = node.kind === 'map' ? { ...node, members: keyed(declared) } : node;
+  const field = fieldNamed('mcp_config') ?? createUnnamedField(['mcp_config'], false);
+  const declared = listMembers(node).filter((one) => !isNull(one.node));
+  const named = node.kind === 'map' ? { ...node, members: createMemberMap(declared) } : node;
   const value = resolveServers(named, source);
   return {
     field,
     value,
-    source: (inner = []) => placeOf(serverSource(named, value, inner)),
+    source: (inner = []) => locateNode(serverSource(named, value, inner)),
     block: {
       name: 'mcp_servers',
-      removed: itemsIn(node)
+      removed: listMembers(node)
         .filter((one) => isNull(one.node))
         .map(({ key }) => key),
     },
@@ -115,36 +116,37 @@ function servers(node: Node, source: ReferenceSource): DesiredField {
 
 function marketplaces(node: Node, source: ReferenceSource): DesiredField {
   const path = [MARKETPLACES_FIELD];
-  const declared = itemsIn(node).filter((one) => !isNull(one.node));
+  const declared = listMembers(node).filter((one) => !isNull(one.node));
   const value = declared.map((one): Value => {
-    const inner = itemsIn(one.node).map(
-      ({ key, node: own }) => [key, resolvedAt([...MARKETPLACE_PLACE, key], own, source)] as const,
+    const inner = listMembers(one.node).map(
+      ({ key, node: own }) =>
+        [key, resolveNativeValue([...MARKETPLACE_PLACE, key], own, source)] as const,
     );
-    return recordOf([['name', one.key], ...inner]);
+    return createRecord([['name', one.key], ...inner]);
   });
   return {
-    field: unnamedField(path, false),
+    field: createUnnamedField(path, false),
     value,
-    source: () => placeOf(node),
+    source: () => locateNode(node),
     block: { name: 'marketplaces', removed: [] },
   };
 }
 
-function disabledSkills(node: Node, source: ReferenceSource): DesiredField {
+function resolveDisabledSkills(node: Node, source: ReferenceSource): DesiredField {
   const path = ['disabled_skills'];
   return {
-    field: unnamedField(path, false),
-    value: resolvedAt(path, node, source),
-    source: (inner = []) => placeOf(nodeAt(node, inner) ?? node),
+    field: createUnnamedField(path, false),
+    value: resolveNativeValue(path, node, source),
+    source: (inner = []) => locateNode(findNode(node, inner) ?? node),
     block: { name: 'disabled_skills', removed: [] },
   };
 }
 
-function keyed(members: readonly Member[]): MapNode['members'] {
+function createMemberMap(members: readonly Member[]): MapNode['members'] {
   return new Map(members.map((one) => [one.key, one]));
 }
 
-function placeOf(node: Node) {
+function locateNode(node: Node) {
   return locate(node.file, node.at);
 }
 
@@ -161,25 +163,33 @@ const PLACES: Readonly<Record<NamedSettings['name'], readonly Path[]>> = {
 export const NAMED_SETTINGS = ['mcp_servers', 'marketplaces', 'disabled_skills'] as const;
 
 /** What a target declares both in a block and under `settings`: reported at both places. */
-export function declaredBeside(blocks: Blocks): PlacedFinding[] {
+export function findBlockAndSettingDoubles(blocks: Blocks): PlacedFinding[] {
   const { settings } = blocks;
   if (settings === undefined) return [];
   return NAMED_SETTINGS.flatMap((name) => {
     const node = blocks[name];
     if (node === undefined) return [];
     return PLACES[name].flatMap((place) => {
-      const other = memberAt(settings, place);
+      const other = findMember(settings, place);
       if (other === null) return [];
       const elsewhere = formatPath(['settings', ...place]);
       return [
-        twice({ file: node.file, at: node.at }, [name], elsewhere),
-        twice({ file: other.keyFile, at: other.keyAt }, ['settings', ...place], name),
+        createRepeatedFinding({ file: node.file, at: node.at }, [name], elsewhere),
+        createRepeatedFinding(
+          { file: other.keyFile, at: other.keyAt },
+          ['settings', ...place],
+          name,
+        ),
       ];
     });
   });
 }
 
-function twice(at: Pick<PlacedFinding, 'file' | 'at'>, path: Path, elsewhere: string) {
+function createRepeatedFinding(
+  at: Pick<PlacedFinding, 'file' | 'at'>,
+  path: Path,
+  elsewhere: string,
+) {
   const finding = {
     code: 'declared-twice',
     message: `${elsewhere} declares the same, and both are here.`,
@@ -192,24 +202,31 @@ function twice(at: Pick<PlacedFinding, 'file' | 'at'>, path: Path, elsewhere: st
 /** What no server can have of an item: how a server is reached, where a marketplace is. */
 export function incompleteNamed({ mcp_servers: servers, marketplaces: places }: Blocks) {
   return [
-    ...itemsIn(servers).flatMap((one) =>
-      isNull(one.node) || ['url', 'command'].some((key) => isSet(member(one.node, key)))
+    ...listMembers(servers).flatMap((one) =>
+      isNull(one.node) || ['url', 'command'].some((key) => isNodeSet(member(one.node, key)))
         ? []
-        : [lacking(one, 'mcp_servers', 'url or command', 'Add url, or command for a program.')],
+        : [
+            createMissingFinding(
+              one,
+              'mcp_servers',
+              'url or command',
+              'Add url, or command for a program.',
+            ),
+          ],
     ),
-    ...itemsIn(places).flatMap((one) =>
-      isNull(one.node) || isSet(member(one.node, 'source'))
+    ...listMembers(places).flatMap((one) =>
+      isNull(one.node) || isNodeSet(member(one.node, 'source'))
         ? []
-        : [lacking(one, 'marketplaces', 'source', 'Add source: github:owner/repo.')],
+        : [createMissingFinding(one, 'marketplaces', 'source', 'Add source: github:owner/repo.')],
     ),
   ];
 }
 
-function isSet(node: Node | undefined): boolean {
+function isNodeSet(node: Node | undefined): boolean {
   return node !== undefined && !(node.kind === 'scalar' && node.value === null);
 }
 
-function lacking(
+function createMissingFinding(
   { key, keyFile, keyAt }: Member,
   block: string,
   what: string,
@@ -233,7 +250,7 @@ export function resolveMcp(node: Node, source: ReferenceSource): Value {
   if (node.kind !== 'map') return null;
   const declared =
     node.members.size === 0 ? MCP_LISTS : MCP_LISTS.filter((list) => node.members.has(list));
-  return recordOf(
+  return createRecord(
     declared.map((list) => {
       const entries = member(node, list);
       const items = entries?.kind === 'list' ? entries.items : [];
@@ -243,9 +260,9 @@ export function resolveMcp(node: Node, source: ReferenceSource): Value {
 }
 
 /** What an entry is called as the file writes it, references included: by its address, if it has one, and by its name. */
-export function writtenNames(list: McpList, entry: Node): readonly string[] {
-  const name = textOf(member(entry, 'name'))?.trim() ?? '';
-  const url = bareUrl(textOf(entry) ?? textOf(member(entry, 'url')) ?? '');
+export function listWrittenNames(list: McpList, entry: Node): readonly string[] {
+  const name = readNodeText(member(entry, 'name'))?.trim() ?? '';
+  const url = bareUrl(readNodeText(entry) ?? readNodeText(member(entry, 'url')) ?? '');
   const names = identityMember(list) === 'url' ? [url, name] : [name];
   return names.filter((one) => one !== '');
 }
@@ -255,19 +272,21 @@ function resolveEntry(list: McpList, entry: Node, source: ReferenceSource): Valu
     entry.kind === 'map'
       ? [...entry.members.values()].map((m) => [m.key, m.node] as const)
       : [['url', entry]];
-  return declaredEntry(
-    recordOf(nodes.map(([key, node]) => [key, resolveMember(list, key, node, source)] as const)),
+  return normalizeDeclaredEntry(
+    createRecord(
+      nodes.map(([key, node]) => [key, resolveMember(list, key, node, source)] as const),
+    ),
   );
 }
 
 function resolveMember(list: McpList, key: string, node: Node, source: ReferenceSource): Value {
-  const text = textOf(node);
+  const text = readNodeText(node);
   if (key === 'args') return resolveArgs(node, text, source);
   if (key === 'env') return resolveEnv(node, text, source);
-  if (text === undefined) return resolvedInside(node, source);
+  if (text === undefined) return resolveNodeValue(node, source);
   if (key === 'timeout' && list === 'shttp_servers') return readTimeout(text, source);
   if (TYPED.has(key)) return readTyped(text, source, (value) => fitsMember(key, value));
-  if (key === 'url' || key === 'name') return identified(key, text, source);
+  if (key === 'url' || key === 'name') return resolveIdentity(key, text, source);
   return resolveText(key === 'command' ? text.trim() : text, source);
 }
 
@@ -281,16 +300,16 @@ const TYPED: ReadonlySet<string> = new Set([
 
 function fitsMember(key: string, value: Value): boolean {
   const nodes = settingsNodes([...NATIVE_SERVERS, '', key]);
-  return faultsIn(value, { anyOf: nodes }, {}).length === 0;
+  return findSchemaFaults(value, { anyOf: nodes }, {}).length === 0;
 }
 
 /** A map, a list or a scalar as it is, texts with their references resolved. */
-export function resolvedInside(node: Node, source: ReferenceSource): Value {
+export function resolveNodeValue(node: Node, source: ReferenceSource): Value {
   if (node.kind === 'scalar')
     return typeof node.value === 'string' ? resolveText(node.value, source) : node.value;
-  if (node.kind === 'list') return node.items.map((item) => resolvedInside(item, source));
-  return recordOf(
-    [...node.members.values()].map((one) => [one.key, resolvedInside(one.node, source)] as const),
+  if (node.kind === 'list') return node.items.map((item) => resolveNodeValue(item, source));
+  return createRecord(
+    [...node.members.values()].map((one) => [one.key, resolveNodeValue(one.node, source)] as const),
   );
 }
 
@@ -301,7 +320,7 @@ function resolveServerMember(key: string, node: Node, source: ReferenceSource): 
 }
 
 /** The url or name that identifies an entry. A secret one carries what may be shown of it. */
-function identified(key: 'url' | 'name', text: string, source: ReferenceSource): Value {
+function resolveIdentity(key: 'url' | 'name', text: string, source: ReferenceSource): Value {
   const found = lookUp(text, source);
   const bare = key === 'url' ? bareUrl : (name: string) => name.trim();
   if ('problem' in found) {
@@ -322,26 +341,26 @@ function identified(key: 'url' | 'name', text: string, source: ReferenceSource):
 }
 
 function resolveArgs(node: Node, line: string | undefined, source: ReferenceSource): Value {
-  const items = node.kind === 'list' ? node.items.map((item) => textOf(item) ?? '') : [];
-  const texts = line === undefined ? items : shellWords(line);
+  const items = node.kind === 'list' ? node.items.map((item) => readNodeText(item) ?? '') : [];
+  const texts = line === undefined ? items : splitShellLine(line);
   return texts.map((text, index) =>
-    resolveLiteral(text, shownArgument(text, texts[index - 1] ?? null) !== text, source),
+    resolveLiteral(text, maskProgramArgument(text, texts[index - 1] ?? null) !== text, source),
   );
 }
 
 function resolveEnv(node: Node, line: string | undefined, source: ReferenceSource): Value {
-  const members = itemsIn(node);
+  const members = listMembers(node);
   const pairs =
     line === undefined
       ? members.flatMap(({ key, node: value }) =>
           // Null takes a variable away; a key with nothing after it is an empty one.
-          isNull(value) ? [] : [[key, textOf(value) ?? ''] as const],
+          isNull(value) ? [] : [[key, readNodeText(value) ?? ''] as const],
         )
       : envPairs(line).map(({ name, text }) => [name, text ?? ''] as const);
-  return recordOf(
+  return createRecord(
     pairs.map(([name, text]) => [
       name,
-      resolveLiteral(text, shownVariable(name, text) !== text, source),
+      resolveLiteral(text, maskProgramVariable(name, text) !== text, source),
     ]),
   );
 }
@@ -356,14 +375,14 @@ function resolveLiteral(text: string, secret: boolean, source: ReferenceSource):
 export function resolveServers(node: Node, source: ReferenceSource): Value {
   if (node.kind !== 'map') return null;
   const servers = [...node.members.values()].map(
-    ({ key, node: server }) => [key, resolveServer(server, source)] as const,
+    ({ key, node: server }) => [key, resolveServerEntry(server, source)] as const,
   );
-  return declaredLists(recordOf(servers));
+  return convertDeclaredServers(createRecord(servers));
 }
 
-function resolveServer(node: Node, source: ReferenceSource): Value {
+function resolveServerEntry(node: Node, source: ReferenceSource): Value {
   if (node.kind !== 'map') return null;
-  return recordOf(
+  return createRecord(
     [...node.members.values()].map((one) => [
       one.key,
       resolveServerMember(one.key, one.node, source),
@@ -376,7 +395,7 @@ export function serverSource(node: Node, lists: Value, [list = '', index = '']: 
   const entries = isRecord(lists) ? lists[list] : undefined;
   const entry = Array.isArray(entries) ? (entries as readonly Value[])[Number(index)] : undefined;
   const name = isRecord(entry) ? entry['name'] : undefined;
-  return (typeof name === 'string' ? nodeAt(node, [name]) : undefined) ?? node;
+  return (typeof name === 'string' ? findNode(node, [name]) : undefined) ?? node;
 }
 
 /** Whether a place is that of all mcp servers by their names. */

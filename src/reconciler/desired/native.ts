@@ -3,45 +3,45 @@ import {
   fields,
   hasTwoNames,
   NATIVE_PARTS,
-  unnamedField,
+  createUnnamedField,
   type Field,
 } from '../model/field.ts';
-import { faultsIn, type Fault, inWords } from '../model/json-schema.ts';
+import { findSchemaFaults, type Fault, describeSchema } from '../model/json-schema.ts';
 import {
   isOpenMap,
   isPart,
-  isSecretPlace,
-  lockedNodes,
+  isSecretNode,
+  selectLockNodes,
   type SchemaLock,
 } from '../model/native-schema.ts';
 import { samePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField } from '../model/state.ts';
-import { isRecord, recordOf, type Value, isList } from '../model/value.ts';
+import { isRecord, createRecord, type Value, isList } from '../model/value.ts';
 import { readTyped, resolveText } from './lookup.ts';
 import {
   member,
-  memberAt,
-  nodeAt,
+  findMember,
+  findNode,
   type MapNode,
   type Node,
   locate,
   type PlacedFinding,
   plainValue,
 } from './node.ts';
-import { settingsNodes, takesText, settingsPart } from './schema-lookup.ts';
+import { settingsNodes, takesText, findSettingsSchema } from './schema-lookup.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
-import { badValue, missingKeys, unknownKeys } from './schema-findings.ts';
+import { createValueFinding, missingKeys, unknownKeys } from './schema-findings.ts';
 import { mayHoldReference } from './references.ts';
 
 /** Where a target declares a field of the specification, from its settings: under its name, or at its native place. */
-export function declaredPlace(
+export function findDeclaredField(
   settings: Node | undefined,
   { name, place }: Field,
 ): { readonly path: Path; readonly node: Node } | null {
   const own = member(settings, name);
   if (own !== undefined) return { path: [name], node: own };
-  const node = nodeAt(settings, place);
+  const node = findNode(settings, place);
   return node === undefined ? null : { path: place, node };
 }
 
@@ -59,13 +59,15 @@ export function nativeLeaves(settings: Node | undefined): readonly NativeLeaf[] 
   if (!hasNativeParts(settings)) return [];
   return [...settings.members.values()]
     .filter(({ key }) => NATIVE_PARTS.has(key))
-    .flatMap(({ key, node }) => leavesIn([key], node));
+    .flatMap(({ key, node }) => listNativeLeaves([key], node));
 }
 
-function leavesIn(path: Path, node: Node): readonly NativeLeaf[] {
+function listNativeLeaves(path: Path, node: Node): readonly NativeLeaf[] {
   if (fieldAtNative(path) !== undefined) return [];
   if (node.kind !== 'map') return [{ path, node }];
-  const inner = [...node.members.values()].flatMap((one) => leavesIn([...path, one.key], one.node));
+  const inner = [...node.members.values()].flatMap((one) =>
+    listNativeLeaves([...path, one.key], one.node),
+  );
   const nodes = settingsNodes(path, node.file.lock);
   // Without a member a part says nothing, unless it is a map that takes any others, too.
   if (node.members.size > 0 || (isPart(nodes) && !isOpenMap(nodes))) return inner;
@@ -75,24 +77,26 @@ function leavesIn(path: Path, node: Node): readonly NativeLeaf[] {
 /** A native value, references resolved. */
 export function resolveLeaf({ path, node }: NativeLeaf, source: ReferenceSource): DesiredField {
   return {
-    field: unnamedField(path, isSecretPlace(settingsNodes(path, node.file.lock))),
-    value: resolvedAt(path, node, source),
+    field: createUnnamedField(path, isSecretNode(settingsNodes(path, node.file.lock))),
+    value: resolveNativeValue(path, node, source),
     source: (inner = []) => {
-      const found = nodeAt(node, inner) ?? node;
+      const found = findNode(node, inner) ?? node;
       return locate(found.file, found.at);
     },
   };
 }
 
 /** A value of the file: text that a place does not take as text is one reference to a number or a truth value. */
-export function resolvedAt(path: Path, node: Node, source: ReferenceSource): Value {
+export function resolveNativeValue(path: Path, node: Node, source: ReferenceSource): Value {
   if (node.kind === 'list')
-    return node.items.map((item, index) => resolvedAt([...path, String(index)], item, source));
+    return node.items.map((item, index) =>
+      resolveNativeValue([...path, String(index)], item, source),
+    );
   if (node.kind === 'map')
-    return recordOf(
+    return createRecord(
       [...node.members.values()].map((one) => [
         one.key,
-        resolvedAt([...path, one.key], one.node, source),
+        resolveNativeValue([...path, one.key], one.node, source),
       ]),
     );
   if (typeof node.value !== 'string') return node.value;
@@ -101,7 +105,7 @@ export function resolvedAt(path: Path, node: Node, source: ReferenceSource): Val
   return readTyped(
     node.value,
     source,
-    (value) => faultsIn(value, { anyOf: nodes }, {}).length === 0,
+    (value) => findSchemaFaults(value, { anyOf: nodes }, {}).length === 0,
   );
 }
 
@@ -113,7 +117,7 @@ export function hasNativeParts(settings: Node | undefined): settings is MapNode 
 }
 
 /** Fields that a target declares under their names and at their native places, too: reported at both. */
-export function declaredTwice(settings: Node | undefined): PlacedFinding[] {
+export function findDoubleFields(settings: Node | undefined): PlacedFinding[] {
   if (!hasNativeParts(settings)) return [];
   return fields()
     .filter(hasTwoNames)
@@ -121,7 +125,7 @@ export function declaredTwice(settings: Node | undefined): PlacedFinding[] {
 }
 
 function inBothForms(settings: MapNode, { name, place }: Field): PlacedFinding[] {
-  const [own, other] = [memberAt(settings, [name]), memberAt(settings, place)];
+  const [own, other] = [findMember(settings, [name]), findMember(settings, place)];
   if (own === null || other === null) return [];
   const at = (path: Path, elsewhere: Path, member: typeof own): PlacedFinding => ({
     file: member.keyFile,
@@ -149,32 +153,34 @@ export function checkNative(root: MapNode): PlacedFinding[] {
         )
       : [];
   return [[root, []] as const, ...inner].flatMap(([holder, path]) => {
-    const servers = findingsOf(root, path, namedServerFaults(holder));
+    const servers = createFaultFindings(root, path, findNamedServerFaults(holder));
     const settings = member(holder, 'settings');
     if (settings?.kind !== 'map') return servers;
     const { lock } = root.file;
     const found = partFaults(settings);
     const { faults, values } =
-      lock === undefined ? { faults: found, values: [] } : judgedByLock(found, settings, lock);
+      lock === undefined
+        ? { faults: found, values: [] }
+        : filterFaultsByLock(found, settings, lock);
     return [
       ...servers,
-      ...findingsOf(root, [...path, 'settings'], faults),
+      ...createFaultFindings(root, [...path, 'settings'], faults),
       ...values.flatMap((fault) =>
-        lockedFinding(root, [...path, 'settings', ...fault.path], fault),
+        createLockedFindings(root, [...path, 'settings', ...fault.path], fault),
       ),
     ];
   });
 }
 
 /** What the servers of the block mcp_servers have that no server takes. */
-function namedServerFaults(holder: Node): Fault[] {
+function findNamedServerFaults(holder: Node): Fault[] {
   const servers = member(holder, 'mcp_servers');
   if (servers?.kind !== 'map') return [];
-  const [, defs] = settingsPart('agent_settings');
+  const [, defs] = findSettingsSchema('agent_settings');
   return [...servers.members.values()].flatMap(({ key, node }) =>
     node.kind === 'scalar' && node.value === null
       ? []
-      : faultsIn(plainValue(node), defs['mcp_server'] ?? {}, defs, ['mcp_servers', key]),
+      : findSchemaFaults(plainValue(node), defs['mcp_server'] ?? {}, defs, ['mcp_servers', key]),
   );
 }
 
@@ -182,8 +188,8 @@ function partFaults(settings: MapNode): Fault[] {
   const own = [...settings.members.values()].filter(({ key }) => NATIVE_PARTS.has(key));
   return [
     ...own.flatMap(({ key, node }) => {
-      const [schema, defs] = settingsPart(key);
-      return faultsIn(plainValue(node), schema, defs, [key]);
+      const [schema, defs] = findSettingsSchema(key);
+      return findSchemaFaults(plainValue(node), schema, defs, [key]);
     }),
     ...entryFaults(member(settings, 'mcp_config')),
   ];
@@ -203,15 +209,17 @@ function entryFaults(config: Node | undefined): Fault[] {
 
 function memberFaults(entry: Readonly<Record<string, Value>>, path: readonly string[]): Fault[] {
   return Object.entries(entry).flatMap(([key, value]) => {
-    if (isOwn(path[1], key)) return [];
-    const [, defs] = settingsPart('mcp_config');
+    if (isSpecifiedMember(path[1], key)) return [];
+    const [, defs] = findSettingsSchema('mcp_config');
     const nodes = settingsNodes([...path, key]);
-    return nodes.length === 0 ? [] : faultsIn(value, { anyOf: nodes }, defs, [...path, key]);
+    return nodes.length === 0
+      ? []
+      : findSchemaFaults(value, { anyOf: nodes }, defs, [...path, key]);
   });
 }
 
 /** The members that the validator of the specification's part judges. */
-function isOwn(list: string | undefined, key: string): boolean {
+function isSpecifiedMember(list: string | undefined, key: string): boolean {
   return (
     ['url', 'api_key', 'name', 'command', 'args'].includes(key) ||
     (key === 'env' && list === 'stdio_servers') ||
@@ -219,7 +227,7 @@ function isOwn(list: string | undefined, key: string): boolean {
   );
 }
 
-function findingsOf(
+function createFaultFindings(
   root: MapNode,
   holder: readonly string[],
   faults: readonly Fault[],
@@ -228,11 +236,11 @@ function findingsOf(
     const [{ kind, path: first }] = group;
     const path = [...holder, ...first];
     if (kind === 'value') {
-      const node = nodeAt(root, path);
-      return node === undefined ? [] : [badValue({ root, path, node })];
+      const node = findNode(root, path);
+      return node === undefined ? [] : [createValueFinding({ root, path, node })];
     }
     const above = path.slice(0, -1);
-    const node = nodeAt(root, above);
+    const node = findNode(root, above);
     if (node === undefined) return [];
     const keys = new Set(group.map((fault) => fault.path.at(-1) ?? ''));
     return (kind === 'unknown' ? unknownKeys : missingKeys)({ root, path: above, node }, keys);
@@ -261,7 +269,7 @@ function isOfSameMap(one: Fault, other: Fault): boolean {
  * What a lock leaves of the faults of native parts, and what it finds where it has a member that the known schema lacks. `values` are
  * values that are not as the lock says.
  */
-export function judgedByLock(
+export function filterFaultsByLock(
   faults: readonly Fault[],
   settings: Node,
   lock: SchemaLock,
@@ -269,8 +277,8 @@ export function judgedByLock(
   if (lock.open === true)
     return { faults: faults.filter(({ kind }) => kind !== 'unknown'), values: [] };
   const judged = faults.map((fault): readonly [Fault, readonly Fault[] | null] => {
-    const node = fault.kind === 'unknown' ? nodeAt(settings, fault.path) : undefined;
-    const found = node === undefined ? null : lockedFaults(fault.path, node, lock);
+    const node = fault.kind === 'unknown' ? findNode(settings, fault.path) : undefined;
+    const found = node === undefined ? null : findLockedFaults(fault.path, node, lock);
     return [fault, found];
   });
   const found = judged.flatMap(([, own]) => own ?? []);
@@ -282,33 +290,33 @@ export function judgedByLock(
 }
 
 /** The faults of a value that only a lock has a place for; null if it has none either. */
-function lockedFaults(path: Path, node: Node, lock: SchemaLock): readonly Fault[] | null {
-  const nodes = lockedNodes(lock, path);
+function findLockedFaults(path: Path, node: Node, lock: SchemaLock): readonly Fault[] | null {
+  const nodes = selectLockNodes(lock, path);
   if (nodes.length === 0) return null;
   if (isPart(nodes) && node.kind === 'map') {
     return [...node.members.values()].flatMap(({ key, node: inner }) => {
       const at = [...path, key];
-      return lockedFaults(at, inner, lock) ?? [{ path: at, kind: 'unknown', expected: {} }];
+      return findLockedFaults(at, inner, lock) ?? [{ path: at, kind: 'unknown', expected: {} }];
     });
   }
   const isReference =
     node.kind === 'scalar' && typeof node.value === 'string' && mayHoldReference(node.value);
   // A secret that is written out is found as such.
-  if (isReference || isSecretPlace(nodes)) return [];
-  return faultsIn(plainValue(node), { anyOf: nodes }, {}, path);
+  if (isReference || isSecretNode(nodes)) return [];
+  return findSchemaFaults(plainValue(node), { anyOf: nodes }, {}, path);
 }
 
 /** A value that is not as the lock says. `path` is from the root of the file. */
-export function lockedFinding(
+export function createLockedFindings(
   root: Node,
   path: readonly string[],
   { expected }: Fault,
 ): PlacedFinding[] {
-  const node = nodeAt(root, path);
+  const node = findNode(root, path);
   if (node === undefined) return [];
   const finding = {
     code: 'wrong-type',
-    message: `${path.at(-1) ?? 'This'} must be ${inWords(expected, {})}, as the schema lock has it from the server.`,
+    message: `${path.at(-1) ?? 'This'} must be ${describeSchema(expected, {})}, as the schema lock has it from the server.`,
     hint: 'Change the value. If the server has changed, run setpoint schema pull.',
     path,
   } as const;

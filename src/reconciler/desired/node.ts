@@ -1,4 +1,4 @@
-import { recordOf, type Value } from '../model/value.ts';
+import { createRecord, type Value } from '../model/value.ts';
 import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { LineCounter } from 'yaml';
 import type { Source } from '../model/path.ts';
@@ -54,7 +54,7 @@ export function isTrue(node: Node | undefined): boolean {
 }
 
 /** The text of a scalar; undefined if the node is not text. */
-export function textOf(node: Node | undefined): string | undefined {
+export function readNodeText(node: Node | undefined): string | undefined {
   return node?.kind === 'scalar' && typeof node.value === 'string' ? node.value : undefined;
 }
 
@@ -63,12 +63,12 @@ export function isNull(node: Node | undefined): boolean {
 }
 
 /** The members of a map, of a block those that it names; none of anything else. */
-export function itemsIn(node: Node | undefined): readonly Member[] {
+export function listMembers(node: Node | undefined): readonly Member[] {
   return node?.kind === 'map' ? [...node.members.values()] : [];
 }
 
 /** The node that keys and list positions lead to, if there is one. */
-export function nodeAt(root: Node | undefined, path: readonly string[]): Node | undefined {
+export function findNode(root: Node | undefined, path: readonly string[]): Node | undefined {
   let node: Node | undefined = root;
   for (const segment of path) {
     if (node?.kind === 'list') node = node.items[Number(segment)];
@@ -78,8 +78,8 @@ export function nodeAt(root: Node | undefined, path: readonly string[]): Node | 
 }
 
 /** The member that keys lead to, if there is one. */
-export function memberAt(root: Node, path: readonly string[]): Member | null {
-  const parent = nodeAt(root, path.slice(0, -1));
+export function findMember(root: Node, path: readonly string[]): Member | null {
+  const parent = findNode(root, path.slice(0, -1));
   return parent?.kind === 'map' ? (parent.members.get(path.at(-1) ?? '') ?? null) : null;
 }
 
@@ -97,7 +97,7 @@ export function plainValue(node: Node): Value {
   const record: Record<string, Value> = {};
   for (const { key, node: value } of node.members.values()) {
     if (key === '__proto__')
-      return recordOf([...node.members.values()].map((m) => [m.key, plainValue(m.node)]));
+      return createRecord([...node.members.values()].map((m) => [m.key, plainValue(m.node)]));
     record[key] = plainValue(value);
   }
   return record;
@@ -149,7 +149,7 @@ export function locate({ path, lines }: SourceFile, offset: number): Source {
 const LONGEST = 400;
 
 /** A line, counted from 1, without its line break; of a very long line only the beginning. */
-export function lineOf({ text, lines }: SourceFile, line: number): string {
+export function readLine({ text, lines }: SourceFile, line: number): string {
   const start = lines.lineStarts[line - 1] ?? text.length;
   const end = lines.lineStarts[line] ?? text.length;
   return text.slice(start, Math.min(end, start + LONGEST)).replace(/\r?\n$/, '');

@@ -1,6 +1,6 @@
 import {
   asIfQuoted,
-  asWritten,
+  restoreBraces,
   compose,
   flowReferences,
   duplicateKeys,
@@ -58,7 +58,7 @@ export function parseWhole(file: SourceFile): ParsedFile {
   const root =
     contents === null
       ? null
-      : buildNode(contents, { file, written: asWritten, placeOf: (at) => at });
+      : buildNode(contents, { file, written: restoreBraces, placeOf: (at) => at });
   if (root?.kind === 'map') return { file, root, diagnostics };
   const empty = root === null || (root.kind === 'scalar' && root.bare);
   if (root?.reported !== true) report(empty ? 0 : root.at, empty ? EMPTY : NO_MAP);
@@ -90,7 +90,7 @@ function readParts(
   { text, placeOf, complete }: Shortened,
   between: (() => void) | undefined,
 ): Node | null {
-  const building = { file, written: asWritten, placeOf };
+  const building = { file, written: restoreBraces, placeOf };
   const early = new Map<string, Member>();
   const taken = (members: Iterable<Member>): boolean => {
     for (const one of members) {
@@ -179,7 +179,9 @@ function buildNode(yaml: YamlNode, building: Building): Node {
     return { kind: 'map', file, at, reported: marked, members };
   }
   if (isSeq(yaml)) {
-    const items = yaml.items.map((item) => bareAt(buildNode(item as YamlNode, building), dashOf));
+    const items = yaml.items.map((item) =>
+      moveBareNode(buildNode(item as YamlNode, building), findDash),
+    );
     return { kind: 'list', file, at, reported: marked, items };
   }
   if (!isScalar(yaml)) return bareScalar(file, at, marked);
@@ -191,7 +193,7 @@ function buildNode(yaml: YamlNode, building: Building): Node {
     file,
     at,
     reported,
-    value: typeof value === 'string' ? written(value) : scalarOf(value),
+    value: typeof value === 'string' ? written(value) : parseScalarValue(value),
     bare,
   };
 }
@@ -210,11 +212,11 @@ function readMember(
     key: building.written(keyNode.value),
     keyFile: file,
     keyAt,
-    node: bareAt(node, () => keyAt),
+    node: moveBareNode(node, () => keyAt),
   };
 }
 
-function scalarOf(value: unknown): ScalarNode['value'] {
+function parseScalarValue(value: unknown): ScalarNode['value'] {
   return typeof value === 'number' || typeof value === 'boolean' ? value : null;
 }
 
@@ -223,11 +225,11 @@ function bareScalar(file: SourceFile, at: number, reported: boolean): ScalarNode
 }
 
 /** A key or dash without a value is reported at the key or dash. */
-function bareAt(node: Node, offsetOf: (node: ScalarNode) => number): Node {
+function moveBareNode(node: Node, offsetOf: (node: ScalarNode) => number): Node {
   return node.kind === 'scalar' && node.bare ? { ...node, at: offsetOf(node) } : node;
 }
 
-function dashOf({ file, at }: ScalarNode): number {
+function findDash({ file, at }: ScalarNode): number {
   const dash = file.text.lastIndexOf('-', at);
   return dash === -1 ? at : dash;
 }

@@ -80,10 +80,10 @@ export const PIPELINE_VARIABLES = {
 /** Keys and programs of setpoint itself. */
 const OWN = ['SETPOINT_WATCH_TOKEN', 'SETPOINT_STATE_KEY', 'SETPOINT_SECRET_COMMANDS'];
 
-const FORBIDDEN = expressionOf([...Object.values(PIPELINE_VARIABLES).flat(), ...OWN]);
+const FORBIDDEN = createGlobExpression([...Object.values(PIPELINE_VARIABLES).flat(), ...OWN]);
 
 /** Matches names in any case: on Windows they are the same variable. */
-function expressionOf(globs: readonly string[]): RegExp {
+function createGlobExpression(globs: readonly string[]): RegExp {
   return new RegExp(`^(?:${globs.map((glob) => glob.replaceAll('*', '.*')).join('|')})$`, 'i');
 }
 

@@ -1,26 +1,26 @@
 import { ACTIVE_FORM, LLM_PROFILES_FORM, META_PROFILES_FORM } from '../model/collection-forms.ts';
 import type { DesiredItem } from '../model/collection.ts';
 import { ACTIVE_PROFILE, fieldsWithin, MODEL_PART } from '../model/field.ts';
-import { faultsIn, inWords } from '../model/json-schema.ts';
+import { findSchemaFaults, describeSchema } from '../model/json-schema.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import { isShowable } from '../model/secret-words.ts';
 import type { DeclaredItem, DesiredField } from '../model/state.ts';
-import { recordOf } from '../model/value.ts';
+import { createRecord } from '../model/value.ts';
 import type { Blocks } from './blocks.ts';
 import {
   isNull,
-  itemsIn,
+  listMembers,
   member,
-  memberAt,
+  findMember,
   plainValue,
-  textOf,
+  readNodeText,
   type MapNode,
   type Member,
   type Node,
   type PlacedFinding,
 } from './node.ts';
 import { mayHoldReference } from './references.ts';
-import { settingsNodes, settingsPart } from './schema-lookup.ts';
+import { settingsNodes, findSettingsSchema } from './schema-lookup.ts';
 
 /* What profiles and settings have in common: the members of an llm, and the pointers to what is active. */
 
@@ -59,7 +59,7 @@ const ACTIVATION: Readonly<
  * Whether a path of the settings is written by what is active of these kinds, and by nothing else, or is the pointer to what is active of a kind
  * of `left`, which is not declared.
  */
-export function copiedBy(
+export function createCopyMatcher(
   kinds: readonly string[],
   left: readonly string[] = [],
 ): (path: Path) => boolean {
@@ -75,7 +75,7 @@ export function copiedBy(
  * What a target declares item by item, and field by field, with a pointer of the settings in its place: beside the profiles that it names, it
  * is another spelling of `active`, since a profile can be made active only once it is there.
  */
-export function withActive(
+export function addPointerItems(
   fields: readonly DesiredField[],
   items: ReadonlyMap<string, readonly DeclaredItem[]>,
   blocks: Blocks,
@@ -93,7 +93,7 @@ export function withActive(
   if (moved.length === 0) return { fields, items };
   const own = moved.map(({ kind, field }): DesiredItem => {
     const { value, source } = field;
-    const members = value === null ? null : recordOf([[ACTIVE_FORM.main, value]]);
+    const members = value === null ? null : createRecord([[ACTIVE_FORM.main, value]]);
     return { name: kind, members, values: [], source: source() };
   });
   const gone = new Set(moved.map(({ field }) => field));
@@ -109,24 +109,28 @@ export function pointerPlace({ active, settings }: Blocks, kind: string): Path |
   const path = POINTERS.find((one) => one.kind === kind)?.path;
   const isOwn = member(active, kind) !== undefined;
   if (isOwn || path === undefined || settings?.kind !== 'map') return null;
-  return memberAt(settings, path) === null ? null : path;
+  return findMember(settings, path) === null ? null : path;
 }
 
 /** Where a target says twice what is active: under `active`, and by what activation itself writes. */
 export function twoWriters({ active, settings }: Blocks): PlacedFinding[] {
   if (active?.kind !== 'map' || settings?.kind !== 'map') return [];
   return [...active.members.values()].flatMap((one) => {
-    const [own] = writtenBy(one, settings);
+    const [own] = findActivationWrites(one, settings);
     if (own === undefined) return [];
     const path = [ACTIVE_FORM.block, one.key];
     return [
-      twice(one, path, formatPath(own.path)),
-      twice(own.member, ['settings', ...own.path], formatPath(path)),
+      createOverlapFinding(one, path, formatPath(own.path)),
+      createOverlapFinding(own.member, ['settings', ...own.path], formatPath(path)),
     ];
   });
 }
 
-function twice({ keyFile, keyAt }: Member, path: Path, other: string): PlacedFinding {
+function createOverlapFinding(
+  { keyFile, keyAt }: Member,
+  path: Path,
+  other: string,
+): PlacedFinding {
   const finding = {
     code: 'declared-twice',
     message: `This and ${other} write the same: a profile that is made active takes the place of what the settings have.`,
@@ -137,20 +141,20 @@ function twice({ keyFile, keyAt }: Member, path: Path, other: string): PlacedFin
 }
 
 /** What the settings of a target declare that making a profile active writes, too. */
-function writtenBy(
+function findActivationWrites(
   { key, node }: Member,
   settings: MapNode,
 ): { readonly path: Path; readonly member: Member }[] {
   const { pointers = [], copies = [] } = ACTIVATION[key] ?? {};
   return [...pointers, ...(isNull(node) ? [] : copies)].flatMap((path) => {
-    const found = memberAt(settings, path);
+    const found = findMember(settings, path);
     return found === null ? [] : [{ path, member: found }];
   });
 }
 
 /** Members of LLM profiles that no llm of a server has, or not in that form, and those that a connection brings. */
 export function profileFindings(profiles: Node | undefined): PlacedFinding[] {
-  const all = itemsIn(profiles);
+  const all = listMembers(profiles);
   return all.flatMap(({ key, node }) =>
     node.kind === 'map'
       ? [...node.members.values()].flatMap((one) => memberFindings(key, node, one))
@@ -198,16 +202,16 @@ function memberFindings(profile: string, whole: MapNode, one: Member): PlacedFin
         },
       },
     ];
-  const text = textOf(node);
+  const text = readNodeText(node);
   if (text !== undefined && mayHoldReference(text)) return [];
-  const [, defs] = settingsPart('agent_settings');
-  const wrong = faultsIn(plainValue(node), { anyOf: nodes }, defs, path);
+  const [, defs] = findSettingsSchema('agent_settings');
+  const wrong = findSchemaFaults(plainValue(node), { anyOf: nodes }, defs, path);
   return wrong.slice(0, 1).map(({ expected }) => ({
     file: node.file,
     at: node.at,
     finding: {
       code: 'wrong-type',
-      message: `${key} must be ${inWords(expected, defs)}.`,
+      message: `${key} must be ${describeSchema(expected, defs)}.`,
       hint: 'Change the value, or remove the key: then it has its default.',
       path,
     },

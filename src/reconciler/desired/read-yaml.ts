@@ -14,7 +14,7 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import { type Finding, locate, type SourceFile } from './node.ts';
-import { knownKeys } from './schema-lookup.ts';
+import { collectSchemaKeys } from './schema-lookup.ts';
 
 /**
  * How every settings file is read, whatever its directives are: YAML 1.2 core, plain data, errors with their offsets. The parser
@@ -43,7 +43,7 @@ interface Lexeme {
 const MARKS: ReadonlySet<string> = new Set([CST.SCALAR, CST.FLOW_END, CST.DOCUMENT]);
 
 /** The lexemes of a text. */
-export function* lexemesOf(text: string): Generator<Lexeme> {
+export function* scanLexemes(text: string): Generator<Lexeme> {
   let at = 0;
   let scalar = false;
   for (const lexeme of new Lexer().lex(text)) {
@@ -104,7 +104,7 @@ export function compose(text: string, take?: TakeEnvironments): Composed | null 
       documents.push(...composer.next(token));
     }
   };
-  for (const part of lexemesOf(text)) {
+  for (const part of scanLexemes(text)) {
     if (isFlowReference(text, part)) return null;
     watch(part);
     feed(parser.next(part.lexeme));
@@ -239,7 +239,7 @@ function isFlowReference(text: string, { lexeme, at }: Lexeme): boolean {
 /** The offsets of the dollars of references in flow style that should have been quoted. */
 export function flowReferences(text: string): number[] {
   const found: number[] = [];
-  for (const part of lexemesOf(text)) if (isFlowReference(text, part)) found.push(part.at - 1);
+  for (const part of scanLexemes(text)) if (isFlowReference(text, part)) found.push(part.at - 1);
   return found;
 }
 
@@ -262,7 +262,7 @@ export function asIfQuoted(text: string, dollars: readonly number[]): string | n
 }
 
 /** A text of that file as it was written. */
-export function asWritten(text: string): string {
+export function restoreBraces(text: string): string {
   return text.includes(OPEN) ? text.replaceAll(OPEN, '{').replaceAll(CLOSE, '}') : text;
 }
 
@@ -321,7 +321,7 @@ export function syntaxFindings(
     code: 'DUPLICATE_KEY',
     pos: [at, at + 1],
   }));
-  const unclosed = unclosedEnds(file.text, contents);
+  const unclosed = findUnclosedEnds(file.text, contents);
   const findings: [number, Finding][] = [];
   const lines = new Set<number>();
   const reported = new Set(composed.found.map(([at]) => at));
@@ -329,7 +329,7 @@ export function syntaxFindings(
   for (const problem of [...errors, ...duplicates]) {
     if (isReportedElsewhere(problem, composed)) continue;
     const follows = broken && problem.code === 'UNEXPECTED_TOKEN';
-    const [at, finding] = causeOf(problem, composed, unclosed, file.text);
+    const [at, finding] = findParseCause(problem, composed, unclosed, file.text);
     const { line } = locate(file, at);
     if (!follows && !lines.has(line) && !reported.has(at)) findings.push([at, finding]);
     lines.add(line);
@@ -353,7 +353,10 @@ function isReportedElsewhere(
 }
 
 /** The offsets at which the parser gave up searching for the end of a collection in braces or brackets. */
-function unclosedEnds(text: string, contents: Document.Parsed['contents']): ReadonlySet<number> {
+function findUnclosedEnds(
+  text: string,
+  contents: Document.Parsed['contents'],
+): ReadonlySet<number> {
   const ends = new Set<number>();
   visit(contents, (_, node) => {
     if (!isCollection(node) || node.flow !== true || !node.range) return;
@@ -364,7 +367,7 @@ function unclosedEnds(text: string, contents: Document.Parsed['contents']): Read
 }
 
 /** An error at the quote or bracket that is never closed, or else where the parser found it. */
-function causeOf(
+function findParseCause(
   { code, pos: [at] }: ParserProblem,
   { openQuotes, openBrackets }: Composed,
   unclosed: ReadonlySet<number>,
@@ -379,7 +382,7 @@ function causeOf(
   const key = isKey
     ? /^([A-Za-z_]\w*)(?=\s|$)/.exec(text.slice(at, at + LONGEST_KEY))?.[1]
     : undefined;
-  if (key !== undefined && knownKeys().has(key)) {
+  if (key !== undefined && collectSchemaKeys().has(key)) {
     const message = `Missing ": " after "${key}".`;
     return [at, syntax(message, 'Write a colon and a space between key and value.')];
   }

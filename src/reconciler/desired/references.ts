@@ -60,7 +60,7 @@ export function parseTemplate(text: string): readonly TemplatePart[] | Malformed
     } else if (text.startsWith('${', at)) {
       REFERENCE.lastIndex = at;
       const match = REFERENCE.exec(text);
-      if (match === null) return malformed(text, at);
+      if (match === null) return describeMalformedReference(text, at);
       references += 1;
       if (references > MOST_REFERENCES) return { index: at, message: TOO_MANY, form: ONE_FORM };
       if (plain !== '') parts.push(plain);
@@ -81,14 +81,14 @@ export function isMalformed(parsed: readonly TemplatePart[] | Malformed): parsed
 }
 
 /** Whether a text holds a reference, and none that is malformed. */
-export function holdsReference(text: string): boolean {
+export function hasValidReference(text: string): boolean {
   if (!mayHoldReference(text)) return false;
   const parts = parseTemplate(text);
   return !isMalformed(parts) && parts.some((part) => typeof part === 'object');
 }
 
 /** The one reference a whole value is, or null. */
-export function wholeReference(text: string): Reference | null {
+export function parseWholeReference(text: string): Reference | null {
   if (!mayHoldReference(text)) return null;
   const parsed = parseTemplate(text);
   if (isMalformed(parsed) || parsed.length !== 1) return null;
@@ -107,7 +107,7 @@ const ONE_FORM = '${env:NAME} or ${file:PATH}';
 const SECRET_FORM = '${secret:NAME/PATH}';
 const TOO_MANY = `This text has more than ${MOST_REFERENCES} references.`;
 
-function malformed(text: string, index: number): Malformed {
+function describeMalformedReference(text: string, index: number): Malformed {
   const rest = text.slice(index, index + 200);
   const named =
     /^\$\{\{?\s*(?:(?:secrets|env|vars)[.:])?([A-Za-z_][A-Za-z0-9_]*)\s*(?:\}\}?|$)/.exec(

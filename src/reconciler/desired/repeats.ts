@@ -22,7 +22,7 @@ export function withoutRepeats(file: SourceFile): Shortened | null {
   const found = FIRST.exec(text);
   if (found === null) return null;
   const indent = found[1]?.length ?? 0;
-  const { parts, end } = repeatedParts(file, found.index + found[0].length - indent, indent);
+  const { parts, end } = scanRepeatedParts(file, found.index + found[0].length - indent, indent);
   const pieces: string[] = [];
   const cuts: Cut[] = [];
   let [from, removed] = [0, 0];
@@ -42,8 +42,8 @@ export function withoutRepeats(file: SourceFile): Shortened | null {
   cuts.push({ at: text.length, removed });
   return {
     text: pieces.join(''),
-    placeOf: (at) => at + removedBefore(at, cuts),
-    complete: (environments) => completed(environments, parts, indent),
+    placeOf: (at) => at + countCutCharacters(at, cuts),
+    complete: (environments) => joinEnvironmentParts(environments, parts, indent),
   };
 }
 
@@ -68,7 +68,7 @@ interface Cut {
   readonly removed: number;
 }
 
-function removedBefore(at: number, cuts: readonly Cut[]): number {
+function countCutCharacters(at: number, cuts: readonly Cut[]): number {
   let [low, high] = [0, cuts.length - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -84,7 +84,7 @@ const MOST_FORMS = 32;
 /** Characters of an environment whose form is looked at. */
 const LONGEST = 4096;
 
-function repeatedParts(
+function scanRepeatedParts(
   file: SourceFile,
   from: number,
   indent: number,
@@ -112,7 +112,7 @@ function repeatedParts(
   return { parts, end: at };
 }
 
-function completed(
+function joinEnvironmentParts(
   environments: MapNode,
   parts: readonly EnvironmentSlice[],
   indent: number,

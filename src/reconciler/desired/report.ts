@@ -1,9 +1,9 @@
-import { lineOf, locate, type Finding, type PlacedFinding, type SourceFile } from './node.ts';
+import { readLine, locate, type Finding, type PlacedFinding, type SourceFile } from './node.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isShowable } from '../model/secret-words.ts';
-import { blockAt } from './blocks.ts';
+import { findBlock } from './blocks.ts';
 import { inBlock, isNumberOrWord, isPlainWord, isReference } from './blocks/block.ts';
-import { knownKeys } from './schema-lookup.ts';
+import { collectSchemaKeys } from './schema-lookup.ts';
 
 /** A finding at an offset of a file, as a diagnostic with its line quoted. */
 export function diagnostic(file: SourceFile, at: number, finding: Finding): Diagnostic {
@@ -15,17 +15,17 @@ export function diagnostic(file: SourceFile, at: number, finding: Finding): Diag
     message: finding.message,
     hint: finding.hint,
     ...source,
-    path: path.map(shownKey),
-    excerpt: excerpt(lineOf(file, source.line), path, source.column),
+    path: path.map(formatDiagnosticKey),
+    excerpt: excerpt(readLine(file, source.line), path, source.column),
   };
 }
 
 /** A key of a file as the path of a diagnostic has it. */
-export function shownKey(key: string): string {
+export function formatDiagnosticKey(key: string): string {
   return isShowable(key) ? key : '…';
 }
 
-export function diagnosticOf({ file, at, finding }: PlacedFinding): Diagnostic {
+export function createDiagnostic({ file, at, finding }: PlacedFinding): Diagnostic {
   return diagnostic(file, at, finding);
 }
 
@@ -52,12 +52,16 @@ export function excerpt(line: string, path: readonly string[], column: number): 
   if (key === undefined) {
     if (/^(-|)$/.test(rest)) return indent + rest;
     if (value === '') return `${indent}# ${STRUCK}`;
-    return indent + blank + (isQuotable(value, pathOnLine(path, key)) ? value : STRUCK);
+    return indent + blank + (isQuotableValue(value, pathOnLine(path, key)) ? value : STRUCK);
   }
   const shownKey = isShowable(key) ? `${quote}${key}${quote}` : STRUCK;
   if (value === '') return indent + shownKey + colon;
   return (
-    indent + shownKey + colon + blank + (isQuotable(value, pathOnLine(path, key)) ? value : STRUCK)
+    indent +
+    shownKey +
+    colon +
+    blank +
+    (isQuotableValue(value, pathOnLine(path, key)) ? value : STRUCK)
   );
 }
 
@@ -70,7 +74,7 @@ function upTo(caret: number, line: string, path: readonly string[]): string {
     const bare = token.replaceAll(/^["']|["']$/g, '');
     if (index === caret) {
       if (isKey) return `${shown}${isShowable(bare) ? token : STRUCK}: …`;
-      const value = isQuotable(token, path) ? token : STRUCK;
+      const value = isQuotableValue(token, path) ? token : STRUCK;
       const more = line.slice(index + token.length).trim() === '' ? '' : ' …';
       return shown + value + more;
     }
@@ -78,7 +82,7 @@ function upTo(caret: number, line: string, path: readonly string[]): string {
     inFlow ||= token === '{' || token === '[';
     const plain =
       /^(?:[\s{}[\],:]+|[-?])$/.test(token) ||
-      (isKey && (knownKeys().has(bare) || (!inFlow && isShowable(bare)))) ||
+      (isKey && (collectSchemaKeys().has(bare) || (!inFlow && isShowable(bare)))) ||
       isReference(token);
     shown += plain ? token : '•'.repeat(token.length);
   }
@@ -86,9 +90,9 @@ function upTo(caret: number, line: string, path: readonly string[]): string {
 }
 
 /** Whether a value may be quoted. Of a block's values the block decides. */
-function isQuotable(value: string, path: readonly string[]): boolean {
+function isQuotableValue(value: string, path: readonly string[]): boolean {
   if (isReference(value)) return true;
-  const found = blockAt(path);
+  const found = findBlock(path);
   if (found !== null) return found.block.isQuotable?.(value, found.path) ?? false;
   const [key] = inBlock(path);
   if (key === 'version') return isNumberOrWord(value);

@@ -1,4 +1,4 @@
-import { isAddress, urlOrigin } from '../model/address.ts';
+import { isServiceAddress, urlOrigin } from '../model/address.ts';
 import { fields, type SpecifiedField } from '../model/field.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
@@ -14,26 +14,26 @@ import type {
   ServerSettings,
 } from '../model/state.ts';
 import { type Value } from '../model/value.ts';
-import { BLOCKS, type BlockName, managedItems } from './blocks.ts';
+import { BLOCKS, type BlockName, excludeUnmanagedItems } from './blocks.ts';
 import type { Block } from './blocks/block.ts';
-import { guardsOf, unmanagedOf } from './blocks/about.ts';
+import { parseGuardBlock, readUnmanagedPaths } from './blocks/about.ts';
 import { withFormerNames } from './blocks/moved.ts';
-import { exhaustiveIn } from './blocks/collections.ts';
-import { type Node, nodeAt, isTrue, locate, member, textOf } from './node.ts';
-import { declaredPlace, nativeLeaves, resolveLeaf } from './native.ts';
+import { findExhaustiveBlocks } from './blocks/collections.ts';
+import { type Node, findNode, isTrue, locate, member, readNodeText } from './node.ts';
+import { findDeclaredField, nativeLeaves, resolveLeaf } from './native.ts';
 import {
   isServersPlace,
   resolveServers,
   serverSource,
   resolveMcp,
-  resolvedInside,
-  namedSettings,
+  resolveNodeValue,
+  resolveNamedSettings,
 } from './named-settings.ts';
 import { mayHoldReference } from './references.ts';
-import { unknownNames } from './cross-check.ts';
+import { findUndeclaredNames } from './cross-check.ts';
 import { missingReferences, readStrictly, resolveText, lookUp } from './lookup.ts';
 import { withUsable } from './text-use.ts';
-import { withActive } from './profiles.ts';
+import { addPointerItems } from './profiles.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -42,15 +42,15 @@ import type { Target } from './target.ts';
  */
 export function resolveSettings(target: Target, source: ReferenceSource): DesiredState {
   const { settings, shared } = target;
-  const unmanaged = ofBlock(target, 'unmanaged', UNMANAGED, unmanagedOf);
+  const unmanaged = ofBlock(target, 'unmanaged', UNMANAGED, readUnmanagedPaths);
   const resolved: DesiredField[] = [];
   const missing: MissingReference[] = [];
   const add = ({ path, node }: NodeAt, resolve: () => DesiredField): void => {
-    keep(node, nodeAt(shared.settings, path) === node, resolve);
+    keep(node, findNode(shared.settings, path) === node, resolve);
   };
   const keep = (node: Node, isShared: boolean, resolve: () => DesiredField): void => {
     const same = isShared
-      ? once(FIELDS, node, () => (holdsReference(node) ? null : resolve()))
+      ? memoizeByNode(FIELDS, node, () => (canContainReference(node) ? null : resolve()))
       : null;
     const found = same ?? usableField(resolve());
     if (isUnmanaged(unmanaged, found.field.path)) return;
@@ -61,33 +61,38 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
   };
   for (const field of fields()) {
     if (isUnmanaged(unmanaged, field.path)) continue;
-    const place = declaredPlace(settings, field);
-    if (place !== null) add(place, () => resolvedField(field, place, source));
+    const place = findDeclaredField(settings, field);
+    if (place !== null) add(place, () => resolveFieldNode(field, place, source));
   }
   for (const leaf of nativeLeaves(settings)) add(leaf, () => resolveLeaf(leaf, source));
-  const exhaustive = managedItems(exhaustiveIn(target.collections), unmanaged);
-  for (const { node, isShared, field } of namedSettings(target, unmanaged, exhaustive, source))
+  const exhaustive = excludeUnmanagedItems(findExhaustiveBlocks(target.collections), unmanaged);
+  for (const { node, isShared, field } of resolveNamedSettings(
+    target,
+    unmanaged,
+    exhaustive,
+    source,
+  ))
     keep(node, isShared, field);
   const declared = withFormerNames(itemsOfBlocks(target, source), target.moved);
-  const items = managedItems(declared, unmanaged);
+  const items = excludeUnmanagedItems(declared, unmanaged);
   for (const { values = [] } of [...items.values()].flat())
     for (const { path, value } of values) missing.push(...missingReferences(path, value, []));
   const { lock } = target.root.file;
-  const unknown = unknownNames(target);
+  const unknown = findUndeclaredNames(target);
   return {
     ...(lock === undefined ? {} : { lock }),
-    ...withActive(resolved, items, target),
+    ...addPointerItems(resolved, items, target),
     missing,
     unmanaged,
     exhaustive,
     only: items.size === 0 ? [] : onlyOn(items),
     ...(unknown.length === 0 ? {} : { unknownNames: unknown }),
-    guards: limited(ofBlock(target, 'guards', GUARDS, guardsOf), target),
+    guards: addForbiddenGuards(ofBlock(target, 'guards', GUARDS, parseGuardBlock), target),
   };
 }
 
 /** What is forbidden to a target refuses, whatever its guards are. */
-function limited(guards: GuardSettings, { limits }: Target): GuardSettings {
+function addForbiddenGuards(guards: GuardSettings, { limits }: Target): GuardSettings {
   if (limits === undefined || limits.forbidden.size === 0) return guards;
   const on = new Set([...guards.on, ...limits.forbidden.keys()]);
   return { ...guards, on, forbidden: limits.forbidden };
@@ -127,7 +132,7 @@ function itemsOfBlocks(target: Target, source: ReferenceSource): DesiredState['i
     const read = () => items(node, resolve);
     const same =
       node === target.shared[name]
-        ? once(ITEMS, node, () => (holdsReference(node) ? null : read()))
+        ? memoizeByNode(ITEMS, node, () => (canContainReference(node) ? null : read()))
         : null;
     const declared = same ?? read();
     if (declared.length > 0) all.set(name, declared);
@@ -143,11 +148,11 @@ function ofBlock<T>(
 ): T {
   const node = target[name];
   return node !== undefined && node === target.shared[name]
-    ? once(known, node, () => read(node))
+    ? memoizeByNode(known, node, () => read(node))
     : read(node);
 }
 
-function once<T>(known: WeakMap<Node, T>, node: Node, make: () => T): T {
+function memoizeByNode<T>(known: WeakMap<Node, T>, node: Node, make: () => T): T {
   const found = known.get(node);
   if (found !== undefined) return found;
   const made = make();
@@ -155,13 +160,13 @@ function once<T>(known: WeakMap<Node, T>, node: Node, make: () => T): T {
   return made;
 }
 
-function holdsReference(node: Node): boolean {
+function canContainReference(node: Node): boolean {
   if (node.kind === 'scalar') return typeof node.value === 'string' && mayHoldReference(node.value);
-  if (node.kind === 'list') return node.items.some(holdsReference);
-  return [...node.members.values()].some((one) => holdsReference(one.node));
+  if (node.kind === 'list') return node.items.some(canContainReference);
+  return [...node.members.values()].some((one) => canContainReference(one.node));
 }
 
-function resolvedField(
+function resolveFieldNode(
   field: SpecifiedField,
   { path, node }: NodeAt,
   source: ReferenceSource,
@@ -169,22 +174,22 @@ function resolvedField(
   if (isServersPlace(path)) {
     const value = resolveServers(node, source);
     const at = (inner: Path) => serverSource(node, value, inner);
-    return { field, value, source: (inner = []) => sourceIn(at(inner), []) };
+    return { field, value, source: (inner = []) => locateInner(at(inner), []) };
   }
   const value =
     field.name === 'mcp_config' ? resolveMcp(node, source) : resolveField(field, node, source);
-  return { field, value, source: (inner = []) => sourceIn(node, inner) };
+  return { field, value, source: (inner = []) => locateInner(node, inner) };
 }
 
 function resolveField(field: SpecifiedField, node: Node, source: ReferenceSource): Value {
-  if (node.kind !== 'scalar') return resolvedInside(node, source);
+  if (node.kind !== 'scalar') return resolveNodeValue(node, source);
   if (typeof node.value !== 'string') return node.value;
   if (field.type === 'string') return resolveText(node.value, source);
   return readStrictly(field.name, node.value, source);
 }
 
-function sourceIn(node: Node, path: Path) {
-  const found = nodeAt(node, path) ?? node;
+function locateInner(node: Node, path: Path) {
+  const found = findNode(node, path) ?? node;
   return locate(found.file, found.at);
 }
 
@@ -204,7 +209,7 @@ export function resolveServer(
   | { readonly problems: readonly ServerProblem[]; readonly url: string | null } {
   const problems: ServerProblem[] = [];
   const resolved = (path: readonly string[]): { text: string; ref: string | null } | null => {
-    const written = textOf(path.reduce((node, key) => member(node, key), target.server));
+    const written = readNodeText(path.reduce((node, key) => member(node, key), target.server));
     if (written === undefined) return null;
     const found = lookUp(written, source);
     if (!('problem' in found)) return found;
@@ -233,7 +238,7 @@ export function resolveServer(
   }
   const caFile = resolved(['ca_file']);
   const trimmed = url?.text.trim() ?? '';
-  if (url !== null && url.ref !== null && !isAddress(trimmed)) {
+  if (url !== null && url.ref !== null && !isServiceAddress(trimmed)) {
     problems.push({
       path: ['server', 'url'],
       reason: 'its value is not the address of a service',
@@ -241,8 +246,8 @@ export function resolveServer(
     });
   }
   if (problems.length > 0) return { problems, url: url === null ? null : trimmed };
-  const auth = textOf(member(target.server, 'auth'));
-  const dialect = textOf(member(target.server, 'dialect'));
+  const auth = readNodeText(member(target.server, 'auth'));
+  const dialect = readNodeText(member(target.server, 'dialect'));
   return {
     server: {
       url: trimmed.replace(/\/+$/, ''),

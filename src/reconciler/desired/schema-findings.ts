@@ -1,17 +1,17 @@
 import { isShowable } from '../model/secret-words.ts';
 import { formatPath } from '../model/path.ts';
 import { TYPE_NOUNS } from '../model/wording.ts';
-import { blockAt } from './blocks.ts';
+import { findBlock } from './blocks.ts';
 import { inBlock } from './blocks/block.ts';
 import {
-  memberAt,
+  findMember,
   type Node,
   type Finding,
   type PlacedFinding,
   type SourceFile,
   locate,
 } from './node.ts';
-import { expectationAt, isMisspelt, type Expectation } from './schema-lookup.ts';
+import { findExpectation, isMisspelt, type Expectation } from './schema-lookup.ts';
 
 /** A value that the schema refuses, and its path from the root of the file. */
 export interface RefusedValue {
@@ -25,9 +25,9 @@ export function unknownKeys(
   { root, path }: RefusedValue,
   keys: ReadonlySet<string>,
 ): PlacedFinding[] {
-  const { keys: known } = expectationAt(path);
+  const { keys: known } = findExpectation(path);
   return [...keys].flatMap((key) => {
-    const found = memberAt(root, [...path, key]);
+    const found = findMember(root, [...path, key]);
     // The alias of a merge key has been reported.
     if (found === null || (key === '<<' && found.node.reported)) return [];
     const { hint, message } = unknownKey(root.file, path, key, known);
@@ -48,13 +48,13 @@ function unknownKey(
   keys: readonly string[],
 ): Pick<Finding, 'hint' | 'message'> {
   const where = whereInWords(path);
-  const meant = misplaced(path, key) ?? suggestions.didYouMean(key, keys);
+  const meant = findKeyHome(path, key) ?? suggestions.didYouMean(key, keys);
   const message = `Unknown key ${isShowable(key) ? `${key} ` : ''}${where}.`;
-  return { message, hint: meant || availableAt(path, keys) };
+  return { message, hint: meant || describeAvailableKeys(path, keys) };
 }
 
 /** Where a key belongs that some other block has; null if none has it. */
-function misplaced(path: readonly string[], key: string): string | null {
+function findKeyHome(path: readonly string[], key: string): string | null {
   const [block] = inBlock(path);
   if (block !== undefined)
     return namedIn('').has(key) ? `Move it to the top of the file, beside ${block}.` : null;
@@ -66,7 +66,7 @@ const named = new Map<string, ReadonlySet<string>>();
 
 /** The keys that a block has by name; of no block those at the top of a file. */
 function namedIn(block: string): ReadonlySet<string> {
-  const keys = named.get(block) ?? new Set(expectationAt(block === '' ? [] : [block]).keys);
+  const keys = named.get(block) ?? new Set(findExpectation(block === '' ? [] : [block]).keys);
   named.set(block, keys);
   return keys;
 }
@@ -74,7 +74,7 @@ function namedIn(block: string): ReadonlySet<string> {
 /** More names than that are listed by a command of their own. */
 const MOST_NAMES = 12;
 
-function availableAt(path: readonly string[], keys: readonly string[]): string {
+function describeAvailableKeys(path: readonly string[], keys: readonly string[]): string {
   const block = inBlock(path);
   return keys.length > MOST_NAMES && block.length === 1
     ? `Run setpoint explain ${formatPath(block)}: it lists what is there.`
@@ -95,11 +95,11 @@ export function missingKeys(
   { root, path, node }: RefusedValue,
   keys: ReadonlySet<string>,
 ): PlacedFinding[] {
-  const holder = memberAt(root, path);
+  const holder = findMember(root, path);
   return [...keys].flatMap((key) => {
     if (isMisspelt(node, path, key)) return [];
     const top = path.length === 0;
-    const expected = expectationAt([...path, key]);
+    const expected = findExpectation([...path, key]);
     const finding = {
       code: 'missing-key',
       message: `${key} is missing ${top ? 'at the top of the file' : 'here'}.`,
@@ -119,9 +119,9 @@ export function missingKeys(
 
 /** Names of environments, and keys of blocks, with characters that they cannot have. */
 export function badNames({ root, path }: RefusedValue, keys: ReadonlySet<string>): PlacedFinding[] {
-  const holder = blockAt(path);
+  const holder = findBlock(path);
   return [...keys].flatMap((key) => {
-    const found = memberAt(root, [...path, key]);
+    const found = findMember(root, [...path, key]);
     if (found === null) return [];
     const [message, hint] = holder?.block.keyForm?.(holder.path) ?? [
       'The name of an environment cannot have these characters.',
@@ -133,16 +133,16 @@ export function badNames({ root, path }: RefusedValue, keys: ReadonlySet<string>
 }
 
 /** A value of a type that its place does not allow, or of the type but not of the form. */
-export function badValue({ root, path, node }: RefusedValue): PlacedFinding {
-  const expected = expectationAt(path);
+export function createValueFinding({ root, path, node }: RefusedValue): PlacedFinding {
+  const expected = findExpectation(path);
   const unfinished = keyWithoutColon(node, expected);
   if (unfinished !== null) return { ...caret(root, path, node), finding: { ...unfinished, path } };
-  const kind = kindOf(node);
+  const kind = describeNodeKind(node);
   const fits =
     expected.types.length === 0 ||
     expected.types.includes(kind) ||
     (kind === 'integer' && expected.types.includes('number'));
-  const form = fits && kind === 'string' ? textFormAt(path) : null;
+  const form = fits && kind === 'string' ? describeTextForm(path) : null;
   const finding = {
     code: fits ? 'bad-value' : 'wrong-type',
     message:
@@ -177,7 +177,7 @@ function caret(
   path: readonly string[],
   node: Node,
 ): { file: Node['file']; at: number } {
-  const holder = node.kind === 'scalar' ? null : memberAt(root, path);
+  const holder = node.kind === 'scalar' ? null : findMember(root, path);
   const below =
     holder !== null &&
     locate(holder.keyFile, holder.keyAt).line !== locate(node.file, node.at).line;
@@ -194,7 +194,7 @@ function phrase(expected: Expectation): string {
   const nouns = expected.types.map((type) =>
     type === 'string' && expected.secret
       ? 'a reference'
-      : (TYPE_NOUNS[type] ?? type) + limits(type, expected),
+      : (TYPE_NOUNS[type] ?? type) + formatExpectedRange(type, expected),
   );
   const choices = expected.values.length > 0 ? [...expected.values] : nouns;
   if (expected.reference && !expected.types.includes('string')) choices.push('a reference');
@@ -202,7 +202,10 @@ function phrase(expected: Expectation): string {
   return `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
 }
 
-function limits(type: string, { minimum, maximum, above, below, filled }: Expectation): string {
+function formatExpectedRange(
+  type: string,
+  { minimum, maximum, above, below, filled }: Expectation,
+): string {
   if (filled && (type === 'string' || type === 'object')) return ' that is not empty';
   if (type !== 'integer' && type !== 'number') return '';
   if (minimum !== null && maximum !== null) return ` from ${minimum} to ${maximum}`;
@@ -216,10 +219,10 @@ function limits(type: string, { minimum, maximum, above, below, filled }: Expect
 }
 
 /** What text must be if the schema has a pattern for it, and how to write it. */
-function textFormAt(path: readonly string[]): readonly [phrase: string, hint: string] | null {
+function describeTextForm(path: readonly string[]): readonly [phrase: string, hint: string] | null {
   if (inBlock(path)[0] === 'name')
     return ['made of letters, digits, dots, - and _', 'A letter or digit comes first.'];
-  const found = blockAt(path);
+  const found = findBlock(path);
   return found?.block.textForm?.(found.path) ?? null;
 }
 
@@ -249,10 +252,10 @@ function hintFor(expected: Expectation, node: Node, kind: string, path: readonly
     return 'Write it without quotes.';
   if (allows('boolean') && /^(y|n|yes|no|on|off|true|false)$/i.test(text))
     return 'Write true or false without quotes; yes, no, on and off are text.';
-  return expected.description || expectationAt(path.slice(0, -1)).description;
+  return expected.description || findExpectation(path.slice(0, -1)).description;
 }
 
-function kindOf(node: Node): string {
+function describeNodeKind(node: Node): string {
   if (node.kind === 'map') return 'object';
   if (node.kind === 'list') return 'array';
   if (node.value === null) return 'null';

@@ -45,9 +45,9 @@ function byCodeUnits(a: string, b: string): number {
 
 /** Reads the text of a lock. Throws file-unreadable if it is none; no message quotes it. */
 export function readLock(path: string, text: string): SchemaLock {
-  const json = parsed(text);
+  const json = parseLockText(text);
   const servers = isRecord(json) && json['version'] === VERSION ? json['servers'] : undefined;
-  const releases = isList(servers) ? servers.map(releaseIn) : [null];
+  const releases = isList(servers) ? servers.map(parseLockedRelease) : [null];
   if (releases.includes(null)) {
     throw new SetpointError('file-unreadable', `${path} is not a schema lock.`, {
       hint: 'Run setpoint schema pull: it writes the file anew. Or restore it from the repository.',
@@ -56,7 +56,7 @@ export function readLock(path: string, text: string): SchemaLock {
   return { releases: releases.filter((one) => one !== null) };
 }
 
-function parsed(text: string): Value {
+function parseLockText(text: string): Value {
   try {
     return JSON.parse(text) as Json;
   } catch {
@@ -64,13 +64,13 @@ function parsed(text: string): Value {
   }
 }
 
-function releaseIn(value: Value): LockedRelease | null {
+function parseLockedRelease(value: Value): LockedRelease | null {
   if (!isRecord(value)) return null;
   const dialect = DIALECTS.find((known) => known === value['dialect']);
   const { release = null, members } = value;
   if (dialect === undefined || !isList(members)) return null;
   if (release !== null && (typeof release !== 'string' || !RELEASE.test(release))) return null;
-  const read = members.map(lockedMember);
+  const read = members.map(parseLockedMember);
   return read.includes(null)
     ? null
     : { dialect, release, members: read.filter((one) => one !== null) };
@@ -78,7 +78,7 @@ function releaseIn(value: Value): LockedRelease | null {
 
 const RELEASE = /^[A-Za-z0-9 .+-]{1,60}$/;
 
-function lockedMember(value: Value): LockedMember | null {
+function parseLockedMember(value: Value): LockedMember | null {
   if (!isRecord(value)) return null;
   const { path: name, type: word, choices, secret, default: otherwise = null } = value;
   const path = typeof name === 'string' ? parsePath(name) : null;

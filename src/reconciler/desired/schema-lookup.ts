@@ -1,8 +1,8 @@
 import {
   isPart,
-  lockedNodes,
+  selectLockNodes,
   type NativeSchema,
-  nodesAt,
+  selectSchemaNodes,
   type SchemaLock,
 } from '../model/native-schema.ts';
 import type { SchemaNode } from '../model/json-schema.ts';
@@ -67,10 +67,10 @@ export interface Expectation {
 }
 
 /** What the schema allows at a path of the file, for messages only. */
-export function expectationAt(path: readonly string[], lock?: SchemaLock): Expectation {
+export function findExpectation(path: readonly string[], lock?: SchemaLock): Expectation {
   const branches = branchesAt(path);
   if (branches.length === 0 && lock !== undefined && path[0] === 'settings')
-    return expectationOf(lockedNodes(lock, path.slice(1)) as Schema[]);
+    return expectationOf(selectLockNodes(lock, path.slice(1)) as Schema[]);
   const expected = expectations.get(branches) ?? expectationOf(branches);
   expectations.set(branches, expected);
   return expected;
@@ -82,14 +82,15 @@ const branchesUnder = new WeakMap<readonly Schema[], Map<string, readonly Schema
 let top: readonly Schema[] | undefined;
 
 function branchesAt(path: readonly string[]): readonly Schema[] {
-  top ??= open(root());
+  top ??= listSchemaBranches(root());
   let branches = top;
   for (const segment of path) {
     const known = branchesUnder.get(branches) ?? new Map<string, readonly Schema[]>();
     branchesUnder.set(branches, known);
     const key = keyOf(branches, segment);
     const inner =
-      known.get(key) ?? branches.flatMap((branch) => schemasUnder(branch, segment)).flatMap(open);
+      known.get(key) ??
+      branches.flatMap((branch) => findChildSchemas(branch, segment)).flatMap(listSchemaBranches);
     known.set(key, inner);
     branches = inner;
   }
@@ -133,7 +134,7 @@ function expectationOf(branches: readonly Schema[]): Expectation {
 
 /** The schema's description at a path, up to the first full stop or semicolon; empty if it has none of its own. */
 export function firstSentence(path: readonly string[]): string {
-  const { description } = expectationAt(path);
+  const { description } = findExpectation(path);
   if (description === '' || OF_REFERENCES.test(description)) return '';
   const [first = description] = /^.*?(?<!\b(?:e\.g|i\.e))(?=[.;](?:\s|$))/s.exec(description) ?? [];
   const line = first.replaceAll(/\s+/g, ' ');
@@ -147,23 +148,23 @@ const OF_REFERENCES =
   /^(?:A value from outside the file|Text with references inside|One reference)\b/;
 
 /** The branch itself and those it refers to; a description or default beside a choice becomes a branch of its own. */
-function open(branch: Schema): Schema[] {
+function listSchemaBranches(branch: Schema): Schema[] {
   if (branch.$ref !== undefined) {
     const name = branch.$ref.slice('#/$defs/'.length);
     const target = root().$defs[name] ?? {};
-    return open(
+    return listSchemaBranches(
       branch.description === undefined ? target : { ...target, description: branch.description },
     );
   }
   const { anyOf, ...beside } = branch;
   if (anyOf === undefined) return [branch];
-  const inner = anyOf.flatMap(open);
+  const inner = anyOf.flatMap(listSchemaBranches);
   return beside.description === undefined && beside.default === undefined
     ? inner
     : [beside, ...inner];
 }
 
-function schemasUnder(branch: Schema, segment: string): Schema[] {
+function findChildSchemas(branch: Schema, segment: string): Schema[] {
   const property = Object.hasOwn(branch.properties ?? {}, segment)
     ? branch.properties?.[segment]
     : undefined;
@@ -184,7 +185,7 @@ export function isMisspelt(node: Node | undefined, path: readonly string[], key:
 const suggestedIn = new WeakMap<MapNode, ReadonlySet<string | null>>();
 
 function suggestKeys({ file, members }: MapNode, path: readonly string[]) {
-  const { keys } = expectationAt(path);
+  const { keys } = findExpectation(path);
   const unknown = [...members.keys()].filter((key) => !keys.includes(key));
   return new Set(unknown.map((key) => file.suggestions.suggest(key, keys)));
 }
@@ -192,12 +193,12 @@ function suggestKeys({ file, members }: MapNode, path: readonly string[]) {
 let known: Set<string> | null = null;
 
 /** Every key that the schema names, anywhere. */
-export function knownKeys(): ReadonlySet<string> {
-  known ??= new Set([root(), ...Object.values(root().$defs)].flatMap(keysIn));
+export function collectSchemaKeys(): ReadonlySet<string> {
+  known ??= new Set([root(), ...Object.values(root().$defs)].flatMap(listBranchKeys));
   return known;
 }
 
-function keysIn(branch: Schema): string[] {
+function listBranchKeys(branch: Schema): string[] {
   const { properties = {}, additionalProperties, anyOf = [], items } = branch;
   const map = typeof additionalProperties === 'object' ? [additionalProperties] : [];
   const inner = [
@@ -206,11 +207,11 @@ function keysIn(branch: Schema): string[] {
     ...anyOf,
     ...(items === undefined ? [] : [items]),
   ];
-  return [...Object.keys(properties), ...inner.flatMap(keysIn)];
+  return [...Object.keys(properties), ...inner.flatMap(listBranchKeys)];
 }
 
 /** What the schema has under `settings`: the fields and the native parts. */
-function ofSettings(): Pick<NativeSchema, 'properties' | '$defs'> {
+function readSettingsSchema(): Pick<NativeSchema, 'properties' | '$defs'> {
   const { $defs } = root();
   const { properties = {} } = $defs['settings'] ?? {};
   return { properties, $defs } as Pick<NativeSchema, 'properties' | '$defs'>;
@@ -218,19 +219,19 @@ function ofSettings(): Pick<NativeSchema, 'properties' | '$defs'> {
 
 /** What the schema, or else a lock, has at a path under `settings`; none if neither has anything there. */
 export function settingsNodes(path: Path, lock?: SchemaLock): readonly SchemaNode[] {
-  const known = nodesAt(ofSettings(), path);
+  const known = selectSchemaNodes(readSettingsSchema(), path);
   if (known.length > 0 || lock === undefined) return known;
-  return lock.open === true ? [{}] : lockedNodes(lock, path);
+  return lock.open === true ? [{}] : selectLockNodes(lock, path);
 }
 
 /** The schema of a part of the settings, with the definitions that it refers to. */
-export function settingsPart(name: string): readonly [SchemaNode, NativeSchema['$defs']] {
-  const { properties, $defs } = ofSettings();
+export function findSettingsSchema(name: string): readonly [SchemaNode, NativeSchema['$defs']] {
+  const { properties, $defs } = readSettingsSchema();
   return [properties[name] ?? {}, $defs];
 }
 
 /** The names that the schema has for what is in a map under `settings`, in its order. */
-export function namedKeys(path: Path): readonly string[] {
+export function listNamedKeys(path: Path): readonly string[] {
   const keys = settingsNodes(path).flatMap(({ properties = {} }) => Object.keys(properties));
   return [...new Set(keys)];
 }

@@ -1,18 +1,18 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { BLOCKS, eachBlock, type Blocks, spelledTwice, withOwnBlocks } from './blocks.ts';
+import { BLOCKS, eachBlock, type Blocks, findDoubleSpellings, withOwnBlocks } from './blocks.ts';
 import type { FilePath } from './blocks/block.ts';
 import { clashingNames } from './blocks/collections.ts';
 import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
 import { changesCrossings, crossFindings } from './cross-check.ts';
 import { nodesOfData } from './data-nodes.ts';
-import { declaredTwice } from './native.ts';
+import { findDoubleFields } from './native.ts';
 import {
-  itemsIn,
+  listMembers,
   member,
   overlay,
   sourceFile,
-  textOf,
+  readNodeText,
   type MapNode,
   type Member,
   type Node,
@@ -24,7 +24,7 @@ import type { SchemaLock } from '../model/native-schema.ts';
 import type { Value } from '../model/value.ts';
 import { parseFile, type ParsedFile } from './parse.ts';
 import { mayHoldReference, mayReadSecrets } from './references.ts';
-import { diagnostic, diagnosticOf } from './report.ts';
+import { diagnostic, createDiagnostic } from './report.ts';
 
 /** A settings file as it was read, with the base it extends. Paths are as the person named them. */
 export interface LoadedFile {
@@ -141,19 +141,19 @@ export function readTargets(
     loaded.base === null
       ? null
       : checked(parseFile(loaded.base.path, loaded.base.text, loaded.lock));
-  const ofBase = sortedDiagnostics([
+  const ofBase = sortDiagnostics([
     ...(base?.diagnostics ?? []),
     ...(base?.root
-      ? [...notAllowedInBase(base.root), ...spelledTwice(base.root)].map(diagnosticOf)
+      ? [...notAllowedInBase(base.root), ...findDoubleSpellings(base.root)].map(createDiagnostic)
       : []),
   ]);
   if (top.root === null || (base !== null && base.root === null))
-    return { targets: [], diagnostics: [...sortedDiagnostics(top.diagnostics), ...ofBase] };
-  const { targets, findings } = targetsOf(loaded, top.root, base?.root ?? null, options);
-  const twice = spelledTwice(top.root);
-  const ofTop = sortedDiagnostics([
+    return { targets: [], diagnostics: [...sortDiagnostics(top.diagnostics), ...ofBase] };
+  const { targets, findings } = createTargets(loaded, top.root, base?.root ?? null, options);
+  const twice = findDoubleSpellings(top.root);
+  const ofTop = sortDiagnostics([
     ...top.diagnostics,
-    ...[...findings, ...twice].map(diagnosticOf),
+    ...[...findings, ...twice].map(createDiagnostic),
   ]);
   return { targets, diagnostics: [...ofTop, ...ofBase] };
 }
@@ -177,18 +177,18 @@ function checked({ root, diagnostics }: ParsedFile): {
   return { root, diagnostics: [...diagnostics, ...checkFile(root)] };
 }
 
-function sortedDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-function targetsOf(
+function createTargets(
   { path, text, base: extended }: LoadedFile,
   root: MapNode,
   base: MapNode | null,
   options: ReadOptions,
 ): { readonly targets: readonly Target[]; readonly findings: readonly PlacedFinding[] } {
-  const top = blocksOf(root);
-  const below = base === null ? null : blocksOf(base);
+  const top = readBlocks(root);
+  const below = base === null ? null : readBlocks(base);
   const blocks = below === null ? top : eachBlock(({ name }) => overlay(below[name], top[name]));
   const known = {
     file: path,
@@ -204,15 +204,15 @@ function targetsOf(
       targets: [{ name: targetName(path, root, options), ...common, ...blocks }],
       findings: [
         ...ofBase,
-        ...declaredTwice(blocks.settings),
+        ...findDoubleFields(blocks.settings),
         ...crossFindings(blocks),
         ...(options.serverGiven ? [] : missingServer(root, blocks.server, null)),
       ],
     };
   }
-  const all = itemsIn(environments);
+  const all = listMembers(environments);
   const targetOf = ({ key, node }: Member): Target => {
-    const own = blocksOf(node);
+    const own = readBlocks(node);
     const merged = eachBlock(({ name, overlay: lay = overlay }) => lay(blocks[name], own[name]));
     return { name: key, ...common, ...merged };
   };
@@ -224,12 +224,12 @@ function targetsOf(
   for (const [index, { key, keyFile, keyAt, node }] of all.entries()) {
     const environment = { key, keyFile, keyAt, node };
     // Those that change nothing of it are alike: the first stands for them.
-    const differs = changesCrossings(blocksOf(node), blocks);
+    const differs = changesCrossings(readBlocks(node), blocks);
     if (differs || isFirstAlike) crossed.push(...crossFindings(targetOf(environment)));
     isFirstAlike &&= differs;
     const [server, settings] = [member(node, 'server'), member(node, 'settings')];
     if (settings !== undefined || index === 0)
-      findings.push(...declaredTwice(overlay(blocks.settings, settings)));
+      findings.push(...findDoubleFields(overlay(blocks.settings, settings)));
     findings.push(
       ...clashing(node, ['environments', key], blocks.secrets),
       ...keysThatDoNotFollow(environment, blocks.server, server),
@@ -240,12 +240,12 @@ function targetsOf(
   }
   return {
     targets: all.map(all.length > MANY ? later : targetOf),
-    findings: [...ofBase, ...eachOnce(crossed), ...findings],
+    findings: [...ofBase, ...mergeSharedFindings(crossed), ...findings],
   };
 }
 
 /** Findings of several environments, one for each place: what they share is found in each. */
-function eachOnce(findings: readonly PlacedFinding[]): PlacedFinding[] {
+function mergeSharedFindings(findings: readonly PlacedFinding[]): PlacedFinding[] {
   const placeOf = ({ file, at, finding }: PlacedFinding) => `${file.path} ${at} ${finding.code}`;
   return [...new Map(findings.map((one) => [placeOf(one), one])).values()];
 }
@@ -262,12 +262,12 @@ function ofTheLast<T, R>(make: (one: T) => R): (one: T) => R {
   };
 }
 
-function blocksOf(node: Node): Blocks {
+function readBlocks(node: Node): Blocks {
   return withOwnBlocks(eachBlock(({ name }) => member(node, name)));
 }
 
 function targetName(path: string, root: MapNode, options: ReadOptions): string {
-  const named = textOf(member(root, 'name'));
+  const named = readNodeText(member(root, 'name'));
   if (named !== undefined || !options.several) return named ?? 'default';
   const [file = '', folder = ''] = path.split(/[\\/]/).toReversed();
   const stem = file.replace(/(?:\.setpoint)?\.ya?ml$/, '');
@@ -301,11 +301,11 @@ export interface BaseReference {
   diagnose(message: string, hint: string): Diagnostic;
 }
 
-export function baseOf(path: string, text: string): BaseReference | null {
+export function parseBaseReference(path: string, text: string): BaseReference | null {
   // An escape in a double-quoted key may spell it as well.
   if (!text.includes('extends') && !/\\[xuU]/.test(text)) return null;
   const node = member(parseFile(path, text).root ?? undefined, 'extends');
-  const base = textOf(node) ?? '';
+  const base = readNodeText(node) ?? '';
   if (node === undefined || base === '' || base.includes('\0') || mayHoldReference(base))
     return null;
   const diagnose = (message: string, hint: string): Diagnostic =>

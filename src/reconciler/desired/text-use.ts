@@ -1,11 +1,11 @@
 import { addressParts } from '../model/address.ts';
-import { factsAt, type TextUse } from '../model/path-facts.ts';
+import { findPathFacts, type TextUse } from '../model/path-facts.ts';
 import type { Path } from '../model/path.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import { isList, isRecord, recordOf, type Value } from '../model/value.ts';
+import { isList, isRecord, createRecord, type Value } from '../model/value.ts';
 import { findIndirection } from './indirections.ts';
 import { unseen } from './lookup.ts';
-import { type TemplatePart, wholeReference } from './references.ts';
+import { type TemplatePart, parseWholeReference } from './references.ts';
 
 /** Why a text cannot work where it is used. */
 export interface Flaw {
@@ -147,7 +147,7 @@ export function withUsable(value: Value, path: Path): Value {
   );
   return entries.every(([, one, own]) => one === own)
     ? value
-    : recordOf(entries.map(([key, , own]) => [key, own] as const));
+    : createRecord(entries.map(([key, , own]) => [key, own] as const));
 }
 
 function sameOr(list: readonly Value[], map: (one: Value, index: number) => Value): Value {
@@ -157,7 +157,7 @@ function sameOr(list: readonly Value[], map: (one: Value, index: number) => Valu
 
 function usable(secret: Secret, path: Path): Secret {
   const { ref } = secret;
-  const { use } = factsAt(path);
+  const { use } = findPathFacts(path);
   if (ref === null || isFree(use)) return secret;
   const verdict = secret.compareWith((text) => findFlaw(text, use)?.what ?? '');
   if (verdict === '') return secret;
@@ -166,7 +166,7 @@ function usable(secret: Secret, path: Path): Secret {
 }
 
 function subjectOf(ref: string): string {
-  const reference = wholeReference(ref);
+  const reference = parseWholeReference(ref);
   if (reference?.kind === 'env') return `the variable ${reference.name}`;
   if (reference?.kind === 'file') return `the file ${reference.path}`;
   return 'its value';

@@ -5,7 +5,7 @@ import {
   isEmpty,
   isList,
   isRecord,
-  recordOf,
+  createRecord,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
@@ -67,7 +67,7 @@ export function shaped(
   const made = Object.entries(value).map(
     ([key, one]) => [key, shaped(types, each, one, recordAt(before)[key])] as const,
   );
-  return recordOf(made.filter(([, one]) => !isSecret || one !== null));
+  return createRecord(made.filter(([, one]) => !isSecret || one !== null));
 }
 
 function shapedRecord(
@@ -91,7 +91,7 @@ function shapedRecord(
   const unknown = Object.entries(value).filter(
     ([key]) => !Object.hasOwn(properties, key) && isKept(key),
   );
-  const whole = recordOf([...known, ...unknown]);
+  const whole = createRecord([...known, ...unknown]);
   return types.rules.reduce(
     (made, { rule, of, fill }) => (of.includes(name) && types.has(rule) ? fill(made, value) : made),
     whole,

@@ -1,4 +1,4 @@
-import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import { isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
 
 /**
  * What a server has stored, as records by name: `settings` and each of its collections. A secret is its value (Secret), a token of the
@@ -13,7 +13,7 @@ export interface Request {
   readonly body: ValueRecord;
 }
 
-export const NONE: ValueRecord = recordOf([]);
+export const NONE: ValueRecord = createRecord([]);
 
 /** The record at a path, or an empty one. */
 export function recordAt(record: Value | undefined, ...path: readonly string[]): ValueRecord {
@@ -28,7 +28,7 @@ export function withMembers(
   record: ValueRecord,
   members: Readonly<Record<string, Value>>,
 ): ValueRecord {
-  return recordOf([...Object.entries(record), ...Object.entries(members)]);
+  return createRecord([...Object.entries(record), ...Object.entries(members)]);
 }
 
 /** A record whose part at a path has other members. */
@@ -43,13 +43,13 @@ export function withPart(
 }
 
 export function withoutMember(record: ValueRecord, name: string): ValueRecord {
-  return recordOf(Object.entries(record).filter(([other]) => other !== name));
+  return createRecord(Object.entries(record).filter(([other]) => other !== name));
 }
 
 /** A member under another name, in its place. */
 export function renamedMember(record: ValueRecord, from: string, to: string): ValueRecord {
   const others = Object.entries(record).filter(([name]) => name === from || name !== to);
-  return recordOf(others.map(([name, value]) => [name === from ? to : name, value]));
+  return createRecord(others.map(([name, value]) => [name === from ? to : name, value]));
 }
 
 /**
@@ -69,5 +69,5 @@ export function mergedInto(
       merged.set(name, mergedInto(before, value));
     else merged.set(name, value);
   }
-  return recordOf(merged);
+  return createRecord(merged);
 }

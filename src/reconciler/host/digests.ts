@@ -13,14 +13,14 @@ export function digestsUnder(salt = randomBytes(SALT).toString('hex')): Digests 
     salt,
     quick: (text) => `hmac-sha256:${createHmac('sha256', salt).update(text).digest('hex')}`,
     slow: (text) => {
-      const known = slow.get(text) ?? stretched(text, salt);
+      const known = slow.get(text) ?? stretchText(text, salt);
       slow.set(text, known);
       return known;
     },
   };
 }
 
-function stretched(text: string, salt: string): Promise<string> {
+function stretchText(text: string, salt: string): Promise<string> {
   return new Promise((resolve, reject) => {
     scrypt(text, salt, LENGTH, COST, (error, key) => {
       if (error === null) resolve(`scrypt:${key.toString('hex')}`);

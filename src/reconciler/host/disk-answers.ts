@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isUnder } from './read-text.ts';
+import { isPathUnder } from './read-text.ts';
 
 /** Asks a disk for what will be read of a path. It may never end, and must not fail. */
 type Ask = (path: string) => Promise<void>;
@@ -20,7 +20,7 @@ export class DiskAnswers {
   readonly #hanging = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(ask: Ask = readBeside) {
+  constructor(ask: Ask = probeReferencedFile) {
     this.#ask = ask;
   }
 
@@ -64,7 +64,7 @@ export class DiskAnswers {
 const NONE: ReadonlySet<string> = new Set();
 
 /** Reads what a reference would read: links, what is known of the file, and its bytes. */
-async function readBeside(path: string): Promise<void> {
+async function probeReferencedFile(path: string): Promise<void> {
   try {
     const real = await realpath(path);
     // Whoever waits at the other end of a pipe is left alone.
@@ -82,8 +82,8 @@ async function readBeside(path: string): Promise<void> {
 
 const MOST_BYTES = 64 * 1024;
 
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || isUnder(path, folder);
+function isPathInFolder(path: string, folder: string): boolean {
+  return path === folder || isPathUnder(path, folder);
 }
 
 /** Where the file system of a path begins, as far as the system tells; else, and where a link may lead anywhere, its folder. */
@@ -92,7 +92,7 @@ async function mountPlaces(): Promise<(path: string) => string> {
   const places = text.split('\n').flatMap((line) => line.split(' ')[4] ?? []);
   return (path) => {
     const whole = resolve(path);
-    const above = places.filter((place) => place !== '/' && isWithin(whole, place));
+    const above = places.filter((place) => place !== '/' && isPathInFolder(whole, place));
     return above.toSorted((one, other) => other.length - one.length)[0] ?? dirname(whole);
   };
 }

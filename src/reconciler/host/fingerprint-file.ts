@@ -59,8 +59,8 @@ export function filePlace(path: string): FingerprintPlace {
     // Another environment of this run may be the same service, and have written it since.
     version: () => replaced,
     read: (leniently = false) =>
-      leniently ? validDocument(readOptional(path, LIMIT) ?? '') : documentIn(path),
-    replace: (document) => replace(path, document),
+      leniently ? validDocument(readOptional(path, LIMIT) ?? '') : readFingerprintFile(path),
+    replace: (document) => replaceFingerprintFile(path, document),
   };
 }
 
@@ -76,9 +76,9 @@ export async function fingerprintStore(
   service: FingerprintedService,
 ): Promise<FingerprintStore> {
   const hmac = key === '' ? null : await hmacUnder(key);
-  const own = hmac === null ? null : keyed(hmac, service);
+  const own = hmac === null ? null : createKeyedHashes(hmac, service);
   const read = (): readonly FingerprintEntry[] =>
-    own === null ? [] : entriesOf(place.read(), own).filter(own.isOf);
+    own === null ? [] : selectKeyEntries(place.read(), own).filter(own.isOf);
   let known = { entries: read(), version: place.version() };
   return {
     compare: (at, value) => {
@@ -88,11 +88,13 @@ export async function fingerprintStore(
       return entry.hmac === own.fingerprint(at, value) ? 'same' : 'different';
     },
     forget: async (paths) => {
-      const dropped = await inTurn(() => drop(place, own, paths));
-      return () => inTurn(() => putBack(place, dropped));
+      const dropped = await enqueueWork(() => drop(place, own, paths));
+      return () => enqueueWork(() => putBack(place, dropped));
     },
     remember: (written, now) =>
-      own === null ? Promise.resolve() : inTurn(() => add(place, own, written, now)),
+      own === null
+        ? Promise.resolve()
+        : enqueueWork(() => addFingerprints(place, own, written, now)),
   };
 }
 
@@ -113,7 +115,7 @@ async function hmacUnder(key: string): Promise<Hmac> {
   return (text) => createHmac('sha256', key).update(text).digest('hex');
 }
 
-function keyed(hmac: Hmac, { origin, address }: FingerprintedService): Keyed {
+function createKeyedHashes(hmac: Hmac, { origin, address }: FingerprintedService): Keyed {
   const digest = hmac(JSON.stringify(['address', address]));
   return {
     keyId: hmac('setpoint fingerprints').slice(0, 16),
@@ -132,7 +134,7 @@ function keyed(hmac: Hmac, { origin, address }: FingerprintedService): Keyed {
 /** Environments that are written at the same time may share a file. */
 let lastTurn: Promise<unknown> = Promise.resolve();
 
-function inTurn<T>(work: () => Promise<T>): Promise<T> {
+function enqueueWork<T>(work: () => Promise<T>): Promise<T> {
   const turn = lastTurn.then(work);
   lastTurn = turn.catch(() => {});
   return turn;
@@ -172,14 +174,14 @@ async function putBack(
   await place.replace({ ...dropped, entries });
 }
 
-async function add(
+async function addFingerprints(
   place: FingerprintPlace,
   own: Keyed,
   written: readonly WrittenSecret[],
   now: number,
 ): Promise<void> {
   if (written.length === 0) return;
-  const others = entriesOf(place.read(), own).filter(
+  const others = selectKeyEntries(place.read(), own).filter(
     (entry) => !own.isOf(entry) || !written.some((one) => samePath(one.path, entry.path)),
   );
   const added = written.flatMap(({ path: at, value }): FingerprintEntry[] => {
@@ -203,7 +205,7 @@ async function add(
 /** How often this process has replaced a file of fingerprints. */
 let replaced = 0;
 
-async function replace(path: string, document: FingerprintDocument): Promise<void> {
+async function replaceFingerprintFile(path: string, document: FingerprintDocument): Promise<void> {
   const besideSettings = dirname(dirname(path));
   const folder = dirname(writePlace(path, besideSettings));
   try {
@@ -215,14 +217,14 @@ async function replace(path: string, document: FingerprintDocument): Promise<voi
   replaced += 1;
 }
 
-function entriesOf(
+function selectKeyEntries(
   document: FingerprintDocument | null,
   { keyId }: Keyed,
 ): readonly FingerprintEntry[] {
   return document?.key_id === keyId ? document.entries : [];
 }
 
-function documentIn(path: string): FingerprintDocument | null {
+function readFingerprintFile(path: string): FingerprintDocument | null {
   const text = readOptional(path, LIMIT);
   if (text === null) return null;
   const document = validDocument(text);
@@ -240,14 +242,14 @@ function validDocument(text: string): FingerprintDocument | null {
     if (by !== 'setpoint' || (version !== 1 && version !== 2)) return null;
     if (typeof id !== 'string' || !Array.isArray(entries)) return null;
     const kept: readonly unknown[] = version === 1 ? [] : entries;
-    if (!kept.every(isEntry)) return null;
+    if (!kept.every(isFingerprintEntry)) return null;
     return { written_by: 'setpoint', format_version: 2, key_id: id, entries: kept };
   } catch {
     return null;
   }
 }
 
-function isEntry(value: unknown): value is FingerprintEntry {
+function isFingerprintEntry(value: unknown): value is FingerprintEntry {
   const { origin, address, path, hmac } = (value ?? {}) as Partial<FingerprintEntry>;
   return (
     typeof origin === 'string' &&

@@ -11,9 +11,9 @@ import {
   type GitAnswer,
   DAMAGED,
   ENDINGS,
-  failureIn,
+  findGitFailure,
   gitSource,
-  onlyIn,
+  createGitFolderVariables,
   type GitSource,
 } from './git-source.ts';
 import { makeFolder } from './write-aside.ts';
@@ -94,19 +94,19 @@ export async function openBranch(options: BranchOptions): Promise<GitBranch> {
         return { commit, ...(await repository.describe(commit)) };
       }),
     forward: async (from, to) => {
-      const ids = [idOf(from), idOf(to)] as const;
+      const ids = [requireFullCommit(from), requireFullCommit(to)] as const;
       await repository.renewing(branch, () => repository.forward(branch, ...ids));
     },
     files: async (commit, which) => {
-      const id = idOf(commit);
+      const id = requireFullCommit(commit);
       return repository.renewing(branch, () => files.of(id, which), id);
     },
-    describe: async (commit) => repository.describe(idOf(commit)),
+    describe: async (commit) => repository.describe(requireFullCommit(commit)),
   };
 }
 
 /** A full id: it cannot be taken for a flag or for the name of something else. */
-function idOf(commit: string): string {
+function requireFullCommit(commit: string): string {
   if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) return commit;
   throw new SetpointError('usage', 'A commit is named by its whole id.');
 }
@@ -202,7 +202,7 @@ class Repository {
     if (this.#source.kind === 'address') await this.#fetch(branch);
     const found = await this.#git(['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
     if (found.kind === 'failed') throw this.#noBranch(branch, await this.#branches());
-    return idOf(this.#done(found).toString().trim());
+    return requireFullCommit(this.#done(found).toString().trim());
   }
 
   async describe(commit: string): Promise<CommitInfo> {
@@ -302,7 +302,7 @@ class Repository {
   ): Promise<GitAnswer> {
     const { env, timeout = DEFAULT_TIMEOUT, signal } = this.#options;
     const folder = this.#folder;
-    const variables = { ...onlyIn(folder), ...own };
+    const variables = { ...createGitFolderVariables(folder), ...own };
     const passed = 'GIT_CONFIG_COUNT' in own ? REACHING : [];
     return runGit(args, {
       folder,
@@ -319,7 +319,7 @@ class Repository {
   #done(answer: GitAnswer): Buffer {
     if (answer.kind === 'done') return answer.output;
     const { shown } = this.#source;
-    const failure = answer.kind === 'failed' ? failureIn(answer.words) : ENDINGS[answer.kind];
+    const failure = answer.kind === 'failed' ? findGitFailure(answer.words) : ENDINGS[answer.kind];
     throw new SetpointError(failure.code, `${shown} ${failure.what}`, { hint: failure.hint });
   }
 

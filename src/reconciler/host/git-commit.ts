@@ -20,8 +20,8 @@ export function parseCommit(text: string): CommitInfo {
           .trimStart()
           .split('\n', 1);
   return {
-    author: shortened(author, LONGEST_AUTHOR),
-    subject: shortened(subject, LONGEST_SUBJECT),
+    author: shortenGitText(author, LONGEST_AUTHOR),
+    subject: shortenGitText(subject, LONGEST_SUBJECT),
     committedAt: new Date(seconds * 1000).toISOString(),
   };
 }
@@ -37,7 +37,7 @@ export async function describeCommit(
   return answer.kind === 'done' ? parseCommit(answer.output.toString()) : null;
 }
 
-function shortened(text: string, longest: number): string {
+function shortenGitText(text: string, longest: number): string {
   const whole = text.trim();
   if (whole.length <= longest) return whole;
   return `${whole.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;

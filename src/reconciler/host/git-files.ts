@@ -85,7 +85,7 @@ export class GitFiles {
       }
       return files.map(({ path }) => path);
     } catch (thrown) {
-      throw thrown instanceof SetpointError ? thrown : notWritten(thrown);
+      throw thrown instanceof SetpointError ? thrown : createGitWriteError(thrown);
     } finally {
       rmSync(aside, { recursive: true, force: true });
     }
@@ -102,18 +102,20 @@ export class GitFiles {
     const targets = wanted.length === 0 ? new Map<string, string>() : await this.#targets(links);
     const byPath = new Map(entries.map((entry) => [entry.path, entry]));
     const followed = wanted.flatMap(({ path }): TreeFile[] => {
-      const found = byPath.get(resolved(path, targets) ?? '');
+      const found = byPath.get(resolveCommitLink(path, targets) ?? '');
       return found?.mode.startsWith(REGULAR) === true ? [{ ...found, path }] : [];
     });
     const files = [...needed.filter(({ mode }) => mode.startsWith(REGULAR)), ...followed];
-    if (files.some(({ size }) => Number.isNaN(size))) throw damaged();
+    if (files.some(({ size }) => Number.isNaN(size))) throw createDamageError();
     const large = files.find(({ size }) => size > LARGEST_FILE);
     if (large !== undefined)
-      throw tooLarge(`${large.path} is larger than 16 MiB, the most that is read of one file.`);
+      throw createFileSizeError(
+        `${large.path} is larger than 16 MiB, the most that is read of one file.`,
+      );
     if (files.length > MOST_FILES)
-      throw tooLarge(`The settings need more than ${MOST_FILES} files of the commit.`);
+      throw createFileSizeError(`The settings need more than ${MOST_FILES} files of the commit.`);
     if (files.reduce((sum, { size }) => sum + size, 0) > LARGEST_COMMIT)
-      throw tooLarge('The files that the settings need have more than 256 MiB.');
+      throw createFileSizeError('The files that the settings need have more than 256 MiB.');
     return files;
   }
 
@@ -148,7 +150,7 @@ export class GitFiles {
       const line = output.indexOf('\n', at);
       const size = Number(/^[0-9a-f]+ blob (\d+)$/.exec(output.toString('latin1', at, line))?.[1]);
       if (line < 0 || !Number.isSafeInteger(size) || line + 1 + size > output.length)
-        throw damaged();
+        throw createDamageError();
       blobs.set(id, output.subarray(line + 1, line + 1 + size));
       at = line + 1 + size + 1;
     }
@@ -169,7 +171,7 @@ function treeEntries(listed: Buffer): readonly TreeFile[] {
     at = end + 1;
     const text = line.toString();
     const [, mode, id, size, path] = /^(\d+) \w+ ([0-9a-f]+) +(\S+)\t([^]+)$/.exec(text) ?? [];
-    if (mode === undefined || id === undefined || path === undefined) throw damaged();
+    if (mode === undefined || id === undefined || path === undefined) throw createDamageError();
     if (Buffer.from(text).equals(line)) entries.push({ mode, id, path, size: Number(size) });
   }
   return entries;
@@ -182,7 +184,7 @@ function isOrdinary(path: string): boolean {
 }
 
 /** Where a link leads in the end, by the links of the commit; null if that is outside, or nowhere. */
-function resolved(path: string, targets: ReadonlyMap<string, string>): string | null {
+function resolveCommitLink(path: string, targets: ReadonlyMap<string, string>): string | null {
   let left = path.split('/');
   let done: string[] = [];
   let followed = 0;
@@ -218,18 +220,18 @@ function parts(files: readonly TreeFile[]): readonly (readonly TreeFile[])[] {
   return found;
 }
 
-function tooLarge(message: string): SetpointError {
+function createFileSizeError(message: string): SetpointError {
   return new SetpointError('response-too-large', message, {
     hint: 'Name fewer or smaller settings files with -f. Other files of the repository do not count.',
   });
 }
 
-function damaged(): SetpointError {
+function createDamageError(): SetpointError {
   const message = 'A file of the commit is missing or damaged.';
   return new SetpointError('bad-response', message, { hint: DAMAGED.hint });
 }
 
-function notWritten(cause: unknown): SetpointError {
+function createGitWriteError(cause: unknown): SetpointError {
   return new SetpointError('output-failed', 'The files of the commit could not be written.', {
     hint: 'Check that there is room on the disk, and that the folder can be written.',
     cause,

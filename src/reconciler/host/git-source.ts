@@ -1,6 +1,6 @@
 import { statSync, realpathSync } from 'node:fs';
 import { dirname, resolve, basename } from 'node:path';
-import { isLoopback } from '../model/address.ts';
+import { isLoopbackHost } from '../model/address.ts';
 import { SetpointError, usageError, type ErrorCode } from '../model/error.ts';
 import type { Variables } from '../model/ports.ts';
 import { readRegular } from './read-text.ts';
@@ -32,7 +32,7 @@ const PROTOCOLS = ['https:', 'http:', 'ssh:', 'file:'];
 export function gitSource(source: string): GitSource {
   const url = URL.canParse(source) ? new URL(source) : null;
   if (url !== null && source.includes('://')) {
-    const open = url.protocol === 'http:' && !isLoopback(url.hostname);
+    const open = url.protocol === 'http:' && !isLoopbackHost(url.hostname);
     if (!PROTOCOLS.includes(url.protocol) || open) {
       throw usageError(
         `A branch cannot be followed over ${open ? 'http: to another machine' : url.protocol}.`,
@@ -47,14 +47,14 @@ export function gitSource(source: string): GitSource {
       address: source,
       protocol,
       shown: shown.href,
-      commits: commitsAt(url),
+      commits: formatCommitsUrl(url),
     };
   }
   if (statSync(source, { throwIfNoEntry: false })?.isDirectory() === true)
     return { kind: 'folder', folder: resolve(source), shown: source, commits: null };
   if (SHORT.test(source)) {
     const shown = source.slice(source.indexOf('@') + 1);
-    const commits = commitsAt(new URL(`ssh://${shown.replace(':', '/')}`));
+    const commits = formatCommitsUrl(new URL(`ssh://${shown.replace(':', '/')}`));
     return { kind: 'address', address: source, protocol: 'ssh', shown, commits };
   }
   throw new SetpointError(
@@ -67,7 +67,7 @@ export function gitSource(source: string): GitSource {
 }
 
 /** As GitHub, GitLab, Gitea, Forgejo and Bitbucket have it; who clones over ssh reads over https. */
-function commitsAt({ protocol, host, hostname, pathname }: URL): string | null {
+function formatCommitsUrl({ protocol, host, hostname, pathname }: URL): string | null {
   const path = pathname.replace(/\/+$/, '').replace(/\.git$/, '');
   if ((protocol !== 'https:' && protocol !== 'ssh:') || path === '') return null;
   const folder = hostname === 'bitbucket.org' ? 'commits' : 'commit';
@@ -75,7 +75,7 @@ function commitsAt({ protocol, host, hostname, pathname }: URL): string | null {
 }
 
 /** The variables of git with which it finds a repository in a folder, and in none above it. */
-export function onlyIn(folder: string): Readonly<Record<string, string>> {
+export function createGitFolderVariables(folder: string): Readonly<Record<string, string>> {
   return { GIT_CEILING_DIRECTORIES: dirname(folder) };
 }
 
@@ -155,7 +155,7 @@ const FAILURES: readonly (readonly [RegExp, GitFailure])[] = [
 ];
 
 /** What git's own words mean. They are not repeated: they may hold an address with its password. */
-export function failureIn(words: string): GitFailure {
+export function findGitFailure(words: string): GitFailure {
   return FAILURES.find(([pattern]) => pattern.test(words))?.[1] ?? DAMAGED;
 }
 
@@ -238,18 +238,18 @@ const LARGEST_BLOB = 32 * 1024 * 1024;
  * here, and line ends do not count. git may use no protocol, so that no object is fetched. It runs without a shell, outside
  * the checkout, and gets only PATH and HOME of the environment.
  */
-export async function uncommittedChanges(path: string, env: Variables): Promise<Uncommitted> {
+export async function checkUncommittedChanges(path: string, env: Variables): Promise<Uncommitted> {
   const real = realpathSync(path);
   const name = basename(real);
-  const git = gitIn(dirname(real), env);
+  const git = createGit(dirname(real), env);
   const inside = await git('rev-parse', '--is-inside-work-tree');
   if (inside.kind === 'missing') return 'none';
   if (inside.kind === 'failed' && inside.words.includes('not a git repository')) return 'none';
   if (inside.kind !== 'done') return 'unknown';
-  if (trimmedText(inside.output) !== 'true') return 'none';
+  if (trimOutput(inside.output) !== 'true') return 'none';
   const listed = await git('ls-files', '--stage', '-z', '--', `:(literal)${name}`);
   if (listed.kind !== 'done') return 'unknown';
-  const [entry, ...others] = trimmedText(listed.output)
+  const [entry, ...others] = trimOutput(listed.output)
     .split('\0')
     .filter((line) => line !== '');
   if (entry === undefined) return (await isIgnored(git, name)) ? 'clean' : 'changed';
@@ -257,26 +257,25 @@ export async function uncommittedChanges(path: string, env: Variables): Promise<
   if (staged === undefined || others.length > 0) return 'changed';
   const committed = await git('ls-tree', '-z', 'HEAD', '--', `:(literal)${name}`);
   if (committed.kind !== 'done') return 'changed';
-  if (/^\d+ blob ([\da-f]+)\t/.exec(trimmedText(committed.output))?.[1] !== staged)
-    return 'changed';
+  if (/^\d+ blob ([\da-f]+)\t/.exec(trimOutput(committed.output))?.[1] !== staged) return 'changed';
   const blob = await git('cat-file', 'blob', staged);
   if (blob.kind !== 'done') return 'unknown';
   const now = readRegular(real, LARGEST_BLOB);
   if (now === 'too-large') return 'unknown';
-  return withoutReturns(blob.output).equals(withoutReturns(now)) ? 'clean' : 'changed';
+  return normalizeLineEnds(blob.output).equals(normalizeLineEnds(now)) ? 'clean' : 'changed';
 }
 
 /** The commit that a file is of; null if it has changes that are not committed, or that is not known. */
-export async function commitOf(path: string, env: Variables): Promise<string | null> {
-  if ((await uncommittedChanges(path, env)) !== 'clean') return null;
-  const git = gitIn(dirname(realpathSync(path)), env);
+export async function findFileCommit(path: string, env: Variables): Promise<string | null> {
+  if ((await checkUncommittedChanges(path, env)) !== 'clean') return null;
+  const git = createGit(dirname(realpathSync(path)), env);
   const head = await git('rev-parse', '--verify', 'HEAD');
-  return head.kind === 'done' ? trimmedText(head.output) : null;
+  return head.kind === 'done' ? trimOutput(head.output) : null;
 }
 
 type Git = (...args: readonly string[]) => Promise<GitAnswer>;
 
-function gitIn(folder: string, env: Variables): Git {
+function createGit(folder: string, env: Variables): Git {
   return (...args) => runGit(args, { folder, env, timeout: 10_000, limit: LARGEST_BLOB });
 }
 
@@ -284,11 +283,11 @@ async function isIgnored(git: Git, name: string): Promise<boolean> {
   return (await git('check-ignore', '--quiet', '--', `./${name}`)).kind === 'done';
 }
 
-function trimmedText(output: Buffer): string {
+function trimOutput(output: Buffer): string {
   return output.toString('utf8').trim();
 }
 
 /** Line ends that a checkout may have changed. */
-function withoutReturns(bytes: Buffer): Buffer {
+function normalizeLineEnds(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
 }

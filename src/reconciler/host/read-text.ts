@@ -64,16 +64,16 @@ function readUpTo(handle: number, limit: number): Buffer | 'too-large' {
 }
 
 /** Whether a file, links resolved, lies in a folder. */
-export function liesIn(path: string, folder: string): boolean {
+export function isInsideFolder(path: string, folder: string): boolean {
   try {
-    return isUnder(realpathSync(path), realpathSync(folder));
+    return isPathUnder(realpathSync(path), realpathSync(folder));
   } catch {
     return false;
   }
 }
 
 /** Whether an absolute path lies under an absolute folder, by their names alone; links are not resolved. */
-export function isUnder(path: string, folder: string): boolean {
+export function isPathUnder(path: string, folder: string): boolean {
   const inner = relative(folder, path);
   return inner !== '' && inner !== '..' && !/^\.\.[\\/]/.test(inner) && !isAbsolute(inner);
 }
@@ -96,7 +96,7 @@ function notReadable(path: string, thrown: unknown): SetpointError {
 
 /** A file's text, or null if it does not exist. Throws file-unreadable if it exists and cannot be read. */
 export function readOptional(path: string, limit: number): string | null {
-  if (!isThere(path)) return null;
+  if (!pathExists(path)) return null;
   const read = readText(path, limit);
   if ('text' in read) return read.text;
   throw new SetpointError(
@@ -106,7 +106,7 @@ export function readOptional(path: string, limit: number): string | null {
 }
 
 /** The names of what a folder holds. Throws file-unreadable. */
-export function namesIn(folder: string): readonly string[] {
+export function listFolder(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (thrown) {
@@ -125,14 +125,14 @@ export function isLink(path: string): boolean {
 }
 
 /** Whether a path exists, a link that leads nowhere included. */
-export function isThere(path: string): boolean {
+export function pathExists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** A file of setpoint's own package. */
 export function readPackageFile(path: string): string {
   let folder = import.meta.dirname;
-  while (dirname(folder) !== folder && !isThere(join(folder, 'package.json')))
+  while (dirname(folder) !== folder && !pathExists(join(folder, 'package.json')))
     folder = dirname(folder);
   return readFileSync(join(folder, path), 'utf8');
 }

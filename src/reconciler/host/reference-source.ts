@@ -8,7 +8,7 @@ import {
   type SecretPath,
   type SecretRequest,
 } from '../model/ports.ts';
-import { isUnder, readText } from './read-text.ts';
+import { isPathUnder, readText } from './read-text.ts';
 import { isDotenvProblem, parseDotenv } from '../model/dotenv.ts';
 import { SetpointError } from '../model/error.ts';
 import { runProgram, type ProgramAnswer } from './run-program.ts';
@@ -29,7 +29,7 @@ export function referenceSource(
   unanswered = NONE,
   secrets?: SecretAnswers,
 ): ReferenceSource {
-  const folders = foldersIn(env);
+  const folders = listReferenceFolders(env);
   // The process looks each of its variables up anew, and a run asks for the same ones again and again.
   const variables = new Map<string, string | undefined>();
   return {
@@ -61,11 +61,14 @@ export function requestSource(secrets: RequestedSecrets): ReferenceSource {
 }
 
 /** What is looked at besides a file itself whenever one is read. */
-export function lookedAtBesides(env: Variables): readonly string[] {
-  return [...foldersIn(env), ...[...IDENTITY_FILES, PAGE_TOKEN].flatMap((name) => env[name] ?? [])];
+export function listCheckedPaths(env: Variables): readonly string[] {
+  return [
+    ...listReferenceFolders(env),
+    ...[...IDENTITY_FILES, PAGE_TOKEN].flatMap((name) => env[name] ?? []),
+  ];
 }
 
-function foldersIn(env: Variables): readonly string[] {
+function listReferenceFolders(env: Variables): readonly string[] {
   return (env['SETPOINT_ALLOWED_FILES'] ?? DEFAULT_FOLDERS)
     .split(',')
     .map((folder) => folder.trim())
@@ -90,11 +93,12 @@ function readSecretFile(
 ): { text: string } | { problem: string } {
   const name = `the file ${path}`;
   if (unanswered.has(path)) return { problem: `${name} does not answer: its disk hangs` };
-  const real = realPath(path);
+  const real = findRealPath(path);
   if (real === null) return { problem: `${name} does not exist` };
-  const known = (other: string): string | null => (unanswered.has(other) ? null : realPath(other));
+  const known = (other: string): string | null =>
+    unanswered.has(other) ? null : findRealPath(other);
   const folders = listed.map((folder) => known(folder) ?? resolve(folder));
-  const allowing = folders.filter((folder) => isUnder(real, folder));
+  const allowing = folders.filter((folder) => isPathUnder(real, folder));
   if (allowing.length === 0) {
     return {
       problem: `${name} lies outside the folders of SETPOINT_ALLOWED_FILES (${listed.join(', ')})`,
@@ -103,7 +107,7 @@ function readSecretFile(
   if (known(env[PAGE_TOKEN] ?? '') === real)
     return { problem: `${name} is the token of the page, which no settings file can read` };
   const own = platformFolder(real, (variable) => known(env[variable] ?? ''));
-  if (own !== null && !allowing.some((folder) => folder === own || isUnder(folder, own))) {
+  if (own !== null && !allowing.some((folder) => folder === own || isPathUnder(folder, own))) {
     return {
       problem: `${name} is what the platform gives this machine for itself, and SETPOINT_ALLOWED_FILES does not name ${own}`,
     };
@@ -146,7 +150,7 @@ function platformFolder(real: string, pathIn: (variable: string) => string | nul
   return isOwn ? dirname(real) : null;
 }
 
-function realPath(path: string): string | null {
+function findRealPath(path: string): string | null {
   try {
     return realpathSync(path);
   } catch {
@@ -271,7 +275,7 @@ export class SecretValues implements SecretAnswers {
 
   #start(secrets: readonly SecretPath[], signal: AbortSignal | undefined): void {
     const turns = this.#turns;
-    for (const [name, paths] of grouped(secrets)) {
+    for (const [name, paths] of groupSecretPaths(secrets)) {
       const command = this.#commandNamed(name);
       const set = (path: string, found: Promise<Found>): void => {
         const key = secretName({ command: name, path });
@@ -301,7 +305,7 @@ export class SecretValues implements SecretAnswers {
   }
 }
 
-function grouped(secrets: readonly SecretPath[]): ReadonlyMap<string, readonly string[]> {
+function groupSecretPaths(secrets: readonly SecretPath[]): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   for (const { command, path } of secrets)
     groups.set(command, [...(groups.get(command) ?? []), path]);
@@ -335,10 +339,10 @@ async function askForOne(
   const words = args.map((word) => word.replaceAll('{}', () => path));
   const limits = { variables, timeout, limit: LARGEST_SECRET + 2, signal };
   const answer = await runProgram(program, words, limits);
-  const text = answer.kind === 'done' ? textOf(answer.output) : null;
+  const text = answer.kind === 'done' ? decodeOutput(answer.output) : null;
   return text === null
     ? { problem: programProblem(name, answer, program, timeout) }
-    : valueOf(name, text.replace(/\r?\n$/, ''));
+    : checkCommandValue(name, text.replace(/\r?\n$/, ''));
 }
 
 /** The protocol of Datadog's and Vector's secret backends: the names in, `{NAME: {value, error}}` out. */
@@ -351,12 +355,12 @@ async function askForAll(
   const input = JSON.stringify({ version: '1.0', secrets: paths });
   const limits = { variables, timeout, limit: LARGEST_BATCH, signal, input };
   const answer = await runProgram(program, args, limits);
-  const text = answer.kind === 'done' ? textOf(answer.output) : null;
+  const text = answer.kind === 'done' ? decodeOutput(answer.output) : null;
   if (text === null) {
     const problem = programProblem(name, answer, program, timeout);
     return () => ({ problem });
   }
-  const values = parsed(text);
+  const values = parseJsonObject(text);
   if (values === null)
     return () => ({ problem: `the secret command ${name} printed no JSON object` });
   return (path) => {
@@ -364,12 +368,12 @@ async function askForAll(
     const value: unknown =
       typeof given === 'object' && given !== null && 'value' in given ? given.value : null;
     return typeof value === 'string'
-      ? valueOf(name, value)
+      ? checkCommandValue(name, value)
       : { problem: `the secret command ${name} gave no value for it` };
   };
 }
 
-function parsed(text: string): Record<string, unknown> | null {
+function parseJsonObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? { ...value } : null;
@@ -378,13 +382,13 @@ function parsed(text: string): Record<string, unknown> | null {
   }
 }
 
-function valueOf(name: string, text: string): Found {
+function checkCommandValue(name: string, text: string): Found {
   if (text.trim() === '') return { problem: `the secret command ${name} gave an empty value` };
   if (Buffer.byteLength(text) > LARGEST_SECRET) return { problem: tooMuch(name) };
   return { text };
 }
 
-function textOf(output: Buffer): string | null {
+function decodeOutput(output: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(output);
   } catch {

@@ -43,17 +43,17 @@ const ALWAYS_PASSED = [
 export function secretCommands(env: Variables): ReadonlyMap<string, SecretCommand> {
   const text = env[VARIABLE]?.trim() ?? '';
   if (text === '') return new Map();
-  const commands = commandTable(text.startsWith('{') ? text : textOf(text));
+  const commands = commandTable(text.startsWith('{') ? text : readCommandsFile(text));
   return new Map(
     Object.entries(commands).map(([name, written]) => {
       if (!/^[A-Za-z][\w-]{0,63}$/.test(name))
         throw invalid('has a name that is not made of letters, digits, - and _, a letter first');
-      return [name, commandOf(name, written, env)];
+      return [name, parseSecretCommand(name, written, env)];
     }),
   );
 }
 
-function textOf(path: string): string {
+function readCommandsFile(path: string): string {
   if (!isAbsolute(path)) throw invalid('is neither a JSON object nor the absolute path of a file');
   const read = readText(path, LARGEST_FILE);
   if ('text' in read) return read.text.replace(/^\uFEFF/, '');
@@ -68,14 +68,14 @@ function commandTable(text: string): Record<string, unknown> {
   } catch {
     // Said below.
   }
-  if (isObject(value)) return value;
+  if (isPlainRecord(value)) return value;
   throw invalid('is not a JSON object');
 }
 
-function commandOf(name: string, written: unknown, env: Variables): SecretCommand {
+function parseSecretCommand(name: string, written: unknown, env: Variables): SecretCommand {
   const of: Record<string, unknown> = Array.isArray(written)
     ? { argv: written }
-    : isObject(written)
+    : isPlainRecord(written)
       ? written
       : {};
   const { argv, protocol = 'value', env: passed = [], timeout = DEFAULT_SECONDS, ...others } = of;
@@ -83,13 +83,13 @@ function commandOf(name: string, written: unknown, env: Variables): SecretComman
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw wrong('has a key besides argv, protocol, env and timeout');
   if (protocol !== 'value' && protocol !== 'batch') throw wrong('has no protocol value or batch');
-  if (!isWords(argv)) throw wrong('needs argv, a list of texts: the program and its arguments');
+  if (!isTextList(argv)) throw wrong('needs argv, a list of texts: the program and its arguments');
   const [program = '', ...args] = argv;
   if (program === '' || (/[\\/]/.test(program) && !isAbsolute(program)))
     throw wrong('needs a program on PATH, or its absolute path');
   const holes = args.filter((word) => word.includes('{}')).length;
   if (protocol === 'value' && holes !== 1) throw wrong('needs {} in one argument, for the path');
-  if (!isWords(passed)) throw wrong('needs env as a list of names of variables');
+  if (!isTextList(passed)) throw wrong('needs env as a list of names of variables');
   if (typeof timeout !== 'number' || !(timeout >= 1 && timeout <= MOST_SECONDS))
     throw wrong(`needs a timeout from 1 to ${MOST_SECONDS} seconds`);
   const names = [...ALWAYS_PASSED, ...passed];
@@ -111,10 +111,10 @@ function invalid(problem: string): SetpointError {
   });
 }
 
-function isWords(value: unknown): value is string[] {
+function isTextList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((word) => typeof word === 'string');
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isPlainRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -44,21 +44,21 @@ type Attributes = Partial<Record<(typeof ATTRIBUTES)[number], string | number>>;
 export const SPANS: Tracer = {
   // A trace that lasts as long as a controller is never complete: each turn of an environment has its own.
   command: (name, env, work, exitOf) =>
-    name === 'watch' ? work() : command(name, env, work, exitOf),
+    name === 'watch' ? work() : runCommandSpan(name, env, work, exitOf),
   turn: (state, commit, work) => {
     const { name, settings, lastRead } = state();
     const begun = {
       ...pipeline('watch', settings.mode === 'heal'),
       'deployment.environment.name': name,
       'setpoint.watch.mode': settings.mode,
-      ...revisionOf(commit),
+      ...createRevisionAttributes(commit),
     };
     return inRun(begun, context.active(), work, (run) => {
       const { found: status, dialect, plan, lastRead: read } = state();
       // A turn that was stopped has found nothing.
       const part = { status, dialect, changes: plan?.changes ?? [], error: plan?.error ?? null };
       if (read !== lastRead) run.attributes = partAttributes(part);
-      return worstOf(run);
+      return findWorstCode(run);
     });
   },
   environment: (task, name, work) => {
@@ -75,7 +75,8 @@ export const SPANS: Tracer = {
       code: 'error' in answer ? answer.error.code : null,
     })),
   failed: (code) => void currentRun()?.codes.push(code),
-  revision: (commit) => Object.assign(currentRun()?.attributes ?? {}, revisionOf(commit)),
+  revision: (commit) =>
+    Object.assign(currentRun()?.attributes ?? {}, createRevisionAttributes(commit)),
   flush,
 };
 
@@ -94,7 +95,7 @@ function currentRun(): RunNotes | undefined {
   return context.active().getValue(RUN) as RunNotes | undefined;
 }
 
-function command<T>(
+function runCommandSpan<T>(
   name: string,
   env: Variables,
   work: () => Promise<T>,
@@ -111,7 +112,9 @@ function command<T>(
     // That something differs was found out: the run itself went well.
     if (exit === 0 || exit === DIFFERS) return null;
     return (
-      run.codes.find((code) => isCode(code) && ERRORS[code].exit === exit) ?? worstOf(run) ?? OTHER
+      run.codes.find((code) => isCode(code) && ERRORS[code].exit === exit) ??
+      findWorstCode(run) ??
+      OTHER
     );
   });
 }
@@ -175,10 +178,10 @@ async function inSpan<T>(
   work: () => Promise<T>,
   ended: (value: T) => SpanEnd,
 ): Promise<T> {
-  const span = told(start);
+  const span = callSdkSafely(start);
   if (span === undefined) return work();
   const end = ({ code, attributes = {} }: SpanEnd): void => {
-    const result = resultOf(code);
+    const result = classifyExitCode(code);
     span.setAttributes({ ...attributes, [resultName]: result });
     if (FAILED.includes(result)) {
       span.setAttribute('error.type' satisfies keyof Attributes, code ?? OTHER);
@@ -189,17 +192,17 @@ async function inSpan<T>(
   return context.with(trace.setSpan(around, span), async () => {
     try {
       const value = await work();
-      told(() => end(ended(value)));
+      callSdkSafely(() => end(ended(value)));
       return value;
     } catch (thrown) {
-      told(() => end({ code: asSetpointError(thrown).code }));
+      callSdkSafely(() => end({ code: asSetpointError(thrown).code }));
       throw thrown;
     }
   });
 }
 
 /** Calls the SDK. What it throws must not change what is done to a service, and goes where the SDK's own problems go. */
-function told<T>(call: () => T): T | undefined {
+function callSdkSafely<T>(call: () => T): T | undefined {
   try {
     return call();
   } catch {
@@ -223,7 +226,7 @@ function partAttributes({ status, dialect, changes }: TracedPart): Attributes {
 const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
 /** Of a commit that is masked, or is none, nothing is told. */
-function revisionOf(commit: string | null): Attributes {
+function createRevisionAttributes(commit: string | null): Attributes {
   return commit !== null && COMMIT.test(commit) ? { 'vcs.ref.head.revision': commit } : {};
 }
 
@@ -240,13 +243,13 @@ const RESULTS: Readonly<Record<string, Result>> = {
   internal: 'error',
 } satisfies Partial<Record<keyof typeof ERRORS, Result>>;
 
-function resultOf(code: string | null): Result {
+function classifyExitCode(code: string | null): Result {
   return code === null ? 'success' : (RESULTS[code] ?? 'failure');
 }
 
 /** Of the errors of a run the first that is more than a stop. */
-function worstOf({ codes }: RunNotes): string | null {
-  return codes.find((code) => FAILED.includes(resultOf(code))) ?? codes[0] ?? null;
+function findWorstCode({ codes }: RunNotes): string | null {
+  return codes.find((code) => FAILED.includes(classifyExitCode(code))) ?? codes[0] ?? null;
 }
 
 function isCode(code: string): code is keyof typeof ERRORS {
@@ -268,14 +271,14 @@ async function flush(signal: AbortSignal): Promise<void> {
   const provider = registered.getDelegate?.() ?? registered;
   const over = new AbortController();
   const limit = signal.aborted
-    ? elapsed(FLUSH_ABANDONED, over.signal)
-    : elapsed(FLUSH, AbortSignal.any([signal, over.signal]));
-  const sent = Promise.resolve(told(() => provider.forceFlush?.()));
+    ? waitMilliseconds(FLUSH_ABANDONED, over.signal)
+    : waitMilliseconds(FLUSH, AbortSignal.any([signal, over.signal]));
+  const sent = Promise.resolve(callSdkSafely(() => provider.forceFlush?.()));
   await Promise.race([limit, sent.catch(() => diag.error('setpoint: spans could not be sent.'))]);
   over.abort();
 }
 
 /** Resolves after so many milliseconds, or as soon as the signal aborts. */
-async function elapsed(milliseconds: number, signal: AbortSignal): Promise<void> {
+async function waitMilliseconds(milliseconds: number, signal: AbortSignal): Promise<void> {
   await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
 }

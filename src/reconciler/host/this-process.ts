@@ -112,7 +112,7 @@ export const THIS_NODE = process.versions.node;
 export function runInfo(env: Variables): Run {
   const github = env['GITHUB_ACTIONS'] === 'true';
   const url = github
-    ? urlOf(
+    ? joinUrl(
         env['GITHUB_SERVER_URL'],
         env['GITHUB_REPOSITORY'],
         'actions/runs',
@@ -126,7 +126,7 @@ export function runInfo(env: Variables): Run {
   };
 }
 
-function urlOf(...parts: readonly (string | undefined)[]): string | undefined {
+function joinUrl(...parts: readonly (string | undefined)[]): string | undefined {
   return parts.includes(undefined) ? undefined : parts.join('/');
 }
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync, lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SetpointError, systemCode } from '../model/error.ts';
-import { isUnder } from './read-text.ts';
+import { isPathUnder } from './read-text.ts';
 
 /** A file that is written beside its place, and takes that place as a whole. */
 export interface AsideFile {
@@ -61,7 +61,7 @@ export async function createAside(path: string, parts: Iterable<string>): Promis
   try {
     const file = await open(next, 'wx', 0o600);
     try {
-      for (const block of blocksOf(parts)) {
+      for (const block of batchTextParts(parts)) {
         bytes += block.length;
         await file.appendFile(block);
       }
@@ -83,7 +83,7 @@ export async function createAside(path: string, parts: Iterable<string>): Promis
 const BLOCK = 256 * 1024;
 
 /** Parts of a text, few together, so that neither all of it is in memory at once nor each part is a write. */
-function* blocksOf(parts: Iterable<string>): Generator<Buffer> {
+function* batchTextParts(parts: Iterable<string>): Generator<Buffer> {
   let block = '';
   for (const part of parts) {
     block += part;
@@ -266,21 +266,24 @@ export function canWrite(path: string): boolean {
  */
 export function writePlace(path: string, folder = '.'): string {
   const absolute = resolve(path);
-  const root = [process.cwd(), resolve(folder)].find((one) => isUnder(absolute, one));
-  const real = realPath(absolute, path);
-  if (root === undefined ? isLink(absolute) : !isUnder(real, realpathSync(root)))
-    throw unwritable(path, 'would be written through a link that leads elsewhere');
+  const root = [process.cwd(), resolve(folder)].find((one) => isPathUnder(absolute, one));
+  const real = resolveWritePath(absolute, path);
+  if (root === undefined ? isLink(absolute) : !isPathUnder(real, realpathSync(root)))
+    throw createLinkError(path, 'would be written through a link that leads elsewhere');
   return real;
 }
 
 /** The path with its links resolved; a file that does not exist yet lies in the folder that the links lead to. */
-function realPath(absolute: string, path: string): string {
+function resolveWritePath(absolute: string, path: string): string {
   try {
     return realpathSync(absolute);
   } catch {
-    if (isLink(absolute)) throw unwritable(path, 'is, or lies under, a link that leads nowhere');
+    if (isLink(absolute))
+      throw createLinkError(path, 'is, or lies under, a link that leads nowhere');
     const folder = dirname(absolute);
-    return folder === absolute ? absolute : join(realPath(folder, path), basename(absolute));
+    return folder === absolute
+      ? absolute
+      : join(resolveWritePath(folder, path), basename(absolute));
   }
 }
 
@@ -292,7 +295,7 @@ function isLink(path: string): boolean {
   }
 }
 
-function unwritable(path: string, why: string): SetpointError {
+function createLinkError(path: string, why: string): SetpointError {
   return new SetpointError('usage', `${path} ${why}; nothing was written.`, {
     hint: 'Remove the link, or name the file that it leads to.',
   });

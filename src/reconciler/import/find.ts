@@ -5,7 +5,7 @@ import {
   foreignRecord,
   isForeignList,
   isForeignRecord,
-  isText,
+  isForeignText,
   nameOf,
 } from './foreign.ts';
 import { type Findings, Gathering, NOT_TAKEN } from './written.ts';
@@ -16,14 +16,14 @@ import {
   findSecrets,
   findSections,
   findSettings,
-  isSettings,
+  isSettingsDocument,
   isSection,
 } from './openhands.ts';
 import type { Form } from './parse.ts';
 import { type ReferenceStyle, withReferences } from './references.ts';
 import { findServers, isServers } from './servers.ts';
 import { isObject, type Objects, textsOf, withObjects } from './objects.ts';
-import { asVariables, environmentsIn, findVariables } from './variables.ts';
+import { asVariables, listEnvironments, findVariables } from './variables.ts';
 
 /** An item of a block that a file may be. */
 export interface Item {
@@ -32,7 +32,7 @@ export interface Item {
 }
 
 /** Finds in a file what a settings file can declare, whatever wrote it. `item` is what it may be by its place. */
-export function findIn(
+export function collectFindings(
   form: Form,
   documents: readonly Foreign[],
   objects: Objects,
@@ -41,7 +41,7 @@ export function findIn(
   const found = new Gathering();
   for (const document of documents.flatMap(itemsOf)) {
     if (!isForeignRecord(document)) continue;
-    if (item?.block === 'llm_profiles' && isText(document['model']))
+    if (item?.block === 'llm_profiles' && isForeignText(document['model']))
       findProfile(item.name, referring(document, 'none'), found);
     else if (item?.block === 'agent_profiles')
       findAgentProfile(item.name, referring(document, 'none'), found);
@@ -84,11 +84,11 @@ function findInDocument(
   }
   const blocks = serverBlocks(document);
   for (const { at, servers } of blocks) findServers(withReferences(servers, 'editor'), at, found);
-  const rest = withoutKeys(document, new Set(blocks.flatMap(({ at }) => at.slice(0, 1))));
+  const rest = omitForeignKeys(document, new Set(blocks.flatMap(({ at }) => at.slice(0, 1))));
   const read = referring(rest, 'none');
   if (form === 'toml') findToml(document, read, found);
   else if (isAgent(rest)) findAgent(read, found);
-  else if (isSettings(rest) || 'custom_secrets' in rest || 'provider_tokens' in rest) {
+  else if (isSettingsDocument(rest) || 'custom_secrets' in rest || 'provider_tokens' in rest) {
     findSecrets(read, [], found);
     findSettings(read, found);
   } else if (form === 'yaml') findEnvironments(rest, objects, found);
@@ -137,7 +137,7 @@ function serverBlocks(document: ForeignRecord): readonly ServerBlock[] {
   });
 }
 
-function withoutKeys(document: ForeignRecord, keys: ReadonlySet<string>): ForeignRecord {
+function omitForeignKeys(document: ForeignRecord, keys: ReadonlySet<string>): ForeignRecord {
   return foreignRecord(Object.entries(document).filter(([key]) => !keys.has(key)));
 }
 
@@ -162,7 +162,7 @@ function findEnvironments(document: ForeignRecord, objects: Objects, found: Gath
     found.leave([...at, name], `the ${kind} is in no file here: give it with --from, too`);
   };
   const whole = isCompose ? document : withObjects(document, objects, missing);
-  for (const { at, variables } of environmentsIn(whole)) {
+  for (const { at, variables } of listEnvironments(whole)) {
     if (at[0] !== undefined) seen.add(at[0]);
     findVariables(referring(variables, isCompose ? 'compose' : 'kubernetes'), at, found);
   }

@@ -40,7 +40,9 @@ export interface ForeignRecord {
 }
 
 export function isForeignRecord(value: Foreign | undefined): value is ForeignRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isText(value);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !isForeignText(value)
+  );
 }
 
 export function isForeignList(value: Foreign | undefined): value is readonly Foreign[] {
@@ -48,16 +50,16 @@ export function isForeignList(value: Foreign | undefined): value is readonly For
 }
 
 /** A reference to the variable of a name, or of one that a settings file can read. */
-export function referenceTo(name: string): Template {
+export function createVariableTemplate(name: string): Template {
   return new Template(`\${env:${readableName(name)}}`);
 }
 
 /** Whether a value is text, with references or without. */
-export function isText(value: Foreign | undefined): value is string | Template | Variable {
+export function isForeignText(value: Foreign | undefined): value is string | Template | Variable {
   return typeof value === 'string' || value instanceof Template || value instanceof Variable;
 }
 
-export function textOf(value: string | Template | Variable): string {
+export function readForeignText(value: string | Template | Variable): string {
   return typeof value === 'string' ? value : value.text;
 }
 
@@ -82,7 +84,7 @@ export function isNothing(value: Foreign | undefined): boolean {
 }
 
 /** Every text of a value, with the keys that lead to it. */
-export function* textsOf(
+export function* listForeignTexts(
   value: Foreign,
   path: readonly string[] = [],
 ): Generator<readonly [path: readonly string[], text: string]> {
@@ -92,7 +94,7 @@ export function* textsOf(
   else if (value instanceof Template) yield [path, value.text];
   else if (isForeignList(value)) for (const one of value) yield* textsOfItem(one, path);
   else if (isForeignRecord(value))
-    for (const [key, one] of Object.entries(value)) yield* textsOf(one, [...path, key]);
+    for (const [key, one] of Object.entries(value)) yield* listForeignTexts(one, [...path, key]);
 }
 
 /** Those of an item of a list: what is `NAME=value`, or has a name and a value, is the value of that name. */
@@ -107,7 +109,7 @@ function* textsOfItem(
     const own = nameOf(item);
     // The name of a variable is no value of it.
     const { name: _, ...rest } = isForeignRecord(item) ? item : {};
-    if (own === null) yield* textsOf(item, path);
-    else yield* textsOf(foreignRecord(Object.entries(rest)), [...path, own]);
+    if (own === null) yield* listForeignTexts(item, path);
+    else yield* listForeignTexts(foreignRecord(Object.entries(rest)), [...path, own]);
   }
 }

@@ -3,23 +3,23 @@ import type { Path } from '../model/path.ts';
 import { type Form, withoutComments } from './parse.ts';
 
 /** Finds the line of what keys lead to in a text that could be parsed: that of as many of them as it has; null if it has none. */
-export function linesIn(form: Form, text: string): (at: Path) => number | null {
+export function createLineFinder(form: Form, text: string): (at: Path) => number | null {
   switch (form) {
     case 'variables':
-      return deepest(lineByLine(text, VARIABLE, () => null));
+      return findDeepestLine(lineByLine(text, VARIABLE, () => null));
     case 'toml':
-      return deepest(lineByLine(text, MEMBER, headerOf));
+      return findDeepestLine(lineByLine(text, MEMBER, parseSectionHeader));
     case 'json':
-      return deepest(nodeLines(withoutComments(text)));
+      return findDeepestLine(nodeLines(withoutComments(text)));
     case 'yaml':
-      return deepest(nodeLines(text));
+      return findDeepestLine(nodeLines(text));
   }
 }
 
 /** Lines by the keys that lead to them. */
 type Lines = ReadonlyMap<string, number>;
 
-function deepest(lines: Lines): (at: Path) => number | null {
+function findDeepestLine(lines: Lines): (at: Path) => number | null {
   return (at) => {
     for (let length = at.length; length > 0; length -= 1) {
       const line = lines.get(JSON.stringify(at.slice(0, length)));
@@ -33,12 +33,12 @@ const VARIABLE = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/;
 const MEMBER = /^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=/;
 
 /** The keys of a section, if a line begins one. */
-function headerOf(line: string): Path | null {
+function parseSectionHeader(line: string): Path | null {
   const [, keys] = /^\s*\[\[?([^[\]]+)\]\]?\s*(?:#.*)?$/.exec(line) ?? [];
-  return keys === undefined ? null : keysOf(keys);
+  return keys === undefined ? null : parseKeyPath(keys);
 }
 
-function keysOf(text: string): Path {
+function parseKeyPath(text: string): Path {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|[\w-]+/g)].map(
     ([bare, quoted, single]) => quoted ?? single ?? bare,
   );
@@ -51,7 +51,7 @@ function lineByLine(text: string, member: RegExp, sectionOf: (line: string) => P
     const begun = sectionOf(line);
     if (begun !== null) section = begun;
     const [, keys] = member.exec(line) ?? [];
-    const path = begun ?? (keys === undefined ? null : [...section, ...keysOf(keys)]);
+    const path = begun ?? (keys === undefined ? null : [...section, ...parseKeyPath(keys)]);
     for (let length = 1; length <= (path?.length ?? 0); length += 1) {
       const key = JSON.stringify(path?.slice(0, length));
       if (!lines.has(key)) lines.set(key, index + 1);
@@ -79,7 +79,7 @@ function nodeLines(text: string): Lines {
     } else if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) {
         const range = isMap(item) || isSeq(item) || isScalar(item) ? item.range : undefined;
-        for (const key of [nameOf(item), String(index)]) {
+        for (const key of [readListItemName(item), String(index)]) {
           if (key === null) continue;
           note([...path, key], range?.[0]);
           walk(item, [...path, key]);
@@ -93,7 +93,7 @@ function nodeLines(text: string): Lines {
 }
 
 /** What an item of a list is called: its name, or that of the variable `NAME=value`. */
-function nameOf(item: unknown): string | null {
+function readListItemName(item: unknown): string | null {
   if (isScalar(item) && typeof item.value === 'string')
     return /^([A-Za-z_]\w*)(?:=|$)/.exec(item.value)?.[1] ?? null;
   const name = isMap(item) ? item.get('name') : undefined;

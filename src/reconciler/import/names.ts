@@ -1,7 +1,7 @@
 import { findIndirection } from '../desired/indirections.ts';
 import type { NewVariable } from '../model/documents.gen.ts';
 import type { Path } from '../model/path.ts';
-import { variablesIn } from '../pull/placeholder.ts';
+import { listTextVariables } from '../pull/placeholder.ts';
 
 /** Whether a text is no value, but has something that another program replaces. */
 export function isPlaceholder(text: string): boolean {
@@ -51,7 +51,7 @@ export class Names {
 }
 
 /** The variables that a text of the file needs, for what is at a path: those for which nothing stands in. */
-export function readAt(path: Path, text: string): NewVariable[] {
+export function listNeededVariables(path: Path, text: string): NewVariable[] {
   const needed = text.replaceAll(/\$\{env:\w+:-[^}]*\}/g, '');
-  return [...variablesIn(needed)].map((name) => ({ name, path }));
+  return [...listTextVariables(needed)].map((name) => ({ name, path }));
 }

@@ -1,4 +1,4 @@
-import { expectationAt, isNamedKey, settingsNodes } from '../desired/schema-lookup.ts';
+import { findExpectation, isNamedKey, settingsNodes } from '../desired/schema-lookup.ts';
 import {
   fieldAtNative,
   fieldNamed,
@@ -6,7 +6,7 @@ import {
   NATIVE_PARTS,
   NATIVE_SERVERS,
 } from '../model/field.ts';
-import { defaultOf, isPart } from '../model/native-schema.ts';
+import { findServerDefault, isPart } from '../model/native-schema.ts';
 import { samePath, type Path } from '../model/path.ts';
 import { sameValue, type Value } from '../model/value.ts';
 import {
@@ -30,7 +30,7 @@ export function findSections(config: ForeignRecord, found: Gathering): void {
     else {
       for (const [member, one] of Object.entries(value)) {
         if (isNothing(one)) continue;
-        const to = settingAt(section, member);
+        const to = findSectionPlace(section, member);
         if (to !== null) found.take(['settings', ...to], one, [...at, member]);
         else if (section === 'llm' && isForeignRecord(one) && isModel(one))
           findModel(value, member, one, found);
@@ -62,21 +62,21 @@ function findModel(
       else found.leave([...at, rest], NOT_TAKEN.other);
     return;
   }
-  const members = Object.entries({ ...scalarsOf(all), ...scalarsOf(own) });
+  const members = Object.entries({ ...selectScalars(all), ...selectScalars(own) });
   const known = members.filter(([member, one]) => isOfModel(member) && !isNothing(one));
   for (const member of Object.keys(own))
     if (!isOfModel(member)) found.leave([...at, member], NOT_TAKEN.other);
   found.take(['llm_profiles', name], foreignRecord(known), at);
 }
 
-function scalarsOf(record: ForeignRecord): ForeignRecord {
+function selectScalars(record: ForeignRecord): ForeignRecord {
   return foreignRecord(
     Object.entries(record).filter(([, one]) => !isForeignRecord(one) && !isForeignList(one)),
   );
 }
 
 /** Whether a file holds the settings of a service, as it keeps or answers them. */
-export function isSettings(value: ForeignRecord): boolean {
+export function isSettingsDocument(value: ForeignRecord): boolean {
   const keys = Object.keys(value);
   return (
     keys.some((key) => key.startsWith('llm_') && fieldNamed(key) !== undefined) ||
@@ -127,7 +127,9 @@ export function findProfile(name: string, model: ForeignRecord, found: Gathering
     if (isNothing(value) || member === 'usage_id') return [];
     const path = [...MODEL_PART, member];
     if (isOfModel(member))
-      return sameValue(value as Value, defaultOf(settingsNodes(path))) ? [] : [[member, value]];
+      return sameValue(value as Value, findServerDefault(settingsNodes(path)))
+        ? []
+        : [[member, value]];
     if (!OF_RECORD.has(member)) found.leave([member], NOT_TAKEN.other);
     return [];
   });
@@ -140,7 +142,7 @@ export function findAgentProfile(name: string, profile: ForeignRecord, found: Ga
     ([theirs, value]): (readonly [string, Foreign])[] => {
       const own = theirs.replace(/_ref(s?)$/, '$1');
       if (isNothing(value) || OF_AGENT_PROFILE.has(theirs)) return [];
-      const isKnown = expectationAt(['agent_profiles', name]).keys.includes(own);
+      const isKnown = findExpectation(['agent_profiles', name]).keys.includes(own);
       if (!isKnown) found.leave([theirs], NOT_TAKEN.other);
       return isKnown ? [[own, value]] : [];
     },
@@ -175,7 +177,7 @@ function findNative(path: Path, value: Foreign, at: Path, found: Gathering): voi
   else if (isForeignRecord(value) && isPart(nodes))
     for (const [key, one] of Object.entries(value))
       findNative([...path, key], one, [...at, key], found);
-  else if (isNamedKey(path) && sameValue(value as Value, defaultOf(nodes))) return;
+  else if (isNamedKey(path) && sameValue(value as Value, findServerDefault(nodes))) return;
   else found.take(['settings', ...path], value, at);
 }
 
@@ -195,7 +197,7 @@ function findConfig(value: Foreign, at: Path, found: Gathering): void {
 /** Finds what a secrets.json keeps: custom secrets, and tokens of git providers. */
 export function findSecrets(kept: ForeignRecord, at: Path, found: Gathering): void {
   const { custom_secrets: secrets, provider_tokens: tokens } = kept;
-  for (const [name, value] of entriesIn(secrets)) {
+  for (const [name, value] of listForeignEntries(secrets)) {
     const text = isForeignRecord(value) ? (value['secret'] ?? value['value']) : value;
     const description = isForeignRecord(value) ? value['description'] : null;
     const place = [...at, 'custom_secrets', name];
@@ -210,7 +212,7 @@ export function findSecrets(kept: ForeignRecord, at: Path, found: Gathering): vo
         place,
       );
   }
-  for (const [name, value] of entriesIn(tokens)) {
+  for (const [name, value] of listForeignEntries(tokens)) {
     const place = [...at, 'provider_tokens', name];
     const { token = null, host = null } = isForeignRecord(value) ? value : { token: value };
     if (isNothing(token)) found.leave(place, 'empty');
@@ -226,7 +228,7 @@ export function findSecrets(kept: ForeignRecord, at: Path, found: Gathering): vo
   }
 }
 
-function entriesIn(value: Foreign | undefined): readonly (readonly [string, Foreign])[] {
+function listForeignEntries(value: Foreign | undefined): readonly (readonly [string, Foreign])[] {
   return isForeignRecord(value) ? Object.entries(value) : [];
 }
 
@@ -267,7 +269,7 @@ export function isSection(name: string): name is Section {
 }
 
 /** Where the settings have a member of a section; null if they do not have it. */
-export function settingAt(section: Section, member: string): Path | null {
+export function findSectionPlace(section: Section, member: string): Path | null {
   const fields = FIELDS[section];
   const field = Object.hasOwn(fields, member) ? fields[member] : undefined;
   if (field !== undefined) return [field];

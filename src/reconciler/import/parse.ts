@@ -19,7 +19,7 @@ const FORMS: readonly (readonly [RegExp, Form])[] = [
 ];
 
 /** What a file is written in, by its name, else by what it begins with. Null if neither tells. */
-export function formOf(file: string, text: string): Form | null {
+export function detectForm(file: string, text: string): Form | null {
   const name = (file.split(/[\\/]/).at(-1) ?? '').toLowerCase();
   const byName = FORMS.find(([pattern]) => pattern.test(name))?.[1];
   if (byName !== undefined) return byName;
@@ -38,31 +38,31 @@ export async function parseForeign(form: Form, text: string): Promise<Parsed> {
   try {
     switch (form) {
       case 'toml':
-        return { form, documents: [foreign(await tomlOf(plain))] };
+        return { form, documents: [foreign(await parseToml(plain))] };
       case 'json':
-        return { form, documents: [foreign(jsonOf(plain))] };
+        return { form, documents: [foreign(parseForeignJson(plain))] };
       case 'yaml':
-        return { form, documents: yamlOf(plain).map((one) => foreign(one)) };
+        return { form, documents: parseYamlDocuments(plain).map((one) => foreign(one)) };
       case 'variables':
-        return variablesOf(plain);
+        return parseEnvFile(plain);
     }
   } catch (thrown) {
-    return problemOf(form, plain, thrown);
+    return describeParseProblem(form, plain, thrown);
   }
 }
 
-async function tomlOf(text: string): Promise<unknown> {
+async function parseToml(text: string): Promise<unknown> {
   // Loaded for such files alone: no other command reads TOML.
   const { parse } = await import('smol-toml');
   return parse(text, { integersAsBigInt: 'asNeeded', maxDepth: MAX_DEPTH });
 }
 
-function jsonOf(text: string): unknown {
-  if (deepest(text) > MAX_DEPTH) throw new TooDeep();
+function parseForeignJson(text: string): unknown {
+  if (measureDepth(text) > MAX_DEPTH) throw new TooDeep();
   return parseJson(withoutComments(text), null, { parseNumber: Number });
 }
 
-function yamlOf(text: string): unknown[] {
+function parseYamlDocuments(text: string): unknown[] {
   const documents = parseAllDocuments(text, { merge: true, logLevel: 'error' });
   return [...documents].map((document) => {
     const [error] = document.errors;
@@ -72,7 +72,7 @@ function yamlOf(text: string): unknown[] {
 }
 
 /** The variables with the references in them as they are written. */
-function variablesOf(text: string): Parsed {
+function parseEnvFile(text: string): Parsed {
   const read = parseDotenv(text, null);
   if (isDotenvProblem(read)) return { problem: read.problem, line: read.line, column: null };
   const entries = read.map(({ name, value }) => [name, new Variable(name, value)] as const);
@@ -84,7 +84,7 @@ const MAX_DEPTH = 64;
 class TooDeep extends Error {}
 
 /** The brackets that are open at once, at most: what is in quotes counts not. */
-function deepest(text: string): number {
+function measureDepth(text: string): number {
   let [open, most] = [0, 0];
   for (const [char] of text.matchAll(/"(?:[^"\\]+|\\.)*"?|[[{]|[\]}]/gs)) {
     if (char === '[' || char === '{') open += 1;
@@ -135,13 +135,13 @@ const NAMES: Readonly<Record<Form, string>> = {
 };
 
 /** Messages of parsers quote the file, so that only the place is taken. */
-function problemOf(form: Form, text: string, thrown: unknown): Parsed {
+function describeParseProblem(form: Form, text: string, thrown: unknown): Parsed {
   const isTooDeep = thrown instanceof TooDeep || thrown instanceof RangeError;
   if (isTooDeep)
     return { problem: `nested deeper than ${MAX_DEPTH} levels`, line: null, column: null };
   if (thrown instanceof ReferenceError)
     return { problem: 'made of aliases that repeat too much', line: null, column: null };
-  const { line = null, column = null } = placeOf(text, thrown);
+  const { line = null, column = null } = readErrorPlace(text, thrown);
   return { problem: `not ${NAMES[form]}`, line, column };
 }
 
@@ -150,7 +150,7 @@ interface At {
   readonly column?: number;
 }
 
-function placeOf(text: string, thrown: unknown): At {
+function readErrorPlace(text: string, thrown: unknown): At {
   if (typeof thrown !== 'object' || thrown === null) return {};
   if ('line' in thrown && 'column' in thrown) return thrown as At;
   if ('linePos' in thrown) {

@@ -1,7 +1,7 @@
 import { findIndirection } from '../desired/indirections.ts';
 import { readableName } from '../desired/pipeline-variables.ts';
 import { variableName } from '../pull/placeholder.ts';
-import { escapedReferences } from '../pull/writable.ts';
+import { escapeReferences } from '../pull/writable.ts';
 import {
   type Foreign,
   foreignRecord,
@@ -41,7 +41,7 @@ const OF_EDITORS =
   /^(?:workspaceFolder\w*|userHome|cwd|file\w*|pathSeparator|selectedText|lineNumber|execPath|defaultBuildTask)$/;
 
 /** What `${…}` refers to: null if it is no variable of its own, such as a text for the case that a variable is set. */
-function referredBy(body: string, style: ReferenceStyle): Referred | null {
+function parseReferenceMatch(body: string, style: ReferenceStyle): Referred | null {
   const input = /^input:(.+)$/s.exec(body)?.[1];
   if (input !== undefined)
     return style === 'editor' ? { name: variableName(input), fallback: null } : null;
@@ -67,7 +67,7 @@ function closingBrace(text: string, start: number): number {
  * A text with the references of another program as a template; without them as it is. What the program replaces by something else than a variable stays in
  * the text, where `findIndirection` finds it. Names in `own` are replaced by the program that is run, and stay.
  */
-export function readText(
+export function translateReferences(
   text: string,
   style: ReferenceStyle,
   own: ReadonlySet<string> = NONE,
@@ -76,7 +76,7 @@ export function readText(
   let [written, plain, found, at] = ['', '', 0, 0];
   let lost: string | null = null;
   const literal = (part: string): void => {
-    written += escapedReferences(part);
+    written += escapeReferences(part);
     plain += part;
   };
   const refer = ({ name, fallback }: Referred): void => {
@@ -102,7 +102,7 @@ export function readText(
     }
     const isBraced = braces && text.startsWith('${', at) && !text.startsWith('${{', at);
     const end = isBraced ? closingBrace(text, at) : -1;
-    const referred = end < 0 ? null : referredBy(text.slice(at + 2, end), style);
+    const referred = end < 0 ? null : parseReferenceMatch(text.slice(at + 2, end), style);
     if (referred !== null && !own.has(referred.name)) {
       refer(referred);
       at = end + 1;
@@ -136,9 +136,9 @@ export function withReferences(
   style: ReferenceStyle,
   own: ReadonlySet<string> = NONE,
 ): Foreign {
-  if (typeof value === 'string') return readText(value, style, own);
+  if (typeof value === 'string') return translateReferences(value, style, own);
   if (value instanceof Variable) {
-    const read = readText(value.text, style, own);
+    const read = translateReferences(value.text, style, own);
     return read instanceof Template ? read : new Variable(value.name, read);
   }
   if (isForeignList(value)) return value.map((one) => withReferences(one, style, own));

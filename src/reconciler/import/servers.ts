@@ -6,9 +6,9 @@ import {
   isForeignList,
   isForeignRecord,
   isNothing,
-  isText,
+  isForeignText,
   Template,
-  textOf,
+  readForeignText,
 } from './foreign.ts';
 import { type Gathering, NOT_TAKEN } from './written.ts';
 
@@ -25,7 +25,7 @@ export function findLists(config: ForeignRecord, at: Path, found: Gathering): vo
       const server: ForeignRecord = isForeignRecord(entry)
         ? entry
         : foreignRecord([['url', entry]]);
-      const name = freeName(nameIn(server, transport), taken);
+      const name = chooseFreeName(chooseServerName(server, transport), taken);
       taken.add(name);
       findServer(
         name,
@@ -44,14 +44,14 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 
 /** The name that an entry has, or gets: that of its host. */
-function nameIn({ name, url }: ForeignRecord, transport: string): string {
+function chooseServerName({ name, url }: ForeignRecord, transport: string): string {
   if (typeof name === 'string' && name.trim() !== '') return name.trim();
   const address = typeof url === 'string' ? url : '';
   const host = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/:?#]+)/i.exec(address)?.[1] ?? transport;
   return host.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || transport;
 }
 
-function freeName(name: string, taken: ReadonlySet<string>): string {
+function chooseFreeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
   let number = 2;
   while (taken.has(`${name}-${number}`)) number += 1;
@@ -64,7 +64,12 @@ export function findServers(servers: Foreign, at: Path, found: Gathering, second
     for (const [index, one] of servers.entries()) {
       const place = [...at, String(index)];
       if (isForeignRecord(one))
-        findServer(nameIn(one, 'server'), timed(one, place, found, seconds), place, found);
+        findServer(
+          chooseServerName(one, 'server'),
+          convertTimeLimit(one, place, found, seconds),
+          place,
+          found,
+        );
       else found.leave(place, NOT_TAKEN.shape);
     }
     return;
@@ -73,7 +78,7 @@ export function findServers(servers: Foreign, at: Path, found: Gathering, second
   for (const [name, server] of Object.entries(servers)) {
     const place = [...at, name];
     if (isForeignRecord(server))
-      findServer(name.trim(), timed(server, place, found, seconds), place, found);
+      findServer(name.trim(), convertTimeLimit(server, place, found, seconds), place, found);
     else found.leave(place, NOT_TAKEN.shape);
   }
 }
@@ -82,7 +87,12 @@ export function findServers(servers: Foreign, at: Path, found: Gathering, second
 const [SECOND, HOURS] = [1000, 10_000];
 
 /** A server with its time limit in seconds. In doubt it is left out: agents do not agree on the unit, and none is written. */
-function timed(server: ForeignRecord, at: Path, found: Gathering, seconds: boolean): ForeignRecord {
+function convertTimeLimit(
+  server: ForeignRecord,
+  at: Path,
+  found: Gathering,
+  seconds: boolean,
+): ForeignRecord {
   const { timeout, ...others } = server;
   const limit = isForeignRecord(timeout ?? null) || timeout === undefined ? NaN : Number(timeout);
   if (seconds || !Number.isFinite(limit)) return server;
@@ -159,7 +169,7 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
   }
   const { command = null } = server;
   const url = ADDRESSES.map((key) => server[key]).find((one) => !isNothing(one));
-  if (isNothing(command) && !isText(url)) {
+  if (isNothing(command) && !isForeignText(url)) {
     found.leave(at, NOT_TAKEN.shape);
     return;
   }
@@ -169,14 +179,15 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
   const args = isForeignList(server['args']) ? server['args'] : [];
   const isProgram = isNothing(url);
   // A path that ends in sse says by itself how it is reached; no other does.
-  const isSaid = transport === 'sse' || /\/sse(?:[/?&]|$)/.test(isText(url) ? textOf(url) : '');
+  const isSaid =
+    transport === 'sse' || /\/sse(?:[/?&]|$)/.test(isForeignText(url) ? readForeignText(url) : '');
   const members: [string, Foreign | undefined][] = [
     ['url', url],
     ['transport', isProgram || !isSaid ? undefined : transport],
     ['command', isProgram ? command : undefined],
     ['args', isProgram ? args : undefined],
-    ['env', isProgram ? environmentOf(server) : undefined],
-    ...(isProgram ? [] : credentialsOf(server)),
+    ['env', isProgram ? readProgramVariables(server) : undefined],
+    ...(isProgram ? [] : listCredentials(server)),
     ...OTHERS.map((key): [string, Foreign | undefined] => [key, server[key]]),
     ['timeout', server['timeout']],
   ];
@@ -191,7 +202,7 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
 const OTHERS = ['cwd', 'description', 'sse_read_timeout', 'keep_alive'] as const;
 
 /** The variables of a program. */
-function environmentOf({ env }: ForeignRecord): Foreign {
+function readProgramVariables({ env }: ForeignRecord): Foreign {
   return foreignRecord(
     Object.entries(isForeignRecord(env) ? env : {}).map(
       ([name, one]) => [name, asText(one)] as const,
@@ -204,22 +215,22 @@ function asText(value: Foreign): Foreign {
 }
 
 /** How a server is shown who calls: as it is written, but for a bearer token, which settings of every kind have by that name. */
-function credentialsOf({ headers, auth, api_key: key }: ForeignRecord): [string, Foreign][] {
+function listCredentials({ headers, auth, api_key: key }: ForeignRecord): [string, Foreign][] {
   const all = Object.entries(isForeignRecord(headers) ? headers : {});
-  const own = ownAuth(auth) ?? (isNothing(key) ? null : authOf('api_key', key ?? null));
+  const own = ownAuth(auth) ?? (isNothing(key) ? null : createForeignAuth('api_key', key ?? null));
   if (own !== null)
     return [
       ['auth', own],
       ['headers', foreignRecord(all)],
     ];
   const bearer = all.flatMap(([header, value]) => {
-    const inner = header.toLowerCase() === 'authorization' ? bearerIn(value) : null;
+    const inner = header.toLowerCase() === 'authorization' ? parseBearerToken(value) : null;
     return inner === null ? [] : [{ header, inner }];
   });
   const [first] = bearer;
   if (first === undefined) return [['headers', foreignRecord(all)]];
   return [
-    ['auth', authOf('bearer', first.inner)],
+    ['auth', createForeignAuth('bearer', first.inner)],
     ['headers', foreignRecord(all.filter(([header]) => header !== first.header))],
   ];
 }
@@ -228,10 +239,10 @@ function credentialsOf({ headers, auth, api_key: key }: ForeignRecord): [string,
 function ownAuth(auth: Foreign | undefined): ForeignRecord | null {
   if (isForeignRecord(auth)) return auth;
   if (auth === 'oauth') return foreignRecord([['strategy', 'oauth2']]);
-  return isText(auth) && !isNothing(auth) ? authOf('bearer', auth) : null;
+  return isForeignText(auth) && !isNothing(auth) ? createForeignAuth('bearer', auth) : null;
 }
 
-function authOf(strategy: 'api_key' | 'bearer', value: Foreign): ForeignRecord {
+function createForeignAuth(strategy: 'api_key' | 'bearer', value: Foreign): ForeignRecord {
   return foreignRecord([
     ['strategy', strategy],
     ['value', value],
@@ -239,8 +250,8 @@ function authOf(strategy: 'api_key' | 'bearer', value: Foreign): ForeignRecord {
 }
 
 /** The token of `Bearer …`; null if it is another scheme. */
-function bearerIn(value: Foreign): Foreign | null {
-  const text = isText(value) ? textOf(value) : '';
+function parseBearerToken(value: Foreign): Foreign | null {
+  const text = isForeignText(value) ? readForeignText(value) : '';
   const token = /^bearer\s+(\S.*)$/is.exec(text)?.[1];
   if (token === undefined) return null;
   return value instanceof Template ? new Template(token) : token;

@@ -5,7 +5,7 @@ import { holdsSecretText, isSecretText, isSensitiveName } from '../model/secret-
 import { Secret } from '../model/secret.ts';
 import type { Json } from '../model/value.ts';
 import { variableName } from '../pull/placeholder.ts';
-import { escapedReferences, isHidden } from '../pull/writable.ts';
+import { escapeReferences, hasHiddenSecret } from '../pull/writable.ts';
 import type { JsonObject } from '../yaml-edit/source.ts';
 import {
   type Finding,
@@ -14,22 +14,22 @@ import {
   isOpenUse,
   referenceFor,
   type Writing,
-  writtenValue,
+  writeForeignValue,
 } from './written.ts';
 import { findIndirection } from '../desired/indirections.ts';
 import { isMalformed, parseTemplate } from '../desired/references.ts';
-import { factsAt } from '../model/path-facts.ts';
+import { findPathFacts } from '../model/path-facts.ts';
 import {
   type Foreign,
   isForeignList,
   isForeignRecord,
-  isText,
+  isForeignText,
   Template,
-  textOf,
-  textsOf,
+  readForeignText,
+  listForeignTexts,
 } from './foreign.ts';
-import { readAt } from './names.ts';
-import { writtenServer } from './written-server.ts';
+import { listNeededVariables } from './names.ts';
+import { writeMcpServer } from './written-server.ts';
 
 /** What a settings file declares of one finding: a value under `settings`, or an item of a block. */
 export interface Unit {
@@ -45,15 +45,16 @@ export interface Taken {
 }
 
 /** A finding as a settings file declares it. */
-export function unitOf({ to, value }: Finding, writing: Writing): Taken {
+export function createUnit({ to, value }: Finding, writing: Writing): Taken {
   const [block = '', name = '', ...inner] = to;
   const none = (reason: string, at: Path = []): Taken => ({ unit: null, left: [{ at, reason }] });
   if (block !== 'settings' && !isOpenName(name, writing)) return none(NOT_TAKEN.name);
-  const written = writtenIn(block, name, inner, value, writing);
+  const written = writeFinding(block, name, inner, value, writing);
   if (written === undefined) return none(NOT_TAKEN.sensitive);
   const { value: filled, left } = withoutIndirections(written, to);
   const path = block === 'settings' ? to.slice(1) : to;
-  const unit = filled === undefined ? null : { to, value: filled, variables: readIn(path, filled) };
+  const unit =
+    filled === undefined ? null : { to, value: filled, variables: listReadVariables(path, filled) };
   return { unit, left: unit === null ? left : [...left, ...lostIn(value, filled)] };
 }
 
@@ -91,7 +92,7 @@ function indirectionsIn(
   own: ReadonlySet<string> = new Set(),
 ): readonly { readonly at: Path; readonly what: string }[] {
   if (typeof value === 'string') {
-    if (factsAt(path).use === 'prose') return [];
+    if (findPathFacts(path).use === 'prose') return [];
     const parts = parseTemplate(value);
     if (isMalformed(parts)) return [];
     const texts = parts.flatMap((part) => (typeof part === 'string' ? withoutOwn(part, own) : []));
@@ -134,7 +135,7 @@ function templatesIn(
   return Object.entries(value).flatMap(([key, one]) => templatesIn(one, [...at, key]));
 }
 
-function writtenIn(
+function writeFinding(
   block: string,
   name: string,
   inner: Path,
@@ -143,23 +144,23 @@ function writtenIn(
 ): Json | undefined {
   if (block === 'settings') {
     const path = [name, ...inner];
-    return writtenValue(value, { schema: path, names: variableNames(path) }, writing);
+    return writeForeignValue(value, { schema: path, names: variableNames(path) }, writing);
   }
   if (!isForeignRecord(value)) return undefined;
-  if (block === 'mcp_servers') return writtenServer(name, value, writing);
+  if (block === 'mcp_servers') return writeMcpServer(name, value, writing);
   if (block === 'llm_profiles')
-    return writtenRecord(value, writing, (member) => ({
+    return writeRecord(value, writing, (member) => ({
       schema: [...MODEL_PART, member],
       names: [variableName(name, member)],
     }));
   if (block === 'agent_profiles') return openRecord(value, writing);
   const main = block === 'secrets' ? 'value' : 'token';
   const { [main]: secret, ...others } = value;
-  if (secret === undefined || !isText(secret)) return undefined;
+  if (secret === undefined || !isForeignText(secret)) return undefined;
   const names = block === 'secrets' ? [variableName(name)] : [variableName(name, 'token')];
   const shown = Object.entries(others).flatMap(([member, one]): [string, Json][] => {
-    const text = one !== null && isText(one) ? textOf(one) : '';
-    const isOpen = text !== '' && !holdsSecretText(text) && !isHidden(text, writing.hidden);
+    const text = one !== null && isForeignText(one) ? readForeignText(one) : '';
+    const isOpen = text !== '' && !holdsSecretText(text) && !hasHiddenSecret(text, writing.hidden);
     return isOpen ? [[member, text]] : [];
   });
   const reference = referenceFor(secret, names, writing);
@@ -170,11 +171,11 @@ function writtenIn(
 
 /** A record of names and prose, which a file has as they are. Undefined if one may hold a secret. */
 function openRecord(value: Foreign, writing: Writing): Json | undefined {
-  if (isText(value)) {
-    const text = textOf(value);
-    const isOpen = !holdsSecretText(text) && !isHidden(text, writing.hidden);
+  if (isForeignText(value)) {
+    const text = readForeignText(value);
+    const isOpen = !holdsSecretText(text) && !hasHiddenSecret(text, writing.hidden);
     if (!isOpen) return undefined;
-    return value instanceof Template ? text : escapedReferences(text);
+    return value instanceof Template ? text : escapeReferences(text);
   }
   const entries = isForeignList(value) || isForeignRecord(value) ? Object.entries(value) : null;
   if (entries === null) return value as Json;
@@ -186,14 +187,14 @@ function openRecord(value: Foreign, writing: Writing): Json | undefined {
     : Object.fromEntries(written.map(([key, one]) => [key, one ?? null]));
 }
 
-function writtenRecord(
+function writeRecord(
   record: { readonly [key: string]: Foreign },
   writing: Writing,
-  placeOf: (member: string) => Parameters<typeof writtenValue>[1],
+  placeOf: (member: string) => Parameters<typeof writeForeignValue>[1],
 ): Json | undefined {
   const members: [string, Json][] = [];
   for (const [member, one] of Object.entries(record)) {
-    const written = writtenValue(one, placeOf(member), writing);
+    const written = writeForeignValue(one, placeOf(member), writing);
     if (written === undefined) return undefined;
     members.push([member, written]);
   }
@@ -205,22 +206,22 @@ function variableNames(path: Path): readonly string[] {
   return path.length === 1 ? [variableName(...path)] : [variableName(...path.slice(1))];
 }
 
-function readIn(path: Path, value: Json): NewVariable[] {
-  if (typeof value === 'string') return readAt(path, value);
+function listReadVariables(path: Path, value: Json): NewVariable[] {
+  if (typeof value === 'string') return listNeededVariables(path, value);
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, one]) =>
-    readIn(path[0] === 'secrets' && key === 'value' ? path : [...path, key], one),
+    listReadVariables(path[0] === 'secrets' && key === 'value' ? path : [...path, key], one),
   );
 }
 
 /** The blocks of some units, as a file has them. */
-export function blocksOf(units: readonly Unit[]): JsonObject {
+export function mergeUnits(units: readonly Unit[]): JsonObject {
   const blocks: Record<string, Json> = {};
-  for (const { to, value } of units) put(blocks, to, value);
+  for (const { to, value } of units) setJsonPath(blocks, to, value);
   return blocks;
 }
 
-function put(record: Record<string, Json>, [key = '', ...inner]: Path, value: Json): void {
+function setJsonPath(record: Record<string, Json>, [key = '', ...inner]: Path, value: Json): void {
   if (inner.length === 0) {
     record[key] = value;
     return;
@@ -233,14 +234,14 @@ function put(record: Record<string, Json>, [key = '', ...inner]: Path, value: Js
     configurable: true,
     writable: true,
   });
-  put(next, inner, value);
+  setJsonPath(next, inner, value);
 }
 
 /** Texts of a file that are secrets by the names that lead to them or by their form. What is short or a word is in other places by chance. */
-export function secretsIn(documents: readonly Foreign[]): Secret[] {
+export function collectForeignSecrets(documents: readonly Foreign[]): Secret[] {
   const found = new Set<string>();
   for (const document of documents)
-    for (const [path, text] of textsOf(document)) {
+    for (const [path, text] of listForeignTexts(document)) {
       const isSecret = namesSecret(path) || isSecretText(text);
       if (
         isSecret &&

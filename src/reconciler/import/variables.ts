@@ -5,13 +5,13 @@ import {
   foreignRecord,
   isForeignList,
   isForeignRecord,
-  isText,
+  isForeignText,
   nameOf,
-  referenceTo,
+  createVariableTemplate,
   Variable,
 } from './foreign.ts';
 import { type Gathering, NOT_TAKEN } from './written.ts';
-import { SECTIONS, type Section, settingAt } from './openhands.ts';
+import { SECTIONS, type Section, findSectionPlace } from './openhands.ts';
 
 /** Variables of the process: where it listens and stores, what it is built of. */
 const OF_PROCESS =
@@ -31,7 +31,7 @@ const ALSO: Readonly<Record<string, Path>> = {
 /** Finds the settings among the variables of an environment. */
 export function findVariables(variables: ForeignRecord, at: Path, found: Gathering): void {
   for (const [name, value] of Object.entries(variables)) {
-    const to = settingOf(name);
+    const to = findSettingPlace(name);
     if (to !== null) found.take(['settings', ...to], value, [...at, name]);
     else if (KEY_OF_SERVER.test(name)) found.leave([...at, name], NOT_TAKEN.key);
     else found.leave([...at, name], OF_PROCESS.test(name) ? NOT_TAKEN.process : NOT_TAKEN.other);
@@ -39,12 +39,14 @@ export function findVariables(variables: ForeignRecord, at: Path, found: Gatheri
 }
 
 /** Where the settings have what a variable says; null if they do not have it. */
-function settingOf(name: string): Path | null {
+function findSettingPlace(name: string): Path | null {
   const sections = Object.entries(SECTIONS) as [Section, string][];
   for (const [section, prefix] of sections) {
     const member = name.slice(prefix.length).toLowerCase();
     const to =
-      name.startsWith(prefix) && name === name.toUpperCase() ? settingAt(section, member) : null;
+      name.startsWith(prefix) && name === name.toUpperCase()
+        ? findSectionPlace(section, member)
+        : null;
     if (to !== null) return to;
   }
   return Object.hasOwn(ALSO, name) ? (ALSO[name] ?? null) : null;
@@ -60,22 +62,22 @@ export interface Environment {
 }
 
 /** Every environment of a file: maps, lists of `NAME=value`, and lists of names with values. */
-export function* environmentsIn(value: Foreign, at: Path = []): Generator<Environment> {
+export function* listEnvironments(value: Foreign, at: Path = []): Generator<Environment> {
   if (isForeignList(value)) {
     for (const [index, one] of value.entries())
-      yield* environmentsIn(one, [...at, nameOf(one) ?? String(index)]);
+      yield* listEnvironments(one, [...at, nameOf(one) ?? String(index)]);
     return;
   }
   if (!isForeignRecord(value)) return;
   for (const [key, one] of Object.entries(value)) {
-    const variables = ENVIRONMENTS.has(key) ? variablesIn(one) : null;
-    if (variables === null) yield* environmentsIn(one, [...at, key]);
+    const variables = ENVIRONMENTS.has(key) ? readForeignVariables(one) : null;
+    if (variables === null) yield* listEnvironments(one, [...at, key]);
     else yield { at: [...at, key], variables };
   }
 }
 
 /** The variables of a map or list; null if it is no environment. */
-function variablesIn(value: Foreign): ForeignRecord | null {
+function readForeignVariables(value: Foreign): ForeignRecord | null {
   if (isForeignRecord(value)) {
     const isPlain = Object.entries(value).every(
       ([name, one]) => isName(name) && !isForeignList(one),
@@ -83,7 +85,7 @@ function variablesIn(value: Foreign): ForeignRecord | null {
     return isPlain ? asVariables(value) : null;
   }
   if (!isForeignList(value)) return null;
-  const entries = value.map(entryOf);
+  const entries = value.map(parseVariableEntry);
   const known = entries.flatMap((entry) => (entry === null ? [] : [entry]));
   return known.length < entries.length ? null : foreignRecord(known);
 }
@@ -92,7 +94,7 @@ function variablesIn(value: Foreign): ForeignRecord | null {
 export function asVariables(value: ForeignRecord): ForeignRecord {
   return foreignRecord(
     Object.entries(value).flatMap(([name, one]) =>
-      isName(name) ? [[name, variableOf(name, one)] as const] : [],
+      isName(name) ? [[name, createForeignVariable(name, one)] as const] : [],
     ),
   );
 }
@@ -102,19 +104,24 @@ function isName(name: string): boolean {
 }
 
 /** `NAME=value`, `NAME` alone, or a map with a name and a value, or with where that comes from. */
-function entryOf(value: Foreign): readonly [string, Foreign] | null {
+function parseVariableEntry(value: Foreign): readonly [string, Foreign] | null {
   if (typeof value === 'string') {
     const [, name = '', rest] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(value) ?? [];
-    return name === '' ? null : [name, variableOf(name, rest ?? null)];
+    return name === '' ? null : [name, createForeignVariable(name, rest ?? null)];
   }
   const name = nameOf(value);
   if (name === null || !isName(name) || !isForeignRecord(value)) return null;
-  return [name, 'value' in value ? variableOf(name, value['value'] ?? null) : referenceTo(name)];
+  return [
+    name,
+    'value' in value
+      ? createForeignVariable(name, value['value'] ?? null)
+      : createVariableTemplate(name),
+  ];
 }
 
 /** The value of a variable. One without a value comes from outside, as one from a Secret does. */
-function variableOf(name: string, value: Foreign): Foreign {
-  if (value === null || isForeignRecord(value)) return referenceTo(name);
-  if (isText(value)) return typeof value === 'string' ? new Variable(name, value) : value;
+function createForeignVariable(name: string, value: Foreign): Foreign {
+  if (value === null || isForeignRecord(value)) return createVariableTemplate(name);
+  if (isForeignText(value)) return typeof value === 'string' ? new Variable(name, value) : value;
   return new Variable(name, isForeignList(value) ? '' : String(value));
 }

@@ -1,6 +1,6 @@
 import { addressParts } from '../model/address.ts';
 import { NATIVE_SERVERS } from '../model/field.ts';
-import { factsAt } from '../model/path-facts.ts';
+import { findPathFacts } from '../model/path-facts.ts';
 import type { Path } from '../model/path.ts';
 import {
   commandHoldsSecret,
@@ -14,33 +14,33 @@ import {
   isHarmlessValue,
   openPart,
   type ProgramText,
-  writtenArgument,
-  writtenHeader,
-  writtenVariable,
+  writeProgramArgument,
+  writeHeader,
+  writeProgramVariable,
 } from '../pull/program-text.ts';
-import { escapedReferences, isHidden } from '../pull/writable.ts';
+import { escapeReferences, hasHiddenSecret } from '../pull/writable.ts';
 import {
   type Foreign,
   type ForeignRecord,
   foreignRecord,
   isForeignList,
   isForeignRecord,
-  isText,
+  isForeignText,
   Template,
-  textOf,
+  readForeignText,
   type Variable,
 } from './foreign.ts';
 import {
   isOpenName,
   referenceFor,
-  wholeReference,
+  findTemplateReference,
   withoutReferences,
-  writtenValue,
+  writeForeignValue,
   type Writing,
 } from './written.ts';
 
 /** An mcp server as a file writes it by its name. Undefined if something of it may hold a secret where a file takes no reference. */
-export function writtenServer(
+export function writeMcpServer(
   name: string,
   server: ForeignRecord,
   writing: Writing,
@@ -48,14 +48,14 @@ export function writtenServer(
   const members: [string, Json][] = [];
   const ownNames = new Set(isForeignRecord(server['env']) ? Object.keys(server['env']) : []);
   for (const [member, value] of Object.entries(server)) {
-    const written = writtenMember(name, member, value, ownNames, writing);
+    const written = writeServerMember(name, member, value, ownNames, writing);
     if (written === undefined) return undefined;
     members.push([member, written]);
   }
   return Object.fromEntries(members);
 }
 
-function writtenMember(
+function writeServerMember(
   owner: string,
   member: string,
   value: Foreign,
@@ -64,72 +64,76 @@ function writtenMember(
 ): Json | undefined {
   switch (member) {
     case 'url':
-      return isText(value) ? writtenAddress(owner, value, writing) : undefined;
+      return isForeignText(value) ? writeServerAddress(owner, value, writing) : undefined;
     case 'command':
-      return isText(value) ? writtenCommand(owner, value, writing) : undefined;
+      return isForeignText(value) ? writeServerCommand(owner, value, writing) : undefined;
     case 'args':
-      return isForeignList(value) ? writtenArguments(owner, value, ownNames, writing) : undefined;
+      return isForeignList(value)
+        ? writeServerArguments(owner, value, ownNames, writing)
+        : undefined;
     case 'env':
     case 'headers':
-      return isForeignRecord(value) ? writtenTexts(owner, member, value, writing) : undefined;
+      return isForeignRecord(value) ? writeServerTexts(owner, member, value, writing) : undefined;
     default: {
       const schema = [...NATIVE_SERVERS, owner, member];
       return member === 'auth' && isForeignRecord(value)
-        ? writtenAuth(owner, value, schema, writing)
-        : writtenValue(value, { schema, names: [variableName(owner, member)] }, writing);
+        ? writeServerAuth(owner, value, schema, writing)
+        : writeForeignValue(value, { schema, names: [variableName(owner, member)] }, writing);
     }
   }
 }
 
-function credentialOf(value: Foreign): string {
+function chooseCredentialName(value: Foreign): string {
   return isForeignRecord(value) && value['strategy'] === 'bearer' ? 'TOKEN' : 'API_KEY';
 }
 
 /** How it is shown who calls: the one value of a strategy is named after the server alone. What a server keeps of a login is its own. */
-function writtenAuth(
+function writeServerAuth(
   owner: string,
   auth: ForeignRecord,
   schema: Path,
   writing: Writing,
 ): Json | undefined {
   const { value, ...members } = auth;
-  const others = Object.entries(members).filter(([name]) => !factsAt([...schema, name]).served);
+  const others = Object.entries(members).filter(
+    ([name]) => !findPathFacts([...schema, name]).served,
+  );
   const place = { schema, names: [variableName(owner)] };
-  const rest = writtenValue(foreignRecord(others), place, writing);
-  if (rest === undefined || value === undefined || !isText(value)) return rest;
-  const reference = referenceFor(value, [variableName(owner, credentialOf(auth))], writing);
+  const rest = writeForeignValue(foreignRecord(others), place, writing);
+  if (rest === undefined || value === undefined || !isForeignText(value)) return rest;
+  const reference = referenceFor(value, [variableName(owner, chooseCredentialName(auth))], writing);
   return { ...(rest as Record<string, Json>), value: reference };
 }
 
 /** The command of a program: one with a secret among its words is a reference. */
-function writtenCommand(
+function writeServerCommand(
   owner: string,
   value: string | Template | Variable,
   writing: Writing,
 ): string | undefined {
-  const text = value instanceof Template ? withoutReferences(value) : textOf(value);
-  if (!isOpen(value, writing)) return undefined;
-  if (!commandHoldsSecret(text)) return asWritten(value);
+  const text = value instanceof Template ? withoutReferences(value) : readForeignText(value);
+  if (!isShowableText(value, writing)) return undefined;
+  if (!commandHoldsSecret(text)) return toSettingsText(value);
   return referenceFor(value, [variableName(owner, 'command')], writing);
 }
 
 /** What of a text is written as it is, and no more. */
-function isOpen(value: string | Template | Variable, { hidden }: Writing): boolean {
-  const text = value instanceof Template ? withoutReferences(value) : textOf(value);
-  return !holdsSecretText(text) && !isHidden(text, hidden);
+function isShowableText(value: string | Template | Variable, { hidden }: Writing): boolean {
+  const text = value instanceof Template ? withoutReferences(value) : readForeignText(value);
+  return !holdsSecretText(text) && !hasHiddenSecret(text, hidden);
 }
 
-function asWritten(value: string | Template | Variable): string {
-  return value instanceof Template ? value.text : escapedReferences(textOf(value));
+function toSettingsText(value: string | Template | Variable): string {
+  return value instanceof Template ? value.text : escapeReferences(readForeignText(value));
 }
 
 /** An address: with a secret in it, or what may be one in its path, all of it is a reference. */
-function writtenAddress(
+function writeServerAddress(
   owner: string,
   value: string | Template | Variable,
   writing: Writing,
 ): string {
-  const text = value instanceof Template ? withoutReferences(value) : textOf(value);
+  const text = value instanceof Template ? withoutReferences(value) : readForeignText(value);
   const { userinfo, tail } = addressParts(text);
   // `?key=` before a reference says only what the reference is for.
   const isNamed =
@@ -137,39 +141,39 @@ function writtenAddress(
     /^:?$/.test(userinfo) &&
     /^(?:\?(?:[\w.-]+=(?:&|$))*)?$/.test(tail);
   const rest = isNamed ? text.slice(0, text.length - tail.length) : text;
-  const hides = sourceHoldsSecret(rest) || isHidden(text, writing.hidden);
-  return hides ? referenceFor(value, [variableName(owner, 'url')], writing) : asWritten(value);
+  const hides = sourceHoldsSecret(rest) || hasHiddenSecret(text, writing.hidden);
+  return hides ? referenceFor(value, [variableName(owner, 'url')], writing) : toSettingsText(value);
 }
 
-function writtenArguments(
+function writeServerArguments(
   owner: string,
   args: readonly Foreign[],
   ownNames: ReadonlySet<string>,
   writing: Writing,
 ): Json | undefined {
   const texts = args.map((one) =>
-    isText(one) ? textOf(one) : one === null ? '' : String(one as number),
+    isForeignText(one) ? readForeignText(one) : one === null ? '' : String(one as number),
   );
-  const values = args.map((one, index) => (isText(one) ? one : (texts[index] ?? '')));
+  const values = args.map((one, index) => (isForeignText(one) ? one : (texts[index] ?? '')));
   if (args.some((one) => isForeignList(one) || isForeignRecord(one))) return undefined;
   return values.map((value, index) => {
-    const written = writtenArgument(owner, texts, index, writing.hidden);
+    const written = writeProgramArgument(owner, texts, index, writing.hidden);
     const before = index === 0 ? null : (texts[index - 1] ?? null);
     if (!(value instanceof Template)) {
       // A variable that the program has of its own stands for nothing that a file must not have.
-      const named = withOwnNames(textOf(value), ownNames);
+      const named = withOwnNames(readForeignText(value), ownNames);
       const isOwn =
         named !== null &&
         (BEFORE_REFERENCE.test(named) ||
           openPart(named.replaceAll(REFERENCE, 'ref'), before) === null);
       return isOwn
-        ? escapedReferences(textOf(value))
-        : withReference(textOf(value), written, writing);
+        ? escapeReferences(readForeignText(value))
+        : withReference(readForeignText(value), written, writing);
     }
     const isOpenText =
       BEFORE_REFERENCE.test(value.text) ||
       openPart(withoutReferences(value, 'ref'), before) === null;
-    return isOpenText && !isHidden(value.text, writing.hidden)
+    return isOpenText && !hasHiddenSecret(value.text, writing.hidden)
       ? value.text
       : referenceFor(
           value,
@@ -192,7 +196,7 @@ function withOwnNames(text: string, ownNames: ReadonlySet<string>): string | nul
 const BEFORE_REFERENCE =
   /^(?:--?[A-Za-z][\w-]{0,40}=|[A-Z][A-Z0-9_]{0,60}=|[A-Za-z][A-Za-z-]{0,40}:\s*(?:(?:Bearer|Basic|Token)\s+)?)?\$\{env:[A-Za-z_]\w*\}$/;
 
-function writtenTexts(
+function writeServerTexts(
   owner: string,
   member: 'env' | 'headers',
   texts: ForeignRecord,
@@ -200,28 +204,28 @@ function writtenTexts(
 ): Json | undefined {
   const written: [string, Json][] = [];
   for (const [name, value] of Object.entries(texts)) {
-    if (!isText(value) || !isOpenName(name, writing)) return undefined;
-    const text = textOf(value);
+    if (!isForeignText(value) || !isOpenName(name, writing)) return undefined;
+    const text = readForeignText(value);
     const program =
       member === 'env'
-        ? writtenVariable(owner, name, text, writing.hidden)
-        : writtenHeader(owner, name);
+        ? writeProgramVariable(owner, name, text, writing.hidden)
+        : writeHeader(owner, name);
     if (!(value instanceof Template)) {
       const isReference = member === 'headers' || program?.names !== null;
       written.push([
         name,
         isReference
           ? referenceFor(value, program?.names ?? [name], writing)
-          : escapedReferences(text),
+          : escapeReferences(text),
       ]);
       continue;
     }
-    const whole = wholeReference(value);
+    const whole = findTemplateReference(value);
     const isSecret = member === 'headers' || isSensitiveName(name);
     const isOpenText = !isSecret && isHarmlessValue(name, withoutReferences(value, 'ref').trim());
     written.push([
       name,
-      isOpenText && !isHidden(text, writing.hidden)
+      isOpenText && !hasHiddenSecret(text, writing.hidden)
         ? text
         : (whole ?? referenceFor(value, program?.names ?? [name], writing)),
     ]);
@@ -231,7 +235,7 @@ function writtenTexts(
 
 /** An argument as the file writes it: the part that it may hold, and the rest as a reference. */
 function withReference(text: string, written: ProgramText | null, { names }: Writing): string {
-  if (written === null || written.names === null) return escapedReferences(text);
+  if (written === null || written.names === null) return escapeReferences(text);
   const marked = written.written.indexOf('${env:\u0001');
   const open = written.written.slice(0, marked);
   const rest = text.slice(open.replaceAll('$${', '${').length);

@@ -1,21 +1,21 @@
 import { isForbiddenVariable } from '../desired/pipeline-variables.ts';
 import { parseTemplate, type Reference } from '../desired/references.ts';
 import { isNamedKey, settingsNodes, takesText } from '../desired/schema-lookup.ts';
-import { isSecretPlace } from '../model/native-schema.ts';
-import { factsAt, type TextUse } from '../model/path-facts.ts';
+import { isSecretNode } from '../model/native-schema.ts';
+import { findPathFacts, type TextUse } from '../model/path-facts.ts';
 import type { Path } from '../model/path.ts';
 import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import type { Secret } from '../model/secret.ts';
 import type { Json } from '../model/value.ts';
 import { isHarmlessValue } from '../pull/program-text.ts';
-import { escapedReferences, isHidden } from '../pull/writable.ts';
+import { escapeReferences, hasHiddenSecret } from '../pull/writable.ts';
 import { looksSecret } from '../pull/written-deep.ts';
 import {
   type Foreign,
   isForeignList,
   isForeignRecord,
-  isText,
-  textOf,
+  isForeignText,
+  readForeignText,
   Template,
   Variable,
   type ForeignRecord,
@@ -38,15 +38,19 @@ interface Place {
 }
 
 /** A value as a file writes it: what is a secret, or may be one, as a reference. Undefined if the name of something in it may hold one. */
-export function writtenValue(value: Foreign, place: Place, writing: Writing): Json | undefined {
-  if (isText(value)) return writtenText(value, place, writing);
+export function writeForeignValue(
+  value: Foreign,
+  place: Place,
+  writing: Writing,
+): Json | undefined {
+  if (isForeignText(value)) return writeForeignText(value, place, writing);
   if (typeof value === 'number')
-    return isSecretAt(place.schema) || isHidden(value, writing.hidden)
+    return isSecretSchemaPath(place.schema) || hasHiddenSecret(value, writing.hidden)
       ? writing.names.referenceTo(String(value), place.names)
       : value;
   if (isForeignList(value)) {
     const items = value.map((one, index) =>
-      writtenValue(one, under(place, String(index)), writing),
+      writeForeignValue(one, under(place, String(index)), writing),
     );
     return items.some((one) => one === undefined) ? undefined : (items as Json[]);
   }
@@ -54,7 +58,7 @@ export function writtenValue(value: Foreign, place: Place, writing: Writing): Js
   const members: [string, Json][] = [];
   for (const [key, one] of Object.entries(value)) {
     const written = isOpenName(key, writing)
-      ? writtenValue(one, under(place, key), writing)
+      ? writeForeignValue(one, under(place, key), writing)
       : undefined;
     if (written === undefined) return undefined;
     members.push([key, written]);
@@ -69,40 +73,45 @@ function under({ schema, names }: Place, key: string): Place {
 
 /** Whether a name may be written and shown. */
 export function isOpenName(name: string, { hidden }: Pick<Writing, 'hidden'>): boolean {
-  return !isSecretText(name) && !isHidden(name, hidden);
+  return !isSecretText(name) && !hasHiddenSecret(name, hidden);
 }
 
 /** A text at a place: at that of a secret, and where it looks like one, a reference. */
-function writtenText(value: string | Template | Variable, place: Place, writing: Writing): Json {
+function writeForeignText(
+  value: string | Template | Variable,
+  place: Place,
+  writing: Writing,
+): Json {
   const nodes = settingsNodes(place.schema);
-  const isSecret = isSecretAt(place.schema);
+  const isSecret = isSecretSchemaPath(place.schema);
   const { names } = writing;
   if (value instanceof Template) {
-    const whole = wholeReference(value);
+    const whole = findTemplateReference(value);
     if (isSecret) return whole ?? names.referenceTo(value.text, place.names);
-    const isOpen = !mayBeSecret(withoutReferences(value, 'ref'), place.schema);
-    return isOpen && !isHidden(value.text, writing.hidden)
+    const isOpen = !isPossibleSecretText(withoutReferences(value, 'ref'), place.schema);
+    return isOpen && !hasHiddenSecret(value.text, writing.hidden)
       ? value.text
       : (whole ?? names.referenceTo(value.text, place.names));
   }
-  const text = textOf(value);
-  const typed = isSecret || takesText(nodes) ? text : typedOf(text);
-  const mustHide = isSecret || isHidden(text, writing.hidden) || mayBeSecret(text, place.schema);
+  const text = readForeignText(value);
+  const typed = isSecret || takesText(nodes) ? text : parseTypedText(text);
+  const mustHide =
+    isSecret || hasHiddenSecret(text, writing.hidden) || isPossibleSecretText(text, place.schema);
   if (mustHide) return referenceFor(value, place.names, writing);
-  return typeof typed === 'string' ? escapedReferences(typed) : typed;
+  return typeof typed === 'string' ? escapeReferences(typed) : typed;
 }
 
 const OPEN: ReadonlySet<TextUse> = new Set(['name', 'url', 'endpoint', 'host', 'prose']);
 
 /** Whether what is at a place is no secret, whatever the names around it. */
 export function isOpenUse(schema: Path): boolean {
-  return OPEN.has(factsAt(schema).use);
+  return OPEN.has(findPathFacts(schema).use);
 }
 
 /** Whether a value is a secret by its place: by the schema, or by the name of a key or header that the schema does not know. */
-function isSecretAt(schema: Path): boolean {
-  const { secret, use } = factsAt(schema);
-  if (secret || isSecretPlace(settingsNodes(schema))) return true;
+function isSecretSchemaPath(schema: Path): boolean {
+  const { secret, use } = findPathFacts(schema);
+  if (secret || isSecretNode(settingsNodes(schema))) return true;
   if (OPEN.has(use)) return false;
   return schema.some(
     (key, index) =>
@@ -112,7 +121,7 @@ function isSecretAt(schema: Path): boolean {
 }
 
 /** Whether a text may be a secret: what no schema names is open only in a few harmless forms. */
-function mayBeSecret(text: string, schema: Path): boolean {
+function isPossibleSecretText(text: string, schema: Path): boolean {
   if (text === '') return false;
   const key = schema.findLast((one) => !/^\d+$/.test(one)) ?? '';
   const isKnown = isOpenUse(schema) || isNamedKey(schema.slice(0, schema.lastIndexOf(key) + 1));
@@ -126,19 +135,19 @@ export function referenceFor(
   writing: Writing,
 ): string {
   if (value instanceof Template)
-    return wholeReference(value) ?? writing.names.referenceTo(value.text, names);
+    return findTemplateReference(value) ?? writing.names.referenceTo(value.text, names);
   if (value instanceof Variable && !isForbiddenVariable(value.name)) return `\${env:${value.name}}`;
-  return writing.names.referenceTo(textOf(value), names);
+  return writing.names.referenceTo(readForeignText(value), names);
 }
 
 /** A number or truth value that a text spells; else the text. */
-function typedOf(text: string): Json {
+function parseTypedText(text: string): Json {
   if (/^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return /^-?\d{1,15}(?:\.\d{1,6})?$/.test(text) ? Number(text) : text;
 }
 
 /** The only reference of a template that is nothing else, without what stands in for it. Null if it is more. */
-export function wholeReference({ text }: Template): string | null {
+export function findTemplateReference({ text }: Template): string | null {
   const parts = parseTemplate(text);
   if (!Array.isArray(parts) || parts.length !== 1) return null;
   const [part] = parts as readonly (string | Reference)[];

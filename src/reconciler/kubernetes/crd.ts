@@ -105,14 +105,20 @@ export function listKey(schema: Structural | 'open'): string | null {
 }
 
 /** Whether the API server takes a single value at a place. */
-export function fitsSchema(schema: Structural | 'open', value: string | number | boolean): boolean {
+export function canAcceptScalar(
+  schema: Structural | 'open',
+  value: string | number | boolean,
+): boolean {
   if (schema === 'open' || schema.type === undefined) return true;
   if (schema.type === 'boolean') return typeof value === 'boolean';
-  if (schema.type === 'string') return typeof value === 'string' && fitsText(schema, value);
+  if (schema.type === 'string') return typeof value === 'string' && isAcceptedText(schema, value);
   return typeof value === 'number' && fitsNumber(schema, value);
 }
 
-function fitsText({ enum: words, pattern, minLength = 0, maxLength }: Structural, text: string) {
+function isAcceptedText(
+  { enum: words, pattern, minLength = 0, maxLength }: Structural,
+  text: string,
+) {
   const { length } = Array.from(text);
   return (
     (words?.includes(text) ?? true) &&

@@ -36,11 +36,11 @@ export function readResourceList(input: string): ResourceList {
   const contents: unknown = document.contents;
   if (document.errors.length > 0 || !isMap(contents) || contents.get('kind') !== 'ResourceList')
     throw usageError('stdin holds no ResourceList.', LIST);
-  const config = configOf(document.toJS() as { readonly functionConfig?: unknown });
+  const config = parseFunctionConfig(document.toJS() as { readonly functionConfig?: unknown });
   return {
     config,
     withObjects: (objects) => {
-      const items = itemsOf(document, contents);
+      const items = ensureItemsList(document, contents);
       const added = new Set(objects.map(identity));
       items.items = items.items.filter((item) => !added.has(identity(toObject(document, item))));
       for (const object of objects) items.add(parseDocument(yamlDocument(object)).contents);
@@ -54,7 +54,7 @@ export function readResourceList(input: string): ResourceList {
   };
 }
 
-function itemsOf(document: Document, contents: YAMLMap): YAMLSeq {
+function ensureItemsList(document: Document, contents: YAMLMap): YAMLSeq {
   const items = contents.get('items', true);
   if (isSeq(items)) {
     items.flow = false;
@@ -90,7 +90,11 @@ function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function configOf({ functionConfig }: { readonly functionConfig?: unknown }): FunctionConfig {
+function parseFunctionConfig({
+  functionConfig,
+}: {
+  readonly functionConfig?: unknown;
+}): FunctionConfig {
   if (!isMembers(functionConfig)) throw usageError('The ResourceList has no functionConfig.', FORM);
   const { kind, data, spec } = functionConfig;
   const from = kind === 'ConfigMap' ? data : spec;

@@ -1,5 +1,5 @@
 /** The name of an object for an environment, by RFC 1123; empty if none of its characters may be in one. */
-export function objectName(environment: string): string {
+export function createObjectName(environment: string): string {
   return environment
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]+/g, '-')

@@ -1,11 +1,11 @@
-import { memberAt, type PlacedFinding } from '../desired/node.ts';
-import { labelsOf } from '../desired/blocks/about.ts';
-import { member, textOf } from '../desired/node.ts';
+import { findMember, type PlacedFinding } from '../desired/node.ts';
+import { readLabels } from '../desired/blocks/about.ts';
+import { member, readNodeText } from '../desired/node.ts';
 import type { Target } from '../desired/target.ts';
 import { API_VERSION, definitions, KIND, NOT_SUBSTITUTED, type KubeObject } from './crd.ts';
-import { objectName } from './names.ts';
-import { placeOf, unusedIn } from './secret-keys.ts';
-import { specOf } from './spec.ts';
+import { createObjectName } from './names.ts';
+import { formatNodePlace, findUnusedEntries } from './secret-keys.ts';
+import { createTargetSpec } from './spec.ts';
 
 export interface RenderOptions {
   /** The namespace of the objects; without it the client decides. */
@@ -31,17 +31,17 @@ export function renderObjects(targets: readonly Target[], options: RenderOptions
   const roles = new Map<string, Wanted>();
   const used = new Set<string>();
   const objects = targets.map((target) => {
-    const name = objectName(target.name);
-    const namespace = options.namespace ?? textOf(member(target.kubernetes, 'namespace'));
+    const name = createObjectName(target.name);
+    const namespace = options.namespace ?? readNodeText(member(target.kubernetes, 'namespace'));
     const where = `${namespace ?? ''}/${name}`;
     findings.push(...problemOfName(target, name, names.get(where)));
     names.set(where, target.name);
-    const { spec, secrets, findings: own, placed } = specOf(target, options.secret);
+    const { spec, secrets, findings: own, placed } = createTargetSpec(target, options.secret);
     findings.push(...own);
-    for (const node of placed) used.add(placeOf(node));
-    const role = textOf(member(target.kubernetes, 'role')) ?? 'setpoint-secrets';
+    for (const node of placed) used.add(formatNodePlace(node));
+    const role = readNodeText(member(target.kubernetes, 'role')) ?? 'setpoint-secrets';
     addSecrets(roles, { namespace, role, secrets });
-    const labels = Object.fromEntries(labelsOf(target.labels));
+    const labels = Object.fromEntries(readLabels(target.labels));
     return {
       apiVersion: API_VERSION,
       kind: KIND,
@@ -50,9 +50,9 @@ export function renderObjects(targets: readonly Target[], options: RenderOptions
     };
   });
   if (options.all === true)
-    findings.push(...targets.flatMap((target) => unusedIn(target.kubernetes, used)));
+    findings.push(...targets.flatMap((target) => findUnusedEntries(target.kubernetes, used)));
   const crd = options.crd === true ? definitions() : [];
-  return { objects: [...crd, ...[...roles.values()].map(roleOf), ...objects], findings };
+  return { objects: [...crd, ...[...roles.values()].map(createSecretsRole), ...objects], findings };
 }
 
 function metadata(
@@ -82,7 +82,7 @@ function addSecrets(roles: Map<string, Wanted>, wanted: Wanted): void {
   roles.set(key, { ...wanted, secrets: [...new Set([...before, ...wanted.secrets])].toSorted() });
 }
 
-function roleOf({ namespace, role, secrets }: Wanted): KubeObject {
+function createSecretsRole({ namespace, role, secrets }: Wanted): KubeObject {
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'Role',
@@ -98,7 +98,7 @@ function problemOfName(
   made: string,
   other: string | undefined,
 ): readonly PlacedFinding[] {
-  const key = memberAt(root, ['environments', name]) ?? root.members.get('name');
+  const key = findMember(root, ['environments', name]) ?? root.members.get('name');
   const at = { file: key?.keyFile ?? root.file, at: key?.keyAt ?? root.at };
   const path = key === undefined ? [] : key.key === 'name' ? ['name'] : ['environments', name];
   const refused = (message: string, hint: string): readonly PlacedFinding[] => [

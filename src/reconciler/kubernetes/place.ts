@@ -7,7 +7,7 @@ const PLAIN_IDENTITY = /^[!#-Z\\^-~]+$/;
  */
 
 /** The place of a member of what is at a place; of a block, if that is the spec itself: ''. */
-export function memberPlace(place: string, key: string): string {
+export function formatMemberPlace(place: string, key: string): string {
   if (!PLAIN_KEY.test(key)) return entryPlace(place, key);
   return place === '' ? key : `${place}.${key}`;
 }

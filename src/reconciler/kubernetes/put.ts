@@ -1,12 +1,12 @@
 import type { Path } from '../model/path.ts';
-import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { listKey, memberSchema, specSchema, type Structural } from './crd.ts';
 
 /**
  * Blocks with a value at a place, as placeText writes it; null if there is no such place. Maps on the way are made. `own` are maps that nobody else has: for
  * thousands of values, each is copied once.
  */
-export function withValueAt(
+export function setBlockValue(
   blocks: ValueRecord,
   path: Path,
   value: Value,
@@ -27,14 +27,14 @@ function putMember(
   if (segment === undefined) return value;
   if (isList(at)) return putInList(at, path, value, schema, own);
   if (at !== undefined && !isRecord(at)) return null;
-  const before: ValueRecord = at ?? recordOf([]);
+  const before: ValueRecord = at ?? createRecord([]);
   const inner = schema === 'open' ? 'open' : (memberSchema(schema, segment) ?? 'open');
   const there = Object.hasOwn(before, segment) ? before[segment] : undefined;
   const made = putMember(rest.length === 0 ? undefined : there, rest, value, inner, own);
   if (made === null && rest.length > 0) return null;
-  const copy = own.has(before) ? before : recordOf(Object.entries(before));
+  const copy = own.has(before) ? before : createRecord(Object.entries(before));
   own.add(copy);
-  return Object.assign(copy, recordOf([[segment, made]]));
+  return Object.assign(copy, createRecord([[segment, made]]));
 }
 
 function putInList(

@@ -6,15 +6,15 @@ import { REQUESTED } from '../desired/references.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { parsePath } from '../model/path.ts';
 import type { SecretRequest } from '../model/ports.ts';
-import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { snakeCase } from './names.ts';
-import { withValueAt } from './put.ts';
-import { fitsSchema, specSchema } from './crd.ts';
+import { setBlockValue } from './put.ts';
+import { canAcceptScalar, specSchema } from './crd.ts';
 import { isSecretKey, type SecretKey } from './secret-keys.ts';
-import { declaredBy } from './settings-from.ts';
+import { mergeConfigMap } from './settings-from.ts';
 import type { Given, SettingsTarget, TargetSpec } from './settings-target.ts';
 import { DATA } from './spec.ts';
-import { findReferences } from './texts.ts';
+import { findTextReferences } from './texts.ts';
 
 /** The target that a SettingsTarget declares; null if one of the diagnostics is an error. */
 export interface ReadTarget {
@@ -31,26 +31,26 @@ export interface ReadTarget {
 export function readSettingsTarget(object: SettingsTarget, given: Given = {}): ReadTarget {
   const texts = findTextProblems(object);
   if (texts.length > 0) return { target: null, diagnostics: texts, secrets: [] };
-  const from = declaredBy(object, given);
+  const from = mergeConfigMap(object, given);
   if ('problems' in from) return { target: null, diagnostics: from.problems, secrets: [] };
   const file = sourceFile(`SettingsTarget ${object.metadata.name}`, '');
   const problem = (finding: Finding): Diagnostic => diagnostic(file, 0, finding);
   const spec: ValueRecord = { ...from.spec };
   const problems: Diagnostic[] = [];
   problems.push(...brokenRefs(spec, object.spec).map((path) => problem({ ...NO_SECRET, path })));
-  const values = valuesFrom(spec).filter(
+  const values = listSecretValues(spec).filter(
     ({ secret, optional }) => !optional || given.hasKey?.(secret) !== false,
   );
   const requests = new Map<string, SecretRequest>();
   const reference = requestingFor(object, requests);
-  const filled = withValues(declaredBlocks(spec), spec, values, reference);
+  const filled = insertSecretValues(readDeclaredBlocks(spec), spec, values, reference);
   problems.push(...filled.unknown.map((path) => problem(leadsNowhere(path))));
   if (problems.length > 0) return { target: null, diagnostics: problems, secrets: [] };
   const { metadata } = object;
   const data: ValueRecord = {
     version: 1,
     name: metadata.name,
-    ...declaredServer(object.spec, reference),
+    ...readDeclaredServer(object.spec, reference),
     ...filled.blocks,
   };
   const loaded = { path: file.path, text: textOfData(data), data, base: null };
@@ -71,10 +71,10 @@ export function readSettingsTarget(object: SettingsTarget, given: Given = {}): R
 /** The problems of the texts of an object, which hold whatever it names: references, and an address that is none. */
 export function findTextProblems({ metadata, spec }: SettingsTarget): readonly Diagnostic[] {
   const file = sourceFile(`SettingsTarget ${metadata.name}`, '');
-  const found = findReferences(spec, []).map((path) => ({ ...NO_REFERENCES, path }));
+  const found = findTextReferences(spec, []).map((path) => ({ ...NO_REFERENCES, path }));
   const { url = '' } = spec.server;
   const members = specSchema().properties?.['server']?.properties ?? {};
-  const isAddress = typeof url === 'string' && fitsSchema(members['url'] ?? 'open', url);
+  const isAddress = typeof url === 'string' && canAcceptScalar(members['url'] ?? 'open', url);
   // An API server drops what its definition does not have, and the definition may be an older one.
   const others = Object.keys(spec.server).filter((name) => !Object.hasOwn(members, name));
   return [
@@ -108,7 +108,7 @@ interface FromSecret {
   readonly optional: boolean;
 }
 
-function valuesFrom(spec: ValueRecord): readonly FromSecret[] {
+function listSecretValues(spec: ValueRecord): readonly FromSecret[] {
   const list = spec['valuesFrom'];
   if (!isList(list)) return [];
   return list.flatMap((one): FromSecret[] => {
@@ -169,13 +169,13 @@ function requestingFor(
 }
 
 /** The blocks as settings.yaml has them, what only later servers have among the settings. */
-function declaredBlocks(spec: ValueRecord): ValueRecord {
+function readDeclaredBlocks(spec: ValueRecord): ValueRecord {
   const named = DATA.flatMap((name) => {
     const value = spec[name];
     return value === undefined ? [] : [[name, value] as const];
   });
   const { native, guards, watch, mode, interval, unmanaged } = spec;
-  const blocks = recordOf(named);
+  const blocks = createRecord(named);
   const watched = {
     mode: mode === 'Apply' ? 'heal' : 'detect',
     ...(interval === undefined ? {} : { interval }),
@@ -183,44 +183,51 @@ function declaredBlocks(spec: ValueRecord): ValueRecord {
   };
   return {
     ...blocks,
-    ...(native === undefined ? {} : { settings: merged(blocks['settings'], native) }),
+    ...(native === undefined ? {} : { settings: mergeSpecValues(blocks['settings'], native) }),
     ...(guards === undefined ? {} : { guards: snakeCased(guards) }),
     watch: watched,
     ...(unmanaged === undefined ? {} : { unmanaged }),
   };
 }
 
-function merged(below: Value | undefined, above: Value): Value {
+function mergeSpecValues(below: Value | undefined, above: Value): Value {
   if (!isRecord(below) || !isRecord(above)) return above;
   const names = [...new Set([...Object.keys(below), ...Object.keys(above)])];
-  return recordOf(
+  return createRecord(
     names.map((name) => {
       const over = above[name];
-      return [name, over === undefined ? (below[name] ?? null) : merged(below[name], over)];
+      return [
+        name,
+        over === undefined ? (below[name] ?? null) : mergeSpecValues(below[name], over),
+      ];
     }),
   );
 }
 
 function snakeCased(value: Value | undefined): ValueRecord {
   if (!isRecord(value)) return {};
-  return recordOf(Object.entries(value).map(([name, inner]) => [snakeCase(name), inner]));
+  return createRecord(Object.entries(value).map(([name, inner]) => [snakeCase(name), inner]));
 }
 
-function declaredServer(spec: TargetSpec, reference: ReferenceTo): ValueRecord {
+function readDeclaredServer(spec: TargetSpec, reference: ReferenceTo): ValueRecord {
   const { url, headers, apiKeySecretRef, ...rest } = spec.server;
   const key = secretKey(apiKeySecretRef);
-  const named = headersOf(headers).map(({ name, secret }) => [name, reference(secret)] as const);
+  const named = parseSecretHeaders(headers).map(
+    ({ name, secret }) => [name, reference(secret)] as const,
+  );
   return {
     server: {
       url: url ?? '',
       ...(key === null ? {} : { api_key: reference(key) }),
-      ...(named.length === 0 ? {} : { headers: recordOf(named) }),
+      ...(named.length === 0 ? {} : { headers: createRecord(named) }),
       ...snakeCased(rest),
     },
   };
 }
 
-function headersOf(headers: Value | undefined): readonly { name: string; secret: SecretKey }[] {
+function parseSecretHeaders(
+  headers: Value | undefined,
+): readonly { name: string; secret: SecretKey }[] {
   if (!isList(headers)) return [];
   return headers.flatMap((one) => {
     const secret = isRecord(one) ? secretKey(one['secretKeyRef']) : null;
@@ -232,11 +239,14 @@ function headersOf(headers: Value | undefined): readonly { name: string; secret:
 
 function serverSecrets({ server }: TargetSpec): readonly SecretKey[] {
   const key = secretKey(server['apiKeySecretRef']);
-  return [...(key === null ? [] : [key]), ...headersOf(server['headers']).map((one) => one.secret)];
+  return [
+    ...(key === null ? [] : [key]),
+    ...parseSecretHeaders(server['headers']).map((one) => one.secret),
+  ];
 }
 
 /** The blocks with what is cleared and what Secrets hold, and the paths that lead nowhere. */
-function withValues(
+function insertSecretValues(
   blocks: ValueRecord,
   spec: ValueRecord,
   values: readonly FromSecret[],
@@ -254,7 +264,7 @@ function withValues(
     const path = parsePath(text);
     const isBlock = DATA.some((name) => name === path?.[0]);
     const next =
-      path === null || !isBlock || path.length < 2 ? null : withValueAt(filled, path, value, own);
+      path === null || !isBlock || path.length < 2 ? null : setBlockValue(filled, path, value, own);
     if (next === null) unknown.push(text);
     else filled = next;
   }

@@ -1,4 +1,10 @@
-import { itemsIn, member, textOf, type Node, type PlacedFinding } from '../desired/node.ts';
+import {
+  listMembers,
+  member,
+  readNodeText,
+  type Node,
+  type PlacedFinding,
+} from '../desired/node.ts';
 import type { Reference } from '../desired/references.ts';
 
 /** A key of a Secret. */
@@ -35,8 +41,9 @@ export function secretKeyFor(
   const named = reference.text.slice(2, -1).replace(/:-.*$/s, '');
   const own = member(member(block, 'references'), named);
   if (own !== undefined) used?.add(own);
-  const name = textOf(member(own, 'secret')) ?? given ?? textOf(member(block, 'secret'));
-  const key = textOf(member(own, 'key')) ?? keyIn(reference);
+  const name =
+    readNodeText(member(own, 'secret')) ?? given ?? readNodeText(member(block, 'secret'));
+  const key = readNodeText(member(own, 'key')) ?? deriveSecretKey(reference);
   if (name === undefined) return UNNAMED;
   if (key === null || !KEY.test(key))
     return {
@@ -53,9 +60,12 @@ export const UNNAMED = {
 };
 
 /** Entries of `kubernetes.references` that placed nothing, such as one of a misspelt variable. */
-export function unusedIn(block: Node | undefined, used: ReadonlySet<string>): PlacedFinding[] {
-  return itemsIn(member(block, 'references'))
-    .filter(({ node }) => !used.has(placeOf(node)))
+export function findUnusedEntries(
+  block: Node | undefined,
+  used: ReadonlySet<string>,
+): PlacedFinding[] {
+  return listMembers(member(block, 'references'))
+    .filter(({ node }) => !used.has(formatNodePlace(node)))
     .map(({ key, keyFile, keyAt }) => ({
       file: keyFile,
       at: keyAt,
@@ -70,12 +80,12 @@ export function unusedIn(block: Node | undefined, used: ReadonlySet<string>): Pl
 }
 
 /** Nodes of a long file are made anew, and stay at their places. */
-export function placeOf({ file, at }: Pick<Node, 'file' | 'at'>): string {
+export function formatNodePlace({ file, at }: Pick<Node, 'file' | 'at'>): string {
   return `${file.path}:${at}`;
 }
 
 /** The key that a value has if nothing says otherwise: what is asked of a secret command is no name of one. */
-function keyIn(reference: Reference): string | null {
+function deriveSecretKey(reference: Reference): string | null {
   if (reference.kind === 'env') return reference.name;
   return reference.kind === 'file' ? (reference.path.split(/[\\/]/).at(-1) ?? null) : null;
 }

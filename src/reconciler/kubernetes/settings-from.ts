@@ -1,20 +1,20 @@
 import {
-  itemsIn,
+  listMembers,
   member,
   sourceFile,
-  textOf,
+  readNodeText,
   type Finding,
   type Node,
   type PlacedFinding,
 } from '../desired/node.ts';
 import { isData } from '../desired/references.ts';
-import { diagnostic, diagnosticOf } from '../desired/report.ts';
-import { baseOf, readTargets, type Target } from '../desired/target.ts';
+import { diagnostic, createDiagnostic } from '../desired/report.ts';
+import { parseBaseReference, readTargets, type Target } from '../desired/target.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { namesListed } from '../model/wording.ts';
 import type { Given, SettingsTarget, TargetSpec } from './settings-target.ts';
-import { specOf } from './spec.ts';
+import { createTargetSpec } from './spec.ts';
 
 /** A spec, whether it was written out or names a ConfigMap; or why there is none. */
 type FromConfigMap =
@@ -22,7 +22,7 @@ type FromConfigMap =
   | { readonly problems: readonly Diagnostic[] };
 
 /** The spec with what the ConfigMap declares that it names, if it names one. */
-export function declaredBy({ metadata, spec }: SettingsTarget, given: Given): FromConfigMap {
+export function mergeConfigMap({ metadata, spec }: SettingsTarget, given: Given): FromConfigMap {
   const from = spec['settingsFrom'];
   if (!isRecord(from)) return { spec, warnings: [] };
   const { name, key } = isRecord(from['configMapKeyRef']) ? from['configMapKeyRef'] : {};
@@ -34,33 +34,33 @@ export function declaredBy({ metadata, spec }: SettingsTarget, given: Given): Fr
   });
   if (typeof given.settings !== 'string')
     return refused({ ...NO_CONFIG_MAP, path: ['settingsFrom'] });
-  const base = baseOf(path, given.settings);
+  const base = parseBaseReference(path, given.settings);
   if (base !== null) return { problems: [base.diagnose(NO_BASE.message, NO_BASE.hint)] };
   const lock = given.lock === undefined ? {} : { lock: given.lock };
   const loaded = { path, text: given.settings, base: null, ...lock };
   const { targets, diagnostics } = readTargets(loaded, { serverGiven: true, several: false });
-  const references = targets.slice(0, 1).flatMap(({ root }) => findReferences(root, []));
-  if (references.length > 0) return { problems: references.map(diagnosticOf) };
+  const references = targets.slice(0, 1).flatMap(({ root }) => findNodeReferences(root, []));
+  if (references.length > 0) return { problems: references.map(createDiagnostic) };
   if (diagnostics.some(({ severity }) => severity === 'error')) return { problems: diagnostics };
   const chosen = choose(targets, from['environment'], metadata.name);
   if (!('root' in chosen)) return refused(chosen);
   const { target, findings } = withoutServer(chosen, spec.server);
-  const made = specOf(target, undefined);
-  const all = [...findings, ...made.findings].map(diagnosticOf);
+  const made = createTargetSpec(target, undefined);
+  const all = [...findings, ...made.findings].map(createDiagnostic);
   if (all.length > 0) return { problems: all };
   const { server: _server, mode: _mode, ...declared } = made.spec;
   return { spec: { ...declared, ...withOwn(declared, spec) }, warnings: diagnostics };
 }
 
 /** The places of references in a file, whichever environment they are of: those of keys, too. */
-function findReferences(node: Node, path: readonly string[]): readonly PlacedFinding[] {
+function findNodeReferences(node: Node, path: readonly string[]): readonly PlacedFinding[] {
   if (node.kind === 'list')
-    return node.items.flatMap((item, index) => findReferences(item, [...path, String(index)]));
+    return node.items.flatMap((item, index) => findNodeReferences(item, [...path, String(index)]));
   if (node.kind === 'map')
-    return itemsIn(node).flatMap(({ key, keyFile: file, keyAt: at, node: inner }) => {
+    return listMembers(node).flatMap(({ key, keyFile: file, keyAt: at, node: inner }) => {
       const own = [...path, key];
       const finding = { ...NO_REFERENCES, path: own };
-      return [...(isData(key) ? [] : [{ file, at, finding }]), ...findReferences(inner, own)];
+      return [...(isData(key) ? [] : [{ file, at, finding }]), ...findNodeReferences(inner, own)];
     });
   if (typeof node.value !== 'string' || isData(node.value)) return [];
   return [{ file: node.file, at: node.at, finding: { ...NO_REFERENCES, path } }];
@@ -81,7 +81,7 @@ function withOwn(declared: ValueRecord, spec: TargetSpec): ValueRecord {
     return above ?? below ?? null;
   };
   const names = [...new Set([...Object.keys(declared), ...Object.keys(spec)])];
-  return recordOf(names.map((name) => [name, both(name)]));
+  return createRecord(names.map((name) => [name, both(name)]));
 }
 
 const NO_CONFIG_MAP = {
@@ -124,7 +124,7 @@ function withoutServer(
   server: ValueRecord,
 ): { readonly target: Target; readonly findings: readonly PlacedFinding[] } {
   const node = member(target.server, 'url');
-  const isSame = node === undefined || textOf(node)?.trim() === server['url'];
+  const isSame = node === undefined || readNodeText(node)?.trim() === server['url'];
   const finding = {
     code: 'declared-twice',
     message: 'The file names another server than the SettingsTarget.',

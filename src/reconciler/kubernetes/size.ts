@@ -7,11 +7,14 @@ type Count = 'blanks' | 'marks' | 'scalars';
 const SCALAR = '\x1f';
 
 /** Which of its limits a YAML text exceeds; null if none. It is read no further than needed to know, and not parsed: a mark alone makes a value, too. */
-export function excessIn(text: string, limits: Readonly<Record<Count, number>>): Count | null {
+export function findExceededLimit(
+  text: string,
+  limits: Readonly<Record<Count, number>>,
+): Count | null {
   const counts = { scalars: 0, marks: 0, blanks: 0 };
   let isScalar = false;
   for (const lexeme of new Lexer().lex(text)) {
-    const count = isScalar ? 'scalars' : kindOf(lexeme);
+    const count = isScalar ? 'scalars' : classifyLexeme(lexeme);
     isScalar = lexeme === SCALAR;
     if (isScalar) continue;
     counts[count] += 1;
@@ -20,7 +23,7 @@ export function excessIn(text: string, limits: Readonly<Record<Count, number>>):
   return null;
 }
 
-function kindOf(lexeme: string): Count {
+function classifyLexeme(lexeme: string): Count {
   // Only quoted scalars begin with a quote.
   if (/^["']/.test(lexeme)) return 'scalars';
   return /^(?:[ \t\r\n\uFEFF]|#|$)/.test(lexeme) ? 'blanks' : 'marks';

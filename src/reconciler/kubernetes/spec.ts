@@ -1,13 +1,20 @@
-import { isNull, itemsIn, member, textOf, type Node, type PlacedFinding } from '../desired/node.ts';
+import {
+  isNull,
+  listMembers,
+  member,
+  readNodeText,
+  type Node,
+  type PlacedFinding,
+} from '../desired/node.ts';
 import { BLOCKS, type BlockName } from '../desired/blocks.ts';
 import { SetpointError } from '../model/error.ts';
-import { wholeReference } from '../desired/references.ts';
+import { parseWholeReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
-import { recordOf, placed, type Json, type ValueRecord } from '../model/value.ts';
+import { createRecord, assignPath, type Json, type ValueRecord } from '../model/value.ts';
 import { camelCase } from './names.ts';
 import { memberSchema, specSchema, type KubeObject } from './crd.ts';
 import { secretKeyFor, type SecretKey } from './secret-keys.ts';
-import { refuse, taken, type Taking } from './take.ts';
+import { refuse, convertNode, type Taking } from './take.ts';
 
 /** Blocks that a spec has in a form of its own, or not at all. */
 const APART: ReadonlySet<BlockName> = new Set([
@@ -34,7 +41,7 @@ export interface MadeSpec {
 }
 
 /** What a target declares, as the spec of a SettingsTarget. `secret` is the Secret for all that the file does not place. */
-export function specOf(target: Target, secret: string | undefined): MadeSpec {
+export function createTargetSpec(target: Target, secret: string | undefined): MadeSpec {
   const findings: PlacedFinding[] = [];
   const names = new Set<string>();
   const used = new Set<Node>();
@@ -45,39 +52,39 @@ export function specOf(target: Target, secret: string | undefined): MadeSpec {
   };
   const taking: Taking = { valuesFrom: [], clear: [], native: [], findings, secretOf };
   const server = serverSpec(target.server, taking);
-  const declared = declaredSpec(target, taking);
+  const declared = createDeclaredSpec(target, taking);
   const { watch } = target;
   const { valuesFrom, clear } = taking;
   const isEmpty = Object.keys(declared).length + valuesFrom.length + clear.length === 0;
-  const watched = membersOf(watch, ['mode', 'interval']);
-  const interval = textOf(member(watch, 'interval'));
+  const watched = createSpecMembers(watch, ['mode', 'interval']);
+  const interval = readNodeText(member(watch, 'interval'));
   const spec = {
     server,
-    mode: textOf(member(watch, 'mode')) === 'heal' ? 'Apply' : 'Observe',
+    mode: readNodeText(member(watch, 'mode')) === 'heal' ? 'Apply' : 'Observe',
     ...(interval === undefined ? {} : { interval }),
     ...(isEmpty ? { settings: {} } : declared),
-    ...filled('valuesFrom', valuesFrom as unknown as readonly Json[]),
-    ...filled('clear', clear),
-    ...filled('unmanaged', [...new Set(listedTexts(target.unmanaged))]),
-    ...(target.guards === undefined ? {} : { guards: membersOf(target.guards, []) }),
+    ...omitEmptyList('valuesFrom', valuesFrom as unknown as readonly Json[]),
+    ...omitEmptyList('clear', clear),
+    ...omitEmptyList('unmanaged', [...new Set(listNodeTexts(target.unmanaged))]),
+    ...(target.guards === undefined ? {} : { guards: createSpecMembers(target.guards, []) }),
     ...(Object.keys(watched).length === 0 ? {} : { watch: watched }),
   };
   return { spec, secrets: [...names].toSorted(), findings, placed: [...used] };
 }
 
-function declaredSpec(target: Target, taking: Taking): KubeObject {
+function createDeclaredSpec(target: Target, taking: Taking): KubeObject {
   const root = specSchema();
   const blocks = DATA.flatMap((name): [string, Json][] => {
     const node = target[name];
     const schema = memberSchema(root, name);
     if (node === undefined) return [];
     if (schema === null) throw new SetpointError('internal', `A SettingsTarget has no ${name}.`);
-    const value = taken(node, { path: [name], text: name, filePath: [name], schema }, taking);
+    const value = convertNode(node, { path: [name], text: name, filePath: [name], schema }, taking);
     return value === undefined ? [] : [[name, value]];
   });
   const native = taking.native.reduce<ValueRecord>(
-    (made, [path, value]) => placed(made, path, value),
-    recordOf([]),
+    (made, [path, value]) => assignPath(made, path, value),
+    createRecord([]),
   );
   return {
     ...Object.fromEntries(blocks),
@@ -85,40 +92,40 @@ function declaredSpec(target: Target, taking: Taking): KubeObject {
   };
 }
 
-function filled(name: string, list: readonly Json[]): KubeObject {
+function omitEmptyList(name: string, list: readonly Json[]): KubeObject {
   return list.length === 0 ? {} : { [name]: list };
 }
 
-function listedTexts(node: Node | undefined): readonly string[] {
-  return node?.kind === 'list' ? node.items.flatMap((item) => textOf(item) ?? []) : [];
+function listNodeTexts(node: Node | undefined): readonly string[] {
+  return node?.kind === 'list' ? node.items.flatMap((item) => readNodeText(item) ?? []) : [];
 }
 
 /** The members of a block of setpoint's own, spelled as Kubernetes spells them. */
-function membersOf(node: Node | undefined, without: readonly string[]): KubeObject {
-  const members = itemsIn(node).filter(({ key }) => !without.includes(key));
-  return Object.fromEntries(members.map((one) => [camelCase(one.key), plain(one.node)]));
+function createSpecMembers(node: Node | undefined, without: readonly string[]): KubeObject {
+  const members = listMembers(node).filter(({ key }) => !without.includes(key));
+  return Object.fromEntries(members.map((one) => [camelCase(one.key), toSpecJson(one.node)]));
 }
 
-function plain(node: Node): Json {
+function toSpecJson(node: Node): Json {
   if (node.kind === 'scalar') return node.value;
-  return node.kind === 'list' ? node.items.map(plain) : membersOf(node, []);
+  return node.kind === 'list' ? node.items.map(toSpecJson) : createSpecMembers(node, []);
 }
 
 function serverSpec(server: Node | undefined, taking: Taking): KubeObject {
   const key = member(server, 'api_key');
   const apiKeySecretRef =
     key === undefined || isNull(key) ? undefined : secretRef(key, ['server', 'api_key'], taking);
-  const headers = itemsIn(member(server, 'headers')).flatMap((one): Json[] => {
+  const headers = listMembers(member(server, 'headers')).flatMap((one): Json[] => {
     const secretKeyRef = secretRef(one.node, ['server', 'headers', one.key], taking);
     return secretKeyRef === undefined ? [] : [{ name: one.key, secretKeyRef }];
   });
   const file = member(server, 'ca_file');
   if (file !== undefined) refuse(file, { filePath: ['server', 'ca_file'] }, CA_FILE, taking);
-  const own = membersOf(server, ['url', 'api_key', 'headers', 'ca_file']);
+  const own = createSpecMembers(server, ['url', 'api_key', 'headers', 'ca_file']);
   return {
-    url: urlOf(server, taking),
+    url: readServerUrl(server, taking),
     ...(apiKeySecretRef === undefined ? {} : { apiKeySecretRef }),
-    ...filled('headers', headers),
+    ...omitEmptyList('headers', headers),
     ...own,
   };
 }
@@ -128,9 +135,9 @@ const CA_FILE = {
   hint: 'Leave it out, and set NODE_EXTRA_CA_CERTS where the objects are read.',
 };
 
-function urlOf(server: Node | undefined, taking: Taking): string {
+function readServerUrl(server: Node | undefined, taking: Taking): string {
   const node = member(server, 'url');
-  const url = (textOf(node) ?? '').trim();
+  const url = (readNodeText(node) ?? '').trim();
   const place = { filePath: ['server', 'url'] };
   if (node === undefined) return url;
   if (url.includes('${')) refuse(node, place, REFERRED, taking);
@@ -152,7 +159,7 @@ function secretRef(
   filePath: readonly string[],
   taking: Taking,
 ): KubeObject | undefined {
-  const reference = wholeReference(textOf(node) ?? '');
+  const reference = parseWholeReference(readNodeText(node) ?? '');
   const found: SecretKey | { message: string; hint: string } =
     reference === null ? NO_REFERENCE : taking.secretOf(reference);
   if ('name' in found) return { ...found };

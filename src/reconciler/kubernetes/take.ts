@@ -1,6 +1,6 @@
-import { textKindAt } from '../desired/blocks.ts';
+import { findTextKind } from '../desired/blocks.ts';
 import type { TextKind } from '../desired/blocks/block.ts';
-import { envPairs, shellWords } from '../desired/lines.ts';
+import { envPairs, splitShellLine } from '../desired/lines.ts';
 import type { Finding, Node, PlacedFinding, ScalarNode } from '../desired/node.ts';
 import {
   isMalformed,
@@ -10,8 +10,8 @@ import {
 } from '../desired/references.ts';
 import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
-import { fitsSchema, listKey, memberSchema, type Structural } from './crd.ts';
-import { entryPlace, memberPlace } from './place.ts';
+import { canAcceptScalar, listKey, memberSchema, type Structural } from './crd.ts';
+import { entryPlace, formatMemberPlace } from './place.ts';
 import type { SecretKey } from './secret-keys.ts';
 
 /** A value of a Secret, and where it goes. */
@@ -40,14 +40,14 @@ export interface TakenPlace {
 }
 
 /** The value of a node as a spec holds it; undefined if nothing of it remains besides references and what is cleared. */
-export function taken(node: Node, place: TakenPlace, taking: Taking): Json | undefined {
-  if (node.kind === 'scalar') return takenScalar(node, place, taking);
-  if (node.kind === 'list') return takenList(node.items, place, taking);
+export function convertNode(node: Node, place: TakenPlace, taking: Taking): Json | undefined {
+  if (node.kind === 'scalar') return convertScalar(node, place, taking);
+  if (node.kind === 'list') return convertList(node.items, place, taking);
   const entries = [...node.members].map(([key, one]) => [key, one.node] as const);
-  return takenMap(entries, place, taking);
+  return convertMap(entries, place, taking);
 }
 
-function takenMap(
+function convertMap(
   entries: readonly (readonly [string, Node])[],
   place: TakenPlace,
   taking: Taking,
@@ -56,12 +56,12 @@ function takenMap(
     const schema = place.schema === 'open' ? 'open' : memberSchema(place.schema, key);
     const inner = {
       path: [...place.path, key],
-      text: memberPlace(place.text, key),
+      text: formatMemberPlace(place.text, key),
       filePath: [...place.filePath, key],
       schema: schema ?? 'open',
     };
     // The references of a password go into valuesFrom, although no member is there to hold it.
-    const value = taken(node, inner, taking);
+    const value = convertNode(node, inner, taking);
     if (value === undefined) return [];
     if (schema !== null) return [[key, value]];
     if (inner.path[0] === 'settings' && !inner.filePath.some((segment) => /^\d+$/.test(segment)))
@@ -77,7 +77,7 @@ const UNKNOWN = {
   hint: 'Leave the file as a ConfigMap, and name it in settingsFrom.',
 };
 
-function takenList(items: readonly Node[], place: TakenPlace, taking: Taking): Json {
+function convertList(items: readonly Node[], place: TakenPlace, taking: Taking): Json {
   const key = listKey(place.schema);
   const schema: TakenPlace['schema'] =
     place.schema === 'open' ? 'open' : (place.schema.items ?? 'open');
@@ -90,8 +90,8 @@ function takenList(items: readonly Node[], place: TakenPlace, taking: Taking): J
       filePath,
       schema,
     });
-    if (key === null) return [takenItem(item, entry(String(index)), taking)];
-    const identity = identityIn(item, key);
+    if (key === null) return [convertListItem(item, entry(String(index)), taking)];
+    const identity = findItemIdentity(item, key);
     if (identity === null || seen.has(identity)) {
       const problem = identity === null ? noIdentity(key) : twice(key);
       refuse(item, { ...place, filePath }, problem, taking);
@@ -100,7 +100,7 @@ function takenList(items: readonly Node[], place: TakenPlace, taking: Taking): J
     seen.add(identity);
     if (item.kind !== 'map') return [{ [key]: identity }];
     const rest = [...item.members].filter(([name]) => name !== key);
-    const members = takenMap(
+    const members = convertMap(
       rest.map(([name, one]) => [name, one.node] as const),
       entry(identity),
       taking,
@@ -110,12 +110,12 @@ function takenList(items: readonly Node[], place: TakenPlace, taking: Taking): J
 }
 
 /** An item keeps its position: a text of its own is there until a value of a Secret takes its place. */
-function takenItem(item: Node, place: TakenPlace, taking: Taking): Json {
+function convertListItem(item: Node, place: TakenPlace, taking: Taking): Json {
   if (item.kind === 'scalar' && item.value === null) refuse(item, place, NULL_IN_LIST, taking);
-  const value = taken(item, place, taking);
+  const value = convertNode(item, place, taking);
   if (value !== undefined) return value;
   if (item.kind === 'map') return {};
-  if (!fitsSchema(place.schema, FILLED_IN)) refuse(item, place, NOT_FILLED_IN, taking);
+  if (!canAcceptScalar(place.schema, FILLED_IN)) refuse(item, place, NOT_FILLED_IN, taking);
   return FILLED_IN;
 }
 
@@ -130,7 +130,7 @@ const NULL_IN_LIST = {
   hint: 'Leave the item out, or leave the file as a ConfigMap, and name it in settingsFrom.',
 };
 
-function identityIn(item: Node, key: string): string | null {
+function findItemIdentity(item: Node, key: string): string | null {
   const own = item.kind === 'map' ? item.members.get(key)?.node : item;
   if (own?.kind !== 'scalar' || typeof own.value !== 'string') return null;
   return mayHoldReference(own.value) ? null : own.value.trim();
@@ -145,17 +145,17 @@ const twice = (key: string) => ({
   hint: 'Declare them in mcp_servers, which names each by its key.',
 });
 
-function takenScalar(node: ScalarNode, place: TakenPlace, taking: Taking): Json | undefined {
+function convertScalar(node: ScalarNode, place: TakenPlace, taking: Taking): Json | undefined {
   const { value } = node;
   if (value === null) {
     taking.clear.push(place.text);
     return undefined;
   }
   if (typeof value !== 'string') return value;
-  if (isCustomSecret(place)) return takenMap([['value', node]], place, taking);
-  const kind = textKindAt(place.filePath);
-  if (kind === 'words' || kind === 'pairs') return takenLine(node, value, kind, place, taking);
-  return takenText(node, value, place, taking);
+  if (isCustomSecret(place)) return convertMap([['value', node]], place, taking);
+  const kind = findTextKind(place.filePath);
+  if (kind === 'words' || kind === 'pairs') return convertLine(node, value, kind, place, taking);
+  return convertText(node, value, place, taking);
 }
 
 /** Whether a text is that of a secret that is declared by its value alone. */
@@ -163,7 +163,7 @@ function isCustomSecret({ path: [block, ...rest] }: TakenPlace): boolean {
   return block === 'secrets' && rest.length === 1;
 }
 
-function takenLine(
+function convertLine(
   node: ScalarNode,
   line: string,
   kind: TextKind,
@@ -171,12 +171,12 @@ function takenLine(
   taking: Taking,
 ): Json | undefined {
   const text = (value: string): Node => ({ ...node, value });
-  if (kind === 'words') return takenList(shellWords(line).map(text), place, taking);
+  if (kind === 'words') return convertList(splitShellLine(line).map(text), place, taking);
   const pairs = envPairs(line).map((pair) => [pair.name, text(pair.text ?? '')] as const);
-  return takenMap([...new Map(pairs)], place, taking);
+  return convertMap([...new Map(pairs)], place, taking);
 }
 
-function takenText(
+function convertText(
   node: ScalarNode,
   text: string,
   place: TakenPlace,
@@ -188,7 +188,7 @@ function takenText(
   const [reference] = references;
   // An escape stays one: what a SettingsTarget declares is read as settings.yaml is.
   if (reference === undefined) {
-    if (!fitsSchema(place.schema, text)) refuse(node, place, UNFIT, taking);
+    if (!canAcceptScalar(place.schema, text)) refuse(node, place, UNFIT, taking);
     return text;
   }
   if (parts.length > 1) {
@@ -229,7 +229,7 @@ function fallbackAs(
       : (type === 'number' || type === 'integer') && isNumber
         ? Number(fallback)
         : fallback;
-  if (fitsSchema(place.schema, value)) return value;
+  if (canAcceptScalar(place.schema, value)) return value;
   refuse(node, place, UNFIT_DEFAULT, taking);
   return undefined;
 }

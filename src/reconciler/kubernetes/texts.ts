@@ -2,7 +2,7 @@ import { isData } from '../desired/references.ts';
 import { isList, isRecord, type Value } from '../model/value.ts';
 
 /** The paths of texts and keys in an object that contain references, or what looks like one. */
-export function findReferences(
+export function findTextReferences(
   value: Value,
   path: readonly string[],
 ): readonly (readonly string[])[] {
@@ -12,7 +12,7 @@ export function findReferences(
   for (const [key, inner] of members) {
     const at = [...path, String(key)];
     if (typeof key === 'string' && !isData(key)) found.push(at);
-    found.push(...findReferences(inner, at));
+    found.push(...findTextReferences(inner, at));
   }
   return found;
 }

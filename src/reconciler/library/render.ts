@@ -91,11 +91,11 @@ const RENDERERS: {
   },
   observed: {
     text: async (document) =>
-      (await import('../render/observed-text.ts')).observedText(document, WHOLE),
+      (await import('../render/observed-text.ts')).formatObserved(document, WHOLE),
   },
   pull: {
     text: async (document) =>
-      (await import('../render/pulled-text.ts')).pulledText(document, WHOLE),
+      (await import('../render/pulled-text.ts')).formatPulled(document, WHOLE),
   },
   init: {
     text: async (document) => (await import('../render/pulled-text.ts')).initText(document, WHOLE),
@@ -127,7 +127,7 @@ const WHOLE = { color: false, width: null, verbose: true };
  */
 export async function render(document: RenderedDocument, options: RenderOptions): Promise<string> {
   const { format } = options;
-  if (format === 'json') return (await import('../render/json.ts')).json(document);
+  if (format === 'json') return (await import('../render/json.ts')).renderJson(document);
   const kinds: Readonly<Record<string, Readonly<Record<string, unknown>>>> = RENDERERS;
   const kind: string = document?.kind;
   if (!Object.hasOwn(kinds, kind))

@@ -28,16 +28,16 @@ export function addressParts(address: string): AddressParts {
   const known = rest.includes('${')
     ? rest.replaceAll(/\$\{[^{}]*\}/g, (reference) => '$'.repeat(reference.length))
     : rest;
-  const end = indexIn(known, special === undefined && prefix !== '' ? /[/?#]/ : /[/\\?#]/);
+  const end = findIndexOrEnd(known, special === undefined && prefix !== '' ? /[/?#]/ : /[/\\?#]/);
   const authority = known.slice(0, end);
   let at = authority.lastIndexOf('@');
   const host = authority.slice(at + 1).replace(/^\[[^\]]*\]/, '');
   const isHost = !NO_PORT.test(host) && (at === -1 || host !== '');
   if (!isHost && end < known.length) {
-    const before = known.lastIndexOf('@', indexIn(known, /[?#]/));
+    const before = known.lastIndexOf('@', findIndexOrEnd(known, /[?#]/));
     at = Math.max(at, before > at ? before : known.lastIndexOf('@'));
   }
-  const tail = at + 1 + indexIn(known.slice(at + 1), /[?#]/);
+  const tail = at + 1 + findIndexOrEnd(known.slice(at + 1), /[?#]/);
   return {
     prefix,
     userinfo: rest.slice(0, Math.max(at, 0)),
@@ -46,7 +46,7 @@ export function addressParts(address: string): AddressParts {
   };
 }
 
-function indexIn(text: string, pattern: RegExp): number {
+function findIndexOrEnd(text: string, pattern: RegExp): number {
   const index = text.search(pattern);
   return index === -1 ? text.length : index;
 }
@@ -54,7 +54,7 @@ function indexIn(text: string, pattern: RegExp): number {
 let last: { readonly text: string; readonly url: URL } | null = null;
 
 /** A url that can be parsed. The last one is kept: of an address several things are asked in a row. */
-export function parsedUrl(text: string): Readonly<URL> {
+export function parseUrlCached(text: string): Readonly<URL> {
   if (last?.text !== text) last = { text, url: new URL(text) };
   return last.url;
 }
@@ -89,7 +89,7 @@ export function isSensitiveAddress(address: string): boolean {
 }
 
 /** Whether a host, as a URL writes it, is this machine: what is sent there passes no network and no proxy. */
-export function isLoopback(hostname: string): boolean {
+export function isLoopbackHost(hostname: string): boolean {
   const host = hostname.toLowerCase();
   return (
     host === 'localhost' ||
@@ -113,7 +113,7 @@ const DIALECT = /^\?dialect=(?:settings-v0|app-server|agent-server)$/;
 /** A text whose urls have lost their userinfo, query and fragment: what may be a secret in them is the mask. */
 export function withoutUrlSecrets(text: string): string {
   if (!mayHold(text)) return text;
-  return text.replaceAll(WORD, (word) => (mayHold(word) ? maskedWord(word) : word));
+  return text.replaceAll(WORD, (word) => (mayHold(word) ? maskWord(word) : word));
 }
 
 /** Whether a text has any of what begins or ends a part of an address that may be a secret. */
@@ -121,21 +121,21 @@ function mayHold(text: string): boolean {
   return text.includes('@') || text.includes('?') || text.includes('#');
 }
 
-function maskedWord(word: string): string {
+function maskWord(word: string): string {
   const scheme = word.search(SCHEME);
   const start = scheme === -1 ? (/^[('[{]*/.exec(word)?.[0].length ?? 0) : scheme;
   const end = wordEnd(word);
   const address = word.slice(start, end);
   if (scheme === -1 && !isSensitiveUrl(address)) return word;
   const { prefix, userinfo, body, tail } = addressParts(address);
-  const harmless = ORDINAL.test(tail) || DIALECT.test(tail) || isMasked(tail.slice(1));
-  if (isMasked(userinfo) && harmless) return word;
+  const harmless = ORDINAL.test(tail) || DIALECT.test(tail) || isEmptyOrMask(tail.slice(1));
+  if (isEmptyOrMask(userinfo) && harmless) return word;
   const before = userinfo === '' ? '' : `${MASK}@`;
   const behind = harmless ? tail : `${tail.slice(0, 1)}${MASK}`;
   return word.slice(0, start) + prefix + before + body + behind + word.slice(end);
 }
 
-function isMasked(part: string): boolean {
+function isEmptyOrMask(part: string): boolean {
   return part === '' || part === MASK;
 }
 
@@ -166,7 +166,7 @@ export function isEmbedded(url: string): boolean {
 }
 
 /** The parts of an address; null if it is not one of the embedded service, or names a dialect that there is not. */
-export function embeddedAddress(url: string): EmbeddedAddress | null {
+export function parseEmbeddedAddress(url: string): EmbeddedAddress | null {
   if (!isEmbedded(url)) return null;
   const rest = url.slice(EMBEDDED_SCHEME.length);
   const at = rest.lastIndexOf(MARK);
@@ -177,14 +177,14 @@ export function embeddedAddress(url: string): EmbeddedAddress | null {
 }
 
 /** Whether a text is the address of a service: http or https without userinfo, query and fragment, or embedded: with a dialect that there is. */
-export function isAddress(text: string): boolean {
+export function isServiceAddress(text: string): boolean {
   return (
-    embeddedAddress(text) !== null ||
+    parseEmbeddedAddress(text) !== null ||
     (/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(text) && URL.canParse(text))
   );
 }
 
 /** The origin of an address as documents name it. An `embedded:` address is its own origin. */
 export function urlOrigin(url: string): string {
-  return isEmbedded(url) ? url : parsedUrl(url).origin;
+  return isEmbedded(url) ? url : parseUrlCached(url).origin;
 }

@@ -26,7 +26,7 @@ export function hasRunbook(alert: string): boolean {
 }
 
 /** The alert about a condition of the controller itself. */
-export function alertOfCondition(kind: ConditionKind): string {
+export function findConditionAlert(kind: ConditionKind): string {
   switch (kind) {
     case 'files':
     case 'git':

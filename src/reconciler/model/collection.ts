@@ -1,8 +1,8 @@
-import { eachFacts, factsAt, memberFacts } from './path-facts.ts';
+import { eachFacts, findPathFacts, memberFacts } from './path-facts.ts';
 import type { Reason } from './reasons.ts';
 import { samePath, type Path, type Source } from './path.ts';
 import { Secret } from './secret.ts';
-import { declaredItems, type DeclaredItem, type DesiredState } from './state.ts';
+import { listBlockItems, type DeclaredItem, type DesiredState } from './state.ts';
 import type { Value, ValueRecord } from './value.ts';
 import type { MemberFacts } from './type-facts.ts';
 import { isList, isRecord, sameValue } from './value.ts';
@@ -41,18 +41,21 @@ export interface Column {
 }
 
 /** Whether there is a secret at a path inside an item. */
-export function isSecretIn({ block }: Pick<CollectionForm, 'block'>, member: Path): boolean {
-  return factsAt([block, '', ...member]).secret;
+export function isSecretItemMember(
+  { block }: Pick<CollectionForm, 'block'>,
+  member: Path,
+): boolean {
+  return findPathFacts([block, '', ...member]).secret;
 }
 
 /** Whether a member of an item is a secret, or a map that holds one. */
 export function isSecretHolder(form: CollectionForm, name: string, value: Value): boolean {
-  if (isSecretIn(form, [name])) return true;
-  return isRecord(value) && Object.keys(value).some((key) => isSecretIn(form, [name, key]));
+  if (isSecretItemMember(form, [name])) return true;
+  return isRecord(value) && Object.keys(value).some((key) => isSecretItemMember(form, [name, key]));
 }
 
 /** The path that plans have for a member of an item. */
-export function memberPath(form: CollectionForm, name: string, member: Path): Path {
+export function toMemberPath(form: CollectionForm, name: string, member: Path): Path {
   const isMain = form.main !== undefined && samePath(member, [form.main]);
   return [form.block, name, ...(isMain ? [] : member)];
 }
@@ -65,13 +68,15 @@ export interface Leaf {
 
 /** The places of an item that hold a secret by the form of its collection. */
 export function secretLeaves(form: CollectionForm, members: ValueRecord): readonly Leaf[] {
-  return Object.entries(members).flatMap(([name, value]) => leavesIn(form, [name], value));
+  return Object.entries(members).flatMap(([name, value]) => listSecretLeaves(form, [name], value));
 }
 
-function leavesIn(form: CollectionForm, member: Path, value: Value): readonly Leaf[] {
+function listSecretLeaves(form: CollectionForm, member: Path, value: Value): readonly Leaf[] {
   if (isRecord(value))
-    return Object.entries(value).flatMap(([key, inner]) => leavesIn(form, [...member, key], inner));
-  return isSecretIn(form, member) ? [{ member, value }] : [];
+    return Object.entries(value).flatMap(([key, inner]) =>
+      listSecretLeaves(form, [...member, key], inner),
+    );
+  return isSecretItemMember(form, member) ? [{ member, value }] : [];
 }
 
 /** What is declared of the member that a list may not tell of; one that is left out is empty text. */
@@ -135,7 +140,7 @@ export function itemsDeclared(
   desired: Pick<DesiredState, 'items'>,
   { block }: Pick<CollectionForm, 'block'>,
 ): readonly DesiredItem[] {
-  return declaredItems(desired, block) as readonly DesiredItem[];
+  return listBlockItems(desired, block) as readonly DesiredItem[];
 }
 
 export function itemNamed(
@@ -161,7 +166,7 @@ export function itemReferences({ items }: Pick<DesiredState, 'items'>): readonly
       Object.entries(members ?? {}).flatMap(([key, value]) => {
         // What is active of a kind names a profile of that kind, and has the path of the item.
         const isActive = own === 'active';
-        const facts = isActive ? { item: `${name}s` } : memberFacts(typeOf(own), key);
+        const facts = isActive ? { item: `${name}s` } : memberFacts(findBlockType(own), key);
         const path = isActive ? [own, name] : [own, name, key];
         return referencesAt(value, facts, path).map((one) => ({ ...one, source }));
       }),
@@ -170,14 +175,14 @@ export function itemReferences({ items }: Pick<DesiredState, 'items'>): readonly
 }
 
 /** The names of items of a block that the declared items of all blocks have in their members. */
-export function namedByItems(
+export function listReferencedNames(
   desired: Pick<DesiredState, 'items'>,
   block: string,
 ): ReadonlySet<string> {
   return new Set(itemReferences(desired).flatMap((one) => (one.block === block ? [one.name] : [])));
 }
 
-function typeOf(block: string): string | undefined {
+function findBlockType(block: string): string | undefined {
   return memberFacts('File', block).type;
 }
 
@@ -207,7 +212,7 @@ export function itemListed(items: readonly DesiredItem[], listed: string): Desir
 }
 
 /** The names by which a service may have what is declared: the own ones, and those from before. */
-export function namesOf(items: readonly DesiredItem[]): readonly string[] {
+export function listItemNames(items: readonly DesiredItem[]): readonly string[] {
   return items.flatMap(({ name, former }) => (former === undefined ? [name] : [name, former.name]));
 }
 
@@ -272,6 +277,6 @@ export function ownNames(
   desired: readonly DesiredItem[],
   { replaces }: Pick<Listing, 'replaces'>,
 ): ReadonlySet<string> {
-  const names = namesOf(desired);
+  const names = listItemNames(desired);
   return new Set(replaces === 'in-place' ? names : [...names, ...names.map(secondName)]);
 }

@@ -62,7 +62,7 @@ export const DIAGNOSTICS = {
 export type DiagnosticCode = keyof typeof DIAGNOSTICS;
 
 /** A diagnostic as documents carry it: without the quoted line. */
-export function reported(diagnostic: Diagnostic): ReportedDiagnostic {
+export function toReportedDiagnostic(diagnostic: Diagnostic): ReportedDiagnostic {
   const { severity, code, message, hint, file, line, column, path } = diagnostic;
   return { severity, code, message, hint, file, line, column, path };
 }

@@ -25,11 +25,11 @@ export interface Check<Name extends string = MachineCheck | TargetCheck> {
   readonly code: string | null;
 }
 
-export function passedCheck<Name extends string>(name: Name, found: string): Check<Name> {
+export function createPassedCheck<Name extends string>(name: Name, found: string): Check<Name> {
   return { name, status: 'passed', found, remedy: null, code: null };
 }
 
-export function warnedCheck<Name extends string>(
+export function createWarnedCheck<Name extends string>(
   name: Name,
   found: string,
   remedy: string,
@@ -37,13 +37,13 @@ export function warnedCheck<Name extends string>(
   return { name, status: 'warning', found, remedy, code: null };
 }
 
-export function failedCheck<Name extends string>(
+export function createFailedCheck<Name extends string>(
   name: Name,
   { code, message, hint }: ErrorReport,
 ): Check<Name> {
   return { name, status: 'failed', found: message, remedy: hint, code };
 }
 
-export function skippedCheck<Name extends string>(name: Name, why: string): Check<Name> {
+export function createSkippedCheck<Name extends string>(name: Name, why: string): Check<Name> {
   return { name, status: 'skipped', found: `not checked: ${why}`, remedy: null, code: null };
 }

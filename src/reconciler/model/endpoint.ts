@@ -13,7 +13,7 @@ function addressFits(value: Value, isFit: (text: string) => boolean): boolean {
 
 function isSameEndpoint(before: string, after: string): boolean {
   if (before.trim() === after.trim()) return true;
-  const [from, to] = [endpointOf(before), endpointOf(after)];
+  const [from, to] = [parseEndpoint(before), parseEndpoint(after)];
   if (from === null || to === null) return false;
   return (
     from.host === to.host && from.port === to.port && !(from.scheme === 's' && to.scheme === '')
@@ -29,7 +29,7 @@ interface Endpoint {
 }
 
 /** An empty address is the provider's own; null is an address that programs read in more than one way. */
-function endpointOf(address: string): Endpoint | null {
+function parseEndpoint(address: string): Endpoint | null {
   const text = address.trim();
   if (text === '') return { host: '', port: '', scheme: null };
   const url = endpointUrl(text);

@@ -179,7 +179,10 @@ export function errorReport({ code, message, hint }: SetpointError): ErrorReport
 }
 
 /** The lines of a message: references without a value have one each. In all other messages a break is foreign, and no break. */
-export function linesOf({ code, message }: Pick<ErrorReport, 'code' | 'message'>): string[] {
+export function splitErrorMessage({
+  code,
+  message,
+}: Pick<ErrorReport, 'code' | 'message'>): string[] {
   return code === 'reference-missing' ? message.split('\n') : [message];
 }
 
@@ -209,15 +212,15 @@ export function errorGravity(error: Pick<ErrorReport, 'code'> | null): number {
   if (error === null) return 0;
   const { code } = error;
   const codes = Object.keys(ERRORS);
-  return (ORDER.length - ORDER.indexOf(exitOf(code))) * codes.length - codes.indexOf(code);
+  return (ORDER.length - ORDER.indexOf(findExitCode(code))) * codes.length - codes.indexOf(code);
 }
 
 /** The exit code of a document's error; 0 for null. */
-export function exitCodeOf(error: ErrorReport | null): number {
-  return error === null ? 0 : exitOf(error.code);
+export function computeErrorExitCode(error: ErrorReport | null): number {
+  return error === null ? 0 : findExitCode(error.code);
 }
 
-function exitOf(code: string): number {
+function findExitCode(code: string): number {
   return Object.entries(ERRORS).find(([known]) => known === code)?.[1].exit ?? 1;
 }
 

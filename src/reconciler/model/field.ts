@@ -1,5 +1,5 @@
 import { FIELDS } from './fields.gen.ts';
-import { formatPath, isWithin, pathKey, pathNamed, type Path } from './path.ts';
+import { formatPath, isWithin, formatPathKey, pathNamed, type Path } from './path.ts';
 
 export type FieldName = (typeof FIELDS)[number]['name'];
 
@@ -62,7 +62,7 @@ export function fields(): readonly SpecifiedField[] {
 }
 
 const BY_PLACE: ReadonlyMap<string, SpecifiedField> = new Map(
-  SPECIFIED.filter(hasTwoNames).map((field) => [pathKey(field.place), field]),
+  SPECIFIED.filter(hasTwoNames).map((field) => [formatPathKey(field.place), field]),
 );
 
 /** Whether a file can declare a field under a name of the specification and in the nesting of later servers. */
@@ -72,16 +72,16 @@ export function hasTwoNames({ path, place }: Field): boolean {
 
 /** The field of the specification that a native path means: there is one name in plans for both. */
 export function fieldAtNative(path: Path): SpecifiedField | undefined {
-  return BY_PLACE.get(pathKey(path));
+  return BY_PLACE.get(formatPathKey(path));
 }
 
 /** The field at a path that the specification has no name for. */
-export function unnamedField(path: Path, secret: boolean): Field {
+export function createUnnamedField(path: Path, secret: boolean): Field {
   return { name: formatPath(path), path, place: path, secret };
 }
 
 /** The path of the field that a path in a plan leads into: that of an mcp entry leads into the whole config. */
-export function fieldPathOf(path: Path): Path {
+export function findFieldPath(path: Path): Path {
   const [name = ''] = path;
   return fieldNamed(name === 'mcp_servers' ? 'mcp_config' : name)?.path ?? path;
 }

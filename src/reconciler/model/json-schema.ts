@@ -40,7 +40,7 @@ export interface Fault {
 const variantsKnown = new WeakMap<Definitions, WeakMap<SchemaNode, readonly SchemaNode[]>>();
 
 /** The variants of a schema, references followed. */
-export function variantsOf(node: SchemaNode, defs: Definitions): readonly SchemaNode[] {
+export function listSchemaVariants(node: SchemaNode, defs: Definitions): readonly SchemaNode[] {
   if (node.$ref === undefined && node.anyOf === undefined) return [node];
   const known = variantsKnown.get(defs) ?? new WeakMap<SchemaNode, readonly SchemaNode[]>();
   variantsKnown.set(defs, known);
@@ -60,23 +60,23 @@ function findVariants(node: SchemaNode, defs: Definitions): readonly SchemaNode[
 }
 
 /** What is under a key of a map, or at a position of a list; none if the map has no such key. */
-export function memberNodes(
+export function findMemberNodes(
   node: SchemaNode,
   key: string,
   defs: Definitions,
 ): readonly SchemaNode[] {
   const { properties, additionalProperties: others, items } = node;
-  if (items !== undefined && /^\d+$/.test(key)) return variantsOf(items, defs);
+  if (items !== undefined && /^\d+$/.test(key)) return listSchemaVariants(items, defs);
   const own =
     properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined;
-  if (own !== undefined) return variantsOf(own, defs);
-  if (others === true || (others === undefined && isFree(node))) return [ANYTHING];
-  return typeof others === 'object' ? variantsOf(others, defs) : [];
+  if (own !== undefined) return listSchemaVariants(own, defs);
+  if (others === true || (others === undefined && isFreeSchema(node))) return [ANYTHING];
+  return typeof others === 'object' ? listSchemaVariants(others, defs) : [];
 }
 
 const ANYTHING: SchemaNode = {};
 
-function isFree({ type, properties }: SchemaNode): boolean {
+function isFreeSchema({ type, properties }: SchemaNode): boolean {
   return type === undefined && properties === undefined;
 }
 
@@ -84,16 +84,16 @@ function isFree({ type, properties }: SchemaNode): boolean {
  * The faults of a value, those of the variant that it fits best. A secret is judged by its value, of which nothing is in a fault;
  * one that is not known has none.
  */
-export function faultsIn(
+export function findSchemaFaults(
   value: Value,
   node: SchemaNode,
   defs: Definitions,
   path: Path = [],
 ): Fault[] {
-  const variants = variantsOf(node, defs);
+  const variants = listSchemaVariants(node, defs);
   let least: Fault[] | null = null;
   for (const variant of variants) {
-    const faults = faultsOf(value, variant, defs, path);
+    const faults = findNodeFaults(value, variant, defs, path);
     if (faults.length === 0) return [];
     const inside = faults.some(
       (fault) => fault.path.length > path.length || fault.kind !== 'value',
@@ -103,41 +103,43 @@ export function faultsIn(
   return least ?? [{ path, kind: 'value', expected: node }];
 }
 
-function faultsOf(value: Value, node: SchemaNode, defs: Definitions, path: Path): Fault[] {
-  if (!fits(value, node)) return [{ path, kind: 'value', expected: node }];
+function findNodeFaults(value: Value, node: SchemaNode, defs: Definitions, path: Path): Fault[] {
+  if (!isVariantValue(value, node)) return [{ path, kind: 'value', expected: node }];
   if (isList(value)) {
     const { items } = node;
     return items === undefined
       ? []
-      : value.flatMap((item, index) => faultsIn(item, items, defs, [...path, String(index)]));
+      : value.flatMap((item, index) =>
+          findSchemaFaults(item, items, defs, [...path, String(index)]),
+        );
   }
   if (!isRecord(value)) return [];
   const missing = (node.required ?? []).filter((key) => value[key] === undefined);
   return [
     ...missing.map((key): Fault => ({ path: [...path, key], kind: 'missing', expected: node })),
     ...Object.entries(value).flatMap(([key, member]): Fault[] => {
-      const inner = memberNodes(node, key, defs);
+      const inner = findMemberNodes(node, key, defs);
       if (inner.length === 0) return [{ path: [...path, key], kind: 'unknown', expected: node }];
-      return faultsIn(member, { anyOf: inner }, defs, [...path, key]);
+      return findSchemaFaults(member, { anyOf: inner }, defs, [...path, key]);
     }),
   ];
 }
 
 /** Whether a value by itself is one that a variant allows, whatever is in it. */
-function fits(value: Value, node: SchemaNode): boolean {
+function isVariantValue(value: Value, node: SchemaNode): boolean {
   if (value instanceof UnseenSecret) return true;
   if (value instanceof Secret) return node.format === 'password' || fitsSecret(value, node);
   const types = [node.type ?? []].flat();
-  const kinds = kindsOf(value);
+  const kinds = listValueKinds(value);
   if (types.length > 0 && !kinds.some((kind) => types.includes(kind))) return false;
   if (node.const !== undefined && !sameValue(value, node.const)) return false;
   if (node.enum?.some((one) => sameValue(value, one)) === false) return false;
-  if (typeof value === 'string') return fitsText(value, node);
+  if (typeof value === 'string') return isAllowedText(value, node);
   const number = value instanceof WireNumber ? Number(value.token) : value;
   return typeof number !== 'number' || fitsLimits(number, node);
 }
 
-function kindsOf(value: Value): readonly string[] {
+function listValueKinds(value: Value): readonly string[] {
   if (value === null) return ['null'];
   if (isList(value)) return ['array'];
   if (value instanceof WireNumber)
@@ -152,11 +154,11 @@ function fitsSecret(value: Secret, node: SchemaNode): boolean {
   return value.fits((text) => {
     const plain: Value[] = [text, ...(/^(true|false)$/.test(text) ? [text === 'true'] : [])];
     if (text.trim() !== '' && Number.isFinite(Number(text))) plain.push(Number(text));
-    return plain.some((one) => fits(one, node));
+    return plain.some((one) => isVariantValue(one, node));
   });
 }
 
-function fitsText(
+function isAllowedText(
   text: string,
   { pattern, minLength = 0, maxLength = Infinity }: SchemaNode,
 ): boolean {
@@ -176,14 +178,14 @@ function fitsLimits(number: number, node: SchemaNode): boolean {
 }
 
 /** What a value must be, in words: `a whole number of at least 0, or null`. */
-export function inWords(node: SchemaNode, defs: Definitions): string {
-  const words = variantsOf(node, defs).flatMap((variant) => {
+export function describeSchema(node: SchemaNode, defs: Definitions): string {
+  const words = listSchemaVariants(node, defs).flatMap((variant) => {
     const { const: one, enum: several } = variant;
     const values = several ?? (one === undefined ? null : [one]);
     if (values !== null) return values.map((value) => JSON.stringify(value));
     return [variant.type ?? []]
       .flat()
-      .map((type) => `${TYPE_NOUNS[type] ?? type}${limits(type, variant)}`);
+      .map((type) => `${TYPE_NOUNS[type] ?? type}${formatSchemaLimits(type, variant)}`);
   });
   const distinct = [...new Set(words)];
   return distinct.length < 2
@@ -191,7 +193,7 @@ export function inWords(node: SchemaNode, defs: Definitions): string {
     : `${distinct.slice(0, -1).join(', ')} or ${distinct.at(-1)}`;
 }
 
-function limits(type: string, node: SchemaNode): string {
+function formatSchemaLimits(type: string, node: SchemaNode): string {
   if (type === 'string') {
     if (node.pattern !== undefined) return ` of the form ${node.pattern}`;
     return (node.minLength ?? 0) > 0 ? ' that is not empty' : '';

@@ -26,7 +26,7 @@ export class Matcher {
     const spans = [...found].flatMap(([group, starts]) =>
       this.#automaton(group).spans(text, starts),
     );
-    return found.size === 1 ? spans : united(spans.toSorted(([a], [b]) => a - b));
+    return found.size === 1 ? spans : mergeSpans(spans.toSorted(([a], [b]) => a - b));
   }
 
   /** Where a text holds beginnings, by those that begin alike; null if it holds none. */
@@ -35,7 +35,7 @@ export class Matcher {
     let found: Map<Group, number[]> | null = null;
     let six = 0;
     for (let index = 0; index < text.length; index += 1) {
-      six = shifted(six, text.charCodeAt(index));
+      six = shiftHash(six, text.charCodeAt(index));
       const group = this.#groups.get(six);
       if (group === undefined || index < 5) continue;
       found ??= new Map();
@@ -72,12 +72,12 @@ const MOST_STATES = 500_000;
 
 function lastSix(text: string): number {
   let six = 0;
-  for (let index = 0; index < text.length; index += 1) six = shifted(six, text.charCodeAt(index));
+  for (let index = 0; index < text.length; index += 1) six = shiftHash(six, text.charCodeAt(index));
   return six;
 }
 
 /** A number of 30 bits, of which each character shifts out the one six before. */
-function shifted(six: number, unit: number): number {
+function shiftHash(six: number, unit: number): number {
   return ((six << 5) ^ unit) & 0x3f_ff_ff_ff;
 }
 
@@ -176,7 +176,7 @@ class Automaton {
 }
 
 /** What overlaps or touches as one; they ascend by their starts. */
-export function united(spans: readonly Span[]): Span[] {
+export function mergeSpans(spans: readonly Span[]): Span[] {
   const all: [number, number][] = [];
   for (const [start, end] of spans) unite(all, start, end);
   return all;
@@ -197,7 +197,7 @@ function unite(spans: [number, number][], start: number, end: number): void {
  * count. Without backtracking: each part between two stars is searched for once, from left to right, so that neither a glob nor
  * a text takes more steps than the product of their lengths.
  */
-export function matches(text: string, globs: readonly string[]): boolean {
+export function isGlobMatch(text: string, globs: readonly string[]): boolean {
   return globs.some((glob) => globMatcher(glob)(text));
 }
 

@@ -1,11 +1,11 @@
-import { entriesOf, MCP_LISTS, type McpList } from './mcp.ts';
+import { listRecordEntries, MCP_LISTS, type McpList } from './mcp.ts';
 import { memberFacts } from './path-facts.ts';
 import {
   isEmpty,
   isRecord,
   mapRecord,
-  membersOf,
-  recordOf,
+  filterMembers,
+  createRecord,
   sameValue,
   textFits,
   type Value,
@@ -22,17 +22,17 @@ export const KEYED: ReadonlySet<Value> = new Set(['api_key', 'bearer']);
  * The servers of an answer as the lists of the specification. The name of a server goes along as `name`, and so does every member
  * that the lists do not have: what is not declared is sent back as it was read.
  */
-export function listsOf(servers: ValueRecord): ValueRecord {
+export function convertToMcpLists(servers: ValueRecord): ValueRecord {
   const lists = new Map<string, ValueRecord[]>(MCP_LISTS.map((list) => [list, []]));
   const others: [string, Value][] = [];
   for (const [name, server] of Object.entries(servers)) {
     const list = isRecord(server) && isPlainName(name) ? listFor(server) : null;
     if (list === null || !isRecord(server)) others.push([name, server]);
-    else lists.get(list)?.push(entryOf(list, name, server));
+    else lists.get(list)?.push(convertServerEntry(list, name, server));
   }
-  return recordOf([
+  return createRecord([
     ...lists,
-    ...(others.length === 0 ? [] : [[OTHERS, recordOf(others)] as const]),
+    ...(others.length === 0 ? [] : [[OTHERS, createRecord(others)] as const]),
   ]);
 }
 
@@ -61,9 +61,9 @@ export const USUAL_TRANSPORT: Readonly<Record<McpList, string>> = {
   shttp_servers: 'http',
 };
 
-function entryOf(list: McpList, name: string, server: ValueRecord): ValueRecord {
+function convertServerEntry(list: McpList, name: string, server: ValueRecord): ValueRecord {
   const { transport = null, auth, ...rest } = server;
-  return recordOf([
+  return createRecord([
     ['name', name],
     ...Object.entries(rest).filter(([, value]) => value !== null),
     ...(transport === null || transport === USUAL_TRANSPORT[list]
@@ -75,50 +75,53 @@ function entryOf(list: McpList, name: string, server: ValueRecord): ValueRecord 
 
 function authMembers(auth: Value | undefined): (readonly [string, Value])[] {
   if (!isRecord(auth)) return isEmpty(auth) ? [] : [['auth', auth ?? null]];
-  const { value = null, ...how } = withoutNulls(auth);
+  const { value = null, ...how } = removeNulls(auth);
   if (!KEYED.has(how['strategy'] ?? null)) return [['auth', auth]];
   const isUsual = Object.keys(how).length === 1 && how['strategy'] === 'api_key';
   return [
     ['api_key', value],
-    ...(isUsual ? [] : [['auth', recordOf(Object.entries(how))] as const]),
+    ...(isUsual ? [] : [['auth', createRecord(Object.entries(how))] as const]),
   ];
 }
 
 /** How an entry of a service authenticates: a key alone is sent in the usual way. Null if it does not, whether or not it says so. */
-export function authOf({ api_key: key, auth }: ValueRecord): Value {
+export function readEntryAuth({ api_key: key, auth }: ValueRecord): Value {
   if (isRecord(auth) && auth['strategy'] === 'none') return null;
   return auth ?? (key === undefined ? null : USUAL_AUTH);
 }
 
 /** A way to authenticate without what the server alone writes into it, such as the tokens of a login. */
 export function withoutServed(auth: Value): Value {
-  return isRecord(auth) ? membersOf(auth, (name) => !isServed(name)) : auth;
+  return isRecord(auth) ? filterMembers(auth, (name) => !isServed(name)) : auth;
 }
 
 /** What the server alone has written into a way to authenticate: it belongs to the strategy that it was made for. */
-export function servedIn(auth: Value | undefined, strategy: Value | undefined): ValueRecord {
-  if (!isRecord(auth) || !sameValue(auth['strategy'], strategy)) return recordOf([]);
-  return membersOf(auth, (name, value) => isServed(name) && value !== null);
+export function selectServedMembers(
+  auth: Value | undefined,
+  strategy: Value | undefined,
+): ValueRecord {
+  if (!isRecord(auth) || !sameValue(auth['strategy'], strategy)) return createRecord([]);
+  return filterMembers(auth, (name, value) => isServed(name) && value !== null);
 }
 
 function isServed(name: string): boolean {
   return memberFacts('McpAuth', name).served === true;
 }
 
-const USUAL_AUTH = recordOf([['strategy', 'api_key']]);
+const USUAL_AUTH = createRecord([['strategy', 'api_key']]);
 
 /** The servers that a file declares by their names, as entries of the lists: null is kept, for it takes a member away. */
-export function declaredLists(servers: ValueRecord): ValueRecord {
-  const lists = listsOf(servers);
+export function convertDeclaredServers(servers: ValueRecord): ValueRecord {
+  const lists = convertToMcpLists(servers);
   const entries = MCP_LISTS.map(
     (list) =>
       [
         list,
-        entriesOf(lists[list]).map(({ name = null }) => {
+        listRecordEntries(lists[list]).map(({ name = null }) => {
           const server = typeof name === 'string' ? servers[name] : undefined;
-          const { transport, ...rest } = isRecord(server) ? server : recordOf([]);
-          return declaredEntry(
-            recordOf([
+          const { transport, ...rest } = isRecord(server) ? server : createRecord([]);
+          return normalizeDeclaredEntry(
+            createRecord([
               ['name', name],
               ...Object.entries(rest),
               ...(transport === undefined
@@ -129,35 +132,38 @@ export function declaredLists(servers: ValueRecord): ValueRecord {
         }),
       ] as const,
   );
-  return recordOf([...Object.entries(lists), ...entries]);
+  return createRecord([...Object.entries(lists), ...entries]);
 }
 
 /**
  * A declared entry with one form for how it authenticates: `auth` says how a key is sent, which is `api_key`; any other way has all of it in
  * `auth` and no key, and null is no way at all. What takes a member out of a map is not in the map.
  */
-export function declaredEntry(entry: ValueRecord): ValueRecord {
+export function normalizeDeclaredEntry(entry: ValueRecord): ValueRecord {
   const { auth, headers, ...rest } = entry;
-  return recordOf([
+  return createRecord([
     ...Object.entries(rest),
     ...(headers === undefined
       ? []
-      : [['headers', isRecord(headers) ? withoutNulls(headers) : headers] as const]),
-    ...(auth === undefined ? [] : declaredAuth(auth, entry)),
+      : [['headers', isRecord(headers) ? removeNulls(headers) : headers] as const]),
+    ...(auth === undefined ? [] : normalizeDeclaredAuth(auth, entry)),
   ]);
 }
 
-function declaredAuth(auth: Value, { api_key: key }: ValueRecord): (readonly [string, Value])[] {
-  const { value, ...how } = isRecord(auth) ? withoutNulls(auth) : recordOf([]);
+function normalizeDeclaredAuth(
+  auth: Value,
+  { api_key: key }: ValueRecord,
+): (readonly [string, Value])[] {
+  const { value, ...how } = isRecord(auth) ? removeNulls(auth) : createRecord([]);
   if (isRecord(auth) && KEYED.has(how['strategy'] ?? null)) {
     const own = auth['value'] === undefined ? key : (value ?? null);
     return [
       ...(own === undefined ? [] : [['api_key', own] as const]),
-      ['auth', recordOf(Object.entries(how))],
+      ['auth', createRecord(Object.entries(how))],
     ];
   }
   const isNone = isEmpty(how['strategy']) || how['strategy'] === 'none';
-  const other = isRecord(auth) ? (isNone ? null : withoutNulls(auth)) : auth;
+  const other = isRecord(auth) ? (isNone ? null : removeNulls(auth)) : auth;
   return [
     ['api_key', key ?? null],
     ['auth', other],
@@ -165,9 +171,9 @@ function declaredAuth(auth: Value, { api_key: key }: ValueRecord): (readonly [st
 }
 
 /** A map without its nulls, at any depth. */
-function withoutNulls(map: ValueRecord): ValueRecord {
+function removeNulls(map: ValueRecord): ValueRecord {
   return mapRecord(
-    membersOf(map, (_, value) => value !== null),
-    (value) => (isRecord(value) ? withoutNulls(value) : value),
+    filterMembers(map, (_, value) => value !== null),
+    (value) => (isRecord(value) ? removeNulls(value) : value),
   );
 }

@@ -2,7 +2,14 @@ import { Identity, IdentityMap, MASK, Secret } from './secret.ts';
 import { holdsMask, isMaskedName } from './secret-words.ts';
 import { bareUrl } from './address.ts';
 import { isUnmanaged, type Path } from './path.ts';
-import { isList, isRecord, recordOf, secretsIn, type Value, type ValueRecord } from './value.ts';
+import {
+  isList,
+  isRecord,
+  createRecord,
+  collectSecrets,
+  type Value,
+  type ValueRecord,
+} from './value.ts';
 
 export const MCP_LISTS = ['sse_servers', 'stdio_servers', 'shttp_servers'] as const;
 export type McpList = (typeof MCP_LISTS)[number];
@@ -33,7 +40,7 @@ export function identityMember(list: McpList): 'name' | 'url' {
   return list === 'stdio_servers' ? 'name' : 'url';
 }
 
-export function identityOf(list: McpList, entry: ValueRecord): Identity {
+export function createEntryIdentity(list: McpList, entry: ValueRecord): Identity {
   const value: Value | undefined = entry[identityMember(list)];
   if (value instanceof Secret) return value.identity ?? Identity.unseen(MASK);
   if (typeof value !== 'string') return new Identity(UNNAMED);
@@ -50,8 +57,8 @@ export interface Known {
   readonly place: Identity;
 }
 
-export function knownBy(list: McpList, entry: ValueRecord): Known {
-  const place = identityOf(list, entry);
+export function createKnownEntry(list: McpList, entry: ValueRecord): Known {
+  const place = createEntryIdentity(list, entry);
   return { name: list === 'stdio_servers' ? place : nameIdentity(entry), place };
 }
 
@@ -69,14 +76,14 @@ export function mayBeOne(one: Known, other: Known): boolean {
 }
 
 /** What stands for an entry of a service in maps: null if it is not known. */
-export function keyOf(list: McpList, entry: ValueRecord): string | null {
-  const { name, place } = knownBy(list, entry);
+export function formatEntryKey(list: McpList, entry: ValueRecord): string | null {
+  const { name, place } = createKnownEntry(list, entry);
   return (name ?? place).key;
 }
 
 /** Every segment that may call an entry in a path: its place, and its name. */
 export function callNames(list: McpList, entry: ValueRecord): readonly string[] {
-  const { name, place } = knownBy(list, entry);
+  const { name, place } = createKnownEntry(list, entry);
   return name === null ? [place.shown] : [place.shown, name.shown];
 }
 
@@ -93,20 +100,23 @@ export function isUnmanagedEntry(
  * The entries of a list as paths name them: by their places, or by their names if others at the same place have other names. Of
  * those that are called alike the second is `#2`. `beside` are the entries that they are compared with.
  */
-export function segmentsIn(
+export function listPathSegments(
   list: McpList,
   entries: readonly ValueRecord[],
   beside: readonly ValueRecord[] = [],
 ): string[] {
-  const known = entries.map((entry) => knownBy(list, entry));
+  const known = entries.map((entry) => createKnownEntry(list, entry));
   const named = new IdentityMap<Identity | null>();
-  for (const { name, place } of [...known, ...beside.map((entry) => knownBy(list, entry))]) {
+  for (const { name, place } of [
+    ...known,
+    ...beside.map((entry) => createKnownEntry(list, entry)),
+  ]) {
     if (name === null) continue;
     const first = named.get(place);
     if (first === undefined) named.set(place, name);
     else if (first !== null && !first.sameAs(name)) named.set(place, null);
   }
-  return segmentsOf(
+  return numberIdentities(
     known.map(({ name, place }) => (named.get(place) === null ? (name ?? place) : place)),
   );
 }
@@ -128,14 +138,14 @@ export function entryPaths(
   const namesIn = (list: McpList): IdentityMap<string> => {
     const known = names.get(list) ?? new IdentityMap<string>();
     if (!names.has(list))
-      for (const entry of isRecord(value) ? entriesOf(value[list]) : [])
-        known.set(knownBy(list, entry).place, textName(entry) ?? '');
+      for (const entry of isRecord(value) ? listRecordEntries(value[list]) : [])
+        known.set(createKnownEntry(list, entry).place, textName(entry) ?? '');
     names.set(list, known);
     return known;
   };
   const byName: PathOfEntry = (list, segment, entry) => {
     const own = textName(entry);
-    const name = own ?? namesIn(list).get(knownBy(list, entry).place);
+    const name = own ?? namesIn(list).get(createKnownEntry(list, entry).place);
     if (name === undefined) return inList(list, segment, entry);
     // Another entry of the same address has a name of its own.
     const isCounted = own === undefined || segment.startsWith(`${own}#`);
@@ -161,32 +171,32 @@ export function isEntryPath(path: Path): boolean {
 }
 
 /** The path of an entry in the path of something inside it. */
-export function entryOf(path: Path): Path {
+export function findEntryPath(path: Path): Path {
   return path.slice(0, path[0] === 'mcp_servers' ? 2 : 3);
 }
 
 /** The path of a member of an entry: of a server by name, its key is a part of how it authenticates. */
-export function memberPathIn(entry: Path, [member = '', ...inner]: Path): Path {
+export function createMemberPath(entry: Path, [member = '', ...inner]: Path): Path {
   const isKey = entry[0] === 'mcp_servers' && member === 'api_key';
   return [...entry, ...(isKey ? ['auth', 'value'] : [member]), ...inner];
 }
 
 /** The member of an entry that such a path is in. */
-export function memberIn(entry: Path, path: Path): Path {
+export function findEntryMember(entry: Path, path: Path): Path {
   const [member = '', value, ...inner] = path.slice(entry.length);
   const isKey = entry[0] === 'mcp_servers' && member === 'auth' && value === 'value';
   return isKey ? ['api_key', ...inner] : path.slice(entry.length);
 }
 
 /** The entries of some lists of a config, each with the path that plans have for it. */
-export function pathedEntries(
+export function listPathedEntries(
   config: Value | undefined,
   pathOf: PathOfEntry = entryPaths(),
   lists: readonly McpList[] = MCP_LISTS,
 ): readonly { readonly list: McpList; readonly entry: ValueRecord; readonly path: Path }[] {
   return lists.flatMap((list) => {
-    const entries = isRecord(config) ? entriesOf(config[list]) : [];
-    const segments = segmentsIn(list, entries);
+    const entries = isRecord(config) ? listRecordEntries(config[list]) : [];
+    const segments = listPathSegments(list, entries);
     return entries.map((entry, index) => {
       return { list, entry, path: pathOf(list, segments[index] ?? '', entry) };
     });
@@ -194,7 +204,7 @@ export function pathedEntries(
 }
 
 /** The identities of a list as paths name them: a second alike is `#2`. */
-export function segmentsOf(identities: readonly Identity[]): string[] {
+export function numberIdentities(identities: readonly Identity[]): string[] {
   const seen = new IdentityMap<number>();
   return identities.map((identity) => {
     const before = seen.get(identity) ?? 0;
@@ -204,7 +214,7 @@ export function segmentsOf(identities: readonly Identity[]): string[] {
 }
 
 /** The entries of a list: whatever is not a map is none. */
-export function entriesOf(value: Value | undefined): readonly ValueRecord[] {
+export function listRecordEntries(value: Value | undefined): readonly ValueRecord[] {
   return isList(value) ? value.filter(isRecord) : [];
 }
 
@@ -217,21 +227,23 @@ export function isMaskedMember(value: Value): boolean {
 const NOT_SENT_ALONG = new Set(['name', 'url', 'command', 'args']);
 
 /** The members of an entry with a secret that is sent to where the entry leads. */
-export function credentialsOf(entry: ValueRecord): string[] {
+export function listSecretMembers(entry: ValueRecord): string[] {
   return Object.entries(entry).flatMap(([name, value]) =>
-    !NOT_SENT_ALONG.has(name) && secretsIn(value).some((secret) => !secret.isEmpty()) ? [name] : [],
+    !NOT_SENT_ALONG.has(name) && collectSecrets(value).some((secret) => !secret.isEmpty())
+      ? [name]
+      : [],
   );
 }
 
 /** An entry without its masked members: written back, a mask would be stored in place of the secret. */
-export function unmaskedEntry(entry: ValueRecord): ValueRecord {
-  return recordOf(Object.entries(entry).filter(([, value]) => !isMaskedMember(value)));
+export function removeMaskedMembers(entry: ValueRecord): ValueRecord {
+  return createRecord(Object.entries(entry).filter(([, value]) => !isMaskedMember(value)));
 }
 
 /** A config without the masked members of its entries. */
-export function unmaskedConfig(config: ValueRecord): ValueRecord {
-  const unmasked = (item: Value): Value => (isRecord(item) ? unmaskedEntry(item) : item);
-  return recordOf(
+export function removeMaskedFromConfig(config: ValueRecord): ValueRecord {
+  const unmasked = (item: Value): Value => (isRecord(item) ? removeMaskedMembers(item) : item);
+  return createRecord(
     Object.entries(config).map(([name, value]) => [
       name,
       isList(value) ? value.map(unmasked) : value,

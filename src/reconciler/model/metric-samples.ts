@@ -34,7 +34,10 @@ export interface Differences {
 }
 
 /** Those that the last read of a state found. */
-export function differencesOf({ plan, found }: Pick<WatchState, 'plan' | 'found'>): Differences {
+export function countStateDifferences({
+  plan,
+  found,
+}: Pick<WatchState, 'plan' | 'found'>): Differences {
   if (plan !== null) return { changes: countActions(plan.changes), unknown: plan.unknown.length };
   return { changes: {}, unknown: found === 'in-sync' ? 0 : null };
 }
@@ -62,13 +65,13 @@ export function targetSamples(metric: TargetMetric, measured: Measured): readonl
     case 'setpoint_target_failures':
       return single(environment, measured.failures);
     case 'setpoint_target_last_look_timestamp_seconds':
-      return single(environment, seconds(measured.lastRead));
+      return single(environment, toUnixSeconds(measured.lastRead));
     case 'setpoint_target_last_in_sync_timestamp_seconds':
-      return single(environment, seconds(measured.lastInSync));
+      return single(environment, toUnixSeconds(measured.lastInSync));
     case 'setpoint_target_last_apply_timestamp_seconds':
-      return single(environment, seconds(measured.lastApply));
+      return single(environment, toUnixSeconds(measured.lastApply));
     case 'setpoint_target_next_look_timestamp_seconds':
-      return single(environment, seconds(measured.nextRead));
+      return single(environment, toUnixSeconds(measured.nextRead));
     case 'setpoint_target_healing_stopped':
       return single(environment, flag(measured.stopped));
     case 'setpoint_target_flapping':
@@ -129,6 +132,6 @@ function count(value: boolean | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-function seconds(at: string | null | undefined): number | null {
+function toUnixSeconds(at: string | null | undefined): number | null {
   return at === null || at === undefined ? null : Date.parse(at) / 1000;
 }

@@ -1,5 +1,10 @@
 import type { DialectName } from './dialect.ts';
-import { type Definitions, memberNodes, type SchemaNode, variantsOf } from './json-schema.ts';
+import {
+  type Definitions,
+  findMemberNodes,
+  type SchemaNode,
+  listSchemaVariants,
+} from './json-schema.ts';
 import { nativeText } from './native.gen.ts';
 import { isWithin, type Path, samePath } from './path.ts';
 import type { Json, Value } from './value.ts';
@@ -32,7 +37,7 @@ export type KindAt = (path: Path) => Value | undefined;
  * What a schema has at a path; none if it has nothing there. Of a part with variants, those whose own word (`agent_kind`,
  * `condenser_kind`) is the one that applies.
  */
-export function nodesAt(
+export function selectSchemaNodes(
   { properties, $defs }: Pick<NativeSchema, 'properties' | '$defs'>,
   path: Path,
   kindAt: KindAt | null = null,
@@ -41,7 +46,7 @@ export function nodesAt(
   for (const [index, key] of path.entries()) {
     const above = path.slice(0, index);
     const here = kindAt === null ? nodes : nodes.filter((node) => isOfKind(node, above, kindAt));
-    nodes = here.flatMap((node) => memberNodes(node, key, $defs));
+    nodes = here.flatMap((node) => findMemberNodes(node, key, $defs));
   }
   return nodes;
 }
@@ -53,7 +58,7 @@ export function nativeNodes(
   kindAt?: KindAt,
 ): readonly SchemaNode[] {
   const schema = nativeSchema(dialect);
-  return schema === null ? [] : nodesAt(schema, path, kindAt);
+  return schema === null ? [] : selectSchemaNodes(schema, path, kindAt);
 }
 
 /** The definitions that those refer to. */
@@ -62,7 +67,7 @@ export function nativeDefinitions(dialect: DialectName): Definitions {
 }
 
 /** What servers have at a place by themselves; undefined if nothing tells. */
-export function defaultOf(nodes: readonly SchemaNode[]): Value | undefined {
+export function findServerDefault(nodes: readonly SchemaNode[]): Value | undefined {
   return nodes.find((node) => node.default !== undefined)?.default;
 }
 
@@ -90,7 +95,7 @@ export function isOpenMap(nodes: readonly SchemaNode[]): boolean {
 }
 
 /** Whether what is at a path is a secret, of which the server shows at most that it is stored. */
-export function isSecretPlace(nodes: readonly SchemaNode[]): boolean {
+export function isSecretNode(nodes: readonly SchemaNode[]): boolean {
   return nodes.some(({ format }) => format === 'password');
 }
 
@@ -98,7 +103,7 @@ export function isSecretPlace(nodes: readonly SchemaNode[]): boolean {
 export function secretPaths(schema: NativeSchema): Path[] {
   const found = new Map<string, Path>();
   const visit = (node: SchemaNode, path: Path): void => {
-    for (const variant of variantsOf(node, schema.$defs)) {
+    for (const variant of listSchemaVariants(node, schema.$defs)) {
       const { format, additionalProperties: others } = variant;
       const isMap = typeof others === 'object' && others.format === 'password';
       if (format === 'password' || isMap) found.set(path.join('.'), path);
@@ -117,22 +122,22 @@ export function isNativeWord(word: string): boolean {
   words ??= new Set(
     Object.values(allTables()).flatMap(({ properties, $defs }) => [
       ...Object.keys(properties),
-      ...[...Object.values(properties), ...Object.values($defs)].flatMap(wordsIn),
+      ...[...Object.values(properties), ...Object.values($defs)].flatMap(listPropertyNames),
     ]),
   );
   return words.has(word);
 }
 
-function wordsIn(node: SchemaNode): string[] {
+function listPropertyNames(node: SchemaNode): string[] {
   const { properties = {}, anyOf = [], items } = node;
   const inner = [...Object.values(properties), ...anyOf, ...(items === undefined ? [] : [items])];
-  return [...Object.keys(properties), ...inner.flatMap(wordsIn)];
+  return [...Object.keys(properties), ...inner.flatMap(listPropertyNames)];
 }
 
 /** The releases that have a path, in words: `app-server 1.11.0 and agent-server 1.57.0`. Empty if none has it. */
 export function serversWith(path: Path, kindAt?: KindAt): string {
   const names = Object.entries(allTables()).flatMap(([dialect, schema]) =>
-    nodesAt(schema, path, kindAt).length === 0 ? [] : [`${dialect} ${schema.release}`],
+    selectSchemaNodes(schema, path, kindAt).length === 0 ? [] : [`${dialect} ${schema.release}`],
   );
   return names.join(' and ');
 }
@@ -170,17 +175,17 @@ export interface SchemaLock {
 export const OPEN_LOCK: SchemaLock = { releases: [], open: true };
 
 /** What a lock has at a path, of one dialect or of any; none if it has nothing there. References are not in it. */
-export function lockedNodes(
+export function selectLockNodes(
   { releases }: SchemaLock,
   path: Path,
   dialect: DialectName | null = null,
 ): readonly SchemaNode[] {
   return releases
     .filter((one) => dialect === null || one.dialect === dialect)
-    .flatMap(({ members }) => members.flatMap((member) => schemaNodesOf(member, path)));
+    .flatMap(({ members }) => members.flatMap((member) => toSchemaNodes(member, path)));
 }
 
-function schemaNodesOf(member: LockedMember, path: Path): SchemaNode[] {
+function toSchemaNodes(member: LockedMember, path: Path): SchemaNode[] {
   if (samePath(member.path, path)) return [ownNode(member)];
   if (isWithin(path, member.path))
     return member.type === 'object' || member.type === 'array' ? [{}] : [];
@@ -199,7 +204,7 @@ function ownNode({ type, choices, secret, default: otherwise }: LockedMember): S
 }
 
 /** The secrets of a lock, in the servers of one dialect. */
-export function lockedSecrets({ releases }: SchemaLock, dialect: DialectName): readonly Path[] {
+export function listLockSecrets({ releases }: SchemaLock, dialect: DialectName): readonly Path[] {
   return releases
     .filter((one) => one.dialect === dialect)
     .flatMap(({ members }) => members.filter(({ secret }) => secret).map(({ path }) => path));

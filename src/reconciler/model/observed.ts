@@ -13,7 +13,7 @@ export const OBSERVABLE: readonly Resource[] = [
 export const PROFILES = 'profiles';
 
 /** What a name asks for, of one resource or of several. Empty if it is not known. */
-export function observableAt(name: string): readonly Resource[] {
+export function resolveResourceName(name: string): readonly Resource[] {
   return name === PROFILES
     ? OBSERVABLE.filter((one) => one.endsWith(`_${PROFILES}`))
     : OBSERVABLE.filter((one) => one === name);

@@ -3,7 +3,7 @@ import { itemsDeclared } from './collection.ts';
 import { LLM_PROFILES_FORM } from './collection-forms.ts';
 import { isUnmanaged, samePath, type Path } from './path.ts';
 import type { DesiredState, Organization } from './state.ts';
-import { counted } from './wording.ts';
+import { formatCount } from './wording.ts';
 
 /** What belongs to the organisation there: a save of a member's settings is answered as done, and does not store it. Source: behaviour 7. */
 export const OF_ORGANIZATION: ReadonlySet<string> = new Set<
@@ -29,17 +29,17 @@ export function fieldsOfOrganization({ fields, unmanaged }: DesiredState): Desir
 export function organizationName(organization: Organization): string {
   const { personal, name, id } = organization;
   if (personal) return 'a personal workspace';
-  return `the organisation${name === null && id === null ? '' : ` ${sized(organization)}`}`;
+  return `the organisation${name === null && id === null ? '' : ` ${formatOrganizationSize(organization)}`}`;
 }
 
-function sized({ name, id, members }: Organization): string {
-  return `${name ?? id ?? 'not told'}${members === null ? '' : ` (${counted(members, 'member')})`}`;
+function formatOrganizationSize({ name, id, members }: Organization): string {
+  return `${name ?? id ?? 'not told'}${members === null ? '' : ` (${formatCount(members, 'member')})`}`;
 }
 
 /** Which organisation, whose key, which role: one line. */
 export function organizationText(organization: Organization): string {
   const { personal, role, key } = organization;
-  const where = personal ? 'a personal workspace' : sized(organization);
+  const where = personal ? 'a personal workspace' : formatOrganizationSize(organization);
   const name = key.name === null ? 'key' : `key ${JSON.stringify(key.name)}`;
   const owner = key.user === null ? ', owner not told' : ` of user ${key.user}`;
   const bound = key.bound === false ? ', which follows where its owner switches to' : '';

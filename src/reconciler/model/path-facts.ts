@@ -59,20 +59,20 @@ export function eachFacts(member: MemberFacts): MemberFacts {
 }
 
 /** The type of a path: an item of a block, or the settings. */
-function startOf(path: Path): readonly [type: string, path: Path] {
+function findPathType(path: Path): readonly [type: string, path: Path] {
   const [first = ''] = path;
-  return memberFacts('File', first) === FREE ? ['Settings', placeOf(path)] : ['File', path];
+  return memberFacts('File', first) === FREE ? ['Settings', toNativePlace(path)] : ['File', path];
 }
 
 /** A path with the native place of a field, if later servers have one. Lists of mcp servers stay. */
-function placeOf(path: Path): Path {
+function toNativePlace(path: Path): Path {
   const [name = '', ...rest] = path;
   const field = fieldNamed(name);
   return field === undefined || name === 'mcp_config' ? path : [...field.place, ...rest];
 }
 
 /** What is known of each part of a path, from the first on. */
-function chainOf([start, path]: readonly [string, Path]): readonly MemberFacts[] {
+function listPathFacts([start, path]: readonly [string, Path]): readonly MemberFacts[] {
   const chain: MemberFacts[] = [];
   let above: MemberFacts = { type: start };
   for (const key of path) {
@@ -83,16 +83,16 @@ function chainOf([start, path]: readonly [string, Path]): readonly MemberFacts[]
 }
 
 /** What is known of a place, whichever way its path is spelled. What is inside a place shares what is known of it. */
-export function factsAt(path: Path): Facts {
-  const [start, place] = startOf(path);
-  const chain = chainOf([start, place]);
+export function findPathFacts(path: Path): Facts {
+  const [start, place] = findPathType(path);
+  const chain = listPathFacts([start, place]);
   const own = chain.at(-1) ?? FREE;
   const code = chain.flatMap(({ runs }) => runs ?? []);
   return {
     secret: chain.some(({ secret }) => secret === true),
     runs: code.length === 0 ? null : { what: '', replaced: false, ...Object.assign({}, ...code) },
     safety: own.safety ?? null,
-    address: addressAt(own, start, place),
+    address: resolveAddress(own, start, place),
     names: own.names === true ? 'shown' : 'judged',
     item: own.item ?? null,
     use: useOf(chain),
@@ -114,7 +114,7 @@ function useOf(chain: readonly MemberFacts[]): TextUse {
   return ONE_LINE.has(shows) ? 'name' : 'free';
 }
 
-function addressAt({ address }: MemberFacts, start: string, place: Path): Address | null {
+function resolveAddress({ address }: MemberFacts, start: string, place: Path): Address | null {
   if (address === undefined || address === null) return null;
   const at = (relative: string): Path => {
     const up = relative.split('../').length - 1;
@@ -122,7 +122,8 @@ function addressAt({ address }: MemberFacts, start: string, place: Path): Addres
     return [...place.slice(0, place.length - 1 - up), ...inner];
   };
   // Not every type around one has what its members name.
-  const isThere = (path: Path): boolean => chainOf([start, path.slice(0, -1)]).at(-1) !== FREE;
+  const isThere = (path: Path): boolean =>
+    listPathFacts([start, path.slice(0, -1)]).at(-1) !== FREE;
   const sends = address.sends.map((group) => group.split('|').map(at).filter(isThere));
   const { by, former = false } = address;
   return { by: by === 'model' ? 'model' : 'url', sends, former };
@@ -136,7 +137,7 @@ export function normalPath(path: Path): Path {
   const [name = '', ...rest] = path;
   if (name === 'mcp_servers') return [...NATIVE_SERVERS, ...rest];
   if (name === 'marketplaces') return ['registered_marketplaces', ...rest];
-  if (name !== 'mcp_config') return placeOf(path);
+  if (name !== 'mcp_config') return toNativePlace(path);
   return [...NATIVE_SERVERS, ...(isMcpList(rest[0]) ? rest.slice(1) : rest)];
 }
 
@@ -146,28 +147,28 @@ export function normalPath(path: Path): Path {
  */
 export function placesWithin(path: Path): readonly Path[] {
   const whole = normalPath(path);
-  const [start] = startOf(whole);
-  const chain = chainOf([start, whole]);
+  const [start] = findPathType(whole);
+  const chain = listPathFacts([start, whole]);
   const isEntry = start === 'Settings' && chain.slice(0, -1).some(({ many }) => many === true);
-  return isEntry ? [] : placesIn(chain.at(-1) ?? FREE, whole);
+  return isEntry ? [] : listRelevantPlaces(chain.at(-1) ?? FREE, whole);
 }
 
-function placesIn({ type, many = false }: MemberFacts, above: Path): readonly Path[] {
+function listRelevantPlaces({ type, many = false }: MemberFacts, above: Path): readonly Path[] {
   if (many || type === undefined) return [];
   return Object.entries(TYPES[type] ?? {}).flatMap(([name, member]) => {
     const path = [...above, name];
     const { secret, runs, safety, address } = member;
     const isJudged = secret === true || (runs ?? safety ?? address ?? null) !== null;
-    return [...(isJudged ? [path] : []), ...placesIn(member, path)];
+    return [...(isJudged ? [path] : []), ...listRelevantPlaces(member, path)];
   });
 }
 
 /** A path as far as it may be shown: free JSON may have a secret for a key. */
-export function shownPath(path: Path): Path {
+export function maskFreeKeys(path: Path): Path {
   const hidden = path.findIndex(
     (name, index) =>
       (isSecretText(name) || holdsSecretText(name)) &&
-      factsAt(path.slice(0, index)).names === 'judged',
+      findPathFacts(path.slice(0, index)).names === 'judged',
   );
   return hidden < 1 ? path : path.slice(0, hidden);
 }

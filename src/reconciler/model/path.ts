@@ -62,15 +62,15 @@ function unquote(text: string): string | null {
 }
 
 /** A key for maps: the same for the same path, and for no other. */
-export function pathKey(path: Path): string {
+export function formatPathKey(path: Path): string {
   return JSON.stringify(path);
 }
 
 /** The keys of each list of paths, made once: a list is searched for every path of an answer. */
 const KEYS = new WeakMap<readonly Path[], ReadonlySet<string>>();
 
-function keysOf(paths: readonly Path[]): ReadonlySet<string> {
-  const known = KEYS.get(paths) ?? new Set(paths.map(pathKey));
+function toPathKeys(paths: readonly Path[]): ReadonlySet<string> {
+  const known = KEYS.get(paths) ?? new Set(paths.map(formatPathKey));
   KEYS.set(paths, known);
   return known;
 }
@@ -83,12 +83,12 @@ export function firstAlike(path: Path): Path {
 /** Whether a path is unmanaged: it is listed, or a path above it is, or, for a second entry alike, the first. */
 export function isUnmanaged(unmanaged: readonly Path[], path: Path): boolean {
   if (unmanaged.length === 0) return false;
-  const keys = keysOf(unmanaged);
+  const keys = toPathKeys(unmanaged);
   const first = firstAlike(path);
   return (
-    keys.has(pathKey(first)) ||
+    keys.has(formatPathKey(first)) ||
     Array.from({ length: path.length + 1 }, (_, index) => path.slice(0, index)).some((above) =>
-      keys.has(pathKey(above)),
+      keys.has(formatPathKey(above)),
     )
   );
 }

@@ -48,7 +48,7 @@ export type ActionCounts = Readonly<Record<Action, number>>;
 /** All verbs, in the order in which sentences count them. */
 export const ACTIONS = Object.keys(VERBS) as readonly Action[];
 
-export function effectOf(action: Action): Effect {
+export function findActionEffect(action: Action): Effect {
   return VERBS[action].effect;
 }
 
@@ -58,24 +58,24 @@ export function isRename({ action }: { readonly action: Action }): boolean {
 }
 
 /** `started`; null if a change of this kind is told by its reason. */
-export function participleOf(action: Action): string | null {
+export function findActionParticiple(action: Action): string | null {
   const verb: Verb = VERBS[action];
   return verb.told?.done ?? null;
 }
 
 /** What a change of this kind is about, one or several of it; null if it is told by its path. */
-export function nounOf(action: Action, count = 1): string | null {
+export function formatActionNoun(action: Action, count = 1): string | null {
   const verb: Verb = VERBS[action];
   return verb.told?.nouns[count === 1 ? 0 : 1] ?? null;
 }
 
 /** What an outcome has of the id that the service gave to what a change started; nothing if there is none. */
-export function startedAs(id: string | undefined): StartedMember {
+export function createStartMember(id: string | undefined): StartedMember {
   return id === undefined ? {} : { sandbox: id };
 }
 
 /** The id of what a change started; null if it started nothing. */
-export function startedId({ sandbox }: StartedMember): string | null {
+export function findStartId({ sandbox }: StartedMember): string | null {
   return sandbox ?? null;
 }
 
@@ -211,20 +211,20 @@ export interface PartPlan<Work = unknown> extends Comparison {
 export type Plan = readonly PartPlan[];
 
 /** Every change of a plan in the order in which they are made. */
-export function changesOf(plan: Plan): Change[] {
+export function listPlanChanges(plan: Plan): Change[] {
   return plan.flatMap(({ changes }) => changes);
 }
 
-export function unmanagedOf(plan: Plan): Path[] {
+export function listUnmanagedPlanPaths(plan: Plan): Path[] {
   return plan.flatMap(({ unmanaged }) => unmanaged);
 }
 
 /** Everything that could not be compared. */
-export function unknownOf(plan: Plan): Unknown[] {
+export function listPlanUnknowns(plan: Plan): Unknown[] {
   return plan.flatMap(({ unknown }) => unknown);
 }
 
-export function warningsOf(plan: Plan): Warning[] {
+export function listPlanWarnings(plan: Plan): Warning[] {
   return plan.flatMap(partWarnings);
 }
 
@@ -238,7 +238,7 @@ export function partWarnings({ unmet, warnings }: Pick<PartPlan, 'unmet' | 'warn
   return [...unavailable, ...warnings];
 }
 
-export function unmetOf(plan: Plan): Unmet[] {
+export function listPlanUnmet(plan: Plan): Unmet[] {
   return plan.flatMap(({ unmet }) => unmet);
 }
 
@@ -320,7 +320,9 @@ export interface Merged {
 export type PlanHead = Omit<PlanDocument, 'environments' | keyof PlanTail>;
 export type PlanTail = Pick<PlanDocument, 'run' | 'summary'>;
 
-const BY_ID: ReadonlySet<string | null> = new Set(ACTIONS.map((action) => nounOf(action)));
+const BY_ID: ReadonlySet<string | null> = new Set(
+  ACTIONS.map((action) => formatActionNoun(action)),
+);
 
 /** Whether a change is about what the service names by an id. The changes of other resources are about paths of the settings file. */
 export function isById({ resource }: Pick<Change, 'resource'>): boolean {
@@ -328,7 +330,7 @@ export function isById({ resource }: Pick<Change, 'resource'>): boolean {
 }
 
 /** The name of a change: a path as flags take it, or a noun and an ID; `new NOUN #1 (SPEC)` before it has one. */
-export function changeName(change: Pick<Change, 'resource' | 'path'>): string {
+export function formatChangeName(change: Pick<Change, 'resource' | 'path'>): string {
   const { resource, path } = change;
   if (!isById(change)) return formatPath(path);
   const [first = '', number] = path;
@@ -399,7 +401,7 @@ export interface Summary<V extends Verdict = Verdict> extends ActionCounts {
 export type PlanSummary = Summary<PlanVerdict>;
 
 /** A plan as a look for drift tells it: what only follows from other changes is no difference. */
-export function differencesOf(environment: EnvironmentPlan): EnvironmentPlan {
+export function omitImpliedChanges(environment: EnvironmentPlan): EnvironmentPlan {
   const { changes, digests } = environment;
   const differs = changes.map(({ consequence }) => consequence !== true);
   if (!differs.includes(false)) return environment;

@@ -85,7 +85,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
  * rendered. What is free text, a path, a key or a value is masked; the vocabulary of documents, and names of the schema in
  * paths, stay.
  */
-export function redacted<D>(document: D, redactor: Redactor): D {
+export function redactDocument<D>(document: D, redactor: Redactor): D {
   return part(document as Part, '', redactor) as D;
 }
 
@@ -95,16 +95,20 @@ function part(value: Part, key: string, redactor: Redactor): Part {
   if (VALUES.has(key)) return jsonPart(value, redactor);
   if (typeof value === 'string') return textPart(value, key, redactor);
   if (typeof value !== 'object') return value;
-  if (!isList(value)) return recordPart(value, redactor);
+  if (!isRedactableList(value)) return recordPart(value, redactor);
   if (key === 'path') return pathPart(value, redactor);
-  if (COLLECTIONS.has(key)) return mappedList(value, (item) => listedPart(item, redactor));
+  if (COLLECTIONS.has(key)) return mapChangedList(value, (item) => redactListItem(item, redactor));
   const inner = key === 'unmanaged' ? 'path' : key;
-  return mappedList(value, (item) => part(item, isList(item) ? inner : key, redactor) ?? null);
+  return mapChangedList(
+    value,
+    (item) => part(item, isRedactableList(item) ? inner : key, redactor) ?? null,
+  );
 }
 
 /** An item that a service lists: its name is the service's text, and may be a value that somebody put in the wrong place. */
-function listedPart(item: Json, redactor: Redactor): Json {
-  if (typeof item !== 'object' || item === null || isList(item)) return jsonPart(item, redactor);
+function redactListItem(item: Json, redactor: Redactor): Json {
+  if (typeof item !== 'object' || item === null || isRedactableList(item))
+    return jsonPart(item, redactor);
   return Object.fromEntries(
     Object.entries(item).map(([name, value]) => [name, jsonPart(value, redactor)]),
   );
@@ -129,7 +133,7 @@ function recordPart(record: JsonRecord, redactor: Redactor): JsonRecord {
 }
 
 function memberPart(record: JsonRecord, name: string, member: Json, redactor: Redactor): Part {
-  if (name !== 'path' || !isList(member)) return part(member, name, redactor);
+  if (name !== 'path' || !isRedactableList(member)) return part(member, name, redactor);
   // A person wrote the path of an explanation; outside of the settings it leads to what only the file has.
   if (record['kind'] === 'explanation' && record['part'] !== 'settings') return member;
   const noun = record['resource'];
@@ -138,7 +142,7 @@ function memberPart(record: JsonRecord, name: string, member: Json, redactor: Re
     : pathPart(member, redactor);
 }
 
-function mappedList(
+function mapChangedList(
   list: readonly Json[],
   shown: (item: Json, index: number) => Json,
 ): readonly Json[] {
@@ -149,7 +153,7 @@ function mappedList(
 /** The path of what a service names by an id: the id; before it is started its spec, or `default`, and a number. */
 function idPath(path: readonly Json[], redactor: Redactor): readonly Json[] {
   const segments = path.map(String);
-  return mappedList(path, (segment, index) => {
+  return mapChangedList(path, (segment, index) => {
     const text = segments[index] ?? '';
     const word = path.length === 2 && (index === 1 ? /^#\d+$/.test(text) : text === 'default');
     return word ? segment : redactor.text(text);
@@ -158,7 +162,7 @@ function idPath(path: readonly Json[], redactor: Redactor): readonly Json[] {
 
 function pathPart(path: readonly Json[], redactor: Redactor): readonly Json[] {
   const segments = path.map(String);
-  return mappedList(path, (segment, index) =>
+  return mapChangedList(path, (segment, index) =>
     isStructural(segments, index) ? segment : redactor.text(segments[index] ?? ''),
   );
 }
@@ -200,7 +204,7 @@ function jsonPart(value: Json, redactor: Redactor): Json {
   if (typeof value === 'string') return redactor.text(value);
   if (typeof value === 'number') return redactor.number(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (isList(value)) return mappedList(value, (item) => jsonPart(item, redactor));
+  if (isRedactableList(value)) return mapChangedList(value, (item) => jsonPart(item, redactor));
   const alike = new Map<string, number>();
   const members = Object.entries(value).map(([key, member]) => {
     const shown = jsonPart(member, redactor);
@@ -214,6 +218,6 @@ function jsonPart(value: Json, redactor: Redactor): Json {
   return same ? value : Object.fromEntries(members);
 }
 
-function isList(value: Part): value is readonly Json[] {
+function isRedactableList(value: Part): value is readonly Json[] {
   return Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { Matcher, united, type Span } from './matcher.ts';
+import { Matcher, mergeSpans, type Span } from './matcher.ts';
 import { MASK, type Secret } from './secret.ts';
 import { withoutUrlSecrets, addressParts } from './address.ts';
 import { inspect } from 'node:util';
@@ -38,7 +38,7 @@ export class SharedValues {
   spans(low: string): readonly Span[] {
     const [young, old] = [this.#young.inside.spans(low), this.#old.inside.spans(low)];
     if (old.length === 0 || young.length === 0) return old.length === 0 ? young : old;
-    return united([...young, ...old].toSorted(([a], [b]) => a - b));
+    return mergeSpans([...young, ...old].toSorted(([a], [b]) => a - b));
   }
 
   hasNumber(number: number): boolean {
@@ -55,7 +55,8 @@ class Values {
   add(value: string): void {
     this.known.add(value);
     this.characters += value.length;
-    for (const form of formsOf(value).inside) if (!MASKED.includes(form)) this.inside.add(form);
+    for (const form of listSecretForms(value).inside)
+      if (!MASKED.includes(form)) this.inside.add(form);
     const number = Number(value);
     if (!Number.isNaN(number)) this.numbers.add(number);
   }
@@ -63,7 +64,7 @@ class Values {
 
 /** Whether a value is found only as the whole of a text: it is short, or the mask holds it. */
 function isShort(value: string): boolean {
-  return value.length < SHORTEST_INSIDE || MASKED.includes(folded(value));
+  return value.length < SHORTEST_INSIDE || MASKED.includes(foldCase(value));
 }
 
 /**
@@ -87,13 +88,13 @@ export class Redactor {
 
   /** Adds a value, and the text of the file that it is the whole of; null if it is a part, or not known. */
   add(value: string, ref: string | null): void {
-    if (value.trim() === '' || folded(value) === MASKED) return;
+    if (value.trim() === '' || foldCase(value) === MASKED) return;
     const known = this.#values.get(value);
     if (known !== undefined && (ref === null || ref === known)) return;
     this.#values.set(value, ref);
     this.#refs = null;
     this.#shared.add(value);
-    if (isShort(value)) for (const form of formsOf(value).whole) this.#short.add(form);
+    if (isShort(value)) for (const form of listSecretForms(value).whole) this.#short.add(form);
     const number = Number(value);
     if (!Number.isNaN(number)) this.#numbers.add(number);
   }
@@ -107,16 +108,16 @@ export class Redactor {
 
   text(text: string): string {
     if (text === '' || text === MASK) return text;
-    const low = folded(text);
+    const low = foldCase(text);
     const spans = this.#spans(low);
     const [first] = spans;
     if (first !== undefined && first[0] === 0 && first[1] === low.length) return MASK;
-    return withoutUrlSecrets(replaced(text, spans));
+    return withoutUrlSecrets(replaceSpans(text, spans));
   }
 
   /** Whether a text is, or holds, such a value. */
   holds(text: string): boolean {
-    return this.#spans(folded(text)).length > 0;
+    return this.#spans(foldCase(text)).length > 0;
   }
 
   /** A number of a document; the mask if it is such a value. */
@@ -128,8 +129,8 @@ export class Redactor {
   reference(text: string): string {
     const shown = this.text(text);
     if (shown === text || this.#values.size === 0) return shown;
-    this.#refs ??= refsOf(this.#values);
-    return this.#refs.get(folded(text)) ?? shown;
+    this.#refs ??= indexSecretForms(this.#values);
+    return this.#refs.get(foldCase(text)) ?? shown;
   }
 
   #spans(low: string): readonly (readonly [number, number])[] {
@@ -143,15 +144,18 @@ export class Redactor {
   }
 }
 
-function refsOf(values: ReadonlyMap<string, string | null>): ReadonlyMap<string, string | null> {
+function indexSecretForms(
+  values: ReadonlyMap<string, string | null>,
+): ReadonlyMap<string, string | null> {
   const refs = new Map<string, string | null>();
-  for (const [value, ref] of values) for (const form of formsOf(value).whole) refs.set(form, ref);
+  for (const [value, ref] of values)
+    for (const form of listSecretForms(value).whole) refs.set(form, ref);
   return refs;
 }
 
-const MASKED = folded(MASK);
+const MASKED = foldCase(MASK);
 
-function replaced(text: string, spans: readonly (readonly [number, number])[]): string {
+function replaceSpans(text: string, spans: readonly (readonly [number, number])[]): string {
   if (spans.length === 0) return text;
   let shown = '';
   let from = 0;
@@ -174,24 +178,24 @@ export interface Forms {
 }
 
 /** The forms in which a value has been seen to get out: as it is, escaped and encoded, its lines, and the texts of a JSON value. */
-export function formsOf(value: string): Forms {
+export function listSecretForms(value: string): Forms {
   const whole = new Set<string>();
   const inside = new Set<string>();
   for (const part of [value, ...visibleParts(value)]) {
     const long = part.length >= SHORTEST_INSIDE;
     if (part !== value && !long) continue;
     for (const form of texts(part)) {
-      const low = folded(form);
+      const low = foldCase(form);
       whole.add(low);
       if (low.length >= SHORTEST_INSIDE && long) inside.add(low);
     }
-    if (long) for (const form of bytes(part)) inside.add(folded(form));
+    if (long) for (const form of listByteEncodings(part)) inside.add(foldCase(form));
   }
   return { whole, inside };
 }
 
 /** In one case, unit by unit, so that positions stay the same. */
-export function folded(text: string): string {
+export function foldCase(text: string): string {
   if (/^[\u0000-\u007F]*$/.test(text)) return text.toLowerCase();
   let low = '';
   for (let index = 0; index < text.length; index += 1) {
@@ -206,15 +210,16 @@ function visibleParts(value: string): string[] {
   const trimmed = value.trim();
   const parts = trimmed === value ? [] : [trimmed];
   if (/[\r\n]/.test(trimmed)) parts.push(...trimmed.split(/[\r\n]+/).map((line) => line.trim()));
-  if (ADDRESS.test(trimmed)) parts.push(...addressIn(trimmed));
-  if (/^[[{]/.test(trimmed) && trimmed.length <= LONGEST_JSON) parts.push(...leavesOf(trimmed));
+  if (ADDRESS.test(trimmed)) parts.push(...listAddressSecrets(trimmed));
+  if (/^[[{]/.test(trimmed) && trimmed.length <= LONGEST_JSON)
+    parts.push(...listJsonLeaves(trimmed));
   return parts;
 }
 
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 /** Of an address: itself without what must not be shown, its password, the values of its query, and ids in its path. */
-function addressIn(address: string): string[] {
+function listAddressSecrets(address: string): string[] {
   const { prefix, userinfo, body, tail } = addressParts(address);
   const [, ...segments] = body.split('/');
   const bare = `${prefix}${body}`.replace(/\/{1,8}$/, '');
@@ -224,10 +229,10 @@ function addressIn(address: string): string[] {
     ...tail.split(/[?#&;]/).map((pair) => pair.slice(pair.indexOf('=') + 1)),
     ...segments.filter((segment) => /\d/.test(segment)),
   ];
-  return [...(segments.length > 0 ? [bare] : []), ...secrets.flatMap(decoded)];
+  return [...(segments.length > 0 ? [bare] : []), ...secrets.flatMap(decodePercent)];
 }
 
-function decoded(text: string): string[] {
+function decodePercent(text: string): string[] {
   try {
     return [text, decodeURIComponent(text)];
   } catch {
@@ -236,7 +241,7 @@ function decoded(text: string): string[] {
   }
 }
 
-function leavesOf(text: string): string[] {
+function listJsonLeaves(text: string): string[] {
   const leaves: string[] = [];
   const open: unknown[] = [];
   try {
@@ -256,7 +261,7 @@ function texts(value: string): string[] {
   const cased = [value, value.toUpperCase(), value.toLowerCase()];
   if (/^[A-Za-z\d_.-]*$/.test(value)) return cased;
   const json = JSON.stringify(value).slice(1, -1);
-  const ascii = json.replaceAll(/[^ -~]/g, unicode);
+  const ascii = json.replaceAll(/[^ -~]/g, escapeCodeUnit);
   const html = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const quoted = html.replaceAll('"', '&quot;');
   return [
@@ -264,7 +269,7 @@ function texts(value: string): string[] {
     json,
     ascii,
     json.replaceAll('/', String.raw`\/`),
-    ascii.replaceAll(/[<>&]/g, unicode),
+    ascii.replaceAll(/[<>&]/g, escapeCodeUnit),
     JSON.stringify(json).slice(1, -1),
     JSON.stringify(ascii).slice(1, -1),
     percent(value, encodeURI),
@@ -285,7 +290,7 @@ function percent(value: string, encode: (text: string) => string): string {
   return encode(value.replaceAll(/[\uD800-\uDFFF]/gu, '\uFFFD'));
 }
 
-function unicode(char: string): string {
+function escapeCodeUnit(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
@@ -293,7 +298,7 @@ function unicode(char: string): string {
 const SHORTEST_BASE64 = 8;
 
 /** Hexadecimal, and base64 wherever in a longer text the value begins. */
-function bytes(value: string): string[] {
+function listByteEncodings(value: string): string[] {
   const raw = Buffer.from(value);
   const forms = [raw.toString('hex')];
   for (const shift of [0, 1, 2]) {

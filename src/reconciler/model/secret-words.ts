@@ -1,6 +1,6 @@
 import { isSensitiveUrl } from './address.ts';
 import { MASK, Secret } from './secret.ts';
-import { secretsIn, type Value } from './value.ts';
+import { collectSecrets, type Value } from './value.ts';
 
 /** Words that contain one of the others and do not mean a secret. */
 const INNOCENT =
@@ -22,12 +22,12 @@ const MOST_JUDGED = 1000;
 export function isSensitiveName(name: string): boolean {
   const known = JUDGED.get(name);
   if (known !== undefined) return known;
-  const sensitive = judged(name);
+  const sensitive = hasSecretWords(name);
   if (JUDGED.size < MOST_JUDGED) JUDGED.set(name, sensitive);
   return sensitive;
 }
 
-function judged(name: string): boolean {
+function hasSecretWords(name: string): boolean {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
     .replaceAll(/[^A-Za-z\d]+/g, '_')
@@ -89,7 +89,7 @@ export function speaksOfSecrets(text: string): boolean {
  * An argument of the committed file as documents show it. A literal there is no secret, so that only what its flag or its own
  * form shows is one is masked.
  */
-export function shownArgument(argument: string, before: string | null): string {
+export function maskProgramArgument(argument: string, before: string | null): string {
   const open = partBefore(argument, before, saysSecret);
   return open === null ? argument : open + MASK;
 }
@@ -98,12 +98,12 @@ export function shownArgument(argument: string, before: string | null): string {
 export function commandHoldsSecret(command: string): boolean {
   const words = command.split(/[\s"'`;|&()]+/);
   return words.some(
-    (word, index) => word !== '' && shownArgument(word, words[index - 1] ?? null) !== word,
+    (word, index) => word !== '' && maskProgramArgument(word, words[index - 1] ?? null) !== word,
   );
 }
 
 /** The same for a variable of the committed file. */
-export function shownVariable(name: string, text: string): string {
+export function maskProgramVariable(name: string, text: string): string {
   return text !== '' && (isSensitiveName(name) || saysSecret(text)) ? MASK : text;
 }
 
@@ -170,11 +170,11 @@ export function isMaskedName(text: string): boolean {
  * Whether a value is a secret of which the service showed a mask. The value of a reference is one only as a whole: inside a key of
  * one's own the words and signs of a mask mean nothing.
  */
-export function isMasked(value: Value | undefined): boolean {
+export function isMaskedSecret(value: Value | undefined): boolean {
   return value instanceof Secret && value.fits(value.ref === null ? holdsMaskText : looksLikeMask);
 }
 
 /** Whether a value is a mask, or holds one. */
 export function holdsMask(value: Value | undefined): boolean {
-  return secretsIn(value).some(isMasked);
+  return collectSecrets(value).some(isMaskedSecret);
 }

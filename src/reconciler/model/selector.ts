@@ -68,7 +68,7 @@ class Tokens {
 
   /** The same as a message names it. */
   get found(): string {
-    return this.next === null ? 'the end' : (quoted(this.next) ?? 'a long word');
+    return this.next === null ? 'the end' : (quoteShortText(this.next) ?? 'a long word');
   }
 
   /** Takes the next token if it is this one. */
@@ -87,36 +87,46 @@ class Tokens {
   }
 
   problem(what: string, hint = EXAMPLES): Error {
-    const selector = ['The selector', ...[quoted(this.#text) ?? []].flat()].join(' ');
+    const selector = ['The selector', ...[quoteShortText(this.#text) ?? []].flat()].join(' ');
     return usageError(`${selector} is not valid: ${what}.`, hint);
   }
 }
 
-function quoted(text: string): string | null {
+function quoteShortText(text: string): string | null {
   return text.length <= LONGEST ? JSON.stringify(text) : null;
 }
 
 function requirement(tokens: Tokens): Requirement {
-  if (tokens.take('!')) return ended(tokens, { operator: 'absent', key: keyFrom(tokens) });
-  const key = keyFrom(tokens);
+  if (tokens.take('!'))
+    return requireEnd(tokens, { operator: 'absent', key: readSelectorKey(tokens) });
+  const key = readSelectorKey(tokens);
   if (tokens.take('=') || tokens.take('=='))
-    return ended(tokens, { operator: 'in', key, values: new Set([valueFrom(tokens)]) });
+    return requireEnd(tokens, {
+      operator: 'in',
+      key,
+      values: new Set([readSelectorValue(tokens)]),
+    });
   if (tokens.take('!='))
-    return ended(tokens, { operator: 'notin', key, values: new Set([valueFrom(tokens)]) });
+    return requireEnd(tokens, {
+      operator: 'notin',
+      key,
+      values: new Set([readSelectorValue(tokens)]),
+    });
   for (const operator of ['in', 'notin'] as const) {
-    if (tokens.take(operator)) return ended(tokens, { operator, key, values: listFrom(tokens) });
+    if (tokens.take(operator))
+      return requireEnd(tokens, { operator, key, values: readSelectorValues(tokens) });
   }
   if (tokens.next === '<' || tokens.next === '>')
     throw tokens.problem(`values are text, and ${tokens.next} compares numbers`);
-  return ended(tokens, { operator: 'exists', key }, '=, !=, in, notin or a comma');
+  return requireEnd(tokens, { operator: 'exists', key }, '=, !=, in, notin or a comma');
 }
 
-function ended(tokens: Tokens, complete: Requirement, expected = 'a comma'): Requirement {
+function requireEnd(tokens: Tokens, complete: Requirement, expected = 'a comma'): Requirement {
   if (tokens.next === null || tokens.next === ',') return complete;
   throw tokens.problem(`${expected} is missing before ${tokens.found}`);
 }
 
-function keyFrom(tokens: Tokens): string {
+function readSelectorKey(tokens: Tokens): string {
   const { found } = tokens;
   const key = tokens.word();
   if (key === null) throw tokens.problem(`a key is missing before ${found}`);
@@ -125,17 +135,17 @@ function keyFrom(tokens: Tokens): string {
 }
 
 /** A value. At a comma, a bracket or the end it is empty. */
-function valueFrom(tokens: Tokens): string {
+function readSelectorValue(tokens: Tokens): string {
   const { found } = tokens;
   const value = tokens.word() ?? '';
   if (isLabelValue(value)) return value;
   throw tokens.problem(`${found} is not a value`, `A value has ${VALUE_FORM}.`);
 }
 
-function listFrom(tokens: Tokens): ReadonlySet<string> {
+function readSelectorValues(tokens: Tokens): ReadonlySet<string> {
   if (!tokens.take('(')) throw tokens.problem(`( is missing before ${tokens.found}`);
   const values = new Set<string>();
-  do values.add(valueFrom(tokens));
+  do values.add(readSelectorValue(tokens));
   while (tokens.take(','));
   if (tokens.take(')')) return values;
   throw tokens.problem(`a comma or ) is missing before ${tokens.found}`);

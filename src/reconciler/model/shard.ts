@@ -12,7 +12,7 @@ export const MOST_SHARDS = 1000;
  * between them. docs/guides/shards.md specifies the weight for other tools, so that it never changes.
  */
 export function isInShard(name: string, { index, count }: Shard): boolean {
-  const named = new TextEncoder().encode(`${name}/`).reduce(step, BASIS);
+  const named = new TextEncoder().encode(`${name}/`).reduce(hashByte, BASIS);
   const own = weight(named, index);
   for (let other = 0; other < count; other += 1) {
     if (other === index) continue;
@@ -24,26 +24,26 @@ export function isInShard(name: string, { index, count }: Shard): boolean {
 
 /** A number from 0 to 1 for a name, the same at each start: names that are alike are spread as any others. */
 export function placeOfName(name: string): number {
-  return mixed(new TextEncoder().encode(name).reduce(step, BASIS)) / 2 ** 32;
+  return mixHash(new TextEncoder().encode(name).reduce(hashByte, BASIS)) / 2 ** 32;
 }
 
 /** The weight of a shard for a name whose hash, with a slash behind it, is `named`: 32 bits. */
 function weight(named: number, index: number): number {
   let hash = named;
-  for (const digit of String(index)) hash = step(hash, digit.charCodeAt(0));
-  return mixed(hash);
+  for (const digit of String(index)) hash = hashByte(hash, digit.charCodeAt(0));
+  return mixHash(hash);
 }
 
 const BASIS = 0x811c9dc5;
 const PRIME = 0x01000193;
 
 /** FNV-1a of 32 bits: the hash with one byte more. */
-function step(hash: number, byte: number): number {
+function hashByte(hash: number, byte: number): number {
   return Math.imul(hash ^ byte, PRIME);
 }
 
 /** What ends MurmurHash3: without it, names that are alike would stay together. */
-function mixed(hash: number): number {
+function mixHash(hash: number): number {
   let mixing = hash ^ (hash >>> 16);
   mixing = Math.imul(mixing, 0x85ebca6b);
   mixing = Math.imul(mixing ^ (mixing >>> 13), 0xc2b2ae35);

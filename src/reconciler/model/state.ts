@@ -99,7 +99,7 @@ export interface DesiredState {
 }
 
 /** What a block declares item by item, as the block itself made it. */
-export function declaredItems(
+export function listBlockItems(
   { items }: Pick<DesiredState, 'items'>,
   block: string,
 ): readonly DeclaredItem[] {
@@ -194,13 +194,15 @@ export interface Spoken {
 }
 
 /** The mcp servers that a file declares, in a block of their own or in the settings; undefined if it declares none. */
-export function serversIn({ fields }: Pick<DesiredState, 'fields'>): DesiredField | undefined {
+export function findDeclaredServers({
+  fields,
+}: Pick<DesiredState, 'fields'>): DesiredField | undefined {
   return fields.find(({ field }) => field.name === 'mcp_config');
 }
 
 export const NOT_OBSERVED: Spoken = { dialect: null, release: null };
 
-export function spokenBy({ dialect, release }: ObservedState): Spoken {
+export function describeDialectVersion({ dialect, release }: ObservedState): Spoken {
   return { dialect: dialect.name, release };
 }
 

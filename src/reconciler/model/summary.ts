@@ -1,6 +1,6 @@
 import {
   countActions,
-  effectOf,
+  findActionEffect,
   type Action,
   type Attention,
   type EnvironmentPlan,
@@ -10,9 +10,9 @@ import {
 } from './plan.ts';
 import { ERRORS, errorGravity, type ErrorCode, type ErrorReport } from './error.ts';
 import type { EnvironmentOutcome, OutcomeDocument, OutcomeSummary } from './outcome.ts';
-import { unchangedOf } from './uncompared.ts';
+import { listUncomparedRest } from './uncompared.ts';
 import {
-  isFailure,
+  isFailureVerdict,
   needsAttention,
   OUTCOME_VERDICTS,
   outcomeVerdict,
@@ -62,25 +62,25 @@ export function planAttention(
   environment: EnvironmentPlan,
   strict = false,
 ): Attention<PlanVerdict> {
-  return attentionOf(environment, planVerdict(environment, strict), environment.changes);
+  return computeAttention(environment, planVerdict(environment, strict), environment.changes);
 }
 
 /** What became of one environment, in a few words. A secret that it has written is told by its change. */
 export function outcomeAttention(environment: EnvironmentOutcome): Attention<OutcomeVerdict> {
   const sent = environment.changes.filter(({ result }) => result !== 'not-sent');
-  const unknown = unchangedOf(environment);
-  return attentionOf({ ...environment, unknown }, outcomeVerdict(environment), sent);
+  const unknown = listUncomparedRest(environment);
+  return computeAttention({ ...environment, unknown }, outcomeVerdict(environment), sent);
 }
 
 export function planSummary(environments: readonly EnvironmentPlan[], strict = false): PlanSummary {
-  return talliedOf(planTally(strict), environments);
+  return tallyEnvironments(planTally(strict), environments);
 }
 
 export function outcomeSummary(environments: readonly EnvironmentOutcome[]): OutcomeSummary {
-  return talliedOf(outcomeTally(), environments);
+  return tallyEnvironments(outcomeTally(), environments);
 }
 
-function talliedOf<E, V extends Verdict>(
+function tallyEnvironments<E, V extends Verdict>(
   tally: Tally<E, V>,
   environments: readonly E[],
 ): Summary<V> {
@@ -89,23 +89,25 @@ function talliedOf<E, V extends Verdict>(
 }
 
 /** A document with these environments, which are no longer those of a shard, and their summary. */
-export function partOf(
+export function replaceEnvironments(
   document: PlanDocument,
   environments: readonly EnvironmentPlan[],
 ): PlanDocument;
-export function partOf(
+export function replaceEnvironments(
   document: OutcomeDocument,
   environments: readonly EnvironmentOutcome[],
 ): OutcomeDocument;
-export function partOf(
+export function replaceEnvironments(
   document: PlanDocument | OutcomeDocument,
   environments: readonly EnvironmentPlan[] | readonly EnvironmentOutcome[],
 ): PlanDocument | OutcomeDocument {
-  return recounted({ ...document, shard: null, environments } as PlanDocument | OutcomeDocument);
+  return recountSummary({ ...document, shard: null, environments } as
+    | PlanDocument
+    | OutcomeDocument);
 }
 
 /** A plan or an outcome with the summary of its environments; any other document as it is. */
-export function recounted<D extends object>(document: D): D {
+export function recountSummary<D extends object>(document: D): D {
   const read: object = document;
   return isPlan(read)
     ? { ...document, summary: planSummary(read.environments, read.strict) }
@@ -135,7 +137,7 @@ interface Classed {
   readonly class?: string;
 }
 
-function attentionOf<V extends Verdict>(
+function computeAttention<V extends Verdict>(
   { name, unknown, warnings, refusals, error }: Weighed,
   verdict: V,
   changes: readonly Classed[],
@@ -161,10 +163,10 @@ export function changeCount({ changes }: Pick<Attention, 'changes'>): number {
 }
 
 /** For comparing what somebody should look at first: the verdict, the kind of error, what is lost, how much there is to do. */
-export function gravityOf(attention: Attention): readonly number[] {
+export function rankAttention(attention: Attention): readonly number[] {
   const { verdict, changes, error } = attention;
   const dropped = Object.entries(changes).reduce(
-    (sum, [action, count]) => (effectOf(action as Action) === 'drop' ? sum + count : sum),
+    (sum, [action, count]) => (findActionEffect(action as Action) === 'drop' ? sum + count : sum),
     0,
   );
   return [verdictGravity(verdict), errorGravity(error), dropped, changeCount(attention)];
@@ -191,11 +193,11 @@ class Counts<V extends Verdict> {
     this.#warnings += warnings;
     this.#environments.total += 1;
     this.#environments[verdict] += 1;
-    if (isFailure(verdict)) {
-      const code = knownCode(error?.code ?? '');
+    if (isFailureVerdict(verdict)) {
+      const code = toKnownCode(error?.code ?? '');
       this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1);
     }
-    if (needsAttention(verdict)) this.#worst.add(attention, gravityOf(attention));
+    if (needsAttention(verdict)) this.#worst.add(attention, rankAttention(attention));
   }
 
   summary(): Summary<V> {
@@ -212,7 +214,7 @@ class Counts<V extends Verdict> {
   }
 }
 
-function knownCode(code: string): ErrorCode | 'other' {
+function toKnownCode(code: string): ErrorCode | 'other' {
   return Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'other';
 }
 
@@ -249,13 +251,13 @@ export class Worst<T> {
 
   #cut(): void {
     this.#held = this.#held
-      .toSorted((one, other) => compared(other.gravity, one.gravity))
+      .toSorted((one, other) => compareRanks(other.gravity, one.gravity))
       .slice(0, this.#limit);
   }
 }
 
 /** Negative if the first is less grave. */
-export function compared(one: readonly number[], other: readonly number[]): number {
+export function compareRanks(one: readonly number[], other: readonly number[]): number {
   const index = one.findIndex((number, at) => number !== other[at]);
   return index === -1 ? 0 : (one[index] ?? 0) - (other[index] ?? 0);
 }

@@ -12,7 +12,7 @@ export interface LeftGroup {
 const MOST = 8;
 
 /** All that could not be taken over, by file and reason, in the order in which it was found. */
-export function leftGroups(left: readonly NotTakenOver[]): readonly LeftGroup[] {
+export function groupSkipped(left: readonly NotTakenOver[]): readonly LeftGroup[] {
   const groups = new Map<string, { file: string; reason: string; all: string[] }>();
   for (const { file, place, line, reason } of left) {
     const key = JSON.stringify([file, reason]);

@@ -1,10 +1,10 @@
-import { isLoopback } from './address.ts';
+import { isLoopbackHost } from './address.ts';
 import { COLLECTION_FORMS, isCollectionBlock } from './collection-forms.ts';
 import type { OutcomeChange } from './outcome.ts';
 import { formatPath, isWithin, type Path } from './path.ts';
 import type { EnvironmentPlan, Unknown } from './plan.ts';
 import { fieldNamed } from './field.ts';
-import { entryOf, isOfServers } from './mcp.ts';
+import { findEntryPath, isOfServers } from './mcp.ts';
 import type { DesiredState } from './state.ts';
 
 /**
@@ -45,10 +45,10 @@ type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
   };
 
 /** What a snapshot hides may be compared with the service itself, and a secret that is written with its change needs no other way. */
-export function waysOf(found: Uncompared): Ways {
+export function listComparisonWays(found: Uncompared): Ways {
   const { unknown, observed_at: at = null, inputs = false, error } = found;
   if (unknown.length === 0 || at !== null || error?.code === 'declined') return NO_WAYS;
-  const stored = unchangedOf(found).filter(({ kind }) => kind === 'stored');
+  const stored = listUncomparedRest(found).filter(({ kind }) => kind === 'stored');
   const isCompared = ({ path: [block = ''] }: Unknown): boolean => {
     const form = COLLECTION_FORMS.find((one) => one.block === block);
     return showsSecrets(found) && (form === undefined || form.isRevealed === true);
@@ -59,7 +59,7 @@ export function waysOf(found: Uncompared): Ways {
     remembers: !stored.every(isCompared),
     missing: fewMissing(
       unknown.flatMap(({ kind, path, ref }) =>
-        kind === 'missing' ? [{ path: formatPath(leftWhole(path)), ref: ref ?? '' }] : [],
+        kind === 'missing' ? [{ path: formatPath(toSkippablePath(path)), ref: ref ?? '' }] : [],
       ),
     ),
     inputs,
@@ -67,7 +67,7 @@ export function waysOf(found: Uncompared): Ways {
 }
 
 /** What could not be compared and is no part of a change either. */
-export function unchangedOf({
+export function listUncomparedRest({
   unknown,
   changes,
 }: Pick<Uncompared, 'unknown' | 'changes'>): readonly Unknown[] {
@@ -78,7 +78,7 @@ export function unchangedOf({
 export function showsSecrets({ dialect, origin }: Pick<Uncompared, 'dialect' | 'origin'>): boolean {
   if (dialect !== 'agent-server') return false;
   const url = origin !== null && URL.canParse(origin) ? new URL(origin) : null;
-  return url?.protocol !== 'http:' || isLoopback(url.hostname);
+  return url?.protocol !== 'http:' || isLoopbackHost(url.hostname);
 }
 
 export function bothWays(one: Ways, other: Ways): Ways {
@@ -94,18 +94,18 @@ export function bothWays(one: Ways, other: Ways): Ways {
 
 /** The ways of all environments of a document. */
 export function waysOfAll(environments: readonly Uncompared[]): Ways {
-  return environments.map(waysOf).reduce(bothWays, NO_WAYS);
+  return environments.map(listComparisonWays).reduce(bothWays, NO_WAYS);
 }
 
 /** The ways in sentences, each short enough for a line. Empty if nothing needs any. */
 export function waysSentences(ways: Ways, wording: 'plan' | 'drift' | 'apply'): string[] {
   return [
-    ...(ways.stored.length === 0 ? [] : storedSentences(ways)),
+    ...(ways.stored.length === 0 ? [] : formatStoredAdvice(ways)),
     ...(ways.missing.length === 0 || wording !== 'plan' ? [] : [missingSentence(ways)]),
   ];
 }
 
-function storedSentences({ stored, compares, remembers, inputs }: Ways): string[] {
+function formatStoredAdvice({ stored, compares, remembers, inputs }: Ways): string[] {
   const [path = '', ...others] = stored;
   const isOne = others.length === 0;
   const it = isOne ? 'it' : 'them';
@@ -148,19 +148,19 @@ function fewMissing(missing: readonly Missing[]): readonly Missing[] {
 /**
  * What `--without` takes for a path of a plan: the field itself, or all of the mcp entry or item that it is in, which services store as one.
  */
-export function leftWhole(path: Path): Path {
-  if (isOfServers(path)) return entryOf(path);
+export function toSkippablePath(path: Path): Path {
+  if (isOfServers(path)) return findEntryPath(path);
   return isCollectionBlock(path[0] ?? '') ? path.slice(0, 2) : path;
 }
 
 /** Whether a field that no service reports: a write that leaves it out may clear it. */
-export function isNeverReported([name = '', ...inner]: Path): boolean {
+export function isUnreportedSecret([name = '', ...inner]: Path): boolean {
   const field = inner.length === 0 ? fieldNamed(name) : undefined;
   return field?.secret === true && field.setFlag === null;
 }
 
 /** What a run leaves as it is, as what is not compared. */
-export function leftUnknown({ left = [] }: Pick<DesiredState, 'left'>): Unknown[] {
+export function toSkippedUnknowns({ left = [] }: Pick<DesiredState, 'left'>): Unknown[] {
   return left.map(({ path, ref }) => ({
     path,
     reason: 'left as it is (--without)',
@@ -174,7 +174,7 @@ export function isLeft({ left = [] }: Pick<DesiredState, 'left'>, path: Path): b
 }
 
 /** The names in a collection that a run leaves as they are. */
-export function leftNames(
+export function listSkippedNames(
   { left = [] }: Pick<DesiredState, 'left'>,
   block: string,
 ): ReadonlySet<string> {

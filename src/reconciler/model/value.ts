@@ -54,21 +54,21 @@ export function isList(value: Value | undefined): value is readonly Value[] {
 }
 
 /** A record without a prototype, so that a key such as `__proto__` is a key like any other. */
-export function recordOf(entries: Iterable<readonly [string, Value]>): ValueRecord {
+export function createRecord(entries: Iterable<readonly [string, Value]>): ValueRecord {
   const record: Record<string, Value> = {};
-  for (const [key, value] of entries) put(record, key, value);
+  for (const [key, value] of entries) setOwnMember(record, key, value);
   return withoutPrototype(record);
 }
 
 /** The members of a record that are kept. */
-export function membersOf(
+export function filterMembers(
   record: ValueRecord,
   isKept: (name: string, value: Value) => boolean,
 ): ValueRecord {
   const kept: Record<string, Value> = {};
   for (const name of Object.keys(record)) {
     const value = record[name] ?? null;
-    if (isKept(name, value)) put(kept, name, value);
+    if (isKept(name, value)) setOwnMember(kept, name, value);
   }
   return withoutPrototype(kept);
 }
@@ -82,7 +82,7 @@ export function mapRecord(
   for (const name of Object.keys(record)) {
     const value = record[name] ?? null;
     const other = map(value, name);
-    if (other !== value) (mapped ??= copyOf(record))[name] = other;
+    if (other !== value) (mapped ??= copyRecord(record))[name] = other;
   }
   return mapped ?? record;
 }
@@ -95,11 +95,11 @@ export function withoutPrototype(made: object): ValueRecord {
   return Object.setPrototypeOf(made, null) as ValueRecord;
 }
 
-function copyOf(record: ValueRecord): Record<string, Value> {
+function copyRecord(record: ValueRecord): Record<string, Value> {
   return withoutPrototype({ ...record });
 }
 
-function put(record: Record<string, Value>, key: string, value: Value): void {
+function setOwnMember(record: Record<string, Value>, key: string, value: Value): void {
   if (key !== '__proto__') record[key] = value;
   else Object.defineProperty(record, key, { value, ...PLAIN });
 }
@@ -107,7 +107,7 @@ function put(record: Record<string, Value>, key: string, value: Value): void {
 const PLAIN = { writable: true, enumerable: true, configurable: true };
 
 /** The value at a path of a record; undefined if there is none. */
-export function valueAt(record: Value | undefined, path: readonly string[]): Value | undefined {
+export function readPath(record: Value | undefined, path: readonly string[]): Value | undefined {
   return path.reduce<Value | undefined>(
     (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
     record,
@@ -115,15 +115,17 @@ export function valueAt(record: Value | undefined, path: readonly string[]): Val
 }
 
 /** A record with a value at a path; the records around it are made if they are not there. */
-export function placed(
+export function assignPath(
   record: ValueRecord,
   [key = '', ...inner]: readonly string[],
   value: Value,
 ): ValueRecord {
   const before = record[key];
   const member =
-    inner.length === 0 ? value : placed(isRecord(before) ? before : recordOf([]), inner, value);
-  return recordOf([...Object.entries(record).filter(([name]) => name !== key), [key, member]]);
+    inner.length === 0
+      ? value
+      : assignPath(isRecord(before) ? before : createRecord([]), inner, value);
+  return createRecord([...Object.entries(record).filter(([name]) => name !== key), [key, member]]);
 }
 
 /** Equality by meaning: the order of keys does not count, 4 is 4.0, and a secret is compared by its value. */
@@ -174,19 +176,21 @@ export function textFits(value: Value | undefined, isFit: (text: string) => bool
 }
 
 /** Every secret inside a value, in order. */
-export function secretsIn(value: Value | undefined): Secret[] {
+export function collectSecrets(value: Value | undefined): Secret[] {
   if (value instanceof Secret) return [value];
-  if (isList(value)) return value.flatMap(secretsIn);
-  if (isRecord(value)) return Object.values(value).flatMap(secretsIn);
+  if (isList(value)) return value.flatMap(collectSecrets);
+  if (isRecord(value)) return Object.values(value).flatMap(collectSecrets);
   return [];
 }
 
 /** The value as documents show it: every secret is the mask. */
-export function masked(value: Value): Json {
+export function maskSecrets(value: Value): Json {
   if (value instanceof Secret || value instanceof WireNumber) return value.toJSON();
-  if (isList(value)) return value.map(masked);
+  if (isList(value)) return value.map(maskSecrets);
   if (isRecord(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, masked(member)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, maskSecrets(member)]),
+    );
   }
   return value;
 }

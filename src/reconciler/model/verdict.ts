@@ -90,7 +90,7 @@ export function needsAttention(verdict: Verdict): boolean {
 }
 
 /** Whether its error says what became of it, and nothing else does. */
-export function isFailure(verdict: Verdict): boolean {
+export function isFailureVerdict(verdict: Verdict): boolean {
   return verdict === 'error' || verdict === 'failed';
 }
 
@@ -138,7 +138,7 @@ export function planVerdict(
 }
 
 /** The same as a controller says it; without a class a change counts as drift. */
-export function watchStatusOf(plan: Planned, strict = false): WatchStatus {
+export function toWatchStatus(plan: Planned, strict = false): WatchStatus {
   const verdict = planVerdict(plan, strict);
   if (verdict === 'not-started') return 'not-read';
   if (verdict !== 'differs') return verdict;

@@ -1,6 +1,6 @@
 /** `1 change`, `2 changes`. */
-export function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${grouped(count)} ${noun}s`;
+export function formatCount(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${groupThousands(count)} ${noun}s`;
 }
 
 /** A sentence as a part of another one: without the full stop at its end. */
@@ -9,7 +9,7 @@ export function withoutStop(sentence: string): string {
 }
 
 /** A whole number with commas between its thousands: `10,000`. */
-export function grouped(count: number): string {
+export function groupThousands(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
@@ -19,10 +19,10 @@ export function suggest(word: string, candidates: Iterable<string>): string | nu
   let best: string | null = null;
   let begun: string | null = null;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
-  const folded = fold(word);
+  const folded = normalizeWord(word);
   for (const candidate of candidates) {
     if (candidate.length > LONGEST_WORD) continue;
-    const other = fold(candidate);
+    const other = normalizeWord(candidate);
     const distance = editDistance(folded, other, least);
     if (distance < least) [best, least] = [candidate, distance];
     if (folded.length >= SHORTEST_BEGINNING && other.startsWith(folded)) begun ??= candidate;
@@ -79,7 +79,7 @@ export function namesListed(names: readonly string[], most: number = MOST_NAMES)
   return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function fold(word: string): string {
+function normalizeWord(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 

@@ -1,4 +1,4 @@
-import { startedAs, FORMAT_VERSION, changesOf } from '../model/plan.ts';
+import { createStartMember, FORMAT_VERSION, listPlanChanges } from '../model/plan.ts';
 import { asSetpointError, errorReport, type SetpointError } from '../model/error.ts';
 import type {
   EnvironmentOutcome,
@@ -11,11 +11,11 @@ import { TOOL } from '../model/version.ts';
 import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { type Approved, alreadyMade } from '../plan/approval.ts';
-import { approvedParts } from './approved.ts';
+import { matchApprovedParts } from './approved.ts';
 import {
   refusePullRequest,
   planningFor,
-  aboutOf,
+  describeTarget,
   planInput,
   type Planning,
 } from './plan-target.ts';
@@ -23,11 +23,17 @@ import type { ApplyRequest } from './options.ts';
 import { chooseTargets } from './select.ts';
 import { eachTarget, FailureLimit, parallelWrites } from './parallel.ts';
 import { checkPolicy } from './policy.ts';
-import { judgeTargets, preparedOf, whyNotApplied, shownOrigin, type Prepared } from './prepare.ts';
+import {
+  judgeTargets,
+  prepareEachTarget,
+  whyNotApplied,
+  formatOrigin,
+  type Prepared,
+} from './prepare.ts';
 import { redactingParts, wholeDocument, type Parts, type Running } from './redacting.ts';
-import { redacted } from '../model/redacted.ts';
+import { redactDocument } from '../model/redacted.ts';
 import { NOT_OBSERVED } from '../model/state.ts';
-import { environmentPlan, maskedChange } from '../plan/plan-environment.ts';
+import { environmentPlan, maskChange } from '../plan/plan-environment.ts';
 import type { Reconciled } from '../reconcile/contract.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { unlessAbandoned } from '../reconcile/observe-and-plan.ts';
@@ -64,13 +70,13 @@ async function applyAll(
   const { targets } = run;
   if (request.policy !== undefined) await checkPolicy(run.judged, request.policy);
   const judged = await judgeTargets(run, request);
-  const planning = await planningFor(request, () => preparedOf(judged));
-  const problem = whyNotApplied(preparedOf(judged));
+  const planning = await planningFor(request, () => prepareEachTarget(judged));
+  const problem = whyNotApplied(prepareEachTarget(judged));
   if (problem !== null) throw problem;
   const approved =
     request.approved === undefined
       ? NONE
-      : await approvedParts(request.approved, preparedOf(judged), request.resolved);
+      : await matchApprovedParts(request.approved, prepareEachTarget(judged), request.resolved);
   const limit = new FailureLimit(request.maxFailures ?? 0, targets.length);
   const parallel = parallelWrites(request, request.confirm !== undefined);
   const applyOne = (target: Target): Promise<EnvironmentOutcome> => {
@@ -79,7 +85,7 @@ async function applyAll(
     return limit.start(
       request.signal,
       () => applyTarget(prepared, request, planning, part),
-      (why) => failedOutcome(prepared, why),
+      (why) => createFailedOutcome(prepared, why),
     );
   };
   const head: OutcomeHead = {
@@ -107,8 +113,8 @@ export async function applyTarget(
   approved: Approved | null,
 ): Promise<EnvironmentOutcome> {
   const { target, desired, warnings } = prepared;
-  const redact = <D>(document: D): D => redacted(document, request.resolved.of(target.name));
-  const about = { ...aboutOf(prepared), digests: null };
+  const redact = <D>(document: D): D => redactDocument(document, request.resolved.of(target.name));
+  const about = { ...describeTarget(prepared), digests: null };
   // A saved plan names each removal, and nothing beyond it is written.
   const lifted: Planning['allowed'] =
     approved === null ? planning.allowed : [...planning.allowed, 'remove-others'];
@@ -132,10 +138,10 @@ export async function applyTarget(
           ? []
           : alreadyMade(reconciled.plan, desired, approved);
       const requests = { ...open.connection.requests };
-      return outcomeOf(prepared, reconciled, made, { allowed: planning.allowed, requests });
+      return createOutcome(prepared, reconciled, made, { allowed: planning.allowed, requests });
     });
   } catch (thrown) {
-    return failedOutcome(prepared, asSetpointError(thrown));
+    return createFailedOutcome(prepared, asSetpointError(thrown));
   }
 }
 
@@ -161,7 +167,7 @@ export function sending(
   };
 }
 
-function outcomeOf(
+function createOutcome(
   prepared: Prepared,
   { plan, results, started, error, proofs, ...ended }: Reconciled,
   made: EnvironmentOutcome['warnings'],
@@ -169,15 +175,15 @@ function outcomeOf(
 ): EnvironmentOutcome {
   return {
     name: prepared.target.name,
-    origin: shownOrigin(prepared),
+    origin: formatOrigin(prepared),
     dialect: ended.dialect,
     release: ended.release,
     status: ended.status,
     allowed,
-    changes: changesOf(plan).map((change) => ({
-      ...maskedChange(change),
+    changes: listPlanChanges(plan).map((change) => ({
+      ...maskChange(change),
       result: results.get(change) ?? 'not-sent',
-      ...startedAs(started.get(change)),
+      ...createStartMember(started.get(change)),
     })),
     remaining: ended.remaining,
     unknown: ended.unknown,
@@ -190,10 +196,10 @@ function outcomeOf(
 }
 
 /** The outcome of a target that was not written. */
-export function failedOutcome(prepared: Prepared, error: SetpointError): EnvironmentOutcome {
+export function createFailedOutcome(prepared: Prepared, error: SetpointError): EnvironmentOutcome {
   return {
     name: prepared.target.name,
-    origin: shownOrigin(prepared),
+    origin: formatOrigin(prepared),
     ...NOT_OBSERVED,
     status: 'failed',
     allowed: [],

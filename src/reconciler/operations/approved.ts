@@ -1,19 +1,19 @@
 import { SetpointError } from '../model/error.ts';
 import { formatPath } from '../model/path.ts';
-import { redacted } from '../model/redacted.ts';
-import { leftUnknown } from '../model/uncompared.ts';
+import { redactDocument } from '../model/redacted.ts';
+import { toSkippedUnknowns } from '../model/uncompared.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Approved } from '../plan/approval.ts';
 import { addressDigest, digestsFor } from './digests.ts';
-import { shownOrigin, type Prepared } from './prepare.ts';
+import { formatOrigin, type Prepared } from './prepare.ts';
 import type { Resolved } from './redacting.ts';
 
 /**
  * The part of a saved plan for each environment that is to be applied, by its name. Throws, before a request to
  * any, if the plan has no part for one or no digests (not-covered), or was made for another address (other-origin).
  */
-export async function approvedParts(
+export async function matchApprovedParts(
   approved: PlanDocument,
   targets: Iterable<Prepared>,
   resolved: Resolved,
@@ -42,15 +42,15 @@ async function partFor(
   if (part === undefined)
     throw new SetpointError('not-covered', `The saved plan does not contain ${name}.`);
   const redactor = resolved.of(name);
-  const { origin } = redacted({ origin: shownOrigin(prepared) }, redactor);
-  const shown = redacted(part, redactor);
+  const { origin } = redactDocument({ origin: formatOrigin(prepared) }, redactor);
+  const shown = redactDocument(part, redactor);
   if (shown.origin !== origin) {
     const message = `The saved plan of ${name} was made for ${shown.origin ?? 'no address'}, and this would apply to ${origin ?? 'none'}.`;
     throw new SetpointError('other-origin', message);
   }
   const [now, then] = [
-    leftOf(redacted(leftUnknown(prepared.desired), redactor)),
-    leftOf(shown.unknown),
+    formatWithoutFlags(redactDocument(toSkippedUnknowns(prepared.desired), redactor)),
+    formatWithoutFlags(shown.unknown),
   ];
   if (now !== then) throw otherwiseLeft(name, then);
   const { address = null, changes = [] } = part.digests ?? {};
@@ -63,7 +63,7 @@ async function partFor(
   );
 }
 
-function leftOf(unknown: EnvironmentPlan['unknown']): string {
+function formatWithoutFlags(unknown: EnvironmentPlan['unknown']): string {
   return unknown
     .flatMap(({ kind, path }) => (kind === 'left' ? [`--without ${formatPath(path)}`] : []))
     .toSorted()

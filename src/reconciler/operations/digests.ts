@@ -1,7 +1,7 @@
 import { isEmbedded, urlOrigin } from '../model/address.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Digests } from '../model/ports.ts';
-import { declaredAddress } from '../desired/blocks/server.ts';
+import { readDeclaredAddress } from '../desired/blocks/server.ts';
 import type { Target } from '../desired/target.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -19,13 +19,13 @@ export async function addressDigest(
   prepared: Pick<Prepared, 'server'>,
   digests: Digests,
 ): Promise<string | null> {
-  const written = writtenAddressDigest(prepared, digests);
+  const written = digestWrittenAddress(prepared, digests);
   if (written !== null || prepared.server instanceof SetpointError) return written;
   return digests.slow(addressText(prepared.server.url));
 }
 
 /** The same of an address that is written out; null if it came from a reference. */
-export function writtenAddressDigest(
+export function digestWrittenAddress(
   { server }: Pick<Prepared, 'server'>,
   { quick }: Digests,
 ): string | null {
@@ -34,8 +34,8 @@ export function writtenAddressDigest(
 }
 
 /** The same of the address that a file names, without resolving references. */
-export function declaredAddressDigest(target: Target, { quick }: Digests): string | null {
-  const url = declaredAddress(target);
+export function digestDeclaredAddress(target: Target, { quick }: Digests): string | null {
+  const url = readDeclaredAddress(target);
   return url === null ? null : quick(addressText(url));
 }
 

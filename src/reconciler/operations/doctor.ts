@@ -1,15 +1,15 @@
 import type { Variables } from '../model/ports.ts';
 import { THIS_NODE } from '../host/this-process.ts';
 import {
-  failedCheck,
-  passedCheck,
-  warnedCheck,
+  createFailedCheck,
+  createPassedCheck,
+  createWarnedCheck,
   type Check,
   type MachineCheck,
 } from '../model/doctor.ts';
 import type { DoctorDocument } from '../model/documents.gen.ts';
 import { SetpointError, usageError } from '../model/error.ts';
-import { matches } from '../model/matcher.ts';
+import { isGlobMatch } from '../model/matcher.ts';
 import { isInNodeRange, NODE_RANGE, TOOL } from '../model/version.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { inParallel } from '../reconcile/observe-and-plan.ts';
@@ -28,10 +28,10 @@ import { selectRun, type RunTargets } from './select.ts';
  * only GET, unless it is to check what is stored. Without a settings file `server` names the service. A failed check stops no other that still makes sense. Throws a SetpointError if names or flags are wrong.
  */
 export function doctor(options: DoctorRequest): Promise<DoctorDocument> {
-  return redacting(options, examined);
+  return redacting(options, runDoctor);
 }
 
-async function examined(options: Running<DoctorRequest>): Promise<DoctorDocument> {
+async function runDoctor(options: Running<DoctorRequest>): Promise<DoctorDocument> {
   if (options.check === true) refusePullRequest(options.env, '--live');
   const machine = machineChecks(options.env);
   const needsNoFile = hasNoFile(options) && options.server !== undefined;
@@ -52,7 +52,7 @@ async function examined(options: Running<DoctorRequest>): Promise<DoctorDocument
   };
 }
 
-const NO_FILE = passedCheck(
+const NO_FILE = createPassedCheck(
   'file',
   'there is none, and none is needed: --server names the service',
 );
@@ -89,8 +89,8 @@ function machineChecks(env: Variables, node = THIS_NODE): Check<MachineCheck>[] 
 }
 
 function nodeCheck(node: string): Check<MachineCheck> {
-  if (isInNodeRange(node)) return passedCheck('node', `Node ${node}`);
-  return failedCheck('node', {
+  if (isInNodeRange(node)) return createPassedCheck('node', `Node ${node}`);
+  return createFailedCheck('node', {
     code: 'usage',
     message: `setpoint does not run on Node ${node}; it needs ${NODE_RANGE}.`,
     hint: 'Install one of those versions.',
@@ -99,8 +99,8 @@ function nodeCheck(node: string): Check<MachineCheck> {
 
 function certificatesCheck(env: Variables): Check<MachineCheck> {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0')
-    return passedCheck('certificates', 'certificates are checked');
-  return warnedCheck(
+    return createPassedCheck('certificates', 'certificates are checked');
+  return createWarnedCheck(
     'certificates',
     'NODE_TLS_REJECT_UNAUTHORIZED=0 is set: setpoint still checks certificates, and sends nothing over https to other machines.',
     'Unset it; server.ca_file names a certificate authority of your own.',
@@ -131,30 +131,30 @@ const REVEALING = [
 ];
 
 function debuggingCheck(env: Variables): Check<MachineCheck> {
-  const sections = sectionsIn(env['NODE_DEBUG'] ?? '').join(', ');
-  const options = optionsIn(env['NODE_OPTIONS'] ?? '').map((option) => `--${option}`);
+  const sections = matchWireSections(env['NODE_DEBUG'] ?? '').join(', ');
+  const options = matchOptions(env['NODE_OPTIONS'] ?? '').map((option) => `--${option}`);
   const found = [
     ...(sections === '' ? [] : [`NODE_DEBUG (${sections})`]),
     ...(options.length === 0 ? [] : [`NODE_OPTIONS (${options.join(', ')})`]),
   ];
   if (found.length === 0)
-    return passedCheck('debugging', 'no NODE_DEBUG or similar that would print requests');
-  return warnedCheck(
+    return createPassedCheck('debugging', 'no NODE_DEBUG or similar that would print requests');
+  return createWarnedCheck(
     'debugging',
     `${found.join(' and ')} may show headers with the key, or values of variables.`,
     'Unset NODE_DEBUG and NODE_OPTIONS when secrets are set.',
   );
 }
 
-function sectionsIn(text: string): string[] {
+function matchWireSections(text: string): string[] {
   const globs = text
     .split(',')
     .map((part) => part.trim().toLowerCase())
     .filter((glob) => glob !== '');
-  return WIRE.filter((section) => matches(section, globs));
+  return WIRE.filter((section) => isGlobMatch(section, globs));
 }
 
-function optionsIn(text: string): string[] {
+function matchOptions(text: string): string[] {
   const words = text.split(/\s+/).map((word) => word.replaceAll('_', '-').replace(/=.*$/s, ''));
   return REVEALING.filter(
     (option) => words.includes(`--${option}`) || (option === 'require' && words.includes('-r')),

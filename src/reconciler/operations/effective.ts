@@ -2,7 +2,7 @@ import { effectiveFile, effectiveValues } from '../desired/effective.ts';
 import type { Effective } from '../model/effective.ts';
 import { SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
-import { redacted } from '../model/redacted.ts';
+import { redactDocument } from '../model/redacted.ts';
 import { Redactor } from '../model/redactor.ts';
 import { namesListed } from '../model/wording.ts';
 import { TOOL } from '../model/version.ts';
@@ -22,7 +22,7 @@ export async function effective(options: Options): Promise<Effective> {
   }
   return {
     file: effectiveFile(target),
-    document: redacted(
+    document: redactDocument(
       {
         format_version: FORMAT_VERSION,
         kind: 'effective',

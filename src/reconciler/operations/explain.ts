@@ -1,32 +1,43 @@
-import { declaredAt, fieldPath, type FieldPath, meaningOf } from '../desired/field-path.ts';
+import {
+  findDeclaredNode,
+  fieldPath,
+  type FieldPath,
+  describeSchemaPlace,
+} from '../desired/field-path.ts';
 import { nodeOrigin } from '../desired/effective.ts';
-import { blocksAt } from '../desired/blocks.ts';
+import { listBlocksForPlace } from '../desired/blocks.ts';
 import { referenceReports } from '../desired/lookup.ts';
 import { resolveServer } from '../desired/resolve.ts';
-import { unmanagedOf } from '../desired/blocks/about.ts';
-import { shownValue } from '../desired/shown-value.ts';
+import { readUnmanagedPaths } from '../desired/blocks/about.ts';
+import { formatNodeValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/documents.gen.ts';
 import { isNativePath } from '../model/field.ts';
-import { isEntryPath, memberIn } from '../model/mcp.ts';
+import { isEntryPath, findEntryMember } from '../model/mcp.ts';
 import { isUnmanaged, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
-import { changesOf, FORMAT_VERSION, unknownOf, warningsOf, type Change } from '../model/plan.ts';
-import { declaredItems, NOT_OBSERVED, spokenBy } from '../model/state.ts';
-import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
+import {
+  listPlanChanges,
+  FORMAT_VERSION,
+  listPlanUnknowns,
+  listPlanWarnings,
+  type Change,
+} from '../model/plan.ts';
+import { listBlockItems, NOT_OBSERVED, describeDialectVersion } from '../model/state.ts';
+import { isList, isRecord, sameValue, collectSecrets, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
-import { plannedPaths } from '../plan/field-here.ts';
-import { maskedChange } from '../plan/plan-environment.ts';
+import { listPlanPaths } from '../plan/field-here.ts';
+import { maskChange } from '../plan/plan-environment.ts';
 import type { ManagedResource, PlanInput } from '../reconcile/contract.ts';
 import { inParallel, observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import { hasNoFile } from './load.ts';
 import { observeTarget } from './open-target.ts';
-import { askSecrets, prepareTargets, shownOrigin } from './prepare.ts';
+import { askSecrets, prepareTargets, formatOrigin } from './prepare.ts';
 import type { ExplainRequest } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { planInput } from './plan-target.ts';
-import { redacting, sourceFor, type Running } from './redacting.ts';
+import { redacting, createMaskingSource, type Running } from './redacting.ts';
 import { isChosen, selectRun, type RunTargets } from './select.ts';
 
 /**
@@ -42,7 +53,7 @@ async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocu
   const known = fieldPath(request.path);
   const isNative = isNativePath(parsePath(request.path.trim()) ?? []);
   if ('hint' in known && !isNative) throw noSuchPath(known.hint);
-  const run = targetsOf(request);
+  const run = loadExplainTargets(request);
   const { targets } = run;
   const lock = targets.map(({ root }) => root.file.lock).find((one) => one !== undefined);
   const field = 'hint' in known ? fieldPath(request.path, lock) : known;
@@ -55,10 +66,10 @@ async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocu
     tool: TOOL,
     path: field.path,
     part: field.part,
-    meaning: meaningOf(field),
+    meaning: describeSchemaPlace(field),
     environments: observes
-      ? await observeAll(run, field, request)
-      : targets.map((target) => declaredBy(target, field, request)),
+      ? await explainTargets(run, field, request)
+      : targets.map((target) => explainDeclaration(target, field, request)),
   };
 }
 
@@ -67,20 +78,20 @@ function noSuchPath(hint: string): SetpointError {
 }
 
 /** Without a settings file there is no environment, unless one is named: then the file is missing. */
-function targetsOf(request: ExplainRequest): RunTargets {
+function loadExplainTargets(request: ExplainRequest): RunTargets {
   return hasNoFile(request) && !isChosen(request) ? NONE : selectRun(request);
 }
 
 const NONE: RunTargets = { targets: [], judged: [], declared: [] };
 
 /** What is known without the service. */
-function declaredBy(
+function explainDeclaration(
   target: Target,
   { path, part, filePath }: FieldPath,
   request: Running<ExplainRequest>,
 ): EnvironmentExplained {
-  const source = sourceFor([target.name], request);
-  const node = declaredAt(target, filePath);
+  const source = createMaskingSource([target.name], request);
+  const node = findDeclaredNode(target, filePath);
   const own = resolveServer(target, source);
   return {
     name: target.name,
@@ -90,8 +101,8 @@ function declaredBy(
     declared:
       node === undefined
         ? null
-        : { value: shownValue(node, filePath), ...nodeOrigin(target, node) },
-    unmanaged: part === 'settings' && isUnmanaged(unmanagedOf(target.unmanaged), path),
+        : { value: formatNodeValue(node, filePath), ...nodeOrigin(target, node) },
+    unmanaged: part === 'settings' && isUnmanaged(readUnmanagedPaths(target.unmanaged), path),
     references: referenceReports(node, filePath, source),
     changes: [],
     unknown: [],
@@ -100,18 +111,21 @@ function declaredBy(
   };
 }
 
-async function observeAll(
+async function explainTargets(
   run: RunTargets,
   field: FieldPath,
   request: Running<ExplainRequest>,
 ): Promise<EnvironmentExplained[]> {
   const prepared = await prepareTargets(run, request);
   return inParallel(prepared, parallelReads(request, prepared.length), (one) => {
-    const declared = { ...declaredBy(one.target, field, request), origin: shownOrigin(one) };
+    const declared = {
+      ...explainDeclaration(one.target, field, request),
+      origin: formatOrigin(one),
+    };
     return observeTarget<EnvironmentExplained>(one, request, {
       open: async (open) => {
         const input = await planInput(one, open, request, NO_FLAGS);
-        const { warnings, ...found } = await plannedAt(field, input);
+        const { warnings, ...found } = await planPath(field, input);
         return {
           ...declared,
           ...found,
@@ -132,40 +146,45 @@ type PlannedAt = Pick<
 >;
 
 /** The part of the plan that is about a path. What the path is not about is not read. */
-function plannedAt(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
+function planPath(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
   const resource = RESOURCES.find(({ block }) => block === field.filePath[0]);
-  return resource?.isList === true ? listedAt(resource, field, input) : settingsAt(field, input);
+  return resource?.isList === true
+    ? resolveListPath(resource, field, input)
+    : planSettingsPath(field, input);
 }
 
-async function settingsAt({ path, filePath }: FieldPath, input: PlanInput): Promise<PlannedAt> {
-  const named = blocksAt(filePath);
+async function planSettingsPath(
+  { path, filePath }: FieldPath,
+  input: PlanInput,
+): Promise<PlannedAt> {
+  const named = listBlocksForPlace(filePath);
   const blocks = ['settings', ...(named ?? filePath.slice(0, 1))];
   const resources = RESOURCES.filter(({ block }) => blocks.includes(block));
   const { plan, observed: settings } = await observeAndPlan({ ...input, resources });
   const isWhole = samePath(filePath, ['settings']);
-  const paths = named?.map((block) => [block]) ?? plannedPaths(path, input.desired);
+  const paths = named?.map((block) => [block]) ?? listPlanPaths(path, input.desired);
   const isAbout = (other: { readonly path: Path }): boolean =>
     isWhole || paths.some((one) => isWithin(other.path, one) || isWithin(one, other.path));
   return {
-    ...spokenBy(settings),
-    changes: changesOf(plan)
+    ...describeDialectVersion(settings),
+    changes: listPlanChanges(plan)
       .filter((change) => isAbout(change) && (isWhole || paths.some((one) => touches(change, one))))
-      .map(maskedChange),
-    unknown: unknownOf(plan).filter(isAbout),
-    warnings: warningsOf(plan).filter(isAbout),
+      .map(maskChange),
+    unknown: listPlanUnknowns(plan).filter(isAbout),
+    warnings: listPlanWarnings(plan).filter(isAbout),
   };
 }
 
 /** Whether a change of a whole mcp entry changes one member of it. */
 function touches({ path: entry, before, after, action }: Change, path: Path): boolean {
   if (path.length <= entry.length || !isEntryPath(entry)) return true;
-  const inner = memberIn(entry, path);
-  const [was, becomes] = [memberAt(before, inner), memberAt(after, inner)];
-  if (action === 'rotate') return secretsIn(becomes).length > 0;
+  const inner = findEntryMember(entry, path);
+  const [was, becomes] = [readMemberPath(before, inner), readMemberPath(after, inner)];
+  if (action === 'rotate') return collectSecrets(becomes).length > 0;
   return !sameValue(was ?? null, becomes ?? null);
 }
 
-function memberAt(value: Value | undefined, path: Path): Value | undefined {
+function readMemberPath(value: Value | undefined, path: Path): Value | undefined {
   return path.reduce<Value | undefined>((inner, key) => {
     if (isList(inner)) return inner[Number(key)];
     return isRecord(inner) ? inner[key] : undefined;
@@ -173,7 +192,7 @@ function memberAt(value: Value | undefined, path: Path): Value | undefined {
 }
 
 /** The path of a block is about all its items, with `[0]` and what follows about the first. */
-async function listedAt(
+async function resolveListPath(
   resource: ManagedResource,
   { filePath: [block = '', number] }: FieldPath,
   input: PlanInput,
@@ -181,12 +200,12 @@ async function listedAt(
   const settings = { observe: async () => null };
   const { plan } = await observeAndPlan<null>({ ...input, settings, resources: [resource] });
   const item =
-    number === undefined ? undefined : declaredItems(input.desired, block)[Number(number)];
+    number === undefined ? undefined : listBlockItems(input.desired, block)[Number(number)];
   const isAbout = ({ source }: Change): boolean => number === undefined || source === item?.source;
   return {
     ...NOT_OBSERVED,
-    changes: changesOf(plan).filter(isAbout).map(maskedChange),
+    changes: listPlanChanges(plan).filter(isAbout).map(maskChange),
     unknown: [],
-    warnings: warningsOf(plan),
+    warnings: listPlanWarnings(plan),
   };
 }

@@ -1,15 +1,15 @@
 import { withoutStop } from '../model/wording.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import { NOT_TAKEN } from '../import/written.ts';
-import { blocksOf, type Unit } from '../import/units.ts';
+import { mergeUnits, type Unit } from '../import/units.ts';
 import type { DialectName } from '../model/dialect.ts';
 import { MODEL_PART } from '../model/field.ts';
 import { nativeNodes } from '../model/native-schema.ts';
 import { isWithin } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { ObservedState } from '../model/state.ts';
-import { misfitsOf } from '../plan/fit.ts';
-import { declaredAlone } from '../pull/writable.ts';
+import { listFitProblems } from '../plan/fit.ts';
+import { parseBlocksAlone } from '../pull/writable.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import { isObject } from '../yaml-edit/source.ts';
 
@@ -42,7 +42,7 @@ export function fittingUnits(
   });
   const { fitting, refused } = splitFitting(kept, service);
   for (const { unit, reason } of refused) {
-    const takers = others.filter((other) => problemOf([unit], other) === null);
+    const takers = others.filter((other) => findUnitProblem([unit], other) === null);
     const names = takers.map(({ dialect }) => dialect.name).join(' or ');
     const way = `not every kind of service has it; --dialect ${names} takes it`;
     left.push({ unit, member: null, reason: takers.length === 0 ? reason : way });
@@ -60,7 +60,7 @@ function splitFitting(
   units: readonly Unit[],
   service: ObservedState,
 ): { readonly fitting: readonly Unit[]; readonly refused: readonly Refused[] } {
-  const problem = problemOf(units, service);
+  const problem = findUnitProblem(units, service);
   const [only] = units;
   if (problem === null || only === undefined) return { fitting: units, refused: [] };
   if (units.length === 1) return { fitting: [], refused: [{ unit: only, reason: problem.reason }] };
@@ -71,7 +71,7 @@ function splitFitting(
   const refused = [...(first?.refused ?? []), ...(second?.refused ?? [])];
   let fitting = [...(first?.fitting ?? []), ...(second?.fitting ?? [])];
   for (;;) {
-    const clash = problemOf(fitting, service);
+    const clash = findUnitProblem(fitting, service);
     if (clash === null) return { fitting, refused };
     const at = fitting.findLast(({ to }) => isWithin(clash.path, to)) ?? fitting.at(-1);
     if (at === undefined) return { fitting, refused };
@@ -86,20 +86,20 @@ interface Problem {
 }
 
 /** Why a file cannot declare these together; null if it can. */
-function problemOf(units: readonly Unit[], service: ObservedState): Problem | null {
+function findUnitProblem(units: readonly Unit[], service: ObservedState): Problem | null {
   if (units.length === 0) return null;
   for (const { to } of units) {
     const lacks = lacksBlock(to[0] ?? '', service.dialect.name);
     if (lacks !== null) return { path: to, reason: lacks };
   }
-  const { errors, target } = declaredAlone(blocksOf(units));
+  const { errors, target } = parseBlocksAlone(mergeUnits(units));
   const [error] = errors;
   if (error !== undefined || target === undefined)
     return {
       path: error?.path ?? [],
       reason: `${NOT_TAKEN.unfit}: ${withoutStop(error?.message ?? '').replace(/text of the form \^\S+/, 'a reference')}`,
     };
-  const [misfit] = misfitsOf(resolveSettings(target, UNSET), service);
+  const [misfit] = listFitProblems(resolveSettings(target, UNSET), service);
   if (misfit === undefined) return null;
   return {
     path: [],
@@ -147,22 +147,22 @@ function withoutLacking(
         : [[member, `${service.dialect.name} has no ${member} of a model`]];
     if (!BESIDE.has(member)) return [];
     const others = [...BESIDE].filter((one) => one !== member);
-    const alone = { ...unit, value: withoutKeys(value, others) };
-    const problem = problemOf([alone], service);
+    const alone = { ...unit, value: omitKeys(value, others) };
+    const problem = findUnitProblem([alone], service);
     const isOwn =
       problem !== null &&
-      problemOf([{ ...unit, value: withoutKeys(value, [...BESIDE]) }], service) === null;
+      findUnitProblem([{ ...unit, value: omitKeys(value, [...BESIDE]) }], service) === null;
     return isOwn ? [[member, problem.reason]] : [];
   });
   const names = dropped.map(([member]) => member);
-  return { unit: { ...unit, value: withoutKeys(value, names) }, dropped };
+  return { unit: { ...unit, value: omitKeys(value, names) }, dropped };
 }
 
 /** A named model without the members whose values a settings file cannot hold. */
 function withoutInvalid(unit: Unit, service: ObservedState): ReturnType<typeof withoutLacking> {
   const { to, value } = unit;
   if (to[0] !== 'llm_profiles' || !isObject(value)) return { unit, dropped: [] };
-  const problem = problemOf([unit], service);
+  const problem = findUnitProblem([unit], service);
   const member =
     problem !== null && isWithin(problem.path, to) ? problem.path[to.length] : undefined;
   if (
@@ -172,10 +172,10 @@ function withoutInvalid(unit: Unit, service: ObservedState): ReturnType<typeof w
     !Object.hasOwn(value, member)
   )
     return { unit, dropped: [] };
-  const others = withoutInvalid({ ...unit, value: withoutKeys(value, [member]) }, service);
+  const others = withoutInvalid({ ...unit, value: omitKeys(value, [member]) }, service);
   return { unit: others.unit, dropped: [[member, problem.reason], ...others.dropped] };
 }
 
-function withoutKeys<T extends object>(value: T, keys: readonly string[]): T {
+function omitKeys<T extends object>(value: T, keys: readonly string[]): T {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key))) as T;
 }

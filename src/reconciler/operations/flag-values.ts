@@ -2,7 +2,13 @@ import { parseDuration } from '../desired/blocks/watch.ts';
 import { SetpointError, usageError } from '../model/error.ts';
 import { hasTwoNames } from '../model/field.ts';
 import { RULES, type Rule } from '../model/guard.ts';
-import { entriesOf, entryPaths, isUnmanagedEntry, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
+import {
+  listRecordEntries,
+  entryPaths,
+  isUnmanagedEntry,
+  MCP_LISTS,
+  listPathSegments,
+} from '../model/mcp.ts';
 import {
   formatPath,
   isUnmanaged,
@@ -14,9 +20,9 @@ import {
 import type { DesiredState } from '../model/state.ts';
 import { MOST_SHARDS, type Shard } from '../model/shard.ts';
 import { choicesHint, didYouMean, namesListed } from '../model/wording.ts';
-import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
-import { isRotatedField, referencesIn, type Rotation } from '../plan/declared.ts';
-import { pathsOf } from '../plan/plan-mcp-list.ts';
+import { isRecord, collectSecrets, type ValueRecord } from '../model/value.ts';
+import { isRotatedField, formatReferences, type Rotation } from '../plan/declared.ts';
+import { listEntryPaths } from '../plan/plan-mcp-list.ts';
 
 /** An age such as 90m, 24h or 7d, in milliseconds. `named` is the flag or input, for the usage error. */
 export function parseAge(named: string, text: string): number {
@@ -69,10 +75,10 @@ export function parseRotation(
   const states = [...desired];
   // A shard may have no environment: then there is nothing to rotate, and nothing to compare a path with.
   if (states.length === 0) return [];
-  const declared = states.flatMap(declaredIn);
+  const declared = states.flatMap(listManagedItems);
   return rotate.flatMap((text) => {
     const path = parsePath(text) ?? [text];
-    const named = declared.find((one) => one.holds !== null && isNamed(path, one));
+    const named = declared.find((one) => one.holds !== null && isFlagTarget(path, one));
     if (named !== undefined) return pathsInPlans(path, named);
     throw new SetpointError('usage', '--rotate takes the path of a declared secret, or all.', {
       hint: rotationHint(text, path, declared),
@@ -114,7 +120,7 @@ export interface DeclaredItem {
   readonly ref: string | null;
 }
 
-export function isNamed(path: Path, { path: own, others, holds }: DeclaredItem): boolean {
+export function isFlagTarget(path: Path, { path: own, others, holds }: DeclaredItem): boolean {
   return [own, ...others].some(
     (one) =>
       samePath(path, one) ||
@@ -123,48 +129,48 @@ export function isNamed(path: Path, { path: own, others, holds }: DeclaredItem):
 }
 
 /** What a file declares and manages. */
-function declaredIn(state: DesiredState): DeclaredItem[] {
+function listManagedItems(state: DesiredState): DeclaredItem[] {
   const items = [...state.items.values()].flatMap((declared) =>
     declared.flatMap(({ values = [] }) =>
       values.map(({ path, value, isText }): DeclaredItem => {
-        const holds = isText === true || secretsIn(value).length === 0 ? null : [];
+        const holds = isText === true || collectSecrets(value).length === 0 ? null : [];
         return { path, others: [], isEntry: false, holds, ref: null };
       }),
     ),
   );
-  return [...settingsIn(state), ...items];
+  return [...listManagedSettings(state), ...items];
 }
 
 /** The settings among it. */
-export function settingsIn(state: DesiredState): DeclaredItem[] {
+export function listManagedSettings(state: DesiredState): DeclaredItem[] {
   const all = state.fields.flatMap((declared): DeclaredItem[] => {
     const { field, value } = declared;
     if (field.name !== 'mcp_config') {
       const isRotatable = isRotatedField(field, value);
       const others = hasTwoNames(field) ? [field.place] : [];
       const holds = isRotatable ? [] : null;
-      return [{ path: field.path, others, isEntry: false, holds, ref: referencesIn(value) }];
+      return [{ path: field.path, others, isEntry: false, holds, ref: formatReferences(value) }];
     }
     const config = isRecord(value) ? value : {};
     const pathOf = entryPaths(declared);
     return MCP_LISTS.flatMap((list) => {
-      const entries = entriesOf(config[list]);
-      const segments = segmentsIn(list, entries);
+      const entries = listRecordEntries(config[list]);
+      const segments = listPathSegments(list, entries);
       return entries.flatMap((entry, index): DeclaredItem[] => {
         if (isUnmanagedEntry(state.unmanaged, list, entry)) return [];
         const path = pathOf(list, segments[index] ?? '', entry);
-        const others = pathsOf(list, segments[index] ?? '', entry);
-        const holds = secretsIn(entry).length === 0 ? null : secretPathsOf(entry);
-        return [{ path, others, isEntry: true, holds, ref: referencesIn(entry) }];
+        const others = listEntryPaths(list, segments[index] ?? '', entry);
+        const holds = collectSecrets(entry).length === 0 ? null : listSecretPaths(entry);
+        return [{ path, others, isEntry: true, holds, ref: formatReferences(entry) }];
       });
     });
   });
   return all.filter(({ path }) => !isUnmanaged(state.unmanaged, path));
 }
 
-function secretPathsOf(entry: ValueRecord): Path[] {
+function listSecretPaths(entry: ValueRecord): Path[] {
   return Object.entries(entry).flatMap(([name, value]) => {
-    if (secretsIn(value).length === 0) return [];
+    if (collectSecrets(value).length === 0) return [];
     // The native map has a key in the entry's way to authenticate.
     if (name === 'api_key') return [[name], ['auth'], ['auth', 'value']];
     return [[name], ...(isRecord(value) ? Object.keys(value).map((key) => [name, key]) : [])];

@@ -1,11 +1,11 @@
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { isFolder, isThere, namesIn, readText } from '../host/read-text.ts';
-import { environmentFiles, findIn, type Item } from '../import/find.ts';
+import { isFolder, pathExists, listFolder, readText } from '../host/read-text.ts';
+import { environmentFiles, collectFindings, type Item } from '../import/find.ts';
 import { type Findings, NOT_TAKEN } from '../import/written.ts';
 import type { Foreign } from '../import/foreign.ts';
 import { objectsIn } from '../import/objects.ts';
-import { linesIn } from '../import/lines.ts';
-import { type Form, formOf, parseForeign } from '../import/parse.ts';
+import { createLineFinder } from '../import/lines.ts';
+import { type Form, detectForm, parseForeign } from '../import/parse.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Path } from '../model/path.ts';
 
@@ -45,7 +45,7 @@ export async function foreignFiles(
   paths: readonly string[],
   limit: number,
 ): Promise<readonly ForeignFile[]> {
-  const files = paths.flatMap(filesAt);
+  const files = paths.flatMap(listForeignFiles);
   const given = new Set(files.map((file) => resolve(file)));
   const read: (ParsedFile & { readonly absent: readonly string[] })[] = [];
   for (const file of files) {
@@ -56,14 +56,15 @@ export async function foreignFiles(
       const known = resolve(path);
       if (given.has(known)) continue;
       given.add(known);
-      if (isThere(path)) read.push({ ...(await parsedFile(path, limit, 'variables')), absent: [] });
+      if (pathExists(path))
+        read.push({ ...(await parsedFile(path, limit, 'variables')), absent: [] });
       else absent.push(name);
     }
     read.push({ ...one, absent });
   }
   const objects = objectsIn(read.flatMap(({ documents }) => documents));
   return read.map(({ absent, ...one }): ForeignFile => {
-    const found = findIn(one.form, one.documents, objects, kindOf(one));
+    const found = collectFindings(one.form, one.documents, objects, kindOf(one));
     for (const name of absent)
       found.left.push({ at: ['env_file', name], reason: NOT_TAKEN.absent });
     return { ...one, found };
@@ -77,15 +78,15 @@ function kindOf({ file, form }: ParsedFile): Item | null {
   return block === undefined ? null : { block, name: basename(file, '.json') };
 }
 
-function filesAt(path: string): readonly string[] {
+function listForeignFiles(path: string): readonly string[] {
   if (!isFolder(path)) return [path];
   const folders = Object.keys(FOLDERS).includes(basename(resolve(path)))
     ? [path]
     : Object.keys(FOLDERS).map((name) => join(path, name));
   const files = [
-    ...OF_FOLDER.map((name) => join(path, name)).filter(isThere),
+    ...OF_FOLDER.map((name) => join(path, name)).filter(pathExists),
     ...folders.filter(isFolder).flatMap((folder) =>
-      [...namesIn(folder)]
+      [...listFolder(folder)]
         .toSorted()
         .filter((name) => name.endsWith('.json'))
         .map((name) => join(folder, name)),
@@ -117,7 +118,7 @@ async function parsedFile(file: string, limit: number, known: Form | null): Prom
       },
     );
   }
-  const form = known ?? formOf(file, read.text);
+  const form = known ?? detectForm(file, read.text);
   if (form === null)
     throw new SetpointError('file-unreadable', `${file} is of no kind that init --from knows.`, {
       hint: READS,
@@ -132,11 +133,11 @@ async function parsedFile(file: string, limit: number, known: Form | null): Prom
   }
   const { text } = read;
   const { documents } = parsed;
-  let lines: ReturnType<typeof linesIn> | undefined;
+  let lines: ReturnType<typeof createLineFinder> | undefined;
   return {
     file,
     form,
     documents,
-    lineOf: (at) => (lines ??= linesIn(form, text))(at),
+    lineOf: (at) => (lines ??= createLineFinder(form, text))(at),
   };
 }

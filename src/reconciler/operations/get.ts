@@ -4,24 +4,24 @@ import type {
   ObservedDocument,
   SavedDigest,
 } from '../model/documents.gen.ts';
-import { isBlock } from '../desired/blocks.ts';
+import { isBlockName } from '../desired/blocks.ts';
 import type { Target } from '../desired/target.ts';
 import type { Resource } from '../model/observed.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
-import { NOT_OBSERVED, spokenBy, type ObservedState } from '../model/state.ts';
+import { NOT_OBSERVED, describeDialectVersion, type ObservedState } from '../model/state.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { settingsToSave } from '../plan/snapshot.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import { inParallel } from '../reconcile/observe-and-plan.ts';
-import { askedRelease } from '../service/settings.ts';
-import { digestsFor, writtenAddressDigest } from './digests.ts';
+import { findExactRelease } from '../service/settings.ts';
+import { digestsFor, digestWrittenAddress } from './digests.ts';
 import { fileOrServer } from './load.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
 import type { GetRequest, Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, formatOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { selectRun } from './select.ts';
 
@@ -38,7 +38,7 @@ async function got(request: Running<GetRequest>): Promise<ObservedDocument> {
   const environments = await inParallel(
     prepared,
     parallelReads(request, prepared.length),
-    (target) => observedOf(target, request, resources, digests),
+    (target) => observeEnvironment(target, request, resources, digests),
   );
   return {
     format_version: FORMAT_VERSION,
@@ -51,7 +51,7 @@ async function got(request: Running<GetRequest>): Promise<ObservedDocument> {
   };
 }
 
-function observedOf(
+function observeEnvironment(
   prepared: Prepared,
   options: Running<Options>,
   resources: readonly Resource[],
@@ -59,12 +59,12 @@ function observedOf(
 ): Promise<EnvironmentObserved> {
   const nothing = {
     name: prepared.target.name,
-    origin: shownOrigin(prepared),
+    origin: formatOrigin(prepared),
     ...NOT_OBSERVED,
     status: 'observed' as const,
     server: null,
     settings: null,
-    digests: digestsOf(prepared, [], digests),
+    digests: toObservedDigests(prepared, [], digests),
     ...NOT_ASKED,
   };
   return observeTarget<EnvironmentObserved>(prepared, options, {
@@ -72,7 +72,7 @@ function observedOf(
       const ifNamed = <T>(resource: Resource, read: () => Promise<T>): Promise<T | null> =>
         resources.includes(resource) ? read() : Promise.resolve(null);
       const { signal } = options;
-      const asked = shownLists().filter(({ name }) => resources.includes(name));
+      const asked = describeShownLists().filter(({ name }) => resources.includes(name));
       const isBySettings =
         NEED_SETTINGS.some((one) => resources.includes(one)) ||
         asked.some(({ list }) => list.bySettings);
@@ -81,17 +81,17 @@ function observedOf(
       const server =
         observed === null
           ? null
-          : await ifNamed('server', () => serverOf(target, observed, signal));
+          : await ifNamed('server', () => describeObservedServer(target, observed, signal));
       const settings =
         observed === null
           ? null
-          : await ifNamed('settings', async () => settingsOf(observed, prepared, digests));
+          : await ifNamed('settings', async () => toObservedSettings(observed, prepared, digests));
       const lists: [string, unknown][] = [];
       for (const { name, list } of asked)
         lists.push([name, await list.read(target.reader, observed, signal, prepared.desired)]);
       return {
         ...nothing,
-        ...(observed === null ? {} : spokenBy(observed)),
+        ...(observed === null ? {} : describeDialectVersion(observed)),
         ...settings,
         ...server,
         ...(Object.fromEntries(lists) as Partial<ObservedLists>),
@@ -105,7 +105,7 @@ function observedOf(
 const NEED_SETTINGS: readonly Resource[] = ['server', 'settings'];
 
 /** What is shown of each resource besides the settings, and the block that declares it. */
-function shownLists() {
+function describeShownLists() {
   return RESOURCES.flatMap(({ block, lists = {} }) =>
     Object.entries(lists).map(([name, list]) => ({ name: name as Resource, block, list })),
   );
@@ -113,8 +113,10 @@ function shownLists() {
 
 /** What a snapshot has besides the settings, so that what the targets declare can be planned from it. */
 export function listsFor(targets: readonly Target[]): readonly Resource[] {
-  return shownLists()
-    .filter(({ block }) => isBlock(block) && targets.some((target) => target[block] !== undefined))
+  return describeShownLists()
+    .filter(
+      ({ block }) => isBlockName(block) && targets.some((target) => target[block] !== undefined),
+    )
     .map(({ name }) => name);
 }
 
@@ -125,21 +127,21 @@ type ObservedLists = Pick<EnvironmentObserved, Exclude<Resource, 'server' | 'set
 const NOT_ASKED: ObservedLists = Object.assign(
   {} as ObservedLists,
   Object.fromEntries(
-    shownLists().flatMap(({ name, list }): [string, unknown][] =>
+    describeShownLists().flatMap(({ name, list }): [string, unknown][] =>
       list.isOptional ? [] : [[name, null]],
     ),
   ),
 );
 
 /** What the service is, and what it can hold; its release by one request more. */
-async function serverOf(
+async function describeObservedServer(
   { connection, limits }: OpenTarget,
   observed: ObservedState,
   signal: AbortSignal | undefined,
 ): Promise<Pick<EnvironmentObserved, 'release' | 'server'>> {
   const { writes, fields, lacks } = observed.dialect;
   return {
-    release: await askedRelease(connection, observed, limits, signal),
+    release: await findExactRelease(connection, observed, limits, signal),
     server: {
       writes,
       fields: [...fields.values()].map(({ name, reads, onNull, clearWith, loses }) => ({
@@ -153,7 +155,7 @@ async function serverOf(
   };
 }
 
-function settingsOf(
+function toObservedSettings(
   { stored, answer }: ObservedState,
   prepared: Prepared,
   digests: Digests | null,
@@ -162,20 +164,20 @@ function settingsOf(
     return {
       status: 'empty',
       settings: null,
-      digests: digestsOf(prepared, [], digests),
+      digests: toObservedDigests(prepared, [], digests),
     };
   const saved = settingsToSave(answer, prepared.desired, digests);
   return {
     status: 'stored',
     settings: saved.settings,
-    digests: digestsOf(prepared, saved.digests, digests),
+    digests: toObservedDigests(prepared, saved.digests, digests),
   };
 }
 
-function digestsOf(
+function toObservedDigests(
   prepared: Prepared,
   values: readonly SavedDigest[],
   digests: Digests | null,
 ): ObservedDigests | null {
-  return digests === null ? null : { address: writtenAddressDigest(prepared, digests), values };
+  return digests === null ? null : { address: digestWrittenAddress(prepared, digests), values };
 }

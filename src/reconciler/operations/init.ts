@@ -6,10 +6,10 @@ import { FORMAT_VERSION } from '../model/plan.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { isAuthorizationPath } from '../model/header-scheme.ts';
-import { isAddress } from '../model/address.ts';
+import { isServiceAddress } from '../model/address.ts';
 import { firstSentence } from '../desired/schema-lookup.ts';
 import { envExample, gitIgnore } from '../pull/first-files.ts';
-import { isThere, readOptional } from '../host/read-text.ts';
+import { pathExists, readOptional } from '../host/read-text.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
 import { fileLimit } from './load.ts';
@@ -32,8 +32,11 @@ export function init(request: InitRequest): Promise<InitDocument> {
 }
 
 async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
-  const file = fileOf(request);
-  if (request.server !== undefined && !isAddress(request.server.trim().replace(/\/+$/, ''))) {
+  const file = chooseInitFile(request);
+  if (
+    request.server !== undefined &&
+    !isServiceAddress(request.server.trim().replace(/\/+$/, ''))
+  ) {
     const message =
       '--server takes an address: http, https or embedded:, without userinfo, query and fragment.';
     throw new SetpointError('usage', message);
@@ -44,11 +47,11 @@ async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
   const { from = [] } = request;
   const initial =
     from.length > 0
-      ? await (await import('./initial-from.ts')).firstFrom(file, from, request)
-      : environment === undefined || (request.server !== undefined && !isThere(file))
+      ? await (await import('./initial-from.ts')).createInitialText(file, from, request)
+      : environment === undefined || (request.server !== undefined && !pathExists(file))
         ? await firstFile(file, request)
         : await newEnvironment(environment, request);
-  const changes = changesOf(file, initial, fileLimit(request));
+  const changes = listInitChanges(file, initial, fileLimit(request));
   await writeFiles(
     changes.filter(({ before, text }) => before !== text),
     fileLimit(request),
@@ -71,7 +74,7 @@ async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
   };
 }
 
-function fileOf({ file }: InitRequest): string {
+function chooseInitFile({ file }: InitRequest): string {
   const files = [file ?? defaultFiles()].flat();
   const [only = DEFAULT_FILE] = files;
   if (files.length <= 1) return only;
@@ -81,7 +84,7 @@ function fileOf({ file }: InitRequest): string {
   });
 }
 
-function changesOf(
+function listInitChanges(
   file: string,
   { before, text, variables }: Initial,
   limit: number,
@@ -94,7 +97,7 @@ function changesOf(
   };
   const read = variables.map((one) => ({
     name: one.name,
-    purpose: `${purposeOf(one.path)}${schemeNote(one, text)}`,
+    purpose: `${describeVariable(one.path)}${schemeNote(one, text)}`,
   }));
   return [
     { path: file, before, text },
@@ -113,7 +116,7 @@ function schemeNote({ name, path }: NewVariable, text: string): string {
     : ` (without "${scheme} ", which the file has)`;
 }
 
-function purposeOf(path: NewVariable['path']): string {
+function describeVariable(path: NewVariable['path']): string {
   const [block = ''] = path;
   const inSchema = block === 'server' ? path : ['settings', ...path];
   const isOwn = path.length === 1 || block === 'server' || NATIVE_PARTS.has(block);

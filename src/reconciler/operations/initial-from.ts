@@ -1,27 +1,27 @@
 import { basename } from 'node:path';
-import { isThere } from '../host/read-text.ts';
+import { pathExists } from '../host/read-text.ts';
 import { NOT_TAKEN, type Finding, isOpenName, type Writing } from '../import/written.ts';
 import {
   type Foreign,
   isForeignList,
   isForeignRecord,
-  isText,
+  isForeignText,
   Template,
-  textOf,
+  readForeignText,
   Variable,
 } from '../import/foreign.ts';
 import { isEncrypted, isPlaceholder, Names } from '../import/names.ts';
-import { blocksOf, secretsIn, type Unit, unitOf } from '../import/units.ts';
+import { mergeUnits, collectForeignSecrets, type Unit, createUnit } from '../import/units.ts';
 import type { HeldValue, NotTakenOver, TakenFrom } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';
 import { urlOrigin } from '../model/address.ts';
-import { formatPath, pathKey, type Path } from '../model/path.ts';
+import { formatPath, formatPathKey, type Path } from '../model/path.ts';
 import type { ObservedState } from '../model/state.ts';
-import { leftGroups } from '../model/taken.ts';
+import { groupSkipped } from '../model/taken.ts';
 import { initialText, keyVariable } from '../pull/first-files.ts';
-import { variablesIn } from '../pull/placeholder.ts';
+import { listTextVariables } from '../pull/placeholder.ts';
 import { DIALECTS } from '../service/dialects.ts';
-import { isObject, type JsonObject, sameJson } from '../yaml-edit/source.ts';
+import { isObject, type JsonObject, isSameData } from '../yaml-edit/source.ts';
 import { readTargets } from '../desired/target.ts';
 import {
   fileToExtend,
@@ -32,7 +32,7 @@ import {
   checkNew,
   keyGiven,
   notMade,
-  schemaBeside,
+  findNearbySchema,
   SERVICE_KEY,
 } from './initial.ts';
 import { fittingUnits } from './fitting.ts';
@@ -52,14 +52,16 @@ interface Placed {
  * A first settings file of what people had before setpoint, or one more environment of a file. No service is read. Secrets are references, and what is not taken over is
  * listed. Of what several files say, the last holds.
  */
-export async function firstFrom(
+export async function createInitialText(
   path: string,
   from: readonly string[],
   request: Running<InitRequest>,
 ): Promise<Initial> {
   const { environment, dialect } = request;
   const extended =
-    environment !== undefined && isThere(path) ? fileToExtend(environment, ofFile(request)) : null;
+    environment !== undefined && pathExists(path)
+      ? fileToExtend(environment, ofFile(request))
+      : null;
   if (extended === null) checkNew(path, environment);
   const files = await foreignFiles(from, fileLimit(request));
   const writing = writingFor(files);
@@ -70,20 +72,20 @@ export async function firstFrom(
     left.push({ file, place: placeShown(at, writing), line, reason });
   };
   const service = emptyService(dialect);
-  const placed = placedIn(files, writing, leave);
+  const placed = selectWritable(files, writing, leave);
   const others = dialect === undefined ? LATER.map((name) => emptyService(name)) : [];
   const { fitting, left: unfit } = fittingUnits(
     placed.map(({ unit }) => unit),
     service,
     others,
   );
-  const placedBy = new Map(placed.map((one) => [pathKey(one.unit.to), one]));
+  const placedBy = new Map(placed.map((one) => [formatPathKey(one.unit.to), one]));
   for (const { unit, member, reason } of unfit) {
-    const one = placedBy.get(pathKey(unit.to));
+    const one = placedBy.get(formatPathKey(unit.to));
     if (one !== undefined)
       leave(one.file, [...one.finding.at, ...(member === null ? [] : [member])], reason);
   }
-  const { url, server, variables: ofServer } = serverOf(request, files);
+  const { url, server, variables: ofServer } = createServerBlock(request, files);
   const inherited = request.server === undefined ? (extended?.origin ?? null) : null;
   const variables = [...ofServer, ...fitting.flatMap((unit) => unit.variables)];
   const read = new Set(variables.map(({ name }) => name));
@@ -94,7 +96,7 @@ export async function firstFrom(
       if (!isRead) leave(file, at, isKey ? `${reason}; --server URL takes it` : reason);
     }
   if (fitting.length === 0) throw nothingTaken(files, left);
-  const blocks = blocksOf(fitting);
+  const blocks = mergeUnits(fitting);
   const { settings = {}, ...named } = blocks;
   const first = {
     server,
@@ -110,9 +112,9 @@ export async function firstFrom(
     },
     isCopy: () => false,
     environment,
-    schema: schemaBeside(path),
+    schema: findNearbySchema(path),
     origin: `Written from ${files.map(({ file }) => basename(file)).join(', ')}.`,
-    notes: leftGroups(left).map(
+    notes: groupSkipped(left).map(
       ({ file, places, reason }) => `Not taken from ${basename(file)}: ${places}: ${reason}.`,
     ),
   };
@@ -138,7 +140,7 @@ export async function firstFrom(
     from: {
       files: files.map(({ file, form }) => ({ file, form })),
       taken: fitting.length,
-      values: valuesOf(
+      values: locateVariableValues(
         variables.map(({ name }) => name),
         files,
         placed,
@@ -155,9 +157,9 @@ function writingFor(files: readonly ForeignFile[]): Writing {
   for (const { documents } of files)
     for (const { name, text } of documents.flatMap(variablesWithin)) names.keep(name, text);
   for (const { found } of files)
-    for (const { text } of found.taken.flatMap(({ value }) => templatesIn(value)))
-      for (const name of variablesIn(text)) names.keep(name, '');
-  return { names, hidden: secretsIn(files.flatMap(({ documents }) => documents)) };
+    for (const { text } of found.taken.flatMap(({ value }) => collectTemplates(value)))
+      for (const name of listTextVariables(text)) names.keep(name, '');
+  return { names, hidden: collectForeignSecrets(files.flatMap(({ documents }) => documents)) };
 }
 
 function variablesWithin(value: Foreign): readonly Variable[] {
@@ -167,7 +169,7 @@ function variablesWithin(value: Foreign): readonly Variable[] {
 }
 
 /** What of the files can be written. A later file takes the place of an earlier one. */
-function placedIn(
+function selectWritable(
   files: readonly ForeignFile[],
   writing: Writing,
   leave: (file: string, at: Path, reason: string) => void,
@@ -175,18 +177,19 @@ function placedIn(
   const placed = new Map<string, Placed>();
   for (const { file, found } of files)
     for (const finding of found.taken) {
-      const { unit, left } = unitOf(finding, writing);
+      const { unit, left } = createUnit(finding, writing);
       for (const { at, reason } of left) leave(file, [...finding.at, ...at], reason);
       if (unit === null) continue;
-      const key = pathKey(finding.to);
+      const key = formatPathKey(finding.to);
       const former = placed.get(key);
       const own = former?.finding.value;
       const isReferred =
         own instanceof Variable &&
         !(finding.value instanceof Variable) &&
-        variablesIn(JSON.stringify(unit.value)).has(own.name);
+        listTextVariables(JSON.stringify(unit.value)).has(own.name);
       const isSame =
-        sameJson(former?.unit.value ?? null, unit.value) && ownText(own) === ownText(finding.value);
+        isSameData(former?.unit.value ?? null, unit.value) &&
+        ownText(own) === ownText(finding.value);
       if (former !== undefined && !isReferred && !isSame)
         leave(former.file, former.finding.at, `${file} says something else, and comes later`);
       placed.set(key, { file, finding, unit });
@@ -196,7 +199,7 @@ function placedIn(
 
 /** The text that a value is, which a reference in its place does not show. */
 function ownText(value: Foreign | undefined): string | null {
-  return isText(value) && !(value instanceof Template) ? textOf(value) : null;
+  return isForeignText(value) && !(value instanceof Template) ? readForeignText(value) : null;
 }
 
 /** The keys that lead to a place, as they may be shown. */
@@ -214,7 +217,7 @@ function emptyService(dialect: InitRequest['dialect'] = 'settings-v0'): Observed
 }
 
 /** The block of the server: the address that was given, else the embedded service, and a key if there is one. */
-function serverOf(request: Running<InitRequest>, files: readonly ForeignFile[]) {
+function createServerBlock(request: Running<InitRequest>, files: readonly ForeignFile[]) {
   const { environment, dialect } = request;
   const url = request.server?.trim();
   if (url === undefined) {
@@ -237,7 +240,7 @@ function serverOf(request: Running<InitRequest>, files: readonly ForeignFile[]) 
 }
 
 /** Where the values of variables are now, as far as a file has them. Of two files that have one, the later one holds. */
-function valuesOf(
+function locateVariableValues(
   names: readonly string[],
   files: readonly ForeignFile[],
   placed: readonly Placed[],
@@ -253,7 +256,7 @@ function valuesOf(
       for (const { name, text } of documents.flatMap(variablesWithin)) add(name, file, name, text);
   for (const { file, finding, unit } of placed) {
     const referred = new Set(
-      templatesIn(finding.value).flatMap((one) => [...variablesIn(one.text)]),
+      collectTemplates(finding.value).flatMap((one) => [...listTextVariables(one.text)]),
     );
     for (const { name } of unit.variables) {
       if (referred.has(name)) continue;
@@ -266,10 +269,10 @@ function valuesOf(
   return [...new Set(names)].flatMap((name) => held.get(name) ?? []);
 }
 
-function templatesIn(value: Foreign): readonly Template[] {
+function collectTemplates(value: Foreign): readonly Template[] {
   if (value instanceof Template) return [value];
-  if (isForeignList(value)) return value.flatMap(templatesIn);
-  return isForeignRecord(value) ? Object.values(value).flatMap(templatesIn) : [];
+  if (isForeignList(value)) return value.flatMap(collectTemplates);
+  return isForeignRecord(value) ? Object.values(value).flatMap(collectTemplates) : [];
 }
 
 /** Throws if a file with this text is not valid. */
@@ -282,7 +285,7 @@ function requireValid(path: string, text: string): void {
 
 function nothingTaken(files: readonly ForeignFile[], left: readonly NotTakenOver[]): SetpointError {
   const names = files.map(({ file }) => file).join(', ');
-  const [first] = leftGroups(left);
+  const [first] = groupSkipped(left);
   const because = first === undefined ? '' : ` (${first.places}: ${first.reason})`;
   return new SetpointError(
     'usage',

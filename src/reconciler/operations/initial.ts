@@ -4,13 +4,13 @@ import { SetpointError, asSetpointError } from '../model/error.ts';
 import type { DialectName } from '../model/dialect.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import type { ObservedState } from '../model/state.ts';
-import { type Json, masked } from '../model/value.ts';
+import { type Json, maskSecrets } from '../model/value.ts';
 import { InvalidSettings } from './invalid-settings.ts';
 import type { Options, InitRequest } from './options.ts';
-import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
-import { sourceFor, withVariables, type Running } from './redacting.ts';
+import { prepareTargets, formatOrigin, type Prepared } from './prepare.ts';
+import { createMaskingSource, withVariables, type Running } from './redacting.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
-import { copiedBy } from '../desired/profiles.ts';
+import { createCopyMatcher } from '../desired/profiles.ts';
 import { firstCollections } from '../pull/first-collections.ts';
 import {
   initialText,
@@ -21,17 +21,17 @@ import {
 import { NO_COLLECTIONS } from '../pull/listed.ts';
 import { ACTIVE_FORM } from '../model/collection-forms.ts';
 import type { NewReference } from '../pull/place-edits.ts';
-import { variablesIn } from '../pull/placeholder.ts';
+import { listTextVariables } from '../pull/placeholder.ts';
 import { secretsToHide, type ObservedService } from '../pull/target.ts';
 import { flowText } from '../yaml-edit/print.ts';
-import { isObject, type JsonObject, sameJson } from '../yaml-edit/source.ts';
+import { isObject, type JsonObject, isSameData } from '../yaml-edit/source.ts';
 import { dirname, join } from 'node:path';
-import { isThere } from '../host/read-text.ts';
+import { pathExists } from '../host/read-text.ts';
 import type { Path } from '../model/path.ts';
-import { interruption } from '../reconcile/observe-and-plan.ts';
+import { findInterruption } from '../reconcile/observe-and-plan.ts';
 import { withTarget } from './open-target.ts';
 import { readCollections } from './read-collections.ts';
-import { declaredOrigin } from '../desired/blocks/server.ts';
+import { readDeclaredOrigin } from '../desired/blocks/server.ts';
 import { parseFile } from '../desired/parse.ts';
 import { selectLoaded } from './select.ts';
 
@@ -81,9 +81,9 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   const {
     observed,
     collections: { read, unread },
-  } = await observeAll(prepared, request);
+  } = await observeForInit(prepared, request);
   const hidden = secretsToHide(prepared);
-  const source = sourceFor([target.name], request);
+  const source = createMaskingSource([target.name], request);
   const edits = pullEdits(
     [file],
     { serverGiven: false, several: false },
@@ -97,14 +97,14 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
     ],
     source,
   );
-  const taken = variablesIn(edits.texts.get(path) ?? text);
+  const taken = listTextVariables(edits.texts.get(path) ?? text);
   const named = firstCollections(read, { hidden, taken, source });
   const { block } = ACTIVE_FORM;
   const leftActive = named.left.flatMap(({ path: [own, kind = ''] }) =>
     own === block ? kind : [],
   );
-  const isCopy = copiedBy(Object.keys(named.blocks.get(block) ?? {}), leftActive);
-  const settings = withoutCopies(settingsOf(edits.edited.get(target.name)), isCopy);
+  const isCopy = createCopyMatcher(Object.keys(named.blocks.get(block) ?? {}), leftActive);
+  const settings = withoutCopies(readTargetSettings(edits.edited.get(target.name)), isCopy);
   const left = [...named.left, ...unread];
   const written = initialText({
     server,
@@ -113,18 +113,22 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
     collections: { ...named, left },
     isCopy,
     environment,
-    schema: schemaBeside(path),
+    schema: findNearbySchema(path),
     origin: 'Written from what the service had.',
     notes: [],
   });
-  if (!sameJson(settingsOf(onlyTarget({ ...file, text: written })), settings)) throw notMade();
-  const own = variablesOf(edits, target.name, keyed ? variable : null);
+  if (!isSameData(readTargetSettings(onlyTarget({ ...file, text: written })), settings))
+    throw notMade();
+  const own = listNewVariables(edits, target.name, keyed ? variable : null);
   return {
     before: null,
     text: written,
-    origin: shownOrigin(prepared),
-    ...statusOf(observed),
-    variables: [...own.filter((one) => !isCopy(one.path)), ...variablesFor(named.references)],
+    origin: formatOrigin(prepared),
+    ...toInitialStatus(observed),
+    variables: [
+      ...own.filter((one) => !isCopy(one.path)),
+      ...createReferenceVariables(named.references),
+    ],
     left: [
       ...(edits.pulls.get(target.name)?.left ?? []).filter((one) => !isCopy(one.path)),
       ...left,
@@ -132,7 +136,7 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   };
 }
 
-function statusOf({
+function toInitialStatus({
   dialect,
   stored,
 }: ObservedState): Pick<Initial, 'dialect' | 'status' | 'from'> {
@@ -147,9 +151,9 @@ function onlyTarget(file: LoadedFile): Target {
   return target;
 }
 
-function settingsOf(target: Target | undefined): JsonObject {
+function readTargetSettings(target: Target | undefined): JsonObject {
   const node = target?.settings;
-  const settings: Json = node === undefined ? {} : masked(plainValue(node));
+  const settings: Json = node === undefined ? {} : maskSecrets(plainValue(node));
   return isObject(settings) ? settings : {};
 }
 
@@ -180,7 +184,7 @@ export async function newEnvironment(
   );
   if (prepared === undefined) throw notEdited();
   const { target } = prepared;
-  const { observed, collections } = await observeAll(prepared, running);
+  const { observed, collections } = await observeForInit(prepared, running);
   const edits = pullEdits(
     [begun],
     read,
@@ -192,7 +196,7 @@ export async function newEnvironment(
         options: { adopt: 'all', hidden: secretsToHide(prepared), ownLayer: true },
       },
     ],
-    sourceFor([name], running),
+    createMaskingSource([name], running),
   );
   const isSame = (one: Target): boolean => {
     const now = edits.edited.get(one.name);
@@ -202,25 +206,25 @@ export async function newEnvironment(
   return {
     before: file.text,
     text: edits.texts.get(file.path) ?? text,
-    origin: shownOrigin(prepared),
-    ...statusOf(observed),
-    variables: variablesOf(edits, name, keyed ? variable : null),
+    origin: formatOrigin(prepared),
+    ...toInitialStatus(observed),
+    variables: listNewVariables(edits, name, keyed ? variable : null),
     left: edits.pulls.get(name)?.left ?? [],
   };
 }
 
-function variablesOf(
+function listNewVariables(
   { references }: PullEdits,
   target: string,
   keyName: string | null,
 ): NewVariable[] {
   return [
     ...(keyName === null ? [] : [{ name: keyName, path: ['server', 'api_key'] }]),
-    ...variablesFor(references.get(target) ?? []),
+    ...createReferenceVariables(references.get(target) ?? []),
   ];
 }
 
-function variablesFor(references: readonly NewReference[]): NewVariable[] {
+function createReferenceVariables(references: readonly NewReference[]): NewVariable[] {
   return references.map(({ name, path }) => ({ name, path }));
 }
 
@@ -229,7 +233,7 @@ export const SERVICE_KEY = 'SETPOINT_API_KEY';
 /** Throws if the file is there already, or an environment cannot have this name. */
 export function checkNew(path: string, environment: string | undefined): void {
   if (environment !== undefined) checkName(environment, []);
-  if (!isThere(path)) return;
+  if (!pathExists(path)) return;
   throw new SetpointError('usage', `${path} exists already, and init does not overwrite it.`, {
     hint: 'Add an environment to it with -e NAME, name another file with -f, or use setpoint pull.',
   });
@@ -238,8 +242,8 @@ export function checkNew(path: string, environment: string | undefined): void {
 /** Schemas that an editor can read without the network: one that `setpoint schema` wrote, and that of an installed setpoint. */
 const SCHEMAS = ['settings.schema.json', 'node_modules/setpoint/schemas/settings.schema.json'];
 
-export function schemaBeside(path: string): string | null {
-  const found = SCHEMAS.find((name) => isThere(join(dirname(path), name)));
+export function findNearbySchema(path: string): string | null {
+  const found = SCHEMAS.find((name) => pathExists(join(dirname(path), name)));
   return found === undefined ? null : `./${found}`;
 }
 
@@ -267,7 +271,10 @@ export function notMade(): SetpointError {
 }
 
 /** Reads the settings and every list. A list that cannot be read leaves its collection out. Throws a SetpointError if the settings cannot be read. */
-async function observeAll(prepared: Prepared, request: Running<Options>): Promise<ObservedService> {
+async function observeForInit(
+  prepared: Prepared,
+  request: Running<Options>,
+): Promise<ObservedService> {
   const { signal } = request;
   try {
     return await withTarget(
@@ -283,7 +290,7 @@ async function observeAll(prepared: Prepared, request: Running<Options>): Promis
       true,
     );
   } catch (thrown) {
-    throw interruption(signal) ?? asSetpointError(thrown);
+    throw findInterruption(signal) ?? asSetpointError(thrown);
   }
 }
 
@@ -331,7 +338,7 @@ export function fileToExtend(
   if (file === undefined) throw notEdited();
   checkName(name, targets);
   const [first] = targets;
-  return { file, targets, origin: first === undefined ? null : declaredOrigin(first.shared) };
+  return { file, targets, origin: first === undefined ? null : readDeclaredOrigin(first.shared) };
 }
 
 /** The text of the file with one more environment. */
@@ -351,10 +358,10 @@ export function withOneMore(
 export function withoutShared(blocks: JsonObject, [first]: readonly Target[]): JsonObject {
   const entries = Object.entries(blocks).flatMap(([block, value]): [string, Json][] => {
     const node = first?.shared[block as keyof Target['shared']];
-    const above = node === undefined ? null : masked(plainValue(node));
+    const above = node === undefined ? null : maskSecrets(plainValue(node));
     if (!isObject(above) || !isObject(value)) return [[block, value]];
     const own = Object.entries(value).filter(
-      ([name, one]) => !Object.hasOwn(above, name) || !sameJson(one, above[name] ?? null),
+      ([name, one]) => !Object.hasOwn(above, name) || !isSameData(one, above[name] ?? null),
     );
     return own.length === 0 ? [] : [[block, Object.fromEntries(own)]];
   });

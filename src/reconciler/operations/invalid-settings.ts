@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
-import { counted } from '../model/wording.ts';
+import { formatCount } from '../model/wording.ts';
 
 /** Settings files with problems, all of them. */
 export class InvalidSettings extends SetpointError {
@@ -9,7 +9,7 @@ export class InvalidSettings extends SetpointError {
 
   constructor(diagnostics: readonly Diagnostic[]) {
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-    super('settings-invalid', `The settings have ${counted(errors, 'problem')}.`);
+    super('settings-invalid', `The settings have ${formatCount(errors, 'problem')}.`);
     this.name = 'InvalidSettings';
     this.diagnostics = diagnostics;
   }

@@ -1,20 +1,20 @@
 import { COLLECTION_FORMS, isCollectionBlock } from '../model/collection-forms.ts';
-import { isSecretHolder, itemsDeclared, memberPath } from '../model/collection.ts';
+import { isSecretHolder, itemsDeclared, toMemberPath } from '../model/collection.ts';
 import { usageError, ERRORS, SetpointError } from '../model/error.ts';
-import { identityMember, memberPathIn } from '../model/mcp.ts';
+import { identityMember, createMemberPath } from '../model/mcp.ts';
 import { formatPath, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
 import type { DesiredState, Left } from '../model/state.ts';
-import { didYouMean, namesListed, counted } from '../model/wording.ts';
-import { referencesIn, leavableItems, pathedDeclared } from '../plan/declared.ts';
-import { isNamed, settingsIn, type DeclaredItem } from './flag-values.ts';
-import { isNeverReported, leftWhole } from '../model/uncompared.ts';
+import { didYouMean, namesListed, formatCount } from '../model/wording.ts';
+import { formatReferences, leavableItems, mapDeclaredEntryPaths } from '../plan/declared.ts';
+import { isFlagTarget, listManagedSettings, type DeclaredItem } from './flag-values.ts';
+import { isUnreportedSecret, toSkippablePath } from '../model/uncompared.ts';
 
 /** What a run leaves of what an environment declares. A path that the environment does not declare leaves nothing of it. */
-export function leftIn(without: readonly string[], desired: DesiredState): readonly Left[] {
-  const declared = leavableIn(desired);
+export function selectSkipped(without: readonly string[], desired: DesiredState): readonly Left[] {
+  const declared = listSkippableItems(desired);
   return without.flatMap((given): Left[] => {
     const path = parsePath(given) ?? [given];
-    const named = declared.find((one) => isNamed(path, { ...one, holds: null }));
+    const named = declared.find((one) => isFlagTarget(path, { ...one, holds: null }));
     if (named === undefined) return [];
     const { path: own, names, ref, of } = named;
     const calls = named.isEntry ? named.others : [];
@@ -34,7 +34,7 @@ export function checkWithout(
   );
   if (unknown === undefined || states.length === 0) return;
   const path = parsePath(unknown) ?? [unknown];
-  const leavable = states.flatMap(leavableIn);
+  const leavable = states.flatMap(listSkippableItems);
   const around = leavable
     .filter((one) => [one.path, ...one.others].some((outer) => isWithin(path, outer)))
     .toSorted((one, other) => other.path.length - one.path.length);
@@ -66,24 +66,24 @@ const MOST_PATHS = 12;
 interface Leavable
   extends Pick<DeclaredItem, 'path' | 'others' | 'isEntry'>, Pick<Left, 'names' | 'ref' | 'of'> {}
 
-function leavableIn(state: DesiredState): Leavable[] {
+function listSkippableItems(state: DesiredState): Leavable[] {
   return [
-    ...settingsIn(state).map((one) => ({ ...one, names: [] })),
+    ...listManagedSettings(state).map((one) => ({ ...one, names: [] })),
     ...leavableItems(state).map((one): Leavable => {
       const [block = '', name] = one.path;
       const item = state.items.get(block)?.find((each) => 'name' in each && each.name === name);
-      const ref = referencesIn((item?.values ?? []).map(({ value }) => value));
+      const ref = formatReferences((item?.values ?? []).map(({ value }) => value));
       return { ...one, ref, others: [], isEntry: false };
     }),
-    ...entryMembers(state),
+    ...listSkippableMembers(state),
     ...itemMembers(state),
   ];
 }
 
 /** The members of mcp entries, but for what an entry is known by. */
-function entryMembers(state: DesiredState): Leavable[] {
-  const entries = settingsIn(state).filter(({ isEntry }) => isEntry);
-  return pathedDeclared(state).flatMap(({ list, entry, path }) => {
+function listSkippableMembers(state: DesiredState): Leavable[] {
+  const entries = listManagedSettings(state).filter(({ isEntry }) => isEntry);
+  return mapDeclaredEntryPaths(state).flatMap(({ list, entry, path }) => {
     const whole = entries.find((one) => samePath(one.path, path));
     if (whole === undefined) return [];
     const known = new Set(['name', identityMember(list)]);
@@ -91,11 +91,11 @@ function entryMembers(state: DesiredState): Leavable[] {
       if (known.has(name)) return [];
       // The native map has a key in the entry's way to authenticate.
       const names = name === 'api_key' ? [[name], ['auth', 'value']] : [[name]];
-      const own = memberPathIn(path, [name]);
+      const own = createMemberPath(path, [name]);
       const others = [path, ...whole.others].flatMap((place) =>
         names.map((inner) => [...place, ...inner]),
       );
-      const ref = referencesIn(value);
+      const ref = formatReferences(value);
       return [{ path: own, others, isEntry: false, names: [], ref, of: path }];
     });
   });
@@ -110,9 +110,9 @@ function itemMembers(state: DesiredState): Leavable[] {
       if (isAll) return [];
       return named.flatMap(([name, value]): Leavable[] => {
         if (form.isWhole && !isSecretHolder(form, name, value)) return [];
-        const of = memberPath(form, item, []);
+        const of = toMemberPath(form, item, []);
         const path: Path = [...of, name];
-        return [{ path, others: [], isEntry: false, names: [], ref: referencesIn(value), of }];
+        return [{ path, others: [], isEntry: false, names: [], ref: formatReferences(value), of }];
       });
     }),
   );
@@ -159,8 +159,8 @@ export class MissingReferences {
     for (const { path, reason, ref } of desired.missing)
       this.#note(`(${ref}): ${reason}.`, environment, formatPath(path));
     const missing = desired.missing
-      .map(({ path }) => leftWhole(path))
-      .filter((path) => !isNeverReported(path));
+      .map(({ path }) => toSkippablePath(path))
+      .filter((path) => !isUnreportedSecret(path));
     for (const path of missing) {
       this.#wanting.add(formatPath(path));
       this.#inBlocks ||= isCollectionBlock(path[0] ?? '');
@@ -195,9 +195,9 @@ export class MissingReferences {
       lines.length === 1
         ? only
         : [
-            `${counted(lines.length, 'reference')} cannot be used.`,
+            `${formatCount(lines.length, 'reference')} cannot be used.`,
             ...lines.slice(0, MOST_LINES),
-            ...(more > 0 ? [`And ${counted(more, 'more reference')}.`] : []),
+            ...(more > 0 ? [`And ${formatCount(more, 'more reference')}.`] : []),
           ].join('\n');
     return referenceError(message, this.#ways());
   }

@@ -1,11 +1,11 @@
 import { dirname, isAbsolute, join, normalize, relative, resolve } from 'node:path';
-import { embeddedAddress } from '../model/address.ts';
+import { parseEmbeddedAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
-import { sourceFile, member, textOf } from '../desired/node.ts';
+import { sourceFile, member, readNodeText } from '../desired/node.ts';
 import {
-  baseOf,
+  parseBaseReference,
   laterTarget,
   readTargets,
   type BaseReference,
@@ -15,7 +15,13 @@ import {
   type Target,
 } from '../desired/target.ts';
 import { freeMemory } from '../host/this-process.ts';
-import { isThere, isUnder, liesIn, readText, readOptional } from '../host/read-text.ts';
+import {
+  pathExists,
+  isPathUnder,
+  isInsideFolder,
+  readText,
+  readOptional,
+} from '../host/read-text.ts';
 import { defaultFiles, filesAt } from './settings-files.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 import { lockPath, readLock } from '../desired/schema-lock.ts';
@@ -23,12 +29,12 @@ import { NATIVE_PARTS } from '../model/field.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import { lookUp, lookUpAll } from '../desired/lookup.ts';
 import { mayHoldReference } from '../desired/references.ts';
-import { lookedAtBesides } from '../host/reference-source.ts';
+import { listCheckedPaths } from '../host/reference-source.ts';
 import type { Running } from './redacting.ts';
 
 /** Reads every file and all targets in them. If a diagnostic is an error, there are no targets. Throws if a file cannot be read. */
 export function loadTargets(options: LockOptions): Loaded {
-  const paths = filesOf(options);
+  const paths = listSettingsFiles(options);
   const read = {
     serverGiven: options.server !== undefined,
     several: options.several ?? paths.length > 1,
@@ -40,7 +46,8 @@ export function loadTargets(options: LockOptions): Loaded {
     (sum, { text, base }) => sum + text.length + (base?.text.length ?? 0),
     0,
   );
-  const readOne = files.length > 1 && length > LONG ? againWhenReached(read) : readAll(read);
+  const readOne =
+    files.length > 1 && length > LONG ? againWhenReached(read) : createTargetReader(read);
   const parts = loaded.map((one) =>
     'diagnostics' in one ? { targets: [], ...one } : readOne(one),
   );
@@ -55,7 +62,7 @@ const LONG = 1024 * 1024;
 
 type Parsed = ReturnType<typeof readTargets>;
 
-function readAll(read: ReadOptions): (file: LoadedFile) => Parsed {
+function createTargetReader(read: ReadOptions): (file: LoadedFile) => Parsed {
   return (file) => readTargets(file, read);
 }
 
@@ -110,7 +117,7 @@ const MOST_DROPPED = 512 * 1024;
  * The paths of the settings files: see defaultFiles if none is named. A folder stands for its settings files, and a pattern for the files that match it, sorted by
  * their paths, without those that others of them extend. Throws if there is none.
  */
-export function filesOf(
+export function listSettingsFiles(
   options: Pick<Options, 'file' | 'text' | 'maxFileSize'>,
 ): readonly string[] {
   const { file, text } = options;
@@ -131,8 +138,8 @@ function withoutBases(
   if (paths.length < 2) return paths;
   const bases = new Set(
     paths.flatMap((path) => {
-      const base = baseIn(path, options);
-      return base === null ? [] : [normalize(basePathOf(path, base))];
+      const base = readBaseReference(path, options);
+      return base === null ? [] : [normalize(resolveBasePath(path, base))];
     }),
   );
   const own = paths.filter((path) => !bases.has(normalize(path)));
@@ -143,24 +150,24 @@ type Unreadable = { readonly diagnostics: readonly Diagnostic[] };
 
 /** A settings file with its base. A base outside the working directory is refused before it is opened. */
 function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
-  const text = options.text ?? readSettings(path, options);
+  const text = options.text ?? readSettingsFile(path, options);
   if (typeof text !== 'string') return text;
-  const base = baseOf(path, text);
+  const base = parseBaseReference(path, text);
   if (base === null) return { path, text, base: null, ...lockFor(path, [text], options) };
-  const basePath = basePathOf(path, base);
-  if (isAbsolute(base.path) || !liesIn(basePath, options.checkout?.root ?? '.')) {
+  const basePath = resolveBasePath(path, base);
+  if (isAbsolute(base.path) || !isInsideFolder(basePath, options.checkout?.root ?? '.')) {
     const message = 'There is no such file under the working directory.';
     const hint =
       "Write the base's path relative to this file. It must be under the working directory.";
     return { diagnostics: [base.diagnose(message, hint)] };
   }
   try {
-    const baseText = readSettings(basePath, options);
+    const baseText = readSettingsFile(basePath, options);
     return typeof baseText === 'string'
       ? {
           path,
           text,
-          base: { path: pathFromHere(basePath), text: baseText },
+          base: { path: toRelativePath(basePath), text: baseText },
           ...lockFor(path, [text, baseText], options),
         }
       : baseText;
@@ -171,33 +178,36 @@ function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
 }
 
 /** The bases that the settings files name, as far as these can be read; there may be none at such a path. */
-export function basesOf(options: Options): readonly string[] {
-  return filesOf(options).flatMap((path) => {
-    const base = baseIn(path, options);
-    return base === null ? [] : [basePathOf(path, base)];
+export function listExtendedBases(options: Options): readonly string[] {
+  return listSettingsFiles(options).flatMap((path) => {
+    const base = readBaseReference(path, options);
+    return base === null ? [] : [resolveBasePath(path, base)];
   });
 }
 
 /** Null also if the file cannot be read: what loads it says why. */
-function baseIn(path: string, options: Pick<Options, 'maxFileSize'>): BaseReference | null {
+function readBaseReference(
+  path: string,
+  options: Pick<Options, 'maxFileSize'>,
+): BaseReference | null {
   try {
     const read = readText(path, fileLimit(options));
-    return 'text' in read ? baseOf(path, read.text) : null;
+    return 'text' in read ? parseBaseReference(path, read.text) : null;
   } catch {
     return null;
   }
 }
 
-function basePathOf(path: string, base: BaseReference): string {
+function resolveBasePath(path: string, base: BaseReference): string {
   return isAbsolute(base.path) ? base.path : join(dirname(path), base.path);
 }
 
-function pathFromHere(path: string): string {
+function toRelativePath(path: string): string {
   const inner = relative('.', path);
   return inner.startsWith('..') ? path : inner;
 }
 
-function readSettings(path: string, options: Options): string | Unreadable {
+function readSettingsFile(path: string, options: Options): string | Unreadable {
   const limit = fileLimit(options);
   requireFile(path, options);
   if (leadsOutside(path, options)) {
@@ -223,7 +233,12 @@ function readSettings(path: string, options: Options): string | Unreadable {
 function leadsOutside(path: string, { env, checkout }: Options): boolean {
   const root = resolve(checkout?.root ?? '.');
   const isOfBranch = (env['CI'] ?? '') !== '' || checkout?.from === 'branch';
-  return isOfBranch && isUnder(resolve(path), root) && isThere(path) && !liesIn(path, root);
+  return (
+    isOfBranch &&
+    isPathUnder(resolve(path), root) &&
+    pathExists(path) &&
+    !isInsideFolder(path, root)
+  );
 }
 
 /** Bytes that a settings file may have. */
@@ -236,7 +251,7 @@ const CREATE_OR_NAME = 'Create one with `setpoint init --server URL`, or name on
 /** Whether there is no settings file at all: nobody named one, and none has a name that need not be given. */
 export function hasNoFile({ file, text }: Options): boolean {
   if (file !== undefined || text !== undefined) return false;
-  return !defaultFiles().some((path) => isThere(path));
+  return !defaultFiles().some((path) => pathExists(path));
 }
 
 /**
@@ -260,7 +275,11 @@ function requireFile(path: string, options: Options): void {
 }
 
 /** A file that cannot be read, reported at its first character. */
-export function unreadable(path: string, message: string, hint: string): Diagnostic {
+export function createUnreadableDiagnostic(
+  path: string,
+  message: string,
+  hint: string,
+): Diagnostic {
   return diagnostic(sourceFile(path, ''), 0, { code: 'unreadable', message, hint });
 }
 
@@ -317,9 +336,9 @@ export function filesRead(targets: Iterable<Target>, options: Options): Readonly
   };
   for (const { server, settings } of targets)
     for (const part of [server, settings]) lookUpAll(part, references, undefined);
-  if (files.size > 0) for (const path of lookedAtBesides(env)) files.add(path);
+  if (files.size > 0) for (const path of listCheckedPaths(env)) files.add(path);
   for (const target of targets) {
-    const certificates = textOf(member(target.server, 'ca_file')) ?? '';
+    const certificates = readNodeText(member(target.server, 'ca_file')) ?? '';
     if (certificates !== '' && !mayHoldReference(certificates))
       files.add(resolve(dirname(target.file), certificates));
     if ((env['SETPOINT_STATE_KEY'] ?? '') !== '' && options.state !== null)
@@ -329,14 +348,17 @@ export function filesRead(targets: Iterable<Target>, options: Options): Readonly
 }
 
 /** The files that settings name beside their own: authorities of certificates, and the stores of embedded services. */
-export function pathsBeside(targets: Iterable<Target>, { env }: Options): readonly string[] {
+export function listReferencedFiles(
+  targets: Iterable<Target>,
+  { env }: Options,
+): readonly string[] {
   const source = { variable: (name: string) => env[name], file: () => ({ problem: '' }) };
   const paths = new Set<string>();
   for (const { file, server } of targets)
     for (const key of ['ca_file', 'url']) {
-      const found = lookUp(textOf(member(server, key)) ?? '', source);
+      const found = lookUp(readNodeText(member(server, key)) ?? '', source);
       if ('problem' in found || found.text === '') continue;
-      const path = key === 'url' ? embeddedAddress(found.text)?.path : found.text;
+      const path = key === 'url' ? parseEmbeddedAddress(found.text)?.path : found.text;
       if (path !== undefined && path !== '') paths.add(resolve(dirname(file), path));
     }
   return [...paths];

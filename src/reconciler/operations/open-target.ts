@@ -1,17 +1,17 @@
 import { dirname, resolve } from 'node:path';
-import { embeddedAddress, type EmbeddedDialect } from '../model/address.ts';
+import { parseEmbeddedAddress, type EmbeddedDialect } from '../model/address.ts';
 import { asSetpointError, errorReport, SetpointError, type ErrorReport } from '../model/error.ts';
 import type { Observer } from '../model/ports.ts';
 import { fieldNamed } from '../model/field.ts';
-import { factsAt, placesWithin } from '../model/path-facts.ts';
+import { findPathFacts, placesWithin } from '../model/path-facts.ts';
 import type { DesiredField, ServerSettings } from '../model/state.ts';
 import { VERSION } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-aside.ts';
-import { declaredPointers } from '../plan/profiles.ts';
+import { listDeclaredPointers } from '../plan/profiles.ts';
 import { concernsOrganization } from '../model/organization.ts';
-import { interruption } from '../reconcile/observe-and-plan.ts';
+import { findInterruption } from '../reconcile/observe-and-plan.ts';
 import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
 import type { ReaderOf, Reading } from '../service/port.ts';
 import type { Startup, TimeLimits } from '../service/request.ts';
@@ -67,7 +67,7 @@ export async function observeTarget<T>(
   try {
     return await withTarget(prepared, options, on.open);
   } catch (thrown) {
-    return on.failed(errorReport(interruption(options.signal) ?? asSetpointError(thrown)));
+    return on.failed(errorReport(findInterruption(options.signal) ?? asSetpointError(thrown)));
   }
 }
 
@@ -76,10 +76,10 @@ const BARE_STORE = '.setpoint/embedded.json';
 
 /** `embedded:` starts the service here, on loopback, with its store beside the settings file. */
 /** Whether a native value is a secret, or a map that may have some. */
-function holdsSecret({ field: { name, secret, path } }: DesiredField): boolean {
+function canHaveSecrets({ field: { name, secret, path } }: DesiredField): boolean {
   return (
     fieldNamed(name) === undefined &&
-    (secret || [path, ...placesWithin(path)].some((one) => factsAt(one).secret))
+    (secret || [path, ...placesWithin(path)].some((one) => findPathFacts(one).secret))
   );
 }
 
@@ -92,15 +92,15 @@ async function openTarget(
   const clock = options.clock ?? SYSTEM_CLOCK;
   const timeout = options.timeout ?? DEFAULT_TIMEOUT;
   const folder = dirname(target.file);
-  const store = embeddedStore(server, folder, options);
+  const store = resolveEmbeddedStore(server, folder, options);
   const embedded =
-    store === null ? null : await startEmbedded(store, embeddedAddress(server.url)?.dialect);
+    store === null ? null : await startEmbedded(store, parseEmbeddedAddress(server.url)?.dialect);
   const connection = connect(embedded === null ? server : { ...server, url: embedded.url }, {
     timeout,
     clock,
     userAgent: `setpoint/${VERSION}`,
     networks: options.networks,
-    asksSecrets: asksSecrets || desired.fields.some(holdsSecret),
+    asksSecrets: asksSecrets || desired.fields.some(canHaveSecrets),
     ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile), options),
     proxy: options.proxy,
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
@@ -114,14 +114,14 @@ async function openTarget(
       limits.deadline += clock.monotonic() - begun;
     }
   };
-  const startup = startupOf(target.name, options);
+  const startup = createStartup(target.name, options);
   const { tracer, tries } = options;
   const read: Reading['read'] = (what, work, time) =>
     tracer.read(what, target.name, () => (time === 'aside' ? aside(work) : work()));
   const traced = (observer: Observer): Observer => ({
     observe: (signal) => read('settings', () => observer.observe(signal)),
   });
-  const pointers = declaredPointers(desired);
+  const pointers = listDeclaredPointers(desired);
   const observer = (more: {
     readonly reveals?: boolean;
     readonly organization?: boolean;
@@ -157,7 +157,7 @@ async function openTarget(
   };
 }
 
-function startupOf(target: string, { waitReady, onStarting }: Options): Startup | null {
+function createStartup(target: string, { waitReady, onStarting }: Options): Startup | null {
   if (waitReady === undefined) return null;
   const onWait = (problem: string | null): void => onStarting?.(target, problem);
   return { wait: waitReady, left: waitReady, onWait };
@@ -167,12 +167,12 @@ function startupOf(target: string, { waitReady, onStarting }: Options): Startup 
  * The file of an `embedded:` address, relative to the folder of the settings; null for any other address. Throws a usage error if
  * neither the address nor a file leads to a folder.
  */
-export function embeddedStore(
+export function resolveEmbeddedStore(
   { url }: Pick<ServerSettings, 'url'>,
   folder: string,
   { state }: Pick<Options, 'state'>,
 ): string | null {
-  const address = embeddedAddress(url);
+  const address = parseEmbeddedAddress(url);
   if (address === null) return null;
   if (address.path !== '') return writePlace(resolve(folder, address.path), folder);
   if (state === null) {

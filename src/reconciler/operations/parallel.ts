@@ -1,8 +1,8 @@
 import { SetpointError, usageError, type ErrorReport } from '../model/error.ts';
 import type { TracedPart } from '../model/ports.ts';
-import { counted } from '../model/wording.ts';
+import { formatCount } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';
-import { inOrder, interruption } from '../reconcile/observe-and-plan.ts';
+import { processInOrder, findInterruption } from '../reconcile/observe-and-plan.ts';
 import type { Options } from './options.ts';
 import type { Running } from './redacting.ts';
 
@@ -14,16 +14,16 @@ const MOST = 999;
 
 /** How many environments a command that only reads works on at a time. Throws a usage error if `parallel` is no such number. */
 export function parallelReads(request: Pick<Options, 'parallel'>, environments: number): number {
-  return checked(request) ?? (environments < MANY ? READS : READS_OF_MANY);
+  return validateParallel(request) ?? (environments < MANY ? READS : READS_OF_MANY);
 }
 
 /** How many environments an apply works on at a time. A person is asked one thing at a time. */
 export function parallelWrites(request: Pick<Options, 'parallel'>, asks: boolean): number {
-  const parallel = checked(request) ?? 1;
+  const parallel = validateParallel(request) ?? 1;
   return asks ? 1 : parallel;
 }
 
-function checked({ parallel }: Pick<Options, 'parallel'>): number | undefined {
+function validateParallel({ parallel }: Pick<Options, 'parallel'>): number | undefined {
   if (parallel === undefined) return undefined;
   if (Number.isInteger(parallel) && parallel >= 1 && parallel <= MOST) return parallel;
   throw usageError(`--parallel takes a whole number from 1 to ${MOST}.`);
@@ -51,7 +51,7 @@ export async function eachTarget<E extends TracedPart>(
     onEnvironment?.({ done, total, failed });
     return ended;
   };
-  await inOrder(targets, parallel, one, take);
+  await processInOrder(targets, parallel, one, take);
 }
 
 /**
@@ -67,7 +67,7 @@ export class FailureLimit {
   /** `allowed` is a number, or a share of the `chosen` such as 10%. Throws a usage error if it is neither. */
   constructor(allowed: number | string, chosen: number) {
     this.#allowed = allowed;
-    this.#most = mostOf(allowed, chosen);
+    this.#most = computeFailureLimit(allowed, chosen);
   }
 
   /** What the work on an environment ends with, or, if it is not started, what `notStarted` makes of the reason. */
@@ -76,7 +76,7 @@ export class FailureLimit {
     work: () => Promise<E>,
     notStarted: (why: SetpointError) => E,
   ): Promise<E> {
-    const why = interruption(signal) ?? this.#reached();
+    const why = findInterruption(signal) ?? this.#reached();
     if (why !== null) return notStarted(why);
     const ended = await work();
     if (ended.error !== null) this.#failed += 1;
@@ -89,13 +89,13 @@ export class FailureLimit {
 
   #why(): string {
     if (this.#most === 0) return 'Not started, because another environment did not end well.';
-    const failed = counted(this.#failed, 'environment');
+    const failed = formatCount(this.#failed, 'environment');
     return `Not started, because ${failed} did not end well and --max-failures allows ${this.#allowed}.`;
   }
 }
 
 /** A share is not rounded: 10% of 7 environments is 0.7, and one failure is more than that. */
-export function mostOf(allowed: number | string, chosen: number): number {
+export function computeFailureLimit(allowed: number | string, chosen: number): number {
   const [, digits = '', share] = /^(\d{1,6})(%)?$/.exec(String(allowed)) ?? [];
   const number = Number(digits);
   if (digits === '' || (share === '%' && number > 100)) {

@@ -1,31 +1,35 @@
 import { dirname, relative } from 'node:path';
 import { SetpointError, usageError, type Warning } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
-import { type EnvironmentPlan, differencesOf } from '../model/plan.ts';
+import { type EnvironmentPlan, omitImpliedChanges } from '../model/plan.ts';
 import type { Variables, Digests, FingerprintStore, ReferenceSource } from '../model/ports.ts';
-import { redacted } from '../model/redacted.ts';
+import { redactDocument } from '../model/redacted.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { partsWithReferences } from '../desired/blocks.ts';
-import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
+import { readingProblem, createTravelPolicy } from '../desired/key-travel.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { filePlace, fingerprintStore, type FingerprintPlace } from '../host/fingerprint-file.ts';
 import { InvalidSettings } from './invalid-settings.ts';
 import { assertAnswers, fingerprintPath, loadTargets } from './load.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
-import { environmentPlan, failedEnvironment, type Planned } from '../plan/plan-environment.ts';
+import {
+  environmentPlan,
+  createFailedEnvironment,
+  type Planned,
+} from '../plan/plan-environment.ts';
 import type { PlanTerms } from '../plan/settings-part.ts';
-import { declaredDigests, type Rotation } from '../plan/declared.ts';
+import { digestDeclaredChanges, type Rotation } from '../plan/declared.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { RESOURCES } from '../resources/resources.ts';
-import { askSecrets, noting, shownOrigin, travelError, type Prepared } from './prepare.ts';
+import { askSecrets, noting, formatOrigin, travelError, type Prepared } from './prepare.ts';
 import { addressDigest } from './digests.ts';
 import { parseRotation, parseRules } from './flag-values.ts';
 import { checkWithout } from './leavable.ts';
-import { embeddedStore, observeTarget, type OpenTarget } from './open-target.ts';
+import { resolveEmbeddedStore, observeTarget, type OpenTarget } from './open-target.ts';
 import { DEFAULT_WAIT, type Options, type PlanRequest, type Checking } from './options.ts';
-import { sourceFor, type Running } from './redacting.ts';
+import { createMaskingSource, type Running } from './redacting.ts';
 import type { Proof } from '../model/proof.ts';
 
 /** What the flags of a command set for the plan of every environment. */
@@ -49,16 +53,18 @@ export async function planningFor(
   environments: () => Iterable<Declared>,
   source?: ReferenceSource,
 ): Promise<Planning> {
-  checkWithout(request.without, desiredOf(environments));
+  checkWithout(request.without, listDesiredStates(environments));
   return {
     rotation:
-      request.rotate === undefined ? [] : parseRotation(request.rotate, desiredOf(environments)),
+      request.rotate === undefined
+        ? []
+        : parseRotation(request.rotate, listDesiredStates(environments)),
     baseOf: await basesFor(request, environments, source),
     allowed: request.allow === undefined ? [] : parseRules(request.allow),
   };
 }
 
-function* desiredOf(environments: () => Iterable<Declared>): Iterable<DesiredState> {
+function* listDesiredStates(environments: () => Iterable<Declared>): Iterable<DesiredState> {
   for (const { desired } of environments()) yield desired;
 }
 
@@ -72,7 +78,7 @@ async function basesFor(
 ): Promise<Planning['baseOf']> {
   const byName = earlierTargets(options);
   if (byName === null) return () => null;
-  const policy = travelPolicyIn(options.env, options.checkout?.from);
+  const policy = createTravelPolicy(options.env, options.checkout?.from);
   if (source === undefined) {
     const chosen = [...environments()].flatMap(({ target }) => byName.get(target.name) ?? []);
     await askSecrets(chosen, [], options);
@@ -91,7 +97,7 @@ async function basesFor(
   return ({ target, desired }) => {
     const earlier = byName.get(target.name);
     if (earlier !== undefined)
-      return resolveSettings(earlier, source ?? sourceFor([target.name], options));
+      return resolveSettings(earlier, source ?? createMaskingSource([target.name], options));
     return {
       ...desired,
       fields: [],
@@ -141,12 +147,13 @@ export async function planInput(
     settings: comparing,
     reader: comparingReader,
     resources: RESOURCES,
-    fingerprints: await fingerprintsOf(prepared, request),
+    fingerprints: await openFingerprints(prepared, request),
     clock: request.clock ?? SYSTEM_CLOCK,
     wait: request.wait ?? DEFAULT_WAIT,
-    progress: (waiting) => request.onProgress?.(name, redacted(waiting, request.resolved.of(name))),
+    progress: (waiting) =>
+      request.onProgress?.(name, redactDocument(waiting, request.resolved.of(name))),
     signal: request.signal,
-    prove: proverOf(prepared, { reader }, request),
+    prove: createPlanProver(prepared, { reader }, request),
   };
 }
 
@@ -162,24 +169,24 @@ export async function planTarget(
   onPlanned?: (planned: Planned) => void,
 ): Promise<EnvironmentPlan> {
   const { warnings } = prepared;
-  const about = aboutOf(prepared);
+  const about = describeTarget(prepared);
   const sealing =
     digests === null ? null : { digests, address: await addressDigest(prepared, digests) };
   return observeTarget<EnvironmentPlan>(prepared, request, {
     open: async (open) => {
       const input = await planInput(prepared, open, request, planning);
-      const part = await plannedPart(input, about, warnings, sealing, onPlanned);
-      return request.differences === true ? differencesOf(part) : part;
+      const part = await planEnvironmentPart(input, about, warnings, sealing, onPlanned);
+      return request.differences === true ? omitImpliedChanges(part) : part;
     },
-    failed: (error) => failedEnvironment(about, error, warnings),
+    failed: (error) => createFailedEnvironment(about, error, warnings),
   });
 }
 
 /** What of a target's part is known before it is observed. */
-export function aboutOf(
+export function describeTarget(
   prepared: Prepared,
 ): Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'> {
-  return { name: prepared.target.name, origin: shownOrigin(prepared), observed_at: null };
+  return { name: prepared.target.name, origin: formatOrigin(prepared), observed_at: null };
 }
 
 /** How digests are made, and that of the environment's address. */
@@ -189,7 +196,7 @@ export interface Sealing {
 }
 
 /** An environment's part of a plan document; without sealing it cannot become an approval. */
-export async function plannedPart(
+export async function planEnvironmentPart(
   input: PlanInput,
   about: Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>,
   earlier: readonly Warning[],
@@ -203,13 +210,13 @@ export async function plannedPart(
       ? null
       : {
           address: sealing.address,
-          changes: declaredDigests(planned.plan, input.desired, sealing.digests),
+          changes: digestDeclaredChanges(planned.plan, input.desired, sealing.digests),
         };
   return environmentPlan(planned, { ...about, digests }, earlier);
 }
 
 /** What is known of the secrets last written to a target; nothing without SETPOINT_STATE_KEY. */
-function fingerprintsOf(
+function openFingerprints(
   { server, target }: Prepared,
   request: Running<PlanRequest>,
 ): Promise<FingerprintStore> {
@@ -248,14 +255,14 @@ const NO_PLACE: FingerprintPlace = {
 
 /** Where the requests of a target go, in one spelling; an embedded store by its place beside the settings. */
 function serviceAddress(url: string, folder: string, options: Options): string {
-  const store = embeddedStore({ url }, folder, options);
+  const store = resolveEmbeddedStore({ url }, folder, options);
   if (store !== null) return `embedded:${relative(folder, store)}`;
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
 /** What finds out of a plan what works; undefined if nobody asked. */
-function proverOf(
+function createPlanProver(
   prepared: Prepared,
   { reader }: Pick<OpenTarget, 'reader'>,
   request: Running<Options & Checking>,
@@ -263,21 +270,21 @@ function proverOf(
   if (request.check !== true) return undefined;
   return async (plan, settings, refused) => {
     const { provePlan } = await import('../resources/proofs/prove.ts');
-    return provePlan(provingOf(prepared, { reader, settings }, request), plan, refused);
+    return provePlan(createProofContext(prepared, { reader, settings }, request), plan, refused);
   };
 }
 
 /** Finds out what works of what the file declares and the service has. */
-export async function storedProofs(
+export async function proveStoredState(
   prepared: Prepared,
   open: Pick<OpenTarget, 'reader'> & { readonly settings: ObservedState },
   request: Running<Options & Checking>,
 ): Promise<readonly Proof[]> {
   const { proveStored } = await import('../resources/proofs/prove.ts');
-  return proveStored(provingOf(prepared, open, request));
+  return proveStored(createProofContext(prepared, open, request));
 }
 
-function provingOf(
+function createProofContext(
   { target, desired }: Prepared,
   { reader, settings }: Pick<OpenTarget, 'reader'> & { readonly settings: ObservedState },
   { onChecks, signal }: Pick<Running<Options & Checking>, 'onChecks' | 'signal'>,
@@ -297,7 +304,7 @@ function provingOf(
  * program, of the branch's choice. `flag` is what asked for the check.
  */
 export function refusePullRequest(env: Variables, flag: string): void {
-  const why = pullRequestIn(env);
+  const why = findPullRequestVariable(env);
   if (why === null) return;
   throw onPullRequest(flag, why);
 }
@@ -310,7 +317,7 @@ function onPullRequest(flag: string, why: string): SetpointError {
 }
 
 /** The variable that says that a pipeline runs for a pull request, on the platforms that have one; null if none does. */
-function pullRequestIn(env: Variables): string | null {
+function findPullRequestVariable(env: Variables): string | null {
   const found = SIGNS.find(([name, sign]) => sign.test(env[name] ?? ''));
   return found === undefined ? null : found[0];
 }

@@ -4,13 +4,13 @@ import { planTally } from '../model/summary.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
-import { failedEnvironment, planHead } from '../plan/plan-environment.ts';
-import { refusePullRequest, aboutOf, planningFor, planTarget } from './plan-target.ts';
+import { createFailedEnvironment, planHead } from '../plan/plan-environment.ts';
+import { refusePullRequest, describeTarget, planningFor, planTarget } from './plan-target.ts';
 import { digestsFor } from './digests.ts';
 import type { DriftRequest, PlanRequest } from './options.ts';
 import { eachTarget, FailureLimit, parallelReads } from './parallel.ts';
 import { checkPolicy } from './policy.ts';
-import { judgeTargets, preparedOf, refuseSharedKeys } from './prepare.ts';
+import { judgeTargets, prepareEachTarget, refuseSharedKeys } from './prepare.ts';
 import { redactingParts, wholeDocument, type Parts, type Running } from './redacting.ts';
 import { selectRun, type RunTargets } from './select.ts';
 
@@ -81,14 +81,15 @@ async function servicePlanner(
   digests: Digests | null,
 ): Promise<(target: Target) => Promise<EnvironmentPlan>> {
   const judged = await judgeTargets(run, request);
-  const planning = await planningFor(request, () => preparedOf(judged));
+  const planning = await planningFor(request, () => prepareEachTarget(judged));
   const limit = new FailureLimit(request.maxFailures ?? '100%', run.targets.length);
   return (target) => {
     const prepared = judged.prepare(target);
     return limit.start(
       request.signal,
       () => planTarget(prepared, request, planning, digests),
-      (why) => failedEnvironment(aboutOf(prepared), errorReport(why), prepared.warnings),
+      (why) =>
+        createFailedEnvironment(describeTarget(prepared), errorReport(why), prepared.warnings),
     );
   };
 }

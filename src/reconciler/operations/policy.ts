@@ -1,10 +1,14 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { counted } from '../model/wording.ts';
+import { formatCount } from '../model/wording.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
 import { isWithin, pathOfPointer, type Path } from '../model/path.ts';
-import { isRecord, recordOf, type ValueRecord } from '../model/value.ts';
-import { declaredData, placeOf, type DeclaredData } from '../desired/declared-data.ts';
+import { isRecord, createRecord, type ValueRecord } from '../model/value.ts';
+import {
+  createDeclaredData,
+  findDeclaredPlace,
+  type DeclaredData,
+} from '../desired/declared-data.ts';
 import { diagnostic } from '../desired/report.ts';
 import type { Target } from '../desired/target.ts';
 import { readText } from '../host/read-text.ts';
@@ -15,7 +19,7 @@ export class PolicyViolated extends SetpointError {
 
   constructor(diagnostics: readonly Diagnostic[]) {
     const count = diagnostics.length;
-    const places = counted(count, 'place');
+    const places = formatCount(count, 'place');
     super('policy-violated', `The policy does not allow the settings, in ${places}.`);
     this.diagnostics = diagnostics;
   }
@@ -32,9 +36,9 @@ export async function checkPolicy(
   targets: readonly Target[],
   policy: string | object,
 ): Promise<void> {
-  const validate = compiled(policy, await newAjv());
-  const diagnostics = targets.flatMap((target) => violationsOf(target, validate));
-  if (diagnostics.length > 0) throw new PolicyViolated(listedOnce(diagnostics));
+  const validate = compilePolicy(policy, await newAjv());
+  const diagnostics = targets.flatMap((target) => listPolicyViolations(target, validate));
+  if (diagnostics.length > 0) throw new PolicyViolated(mergeRepeatedViolations(diagnostics));
 }
 
 async function newAjv(): Promise<Ajv2020> {
@@ -45,7 +49,7 @@ async function newAjv(): Promise<Ajv2020> {
   return ajv;
 }
 
-function compiled(policy: string | object, ajv: Ajv2020) {
+function compilePolicy(policy: string | object, ajv: Ajv2020) {
   try {
     const schema = typeof policy === 'string' ? parsedPolicy(policy) : policy;
     if (typeof schema === 'object' && schema !== null) return ajv.compile(schema);
@@ -75,8 +79,8 @@ function notPolicy(policy: string | object, cause?: unknown): SetpointError {
  * What a policy does not allow of a target. A rule may name a field either way. Where a policy lists the names that it takes, one of
  * the two is enough: the other is taken out, unless a rule speaks of it.
  */
-function violationsOf(target: Target, validate: ValidateFunction): Diagnostic[] {
-  const declared = declaredData(target);
+function listPolicyViolations(target: Target, validate: ValidateFunction): Diagnostic[] {
+  const declared = createDeclaredData(target);
   let { data, twins } = declared;
   for (;;) {
     if (validate(JSON.parse(JSON.stringify(data)))) return [];
@@ -87,7 +91,7 @@ function violationsOf(target: Target, validate: ValidateFunction): Diagnostic[] 
     if (needless === undefined)
       return errors.flatMap((error) => violation(target, declared, error));
     const { written, other } = needless;
-    data = without(data, isUnlisted(other, errors) ? other : written);
+    data = removePath(data, isUnlisted(other, errors) ? other : written);
     twins = twins.filter((twin) => twin !== needless);
   }
 }
@@ -107,11 +111,11 @@ function isUnlisted(place: Path, errors: readonly ErrorObject[]): boolean {
 }
 
 /** A record without what is at a path, and without the records around it that have nothing else. */
-function without(record: ValueRecord, [key = '', ...inner]: Path): ValueRecord {
+function removePath(record: ValueRecord, [key = '', ...inner]: Path): ValueRecord {
   const member = record[key];
-  const rest = isRecord(member) && inner.length > 0 ? without(member, inner) : recordOf([]);
+  const rest = isRecord(member) && inner.length > 0 ? removePath(member, inner) : createRecord([]);
   const others = Object.entries(record).filter(([name]) => name !== key);
-  return recordOf(Object.keys(rest).length === 0 ? others : [...others, [key, rest]]);
+  return createRecord(Object.keys(rest).length === 0 ? others : [...others, [key, rest]]);
 }
 
 /** The validator's message is about the policy alone: it contains nothing from the file. */
@@ -121,7 +125,7 @@ function violation(
   { instancePath, message = 'does not fit' }: { instancePath: string; message?: string },
 ): Diagnostic[] {
   const path = pathOfPointer(instancePath);
-  const place = placeOf(target, declared, path);
+  const place = findDeclaredPlace(target, declared, path);
   if (place === null) return [];
   const finding = {
     code: 'policy',
@@ -133,7 +137,7 @@ function violation(
 }
 
 /** A violation in a block that several environments share is listed once for each of them, and not twice for one. */
-function listedOnce(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+function mergeRepeatedViolations(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
   return diagnostics.filter(({ file, line, column, message }) => {
     const key = JSON.stringify([file, line, column, message]);

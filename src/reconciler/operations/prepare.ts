@@ -1,17 +1,17 @@
 import { dirname, resolve } from 'node:path';
 import { partsWithReferences } from '../desired/blocks.ts';
 import { lookUpAll } from '../desired/lookup.ts';
-import { eachText, member, textOf, type Node } from '../desired/node.ts';
+import { eachText, member, readNodeText, type Node } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
-import { embeddedAddress, isAddress, urlOrigin } from '../model/address.ts';
+import { parseEmbeddedAddress, isServiceAddress, urlOrigin } from '../model/address.ts';
 import { SetpointError, type Warning } from '../model/error.ts';
 import { SharedValues } from '../model/redactor.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
 import { hostProblem } from '../desired/address-travel.ts';
-import { declaredOrigin } from '../desired/blocks/server.ts';
+import { readDeclaredOrigin } from '../desired/blocks/server.ts';
 import {
-  travelPolicyIn,
+  createTravelPolicy,
   travelProblem,
   withinLimits,
   type TravelPolicy,
@@ -20,14 +20,19 @@ import {
   variablesRead,
   whyNotAsked,
 } from '../desired/key-travel.ts';
-import { KeyUses, originsBy, sharedKeyMessage, type SharedKey } from '../desired/key-uses.ts';
+import {
+  KeyUses,
+  createOriginResolver,
+  describeSharedKey,
+  type SharedKey,
+} from '../desired/key-uses.ts';
 import { isHeaderValue, resolveServer, resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
-import { leaving } from '../plan/declared.ts';
-import { leftIn, referenceError, MissingReferences } from './leavable.ts';
+import { omitSkipped } from '../plan/declared.ts';
+import { selectSkipped, referenceError, MissingReferences } from './leavable.ts';
 import type { Options, PlanRequest } from './options.ts';
-import { Resolved, sourceFor, type Running } from './redacting.ts';
+import { Resolved, createMaskingSource, type Running } from './redacting.ts';
 import type { RunTargets } from './select.ts';
 
 /** A target with all references resolved, and nothing sent. `server` is an error if it must not or cannot be reached. */
@@ -39,7 +44,7 @@ export interface Prepared {
 }
 
 /** The origin as it may be shown; null if it is not known. */
-export function shownOrigin({ server }: Prepared): string | null {
+export function formatOrigin({ server }: Prepared): string | null {
   return server instanceof SetpointError ? null : server.origin;
 }
 
@@ -62,10 +67,10 @@ export async function judgeTargets(
   options: Running<Options & Pick<PlanRequest, 'without'>>,
 ): Promise<Judged> {
   await askSecrets(targets, whole, options);
-  const policy = travelPolicyIn(options.env, options.checkout?.from);
+  const policy = createTravelPolicy(options.env, options.checkout?.from);
   const uses = new KeyUses({
     fileOf: (path) => (options.silent.has(path) ? resolve(path) : fileIdentity(path)),
-    originOf: originsBy(sourceFor([], options)),
+    originOf: createOriginResolver(createMaskingSource([], options)),
   });
   const note = noting(options);
   for (const target of declared) {
@@ -78,7 +83,7 @@ export async function judgeTargets(
     release: (target) => options.resolved.release(target.name),
     prepare: (target) => {
       const desired = withoutLeft(
-        resolveSettings(target, sourceFor([target.name], options)),
+        resolveSettings(target, createMaskingSource([target.name], options)),
         options,
       );
       const { server, warnings } = reach(target, policy, options, uses);
@@ -99,11 +104,11 @@ export function withoutLeft(
   desired: DesiredState,
   { without }: Pick<PlanRequest, 'without'>,
 ): DesiredState {
-  return without === undefined ? desired : leaving(desired, leftIn(without, desired));
+  return without === undefined ? desired : omitSkipped(desired, selectSkipped(without, desired));
 }
 
 /** Each target prepared, one at a time, to be looked at. */
-export function* preparedOf({ targets, prepare, release }: Judged): Iterable<Prepared> {
+export function* prepareEachTarget({ targets, prepare, release }: Judged): Iterable<Prepared> {
   for (const target of targets) {
     yield prepare(target);
     release(target);
@@ -112,7 +117,7 @@ export function* preparedOf({ targets, prepare, release }: Judged): Iterable<Pre
 
 /** A function that has the values of a target's references masked in the documents of every target. */
 export function noting(options: Running<Options>): (target: Target) => void {
-  const source = sourceFor([], options);
+  const source = createMaskingSource([], options);
   const known = new Set<Node>();
   return (target) => {
     const shared = partsWithReferences(target.shared);
@@ -150,7 +155,10 @@ export async function prepareTargets(
 
 /** Throws if files send one key to two origins that they write out. Nothing is looked up, and no file is read. */
 export function refuseSharedKeys(declared: readonly Target[]): void {
-  const uses = new KeyUses({ fileOf: (path) => resolve(path), originOf: originsBy(null) });
+  const uses = new KeyUses({
+    fileOf: (path) => resolve(path),
+    originOf: createOriginResolver(null),
+  });
   for (const target of declared) uses.add(target);
   refuseShared(uses, declared);
 }
@@ -161,7 +169,7 @@ function refuseShared(uses: KeyUses, declared: readonly Target[]): void {
 }
 
 function keyShared(shared: SharedKey): SetpointError {
-  return new SetpointError('key-shared', sharedKeyMessage(shared));
+  return new SetpointError('key-shared', describeSharedKey(shared));
 }
 
 /** The first reason why an apply must not begin, of any target; null if there is none. References without a value have a line each. */
@@ -183,11 +191,11 @@ function reach(
   options: Running<Options>,
   uses: KeyUses,
 ): Reached {
-  const own = resolveServer(target, sourceFor([target.name], options));
+  const own = resolveServer(target, createMaskingSource([target.name], options));
   if ('server' in own) notePaths(target, own.server, options.resolved);
-  const address = options.server === undefined ? null : givenAddress(options.server);
+  const address = options.server === undefined ? null : parseServerFlag(options.server);
   if (address !== null && !isSameOrigin(own, address)) {
-    const { server, warnings } = elsewhere(target, address, own, options);
+    const { server, warnings } = redirectServer(target, address, own, options);
     const misdirected = uses.misdirected(target, address);
     if (misdirected !== null) return { warnings, server: keyShared(misdirected) };
     return {
@@ -195,7 +203,7 @@ function reach(
       server:
         server instanceof SetpointError
           ? server
-          : allowed(target, server, policy, sentElsewhere(target, server)),
+          : checkKeyTravel(target, server, policy, listRedirectedVariables(target, server)),
     };
   }
   const found =
@@ -208,30 +216,30 @@ function reach(
       .join(' ');
     return { warnings: [], server: referenceError(reasons) };
   }
-  return { warnings: [], server: allowed(target, found.server, policy) };
+  return { warnings: [], server: checkKeyTravel(target, found.server, policy) };
 }
 
 /** Masks the files that a server's references lead to: messages name them by their whole path. */
 function notePaths(target: Target, { url, caFile }: ServerSettings, resolved: Resolved): void {
   const paths = {
-    url: embeddedAddress(url)?.path ?? null,
+    url: parseEmbeddedAddress(url)?.path ?? null,
     ca_file: caFile,
   };
   for (const [key, path] of Object.entries(paths)) {
-    const written = textOf(member(target.server, key)) ?? '';
+    const written = readNodeText(member(target.server, key)) ?? '';
     if (path === null || path === '' || !mayHoldReference(written)) continue;
     resolved.add(target.name, resolve(dirname(target.file), path), null);
   }
 }
 
 /** The variables that are sent to another address than the file's: those of its settings, and of the key for `--server`. */
-function sentElsewhere(target: Target, { apiKey }: ServerSettings): ReadonlySet<string> {
+function listRedirectedVariables(target: Target, { apiKey }: ServerSettings): ReadonlySet<string> {
   const parts = partsWithReferences(target).filter((part) => part !== target.server);
   const key = apiKey === null ? [] : ['SETPOINT_API_KEY'];
   return new Set([...variablesRead(parts), ...key]);
 }
 
-function allowed(
+function checkKeyTravel(
   target: Target,
   server: ServerSettings,
   policy: TravelPolicy,
@@ -247,9 +255,9 @@ export function travelError({ code, message, hint }: TravelProblem): SetpointErr
 
 type OwnServer = ReturnType<typeof resolveServer>;
 
-function givenAddress(given: string): string {
+function parseServerFlag(given: string): string {
   const url = given.trim().replace(/\/+$/, '');
-  if (isAddress(url)) return url;
+  if (isServiceAddress(url)) return url;
   throw new SetpointError(
     'usage',
     '--server takes an address: http, https or embedded:, without userinfo, query and fragment.',
@@ -259,11 +267,13 @@ function givenAddress(given: string): string {
 /** Whether the file's own address, if it is known, has the same origin as another. */
 function isSameOrigin(own: OwnServer, address: string): boolean {
   const url = 'server' in own ? own.server.url : own.url;
-  return url !== null && url !== '' && isAddress(url) && urlOrigin(url) === urlOrigin(address);
+  return (
+    url !== null && url !== '' && isServiceAddress(url) && urlOrigin(url) === urlOrigin(address)
+  );
 }
 
 /** `--server` with another origin than the file's: SETPOINT_API_KEY is sent there, or no key. */
-function elsewhere(
+function redirectServer(
   target: Target,
   url: string,
   own: OwnServer,
@@ -279,7 +289,7 @@ function elsewhere(
   resolved.add(target.name, key, null);
   const apiKey = key === '' ? null : new Secret(key, '${env:SETPOINT_API_KEY}');
   const auth = 'server' in own ? own.server.auth : 'both';
-  const declared = declaredOrigin(target);
+  const declared = readDeclaredOrigin(target);
   const instead = declared === null ? '' : ` instead of ${declared}`;
   const sent = apiKey === null ? 'no key' : 'SETPOINT_API_KEY and not the key of the file';
   const message = `--server overrides the file: requests go to ${origin}${instead}, with ${sent}.`;
@@ -316,14 +326,14 @@ export async function askSecrets(
       });
     return secrets.request(requests);
   }
-  const read = secretsRead(partsOf(targets, servers));
+  const read = secretsRead(listReferencingNodes(targets, servers));
   if (read.length === 0) return;
-  const policy = travelPolicyIn(env, checkout?.from);
+  const policy = createTravelPolicy(env, checkout?.from);
   const allowed = read.filter((one) => whyNotAsked(one, policy) === null);
   await secrets.ask(allowed, signal);
 }
 
-function* partsOf(
+function* listReferencingNodes(
   targets: Iterable<Target>,
   servers: Iterable<Target>,
 ): Iterable<Node | undefined> {

@@ -5,16 +5,16 @@ import type { EnvironmentPull, PullDocument } from '../model/documents.gen.ts';
 import type { FileEdit } from '../model/pulled.ts';
 import { TOOL } from '../model/version.ts';
 import type { FileChange } from '../host/write-files.ts';
-import { pullEdits, textsOf } from '../pull/edits.ts';
+import { pullEdits, mapFileTexts } from '../pull/edits.ts';
 import { pullReport } from '../pull/report.ts';
 import { secretsToHide } from '../pull/target.ts';
 import { REASONS } from '../pull/writable.ts';
-import { inParallel, interruption } from '../reconcile/observe-and-plan.ts';
+import { inParallel, findInterruption } from '../reconcile/observe-and-plan.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, secretsOfOthers, shownOrigin, type Prepared } from './prepare.ts';
-import { notPulled, observeForPull, shownEdit, type Observation } from './pull.ts';
-import { redacting, sourceFor, type Running } from './redacting.ts';
+import { prepareTargets, secretsOfOthers, formatOrigin, type Prepared } from './prepare.ts';
+import { notPulled, observeForPull, redactEdit, type Observation } from './pull.ts';
+import { redacting, createMaskingSource, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 
 export interface PullEachRequest extends Options {
@@ -41,10 +41,10 @@ export interface PulledFileChange extends FileChange {
  * keep the others from it. The values of the references of all environments stay out of the texts, whichever are pulled.
  */
 export function pullEach(request: PullEachRequest): Promise<EachPulled> {
-  return redacting(request, pullEachOf);
+  return redacting(request, runPullEach);
 }
 
-async function pullEachOf(request: Running<PullEachRequest>): Promise<EachPulled> {
+async function runPullEach(request: Running<PullEachRequest>): Promise<EachPulled> {
   const { files, targets, declared } = selectLoaded(request);
   const prepared = await prepareTargets({ targets, declared }, request);
   const hidden = [
@@ -55,16 +55,16 @@ async function pullEachOf(request: Running<PullEachRequest>): Promise<EachPulled
   const observations = await inParallel(chosen, parallelReads(request, chosen.length), (target) =>
     observeForPull(target, request),
   );
-  const stopped = interruption(request.signal);
+  const stopped = findInterruption(request.signal);
   if (stopped !== null) throw stopped;
-  const before = textsOf(files);
+  const before = mapFileTexts(files);
   const pullOne = (observation: Observation): EnvironmentPull => {
     const { prepared: own, service } = observation;
     if (service === null) return notPulled(observation);
     const { target } = own;
     const kept = request.pulled.get(target.name) ?? [];
     const options = { adopt: [], hidden, ownLayer: false };
-    const source = sourceFor([target.name], request);
+    const source = createMaskingSource([target.name], request);
     const read = { serverGiven: request.server !== undefined, several: files.length > 1 };
     try {
       const edits = pullEdits(files, read, [{ target, ...service, options, kept }], source);
@@ -72,13 +72,13 @@ async function pullEachOf(request: Running<PullEachRequest>): Promise<EachPulled
         target.name,
         [...edits.texts].map(([path, text]) => {
           const change = { path, before: before.get(path) ?? '', text };
-          return { ...change, shown: shownEdit(change, request.resolved) };
+          return { ...change, shown: redactEdit(change, request.resolved) };
         }),
       );
-      const report = pullReport(target.name, shownOrigin(own), edits, source, false);
+      const report = pullReport(target.name, formatOrigin(own), edits, source, false);
       return withReasons(report, kept);
     } catch (thrown) {
-      return failed(own, thrown);
+      return createFailedPull(own, thrown);
     }
   };
   return {
@@ -100,7 +100,7 @@ function withReasons(report: EnvironmentPull, kept: readonly Path[]): Environmen
   return { ...report, left };
 }
 
-function failed(prepared: Prepared, thrown: unknown): EnvironmentPull {
+function createFailedPull(prepared: Prepared, thrown: unknown): EnvironmentPull {
   const error = errorReport(asSetpointError(thrown));
   return notPulled({ prepared, service: null, error });
 }

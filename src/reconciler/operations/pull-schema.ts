@@ -6,24 +6,24 @@ import {
   type LockedRelease,
   MEMBER_TYPES,
   nativeSchema,
-  nodesAt,
+  selectSchemaNodes,
   OPEN_LOCK,
   type SchemaLock,
 } from '../model/native-schema.ts';
 import { formatPath } from '../model/path.ts';
 import { isSensitiveName, looksLikeToken } from '../model/secret-words.ts';
 import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled.ts';
-import { masked, type Json } from '../model/value.ts';
+import { maskSecrets, type Json } from '../model/value.ts';
 import type { Redactor } from '../model/redactor.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles } from '../host/write-files.ts';
 import { inParallel } from '../reconcile/observe-and-plan.ts';
-import { askedRelease } from '../service/settings.ts';
-import { listedMembers, type ListedMember } from '../service/schemas.ts';
+import { findExactRelease } from '../service/settings.ts';
+import { listSchemaMembers, type ListedMember } from '../service/schemas.ts';
 import { observeTarget } from './open-target.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, formatOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { LARGEST_LOCK, textOfLock, type LockOptions } from './load.ts';
 import { selectRun } from './select.ts';
@@ -34,7 +34,7 @@ import { selectRun } from './select.ts';
  */
 export function pullSchema(options: Options): Promise<PulledSchemas> {
   // Members that are not known yet are what the lock is made for.
-  return redacting({ ...options, lock: OPEN_LOCK }, pulledSchemas);
+  return redacting({ ...options, lock: OPEN_LOCK }, pullSchemaLocks);
 }
 
 /** One environment's part, and what goes into the lock for it. */
@@ -43,39 +43,39 @@ interface Read {
   readonly release: LockedRelease | null;
 }
 
-async function pulledSchemas(request: Running<LockOptions>): Promise<PulledSchemas> {
+async function pullSchemaLocks(request: Running<LockOptions>): Promise<PulledSchemas> {
   const prepared = await prepareTargets(selectRun(request), request);
   const files = [...new Set(prepared.map(({ target }) => target.file))];
   for (const file of files) checkWritable(lockPath(file));
   const limit = parallelReads(request, prepared.length);
-  const read = await inParallel(prepared, limit, (one) => schemaOf(one, request));
+  const read = await inParallel(prepared, limit, (one) => fetchServerSchema(one, request));
   const isWhole = request.targets === undefined && read.every(({ part }) => part.error === null);
   const locks: PulledLock[] = [];
   for (const file of files) {
     const own = read.filter((_, index) => prepared[index]?.target.file === file);
     const releases = own.flatMap(({ release }) => release ?? []);
-    locks.push(await writtenLock(file, releases, isWhole));
+    locks.push(await updateSchemaLock(file, releases, isWhole));
   }
   return { files: locks, environments: read.map(({ part }) => part) };
 }
 
-function schemaOf(prepared: Prepared, options: Running<Options>): Promise<Read> {
+function fetchServerSchema(prepared: Prepared, options: Running<Options>): Promise<Read> {
   const { name } = prepared.target;
-  const about = { name, origin: shownOrigin(prepared), dialect: null, release: null, left: [] };
+  const about = { name, origin: formatOrigin(prepared), dialect: null, release: null, left: [] };
   return observeTarget<Read>(prepared, options, {
     open: async ({ connection, limits, settings }) => {
       const observed = await settings.observe(options.signal);
       const dialect = observed.dialect.name;
-      const listed = await listedMembers(connection, dialect, limits, options.signal);
-      const release = await askedRelease(connection, observed, limits, options.signal);
+      const listed = await listSchemaMembers(connection, dialect, limits, options.signal);
+      const release = await findExactRelease(connection, observed, limits, options.signal);
       const spoken = { ...about, dialect, release, error: null };
       if (listed === null) return { part: { ...spoken, known: null }, release: null };
       const schema = nativeSchema(dialect);
       const fresh = listed.filter(
-        ({ path }) => schema === null || nodesAt(schema, path).length === 0,
+        ({ path }) => schema === null || selectSchemaNodes(schema, path).length === 0,
       );
       const redactor = options.resolved.all;
-      const members = fresh.map((member) => lockedMember(member, redactor));
+      const members = fresh.map((member) => toLockMember(member, redactor));
       const left = fresh.filter((_, index) => members[index] === null);
       return {
         part: {
@@ -91,44 +91,45 @@ function schemaOf(prepared: Prepared, options: Running<Options>): Promise<Read> 
 }
 
 /** A member as the lock has it, without what may be a secret; null if setpoint could not judge its values. */
-function lockedMember(
+function toLockMember(
   { path, type: word, default: otherwise, choices, secret }: ListedMember,
   redactor: Redactor,
 ): LockedMember | null {
   const type = MEMBER_TYPES.find((known) => known === word);
   const name = formatPath(path);
   if (type === undefined || !isMemberPath(path) || redactor.text(name) !== name) return null;
-  const words = choices.map(masked);
+  const words = choices.map(maskSecrets);
   const hidden = secret || isSensitiveName(path.at(-1) ?? '');
   return {
     path,
     type,
-    default: hidden || !isHarmless(masked(otherwise), redactor) ? null : masked(otherwise),
-    choices: secret || !words.every((one) => isHarmless(one, redactor)) ? [] : words,
+    default:
+      hidden || !isHarmlessJson(maskSecrets(otherwise), redactor) ? null : maskSecrets(otherwise),
+    choices: secret || !words.every((one) => isHarmlessJson(one, redactor)) ? [] : words,
     secret,
   };
 }
 
 /** Whether a value may be in a committed file, whatever a server says. */
-function isHarmless(value: Json, redactor: Redactor): boolean {
-  if (Array.isArray(value)) return value.every((one: Json) => isHarmless(one, redactor));
+function isHarmlessJson(value: Json, redactor: Redactor): boolean {
+  if (Array.isArray(value)) return value.every((one: Json) => isHarmlessJson(one, redactor));
   if (typeof value === 'object' && value !== null)
     return Object.entries(value).every(
       ([name, one]: readonly [string, Json]) =>
-        !isSensitiveName(name) && isHarmless(name, redactor) && isHarmless(one, redactor),
+        !isSensitiveName(name) && isHarmlessJson(name, redactor) && isHarmlessJson(one, redactor),
     );
   const text = String(value);
   return redactor.text(text) === text && !looksLikeToken(text) && !isSensitiveUrl(text);
 }
 
-async function writtenLock(
+async function updateSchemaLock(
   settings: string,
   releases: readonly LockedRelease[],
   isWhole: boolean,
 ): Promise<PulledLock> {
   const file = lockPath(settings);
   const before = textOfLock(settings);
-  const old = before === null ? null : lockIn(file, before);
+  const old = before === null ? null : parseOldLock(file, before);
   const same = (a: LockedRelease) => (b: LockedRelease) =>
     a.dialect === b.dialect && a.release === b.release;
   const kept = isWhole ? [] : (old?.releases ?? []).filter((one) => !releases.some(same(one)));
@@ -146,7 +147,7 @@ async function writtenLock(
 }
 
 /** The lock before; null if it cannot be read, so that it is written anew. */
-function lockIn(file: string, text: string): SchemaLock | null {
+function parseOldLock(file: string, text: string): SchemaLock | null {
   try {
     return readLock(file, text);
   } catch (thrown) {
@@ -159,7 +160,7 @@ function differences(
   before: SchemaLock,
   after: SchemaLock,
 ): Pick<PulledLock, 'added' | 'removed' | 'changed'> {
-  const [old, now] = [membersOf(before), membersOf(after)];
+  const [old, now] = [indexLockMembers(before), indexLockMembers(after)];
   const names = [...now.keys()];
   return {
     added: names.filter((name) => !old.has(name)),
@@ -169,7 +170,7 @@ function differences(
 }
 
 /** Each member of a lock as text, under its dialect and path. */
-function membersOf({ releases }: SchemaLock): ReadonlyMap<string, string> {
+function indexLockMembers({ releases }: SchemaLock): ReadonlyMap<string, string> {
   return new Map(
     releases
       .toSorted((a, b) => ((a.release ?? '') < (b.release ?? '') ? -1 : 1))

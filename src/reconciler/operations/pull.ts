@@ -7,22 +7,22 @@ import type { FileEdit, ShownLine } from '../model/pulled.ts';
 import { didYouMean } from '../model/wording.ts';
 import { TOOL } from '../model/version.ts';
 import type { LoadedFile, Target } from '../desired/target.ts';
-import { uncommittedChanges } from '../host/git-source.ts';
+import { checkUncommittedChanges } from '../host/git-source.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
-import { pullEdits, textsOf, type ObservedTarget, type PullEdits } from '../pull/edits.ts';
-import { maskedLines } from '../pull/masked-lines.ts';
+import { pullEdits, mapFileTexts, type ObservedTarget, type PullEdits } from '../pull/edits.ts';
+import { maskFileLines } from '../pull/masked-lines.ts';
 import { pullReport } from '../pull/report.ts';
 import { adoptable, secretsToHide, type ObservedService } from '../pull/target.ts';
-import { interruption, inParallel } from '../reconcile/observe-and-plan.ts';
+import { findInterruption, inParallel } from '../reconcile/observe-and-plan.ts';
 import { settingsObserver } from '../service/settings.ts';
 import { fileLimit } from './load.ts';
 import { observeTarget } from './open-target.ts';
 import type { Options, PullRequest } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, secretsOfOthers, shownOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, secretsOfOthers, formatOrigin, type Prepared } from './prepare.ts';
 import { readCollections } from './read-collections.ts';
-import { redacting, sourceFor, type Running } from './redacting.ts';
+import { redacting, createMaskingSource, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 
 /** A pull of the command line. */
@@ -46,17 +46,17 @@ async function pullAll(request: Running<PullRun>): Promise<PullDocument> {
   const prepared = await prepareTargets({ targets, declared }, request);
   const adopt = parseAdoption(request.adopt);
   const writes = request.check !== true && request.text === undefined;
-  if (writes) for (const path of textsOf(files).keys()) checkWritable(path);
+  if (writes) for (const path of mapFileTexts(files).keys()) checkWritable(path);
   const observations = await inParallel(
     prepared,
     parallelReads(request, prepared.length),
     (target) => observeForPull(target, request, adopt),
   );
-  const stopped = interruption(request.signal);
+  const stopped = findInterruption(request.signal);
   if (stopped !== null) throw stopped;
   if (observations.some(({ service }) => service === null))
-    return documentOf(observations.map(notPulled), unchanged(files));
-  const source = sourceFor(
+    return createPullDocument(observations.map(notPulled), createUnchangedFiles(files));
+  const source = createMaskingSource(
     targets.map(({ name }) => name),
     request,
   );
@@ -67,7 +67,7 @@ async function pullAll(request: Running<PullRun>): Promise<PullDocument> {
   const observed = observations.flatMap(({ service, prepared: { target } }) =>
     service === null ? [] : [{ target, ...service }],
   );
-  const options = { adopt: adoptedPaths(adopt, observed, source), hidden, ownLayer: false };
+  const options = { adopt: resolveAdoptPaths(adopt, observed, source), hidden, ownLayer: false };
   const edits = pullEdits(
     files,
     { serverGiven: request.server !== undefined, several: files.length > 1 },
@@ -76,9 +76,9 @@ async function pullAll(request: Running<PullRun>): Promise<PullDocument> {
   );
   request.onPulled?.(targets.flatMap(({ name }) => edits.edited.get(name) ?? []));
   await show(files, edits, request);
-  if (writes) await write(files, edits, request);
-  return documentOf(
-    prepared.map((one) => pullReport(one.target.name, shownOrigin(one), edits, source, writes)),
+  if (writes) await writePulledFiles(files, edits, request);
+  return createPullDocument(
+    prepared.map((one) => pullReport(one.target.name, formatOrigin(one), edits, source, writes)),
     statuses(files, edits, writes),
   );
 }
@@ -123,7 +123,7 @@ function parseAdoption(adopt: PullRequest['adopt']): 'all' | readonly Adopted[] 
 }
 
 /** The paths to adopt. One that no service has, or that is managed, is a usage error. */
-function adoptedPaths(
+function resolveAdoptPaths(
   adopt: 'all' | readonly Adopted[],
   observed: readonly Omit<ObservedTarget, 'options'>[],
   source: ReferenceSource,
@@ -150,30 +150,30 @@ async function show(
   { texts }: PullEdits,
   { onEdit, resolved }: Running<PullRequest>,
 ): Promise<void> {
-  for (const [path, before] of textsOf(files)) {
+  for (const [path, before] of mapFileTexts(files)) {
     const text = texts.get(path);
-    if (text !== undefined) await onEdit?.(shownEdit({ path, before, text }, resolved));
+    if (text !== undefined) await onEdit?.(redactEdit({ path, before, text }, resolved));
   }
 }
 
 /** An edit as it may be shown: what may be a secret is masked, and so is every value of a reference. */
-export function shownEdit(
+export function redactEdit(
   { path, before, text }: FileChange,
   resolved: Running<Options>['resolved'],
 ): FileEdit {
   const lines = (whole: string): ShownLine[] =>
-    maskedLines(whole).map((line) => ({ ...line, shown: resolved.all.text(line.shown) }));
+    maskFileLines(whole).map((line) => ({ ...line, shown: resolved.all.text(line.shown) }));
   return { file: path, before: lines(before ?? ''), after: lines(text) };
 }
 
-async function write(
+async function writePulledFiles(
   files: readonly LoadedFile[],
   { texts }: PullEdits,
   request: PullRequest,
 ): Promise<void> {
-  const before = textsOf(files);
+  const before = mapFileTexts(files);
   for (const path of request.force === true ? [] : texts.keys()) {
-    const changes = await uncommittedChanges(path, request.env);
+    const changes = await checkUncommittedChanges(path, request.env);
     if (changes === 'changed') {
       throw new SetpointError('file-dirty', `${path} has uncommitted changes.`, {
         hint: 'Commit them first, so that a diff shows what was pulled, or use --force.',
@@ -201,7 +201,7 @@ async function write(
 export function notPulled({ prepared, error }: Observation): EnvironmentPull {
   return {
     name: prepared.target.name,
-    origin: shownOrigin(prepared),
+    origin: formatOrigin(prepared),
     status: error === null ? 'skipped' : 'error',
     pulled: [],
     left: [],
@@ -211,8 +211,8 @@ export function notPulled({ prepared, error }: Observation): EnvironmentPull {
   };
 }
 
-function unchanged(files: readonly LoadedFile[]): PulledFile[] {
-  return [...textsOf(files).keys()].map((file) => ({ file, status: 'unchanged' }));
+function createUnchangedFiles(files: readonly LoadedFile[]): PulledFile[] {
+  return [...mapFileTexts(files).keys()].map((file) => ({ file, status: 'unchanged' }));
 }
 
 function statuses(
@@ -220,13 +220,13 @@ function statuses(
   { texts }: PullEdits,
   writes: boolean,
 ): PulledFile[] {
-  return [...textsOf(files).keys()].map((file) => ({
+  return [...mapFileTexts(files).keys()].map((file) => ({
     file,
     status: !texts.has(file) ? 'unchanged' : writes ? 'written' : 'differs',
   }));
 }
 
-function documentOf(
+function createPullDocument(
   environments: readonly EnvironmentPull[],
   files: readonly PulledFile[],
 ): PullDocument {

@@ -3,11 +3,11 @@ import { itemsDeclared, type Listing } from '../model/collection.ts';
 import type { LeftAlone } from '../model/documents.gen.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
-import { isEmpty, recordOf } from '../model/value.ts';
+import { isEmpty, createRecord } from '../model/value.ts';
 import type { ReadCollections } from '../pull/listed.ts';
 import { REASONS } from '../pull/writable.ts';
 import type { AskedItems, NamedItems } from '../reconcile/contract.ts';
-import { interruption } from '../reconcile/observe-and-plan.ts';
+import { findInterruption } from '../reconcile/observe-and-plan.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import type { OpenTarget } from './open-target.ts';
 
@@ -34,7 +34,7 @@ export async function readCollections(reading: Reading): Promise<ReadCollections
     if (declared.length === 0 && !isAll) continue;
     const leave = (reason: string) => unread.push({ path: [form.block], reason, ref: null });
     const asked: AskedItems = { declared, desired, ...(isAll ? { all: true } : {}) };
-    const found = await listedIn(named, reading, asked);
+    const found = await readItemListing(named, reading, asked);
     if (found === 'unlisted') leave(REASONS.unlisted);
     else if (found === 'untold') leave(REASONS.untold);
     else if (found === null && declared.length > 0) leave(REASONS.lacking);
@@ -44,7 +44,7 @@ export async function readCollections(reading: Reading): Promise<ReadCollections
       if (!isHeldBack || declared.length > 0) listed.set(named, found);
     }
   }
-  return { read: await withNames(listed, reading), unread };
+  return { read: await resolveActiveNames(listed, reading), unread };
 }
 
 const ACTIVE_AGENT: Path = ['active_agent_profile_id'];
@@ -54,7 +54,7 @@ function isNoneActive({ answer }: ObservedState): boolean {
   return isEmpty(answer[formatPath(ACTIVE_AGENT)]);
 }
 
-async function listedIn(
+async function readItemListing(
   { list }: NamedItems,
   { reader, observed, signal }: Reading,
   asked: AskedItems,
@@ -62,13 +62,13 @@ async function listedIn(
   try {
     return await list(reader, observed, asked, signal);
   } catch (thrown) {
-    if (interruption(signal) !== null || asked.declared.length > 0) throw thrown;
+    if (findInterruption(signal) !== null || asked.declared.length > 0) throw thrown;
     return 'unlisted';
   }
 }
 
 /** What is active is known by names: an Agent Server points to an agent profile by its id. */
-async function withNames(
+async function resolveActiveNames(
   listed: ReadonlyMap<NamedItems, Listing>,
   reading: Reading,
 ): Promise<ReadCollections['read']> {
@@ -83,7 +83,7 @@ async function withNames(
       const agent = isPointer ? agents.find((one) => one.id === id) : undefined;
       return agent === undefined
         ? item
-        : { ...item, members: recordOf([[ACTIVE_FORM.main, agent.name]]) };
+        : { ...item, members: createRecord([[ACTIVE_FORM.main, agent.name]]) };
     });
     const listing = { ...own, items };
     return { form, listing, plan: (desired) => plan(desired, listing, observed) };
@@ -102,6 +102,6 @@ async function agentsFor(
   );
   if (named === undefined || isNoneActive(reading.observed)) return known;
   if (known.some((one) => one.id === id)) return known;
-  const found = await listedIn(named, reading, { declared: [], all: true });
+  const found = await readItemListing(named, reading, { declared: [], all: true });
   return typeof found === 'string' || found === null ? known : found.items;
 }

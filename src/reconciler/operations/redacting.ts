@@ -1,7 +1,7 @@
 import { SetpointError } from '../model/error.ts';
 import type { Run } from '../model/plan.ts';
 import type { ReferenceSource, Tracer } from '../model/ports.ts';
-import { redacted } from '../model/redacted.ts';
+import { redactDocument } from '../model/redacted.ts';
 import { Redactor, SharedValues } from '../model/redactor.ts';
 import {
   referenceSource,
@@ -82,7 +82,7 @@ function proxyVariables(env: Options['env']): ProxyVariables {
 }
 
 /** What a run looks up in its variables: made once, because the process looks each of its variables up anew. */
-function lookupsIn(
+function createLookups(
   env: Options['env'],
   silent: ReadonlySet<string>,
   secrets: SecretAnswers | RequestedSecrets,
@@ -97,16 +97,16 @@ export function withoutFiles<R extends Options>(
   run: Running<R>,
   silent: ReadonlySet<string>,
 ): Running<R> {
-  return { ...run, ...lookupsIn(run.env, silent, run.secrets) };
+  return { ...run, ...createLookups(run.env, silent, run.secrets) };
 }
 
 /** The same run with other variables. */
 export function withVariables<R extends Options>(run: Running<R>, env: Options['env']): Running<R> {
-  return { ...run, env, ...lookupsIn(env, run.silent, run.secrets) };
+  return { ...run, env, ...createLookups(env, run.silent, run.secrets) };
 }
 
 /** Resolves references of targets; every value that it gives is masked in their documents, and a long one in those of all others. */
-export function sourceFor(
+export function createMaskingSource(
   targets: readonly string[],
   { references: source, resolved }: Pick<Running<Options>, 'references' | 'resolved'>,
 ): ReferenceSource {
@@ -149,7 +149,7 @@ export async function redacting<R extends Options, D extends object>(
   request: R,
   work: (running: Running<R>) => Promise<D>,
 ): Promise<D> {
-  return running(request, async (run) => redactedDocument(await work(run), run.resolved));
+  return running(request, async (run) => redactWithLookups(await work(run), run.resolved));
 }
 
 /** Receives a document in parts: its first members, then its environments, one at a time, in their order. */
@@ -185,8 +185,8 @@ export async function redactingParts<
       begin: parts.begin,
       environment: async (part) => {
         const redactor = resolved.of(part.name);
-        const shown = redacted(part, redactor);
-        run = redacted(run, redactor);
+        const shown = redactDocument(part, redactor);
+        run = redactDocument(run, redactor);
         tally.add(shown);
         await parts.environment(shown, run);
         resolved.finish(part.name);
@@ -242,7 +242,7 @@ export async function running<
     allowListeners(request.signal);
     const tracer = await findTracer();
     const secrets = request.sharedSecrets?.forRun() ?? new SecretValues(request.env);
-    const lookups = lookupsIn(request.env, NONE, secrets);
+    const lookups = createLookups(request.env, NONE, secrets);
     return await work({ ...request, ...lookups, resolved, networks, tracer });
   } catch (thrown) {
     if (thrown instanceof SetpointError) redactError(thrown, resolved.all);
@@ -254,12 +254,12 @@ export async function running<
 
 const NONE: ReadonlySet<string> = new Set();
 
-function redactedDocument<D extends object>(document: D, resolved: Resolved): D {
+function redactWithLookups<D extends object>(document: D, resolved: Resolved): D {
   const { environments } = document as { readonly environments?: readonly { name: string }[] };
-  if (environments === undefined) return redacted(document, resolved.all);
+  if (environments === undefined) return redactDocument(document, resolved.all);
   return {
-    ...redacted({ ...document, environments: [] }, resolved.all),
-    environments: environments.map((part) => redacted(part, resolved.of(part.name))),
+    ...redactDocument({ ...document, environments: [] }, resolved.all),
+    environments: environments.map((part) => redactDocument(part, resolved.of(part.name))),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
-import { counted } from '../model/wording.ts';
-import { diagnosticOf } from '../desired/report.ts';
+import { formatCount } from '../model/wording.ts';
+import { createDiagnostic } from '../desired/report.ts';
 import type { PlacedFinding } from '../desired/node.ts';
 import type { Target } from '../desired/target.ts';
 import type { KubeObject } from '../kubernetes/crd.ts';
@@ -15,7 +15,7 @@ class NotForKubernetes extends SetpointError {
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(diagnostics: readonly Diagnostic[]) {
-    const message = `The settings cannot be rendered: ${counted(diagnostics.length, 'problem')}.`;
+    const message = `The settings cannot be rendered: ${formatCount(diagnostics.length, 'problem')}.`;
     super('settings-invalid', message, { hint: 'Fix them, or choose other environments with -e.' });
     this.diagnostics = diagnostics;
   }
@@ -41,16 +41,16 @@ export function render(request: RenderRequest): RenderedObjects {
 /** The same of targets that are there already. */
 export function renderTargets(targets: readonly Target[], options: RenderOptions): RenderedObjects {
   const { objects, findings } = renderObjects(targets, options);
-  const diagnostics = eachOnce(findings);
+  const diagnostics = mergeSharedDiagnostics(findings);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw new NotForKubernetes(errors);
   return { objects, warnings: diagnostics };
 }
 
 /** By place; what several environments share once, and of references without a Secret the first of each file. */
-function eachOnce(findings: readonly PlacedFinding[]): readonly Diagnostic[] {
+function mergeSharedDiagnostics(findings: readonly PlacedFinding[]): readonly Diagnostic[] {
   const groups = new Map<string, Diagnostic[]>();
-  for (const one of findings.map(diagnosticOf)) {
+  for (const one of findings.map(createDiagnostic)) {
     const { file, line, column, message } = one;
     const at = message === UNNAMED.message ? [file, message] : [file, message, line, column];
     const key = JSON.stringify(at);

@@ -125,12 +125,12 @@ class Merging {
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
     const first = this.#first?.at ?? '';
     return part.kind === 'plan'
-      ? mergedPlan(environments as EnvironmentPlan[], {
+      ? mergePlanDocuments(environments as EnvironmentPlan[], {
           ...about,
           created_at: first,
           strict: this.#parts.some(({ strict }) => strict) ? true : undefined,
         })
-      : mergedOutcome(environments as EnvironmentOutcome[], {
+      : mergeOutcomes(environments as EnvironmentOutcome[], {
           ...about,
           started_at: first,
           finished_at: this.#last,
@@ -201,7 +201,7 @@ class Merging {
   }
 }
 
-function mergedPlan(
+function mergePlanDocuments(
   environments: readonly EnvironmentPlan[],
   about: Pick<PlanDocument, 'tool' | 'run' | 'shard' | 'strict' | 'salt' | 'merged' | 'created_at'>,
 ): PlanDocument {
@@ -221,7 +221,7 @@ function mergedPlan(
   };
 }
 
-function mergedOutcome(
+function mergeOutcomes(
   environments: readonly EnvironmentOutcome[],
   about: Omit<OutcomeDocument, 'format_version' | 'kind' | 'environments' | 'summary'>,
 ): OutcomeDocument {

@@ -2,7 +2,7 @@ import { SetpointError, SNAPSHOT_COMMAND } from '../model/error.ts';
 import type { ObservedDocument, ValidationDocument } from '../model/documents.gen.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
-import { recounted } from '../model/summary.ts';
+import { recountSummary } from '../model/summary.ts';
 import type { Json } from '../model/value.ts';
 import { readPackageFile, readText } from '../host/read-text.ts';
 import { prescan } from '../service/json.ts';
@@ -26,9 +26,9 @@ export async function readSaved<K extends Kind>(
   source: string | SavedDocuments[K],
   kinds: readonly K[],
 ): Promise<SavedDocuments[K]> {
-  const document = typeof source === 'string' ? parsedDocument(source) : source;
+  const document = typeof source === 'string' ? parseSavedDocument(source) : source;
   const kind = kinds.find((known) => known === documentKind(document));
-  if (kind === undefined || !(await fitsSchema(kind, document))) throw notSaved(source, kinds);
+  if (kind === undefined || !(await isValidDocument(kind, document))) throw notSaved(source, kinds);
   return withLaterMembers(kind, document) as SavedDocuments[K];
 }
 
@@ -41,20 +41,20 @@ const LATER: Readonly<Record<Kind, Readonly<Record<'root' | 'environment', objec
 };
 
 function withLaterMembers(kind: Kind, document: unknown): unknown {
-  if (!isJsonObject(document) || !Array.isArray(document['environments'])) return document;
+  if (!isDocumentObject(document) || !Array.isArray(document['environments'])) return document;
   const { root, environment } = LATER[kind];
   const environments = document['environments'].map((one: unknown) =>
-    isJsonObject(one) ? { ...environment, ...one } : one,
+    isDocumentObject(one) ? { ...environment, ...one } : one,
   );
   // A summary that was read could say anything.
-  return recounted({ ...root, ...document, environments });
+  return recountSummary({ ...root, ...document, environments });
 }
 
-function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isDocumentObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-function parsedDocument(path: string): unknown {
+function parseSavedDocument(path: string): unknown {
   const read = readText(path, LARGEST_DOCUMENT);
   if (!('text' in read) || prescan(read.text) !== null) return null;
   try {
@@ -72,13 +72,13 @@ function documentKind(document: unknown): unknown {
 
 const judges = new Map<Kind, Promise<(document: unknown) => boolean>>();
 
-async function fitsSchema(kind: Kind, document: unknown): Promise<boolean> {
-  const judge = judges.get(kind) ?? judgeOf(kind);
+async function isValidDocument(kind: Kind, document: unknown): Promise<boolean> {
+  const judge = judges.get(kind) ?? createDocumentJudge(kind);
   judges.set(kind, judge);
   return (await judge)(document);
 }
 
-async function judgeOf(kind: Kind): Promise<(document: unknown) => boolean> {
+async function createDocumentJudge(kind: Kind): Promise<(document: unknown) => boolean> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const schema = JSON.parse(readPackageFile(`schemas/${kind}.schema.json`)) as Json;
   const ajv = new Ajv2020({ strict: false, messages: false });
@@ -97,14 +97,17 @@ function asRead(schema: Json, name = ''): Json {
     ([key, value]) => !(key === 'additionalProperties' && value === false),
   );
   return Object.fromEntries(
-    members.map(([key, value]) => [key, key === 'required' ? known(value) : asRead(value, key)]),
+    members.map(([key, value]) => [
+      key,
+      key === 'required' ? omitAddedMembers(value) : asRead(value, key),
+    ]),
   );
 }
 
 const ADDED: ReadonlySet<Json> = new Set(['salt', 'shard', 'digests', 'refusals', 'summary']);
 
 /** The required members that earlier versions have as well. */
-function known(required: Json): Json {
+function omitAddedMembers(required: Json): Json {
   return Array.isArray(required) ? required.filter((name) => !ADDED.has(name)) : required;
 }
 

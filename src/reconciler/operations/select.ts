@@ -1,14 +1,14 @@
 import { SetpointError, usageError } from '../model/error.ts';
 import { globMatcher } from '../model/matcher.ts';
 import { isInShard } from '../model/shard.ts';
-import { choicesHint, counted, namesListed } from '../model/wording.ts';
+import { choicesHint, formatCount, namesListed } from '../model/wording.ts';
 import type { Loaded, Target } from '../desired/target.ts';
 import { checkShard } from './flag-values.ts';
 import { InvalidSettings } from './invalid-settings.ts';
 import { loadTargets, type LockOptions } from './load.ts';
 import type { ApplyRequest, Options, WritingRequest } from './options.ts';
 import type { PlanDocument } from '../model/plan.ts';
-import { labelsOf } from '../desired/blocks/about.ts';
+import { readLabels } from '../desired/blocks/about.ts';
 import { parseSelector, selects, type Requirement } from '../model/selector.ts';
 
 /** The environments that an operation is about, in the order they were named. Throws if the files or the names are not valid. */
@@ -52,11 +52,11 @@ function selectBeforeShards(
       hint: 'Give each of the files its own name:.',
     });
   }
-  const selected = chosenTargets(targets, options);
+  const selected = selectEnvironments(targets, options);
   if (options.server !== undefined && selected.length > 1) {
     throw new SetpointError(
       'usage',
-      `--server names one address, and there are ${counted(selected.length, 'environment')}.`,
+      `--server names one address, and there are ${formatCount(selected.length, 'environment')}.`,
       { hint: 'Choose one with -e.' },
     );
   }
@@ -92,7 +92,7 @@ export function chooseTargets(
     : '';
   throw new SetpointError(
     'usage',
-    `There are ${counted(targets.length, 'environment')}, and ${command} needs to know which.`,
+    `There are ${formatCount(targets.length, 'environment')}, and ${command} needs to know which.`,
     { hint: `Name them with -e (${names})${byLabel}, or take all with --all.` },
   );
 }
@@ -117,16 +117,19 @@ export function isChosen({ targets, selector }: Options): boolean {
 }
 
 /** The environments that are named and whose labels fit, or all: see namedTargets and labelledTargets. */
-export function chosenTargets(targets: readonly Target[], options: Options): readonly Target[] {
-  const named = namedTargets(targets, options);
-  return options.selector === undefined ? named : labelledTargets(named, options);
+export function selectEnvironments(
+  targets: readonly Target[],
+  options: Options,
+): readonly Target[] {
+  const named = selectTargetsByName(targets, options);
+  return options.selector === undefined ? named : selectTargetsByLabel(named, options);
 }
 
 /**
  * The environments that are named, or all if none is: in the order of the names, those of a glob in the order of the files, each
  * once. Throws a usage error if a name or a glob names none.
  */
-function namedTargets(
+function selectTargetsByName(
   targets: readonly Target[],
   { targets: names, targetsFrom }: Pick<Options, 'targets' | 'targetsFrom'>,
 ): readonly Target[] {
@@ -167,7 +170,7 @@ const LONGEST = 80;
 type Labels = ReadonlyMap<string, string>;
 
 /** The environments whose labels fit every selector. Throws a usage error if a selector is not valid, or if none fits. */
-export function labelledTargets(
+export function selectTargetsByLabel(
   targets: readonly Target[],
   {
     selector,
@@ -178,7 +181,7 @@ export function labelledTargets(
   const texts = [selector ?? []].flat();
   const requirements = texts.flatMap(parseSelector);
   if (requirements.length === 0) return targets;
-  const labelled = targets.map((target) => ({ target, labels: labelsOf(target.labels) }));
+  const labelled = targets.map((target) => ({ target, labels: readLabels(target.labels) }));
   const fitting = labelled.filter(({ labels }) => selects(requirements, labels));
   if (fitting.length > 0) return fitting.map(({ target }) => target);
   const which = named === undefined ? 'No environment has' : 'None of the environments named has';
@@ -207,18 +210,18 @@ function noneFits(
   if (unknown !== undefined)
     return usageError(`${message}: none has ${unknown.key}.`, choicesHint(unknown.key, keys));
   const asked = [...new Set(requirements.map(({ key }) => key))].filter((key) => values.has(key));
-  const pairs = (asked.length === 0 ? keys : asked).flatMap((key) => pairsOf(key, values));
+  const pairs = (asked.length === 0 ? keys : asked).flatMap((key) => listLabelPairs(key, values));
   return usageError(`${message}.`, `Available: ${namesListed(pairs)}.`);
 }
 
-function pairsOf(key: string, values: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+function listLabelPairs(key: string, values: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   return [...(values.get(key) ?? [])].toSorted().map((value) => `${key}=${value}`);
 }
 
 /** Every pair of a key and a value that an environment has, for completion. */
 export function labelPairs(targets: readonly Target[]): string[] {
-  const values = valuesByKey(targets.map((target) => labelsOf(target.labels)));
-  return [...values.keys()].flatMap((key) => pairsOf(key, values));
+  const values = valuesByKey(targets.map((target) => readLabels(target.labels)));
+  return [...values.keys()].flatMap((key) => listLabelPairs(key, values));
 }
 
 function valuesByKey(all: readonly Labels[]): ReadonlyMap<string, ReadonlySet<string>> {

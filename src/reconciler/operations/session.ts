@@ -1,16 +1,16 @@
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
-import { redacted } from '../model/redacted.ts';
+import { redactDocument } from '../model/redacted.ts';
 import type { SharedValues } from '../model/redactor.ts';
-import { declaredOrigin } from '../desired/blocks/server.ts';
+import { readDeclaredOrigin } from '../desired/blocks/server.ts';
 import type { Target } from '../desired/target.ts';
 import type { Digests, SecretPath } from '../model/ports.ts';
 import type { AgreementWith } from '../model/agreement.ts';
 import { agreementAfter, declaredDigest, sinceAgreement } from '../plan/agreement.ts';
-import { failedEnvironment } from '../plan/plan-environment.ts';
+import { createFailedEnvironment } from '../plan/plan-environment.ts';
 import { Networks, type OnExchange } from '../service/network.ts';
 import { applyTarget } from './apply.ts';
-import { approvedParts } from './approved.ts';
+import { matchApprovedParts } from './approved.ts';
 import { addressDigest, digestsFor } from './digests.ts';
 import { filesRead } from './load.ts';
 import { parseRules } from './flag-values.ts';
@@ -22,7 +22,7 @@ import { askSecrets, judgeTargets, whyNotApplied, type Prepared } from './prepar
 import { lookUpAll } from '../desired/lookup.ts';
 import {
   running,
-  sourceFor,
+  createMaskingSource,
   withoutFiles,
   type Running,
   type SharedSecretSource,
@@ -92,15 +92,17 @@ export async function planLoaded(
   sharing: SessionSharing,
 ): Promise<LoadedPlan> {
   try {
-    return await prepared(target, request, sharing, (one, run) => planned(one, run, sharing));
+    return await runPreparedTarget(target, request, sharing, (one, run) =>
+      planSessionTarget(one, run, sharing),
+    );
   } catch (thrown) {
-    const about = { name: target.name, origin: declaredOrigin(target), observed_at: null };
+    const about = { name: target.name, origin: readDeclaredOrigin(target), observed_at: null };
     const error = errorReport(asSetpointError(thrown));
-    return { plan: failedEnvironment(about, error, []), agreed: null, declared: null };
+    return { plan: createFailedEnvironment(about, error, []), agreed: null, declared: null };
   }
 }
 
-async function planned(
+async function planSessionTarget(
   one: Prepared,
   run: Running<SessionRequest>,
   sharing: SessionSharing,
@@ -118,7 +120,7 @@ async function planned(
       declared = () => declaredDigest(compared, digests);
     }),
   );
-  return { plan: redacted(plan, run.resolved.of(name)), agreed, declared };
+  return { plan: redactDocument(plan, run.resolved.of(name)), agreed, declared };
 }
 
 /** Applies one environment that was loaded and judged before, within a saved plan if there is one. */
@@ -127,19 +129,19 @@ export function applyLoaded(
   request: SessionRequest & ApplyRequest,
   sharing: SessionSharing,
 ): Promise<EnvironmentOutcome> {
-  return prepared(target, request, sharing, async (one, run) => {
+  return runPreparedTarget(target, request, sharing, async (one, run) => {
     const problem = whyNotApplied([one]);
     if (problem !== null)
       throw new SetpointError(problem.code, problem.message.replaceAll('\n', ' '), problem);
     const approved =
       request.approved === undefined
         ? null
-        : await approvedParts(request.approved, [one], run.resolved);
+        : await matchApprovedParts(request.approved, [one], run.resolved);
     const part = approved?.get(target.name) ?? null;
     const outcome = await run.tracer.environment('apply', target.name, () =>
       applyTarget(one, run, planningAfter(sharing, run), part),
     );
-    return redacted(outcome, run.resolved.of(target.name));
+    return redactDocument(outcome, run.resolved.of(target.name));
   });
 }
 
@@ -157,7 +159,7 @@ export function serverKeyDigest(
     async (started) => {
       const run = await readingOnly([target], started);
       await askSecrets([], [target], run);
-      const source = sourceFor([target.name], run);
+      const source = createMaskingSource([target.name], run);
       const { requested } = source;
       const read: unknown[] = [];
       const noted = <T>(found: T): T => {
@@ -189,7 +191,7 @@ export function serverKeyDigest(
 let ownDigests: Promise<Digests> | null = null;
 
 /** Prepares a target for some work, the errors of which are masked. */
-function prepared<R extends SessionRequest, T>(
+function runPreparedTarget<R extends SessionRequest, T>(
   target: Target,
   request: R,
   sharing: Sharing,

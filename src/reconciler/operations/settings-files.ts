@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { isFolder, isLink, isThere, namesIn } from '../host/read-text.ts';
+import { isFolder, isLink, pathExists, listFolder } from '../host/read-text.ts';
 import { SetpointError } from '../model/error.ts';
-import { globMatcher, matches } from '../model/matcher.ts';
+import { globMatcher, isGlobMatch } from '../model/matcher.ts';
 import { namesListed } from '../model/wording.ts';
 import { DEFAULT_FILE } from './options.ts';
 
@@ -15,9 +15,9 @@ export const DEFAULT_FILES: readonly string[] = [DEFAULT_FILE, OWN_FILE, OWN_FIL
  * are none. Throws a usage error that names them if there are files of two kinds, so that none is left out without a word.
  */
 export function defaultFiles(folder = '.'): readonly string[] {
-  const single = [DEFAULT_FILE, OWN_FILE].filter((name) => isThere(join(folder, name)));
-  const several = isThere(folder)
-    ? namesIn(folder).filter((name) => matches(name, [OWN_FILES]))
+  const single = [DEFAULT_FILE, OWN_FILE].filter((name) => pathExists(join(folder, name)));
+  const several = pathExists(folder)
+    ? listFolder(folder).filter((name) => isGlobMatch(name, [OWN_FILES]))
     : [];
   const found = [...single, ...several.toSorted()];
   if (single.length > 1 || (single.length === 1 && several.length > 0)) {
@@ -39,12 +39,12 @@ export function defaultFiles(folder = '.'): readonly string[] {
 export function filesAt(path: string): readonly string[] {
   if (isFolder(path)) {
     const found = defaultFiles(path).map((name) => join(path, name));
-    if (found.some(isThere)) return found;
+    if (found.some(pathExists)) return found;
     throw new SetpointError('file-unreadable', `No ${DEFAULT_FILE} in the folder ${path}.`, {
       hint: 'Name the file itself, or a pattern such as envs/*.yaml.',
     });
   }
-  if (!path.includes('*') || isThere(path)) return [path];
+  if (!path.includes('*') || pathExists(path)) return [path];
   const found = matchingFiles(path);
   if (found.length > 0) return found;
   throw new SetpointError('file-unreadable', `No file matches ${path}.`, {
@@ -72,7 +72,7 @@ function matchingFiles(pattern: string): readonly string[] {
       throw new SetpointError('usage', `${pattern} stands for more than ${MOST_FOLDERS} folders.`, {
         hint: 'Begin the pattern with a folder that has fewer.',
       });
-    return isFolder(folder === '' ? '.' : folder) ? namesIn(folder === '' ? '.' : folder) : [];
+    return isFolder(folder === '' ? '.' : folder) ? listFolder(folder === '' ? '.' : folder) : [];
   };
   const at = (folder: string, name: string): string => (folder === '' ? name : join(folder, name));
   const look = (folder: string, index: number): void => {
@@ -98,7 +98,7 @@ function matchingFiles(pattern: string): readonly string[] {
     for (const name of names) {
       const path = part === '' ? folder : at(folder, name);
       if (!isLast) look(path, index + 1);
-      else if (isThere(path) && !isFolder(path)) found.push(path);
+      else if (pathExists(path) && !isFolder(path)) found.push(path);
     }
   };
   look('', 0);

@@ -1,10 +1,10 @@
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
-import { redacted } from '../model/redacted.ts';
+import { redactDocument } from '../model/redacted.ts';
 import type { EnvironmentSmoke, SmokeDocument } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
-import { inParallel, interruption } from '../reconcile/observe-and-plan.ts';
+import { inParallel, findInterruption } from '../reconcile/observe-and-plan.ts';
 import {
   conversing,
   followConversation,
@@ -17,7 +17,7 @@ import { SANDBOX_READER } from '../resources/sandboxes/wire.ts';
 import { chooseTargets } from './select.ts';
 import { type OpenTarget, withTarget } from './open-target.ts';
 import { DEFAULT_WAIT } from './options.ts';
-import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, formatOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 
 const GREETING = 'Hello. Answer with one word, please.';
@@ -27,10 +27,10 @@ const GREETING = 'Hello. Answer with one word, please.';
  * a call to the model. What cannot be removed without harm remains, and is named. Throws a SetpointError if nothing was begun.
  */
 export function smoke(request: SmokeRequest): Promise<SmokeDocument> {
-  return redacting(request, smoked);
+  return redacting(request, runSmoke);
 }
 
-async function smoked(request: Running<SmokeRequest>): Promise<SmokeDocument> {
+async function runSmoke(request: Running<SmokeRequest>): Promise<SmokeDocument> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = clock.now();
   const prepared = await prepareTargets(chooseTargets(request, 'smoke'), request);
@@ -51,8 +51,8 @@ async function tryTarget(
   request: Running<SmokeRequest>,
 ): Promise<EnvironmentSmoke> {
   const { name } = prepared.target;
-  const origin = shownOrigin(prepared);
-  const { origin: redactedOrigin } = redacted({ origin }, request.resolved.of(name));
+  const origin = formatOrigin(prepared);
+  const { origin: redactedOrigin } = redactDocument({ origin }, request.resolved.of(name));
   const ended = (
     { error, ...followed }: Followed,
     end: Pick<EnvironmentSmoke, 'removed' | 'remains'> = { removed: false, remains: null },
@@ -66,12 +66,12 @@ async function tryTarget(
   });
   const notBegun = (error: SetpointError): EnvironmentSmoke =>
     ended({ steps: [], conversation: null, sandbox: null, error });
-  const stopped = interruption(request.signal);
+  const stopped = findInterruption(request.signal);
   if (stopped !== null) return notBegun(stopped);
   try {
     if ((await request.confirm?.(name, redactedOrigin)) === false) {
       const declined = new SetpointError('declined', 'Cancelled. Nothing was started.');
-      return notBegun(interruption(request.signal) ?? declined);
+      return notBegun(findInterruption(request.signal) ?? declined);
     }
     return await withTarget(prepared, request, async (open) => {
       await open.ready();
@@ -88,7 +88,7 @@ async function tryTarget(
           message: request.message ?? GREETING,
           clock: request.clock ?? SYSTEM_CLOCK,
           wait: request.wait ?? DEFAULT_WAIT,
-          onStep: (step) => request.onStep?.(name, redacted(step, request.resolved.of(name))),
+          onStep: (step) => request.onStep?.(name, redactDocument(step, request.resolved.of(name))),
           signal: request.signal,
           abandon: request.abandon,
         }),

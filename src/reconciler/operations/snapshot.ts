@@ -4,19 +4,19 @@ import type { EnvironmentPlan } from '../model/plan.ts';
 import type { Digests, ReferenceSource } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
-import { declaredOrigin } from '../desired/blocks/server.ts';
+import { readDeclaredOrigin } from '../desired/blocks/server.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
-import { failedEnvironment } from '../plan/plan-environment.ts';
+import { createFailedEnvironment } from '../plan/plan-environment.ts';
 import { NOTHING_KNOWN } from '../plan/plan-settings.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import { DIALECTS } from '../service/dialects.ts';
 import { notInSnapshot, type ReaderOf } from '../service/port.ts';
 import { withLock } from '../service/settings.ts';
-import { savedSettings } from '../plan/snapshot.ts';
-import { declaredAddressDigest, digestsFor } from './digests.ts';
+import { restoreSavedSettings } from '../plan/snapshot.ts';
+import { digestDeclaredAddress, digestsFor } from './digests.ts';
 import type { PlanRequest } from './options.ts';
-import { plannedPart, planningFor, type Planning, type Sealing } from './plan-target.ts';
+import { planEnvironmentPart, planningFor, type Planning, type Sealing } from './plan-target.ts';
 import { withoutLeft } from './prepare.ts';
 import type { Running } from './redacting.ts';
 import { readSaved } from './saved-document.ts';
@@ -57,7 +57,7 @@ export async function snapshotPlanner(
     age: clock.now() - Date.parse(document.observed_at),
   };
   return (target) => {
-    const address = digests === null ? null : declaredAddressDigest(target, digests);
+    const address = digests === null ? null : digestDeclaredAddress(target, digests);
     const sealing = digests === null ? null : { digests, address };
     return planBySnapshot(target, declared(target).desired, snapshot, {
       planning,
@@ -90,10 +90,10 @@ async function planBySnapshot(
 ): Promise<EnvironmentPlan> {
   const { document, digests } = snapshot;
   const at = document.observed_at;
-  const about = { name: target.name, origin: declaredOrigin(target), observed_at: at };
+  const about = { name: target.name, origin: readDeclaredOrigin(target), observed_at: at };
   try {
     const old = oldWarnings(snapshot, maxAge);
-    const saved = environmentIn(snapshot, target);
+    const saved = findSnapshotEntry(snapshot, target);
     const input = {
       ...NOTHING_KNOWN,
       desired,
@@ -107,9 +107,9 @@ async function planBySnapshot(
       wait: 0,
       progress: () => {},
     };
-    return await plannedPart(input, { ...about, origin: saved.origin }, old, sealing);
+    return await planEnvironmentPart(input, { ...about, origin: saved.origin }, old, sealing);
   } catch (thrown) {
-    return failedEnvironment(about, errorReport(asSetpointError(thrown)), []);
+    return createFailedEnvironment(about, errorReport(asSetpointError(thrown)), []);
   }
 }
 
@@ -146,9 +146,12 @@ const UNITS: readonly (readonly [number, string])[] = [
 ];
 
 /** What the snapshot has of an environment. Throws not-in-snapshot, and other-origin if the file names another address now. */
-function environmentIn({ environments, digests }: Snapshot, target: Target): EnvironmentObserved {
+function findSnapshotEntry(
+  { environments, digests }: Snapshot,
+  target: Target,
+): EnvironmentObserved {
   const { name } = target;
-  const origin = declaredOrigin(target);
+  const origin = readDeclaredOrigin(target);
   const saved = environments.get(name);
   if (saved === undefined) throw notInSnapshot(`The snapshot does not contain ${name}.`);
   if (saved.error !== null)
@@ -157,7 +160,7 @@ function environmentIn({ environments, digests }: Snapshot, target: Target): Env
     const message = `The snapshot of ${name} is from ${saved.origin ?? 'no address'}, and the file names ${origin}.`;
     throw new SetpointError('other-origin', message);
   }
-  const address = declaredAddressDigest(target, digests);
+  const address = digestDeclaredAddress(target, digests);
   const taken = saved.digests?.address ?? null;
   if (address === null || taken === address) return saved;
   if (taken === null) throw notInSnapshot(`The snapshot does not name the path prefix of ${name}.`);
@@ -177,7 +180,7 @@ function settingsOfSnapshot(
     throw notInSnapshot(`The snapshot does not contain the settings of ${name}.`);
   const isRecord = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
   const record = isRecord ? (settings as Readonly<Record<string, never>>) : {};
-  const answer = savedSettings(record, digests?.values ?? [], desired, made);
+  const answer = restoreSavedSettings(record, digests?.values ?? [], desired, made);
   const observed = DIALECTS[dialect].saved(stored ? answer : null);
   return desired.lock === undefined ? observed : withLock(observed, desired.lock);
 }

@@ -1,25 +1,25 @@
-import { type Diagnostic, reported } from '../model/diagnostic.ts';
+import { type Diagnostic, toReportedDiagnostic } from '../model/diagnostic.ts';
 import {
   type Check,
-  failedCheck,
+  createFailedCheck,
   type MachineCheck,
-  passedCheck,
-  warnedCheck,
+  createPassedCheck,
+  createWarnedCheck,
 } from '../model/doctor.ts';
 import { ERRORS, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { ValidationDocument } from '../model/documents.gen.ts';
 import { namesListed, didYouMean } from '../model/wording.ts';
 import type { Loaded, Target } from '../desired/target.ts';
-import { filesOf, loadTargets, unreadable } from './load.ts';
+import { listSettingsFiles, loadTargets, createUnreadableDiagnostic } from './load.ts';
 import { defaultFiles } from './settings-files.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
-import { chosenTargets } from './select.ts';
+import { selectEnvironments } from './select.ts';
 import { partsWithReferences } from '../desired/blocks.ts';
 import type { Node } from '../desired/node.ts';
 import { isMalformed, parseTemplate } from '../desired/references.ts';
-import { diagnostic, diagnosticOf } from '../desired/report.ts';
-import { KeyUses, originsBy, sharedKeyFinding } from '../desired/key-uses.ts';
+import { diagnostic, createDiagnostic } from '../desired/report.ts';
+import { KeyUses, createOriginResolver, createSharedKeyFinding } from '../desired/key-uses.ts';
 import { fileIdentity } from '../host/reference-source.ts';
 import { secretCommands } from '../host/secret-commands.ts';
 import type { Variables } from '../model/ports.ts';
@@ -34,13 +34,19 @@ export function targetsAndProblems(options: Options): Pick<Loaded, 'targets' | '
   try {
     const loaded = loadTargets(options);
     if (loaded.targets.length === 0) return loaded;
-    const targets = chosenTargets(loaded.targets, options);
+    const targets = selectEnvironments(loaded.targets, options);
     const unknown = unknownCommands(targets, options.env);
-    return { targets, diagnostics: [...loaded.diagnostics, ...sharedKeys(loaded), ...unknown] };
+    return {
+      targets,
+      diagnostics: [...loaded.diagnostics, ...findKeysSentTwice(loaded), ...unknown],
+    };
   } catch (thrown) {
     if (!(thrown instanceof SetpointError) || thrown.code !== 'file-unreadable') throw thrown;
     const [file = DEFAULT_FILE] = [options.file ?? defaultFiles()].flat();
-    return { targets: [], diagnostics: [unreadable(file, thrown.message, thrown.hint)] };
+    return {
+      targets: [],
+      diagnostics: [createUnreadableDiagnostic(file, thrown.message, thrown.hint)],
+    };
   }
 }
 
@@ -49,20 +55,20 @@ export function validationDocument(diagnostics: readonly Diagnostic[]): Validati
     format_version: FORMAT_VERSION,
     kind: 'validation',
     valid: !diagnostics.some(({ severity }) => severity === 'error'),
-    diagnostics: diagnostics.map(reported),
+    diagnostics: diagnostics.map(toReportedDiagnostic),
   };
 }
 
 /** Whether the settings files are valid, with the first problem; `setpoint validate` shows all of them. */
 export function checkFiles(options: Options): Check<MachineCheck> {
   const { targets, diagnostics } = targetsAndProblems(options);
-  const files = filesOf(options);
+  const files = listSettingsFiles(options);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first !== undefined) {
     const { file, line, column, message, hint } = first;
     const others = errors.length === 1 ? '' : ` (the first of ${errors.length} problems)`;
-    return failedCheck('file', {
+    return createFailedCheck('file', {
       code: 'settings-invalid',
       message: `${file}:${line}:${column}: ${message}${others}`,
       hint: errors.length === 1 ? hint : `${hint} ${ERRORS['settings-invalid'].hint}`,
@@ -72,15 +78,15 @@ export function checkFiles(options: Options): Check<MachineCheck> {
   const names = `${namesListed(files)} ${verb} valid, for ${namesListed(targets.map(({ name }) => name))}`;
   const [warning] = diagnostics;
   return warning === undefined
-    ? passedCheck('file', names)
-    : warnedCheck('file', `${names}; ${warning.message}`, warning.hint);
+    ? createPassedCheck('file', names)
+    : createWarnedCheck('file', `${names}; ${warning.message}`, warning.hint);
 }
 
 /** The keys that files would send to two origins, as far as they write the origins out: no variable is read. */
-function sharedKeys({ targets }: Pick<Loaded, 'targets'>): readonly Diagnostic[] {
-  const uses = new KeyUses({ fileOf: fileIdentity, originOf: originsBy(null) });
+function findKeysSentTwice({ targets }: Pick<Loaded, 'targets'>): readonly Diagnostic[] {
+  const uses = new KeyUses({ fileOf: fileIdentity, originOf: createOriginResolver(null) });
   for (const target of targets) uses.add(target);
-  return uses.sharedBy(targets).map((shared) => diagnosticOf(sharedKeyFinding(shared)));
+  return uses.sharedBy(targets).map((shared) => createDiagnostic(createSharedKeyFinding(shared)));
 }
 
 /**
@@ -93,12 +99,12 @@ function unknownCommands(targets: Iterable<Target>, env: Variables): readonly Di
   const seen = new Set<Node>();
   return [...targets].flatMap((target) =>
     [target.server, ...partsWithReferences(target)].flatMap((part) =>
-      commandsUnknownIn(part, known, seen),
+      listUnknownCommands(part, known, seen),
     ),
   );
 }
 
-function commandsUnknownIn(
+function listUnknownCommands(
   node: Node | undefined,
   known: readonly string[],
   seen: Set<Node>,
@@ -106,9 +112,9 @@ function commandsUnknownIn(
   if (node === undefined || seen.has(node)) return [];
   seen.add(node);
   if (node.kind === 'list')
-    return node.items.flatMap((item) => commandsUnknownIn(item, known, seen));
+    return node.items.flatMap((item) => listUnknownCommands(item, known, seen));
   if (node.kind === 'map')
-    return [...node.members.values()].flatMap((one) => commandsUnknownIn(one.node, known, seen));
+    return [...node.members.values()].flatMap((one) => listUnknownCommands(one.node, known, seen));
   const parts = typeof node.value === 'string' ? parseTemplate(node.value) : [];
   if (isMalformed(parts)) return [];
   const unknown = parts.find(

@@ -1,7 +1,14 @@
-import { isWithin, type Path, isUnmanaged, pathKey, samePath, firstAlike } from '../model/path.ts';
+import {
+  isWithin,
+  type Path,
+  isUnmanaged,
+  formatPathKey,
+  samePath,
+  firstAlike,
+} from '../model/path.ts';
 import type { Agreed, Agreement, AgreementWith, FirstFound } from '../model/agreement.ts';
 import {
-  changesOf,
+  listPlanChanges,
   NAMED_NULL,
   removesOther,
   type Change,
@@ -9,14 +16,20 @@ import {
   type Unknown,
 } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
-import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
-import { secretsIn, isEmpty, isList, isRecord, type Value } from '../model/value.ts';
-import { formOf } from './declared.ts';
-import { classSinceAgreed, itemsAgreed, classedBy, declarations, type Since } from './three-way.ts';
-import { namedHere, shownHere } from './field-here.ts';
-import { settingsPlanIn } from './settings-part.ts';
+import { type DesiredState, type ObservedState, findDeclaredServers } from '../model/state.ts';
+import { collectSecrets, isEmpty, isList, isRecord, type Value } from '../model/value.ts';
+import { toDigestForm } from './declared.ts';
+import {
+  classSinceAgreed,
+  itemsAgreed,
+  assignChangeClasses,
+  declarations,
+  type Since,
+} from './three-way.ts';
+import { resolveNamedBlocks, readShownValue } from './field-here.ts';
+import { extractSettingsPlan } from './settings-part.ts';
 import { Secret } from '../model/secret.ts';
-import { byCall, calledEntries } from './match-entries.ts';
+import { byCall, listCalledEntries } from './match-entries.ts';
 
 /** What a read found. */
 export interface Compared {
@@ -36,11 +49,11 @@ export function agreementAfter(
   { salt, quick }: Pick<Digests, 'salt' | 'quick'>,
 ): Agreement {
   const digest = short(quick);
-  const desired = namedHere(declared, observed);
+  const desired = resolveNamedBlocks(declared, observed);
   const before = former !== null && isWith(former, address) ? former.agreement : null;
-  const candidates = candidatesOf(desired, observed);
-  const shown = shownBy(observed);
-  const { changes, unknown } = settingsPlanIn(plan);
+  const candidates = createPlaceFinder(desired, observed);
+  const shown = createValueReader(observed);
+  const { changes, unknown } = extractSettingsPlan(plan);
   const changed = changes.map((change) => (removesOther(change) ? OTHER_SERVERS : change.path));
   const isEqual = ({ called, isCompared }: DeclaredPlace): boolean =>
     isCompared && called.every((path) => changed.every((one) => !isWithin(one, path)));
@@ -50,20 +63,23 @@ export function agreementAfter(
     if (known !== undefined) places.set(digest(path), known);
   };
   for (const { path } of changes) candidates(path).forEach(keep);
-  for (const place of placesOf(desired, unknown)) {
+  for (const place of listAgreementPlaces(desired, unknown)) {
     const { path, value } = place;
     if (!isEqual(place)) {
       keep(place);
       continue;
     }
-    const plain = secretsIn(value).length === 0 ? undefined : plainIn(value);
-    const of = [digest(formOf(value, quick)), digest(formOfShown(shown(place), plain))] as const;
+    const plain = collectSecrets(value).length === 0 ? undefined : collectPlainPaths(value);
+    const of = [
+      digest(toDigestForm(value, quick)),
+      digest(formOfShown(shown(place), plain)),
+    ] as const;
     places.set(digest(path), plain === undefined ? of : [...of, plain]);
   }
   const left = new Set(desired.unmanaged.map(digest));
   for (const { path } of changes)
-    for (const above of leftAbove(path, before, digest)) left.add(above);
-  const first = firstAfter(changesOf(plan), before, former, digest);
+    for (const above of findCoveringDigests(path, before, digest)) left.add(above);
+  const first = firstAfter(listPlanChanges(plan), before, former, digest);
   return {
     salt,
     places: Object.fromEntries([...places].toSorted(([one], [other]) => (one < other ? -1 : 1))),
@@ -78,8 +94,11 @@ export function declaredDigest(
   { desired: declared, observed, plan, address }: Compared,
   { quick }: Pick<Digests, 'quick'>,
 ): string {
-  const desired = namedHere(declared, observed);
-  const places = placesOf(desired, []).map(({ path, value }) => [path, formOf(value, quick)]);
+  const desired = resolveNamedBlocks(declared, observed);
+  const places = listAgreementPlaces(desired, []).map(({ path, value }) => [
+    path,
+    toDigestForm(value, quick),
+  ]);
   const items = plan.flatMap(({ resource }) =>
     resource.items === null ? [] : [[resource.name, [...resource.items.declared(desired, quick)]]],
   );
@@ -124,14 +143,14 @@ export function sinceAgreement(
   const { agreement } = former;
   return {
     classify: (plan, desired, observed) => {
-      if (!isWith(former, address)) return classedBy(plan, () => 'pending');
+      if (!isWith(former, address)) return assignChangeClasses(plan, () => 'pending');
       const declaredAt = declarations(desired);
-      const candidates = candidatesOf(desired, observed);
-      const shown = shownBy(observed);
+      const candidates = createPlaceFinder(desired, observed);
+      const shown = createValueReader(observed);
       const { class: firstClass, changes: firstChanges } = agreement.first ?? NOTHING;
       const first = new Set(firstChanges);
       const itemClass = classSinceAgreed(agreement.items, desired, { quick, digest });
-      return classedBy(plan, (change, { items }) => {
+      return assignChangeClasses(plan, (change, { items }) => {
         const { path } = change;
         if (first.has(digest(changePlace(change)))) return firstClass;
         if (items !== null) return itemClass(items, change);
@@ -139,12 +158,13 @@ export function sinceAgreement(
           return agreement.places[digest(OTHER_SERVERS)] === undefined ? 'pending' : 'drift';
         const value = declaredAt(path);
         // What was unmanaged is managed now: the file has changed.
-        if (leftAbove(path, agreement, digest).length > 0) return 'pending';
+        if (findCoveringDigests(path, agreement, digest).length > 0) return 'pending';
         for (const place of candidates(path)) {
           const agreed = agreement.places[digest(place.path)];
           if (agreed === undefined) continue;
           const [declared, was, plain] = agreed;
-          if (value !== undefined && digest(formOf(value, quick)) === declared) return 'drift';
+          if (value !== undefined && digest(toDigestForm(value, quick)) === declared)
+            return 'drift';
           return digest(formOfShown(shown(place), plain)) === was ? 'pending' : 'conflict';
         }
         return value === undefined && change.reason !== NAMED_NULL ? 'drift' : 'pending';
@@ -161,7 +181,11 @@ function short(quick: Digests['quick']): Digest {
 }
 
 /** The digests of the unmanaged paths of an agreement that a path is one of, or lies under. */
-function leftAbove(path: Path, agreement: Agreement | null, digest: Digest): readonly string[] {
+function findCoveringDigests(
+  path: Path,
+  agreement: Agreement | null,
+  digest: Digest,
+): readonly string[] {
   const left = new Set(agreement?.unmanaged);
   // Of those that are called alike the second is unmanaged with the first.
   const first = firstAlike(path);
@@ -186,7 +210,7 @@ export interface DeclaredPlace extends Place {
 /** The place of the mcp servers that a file does not name, where it says that they go. */
 const OTHER_SERVERS: Path = ['collections', 'mcp_servers'];
 
-export function placesOf(
+export function listAgreementPlaces(
   { fields, unmanaged }: DesiredState,
   unknown: readonly Unknown[],
 ): readonly DeclaredPlace[] {
@@ -195,7 +219,7 @@ export function placesOf(
     const isCompared = secret || unknown.every((one) => !samePath(one.path, path));
     return { path, called: [path], value, isCompared };
   });
-  const entries = declaredEntries({ fields }).map((entry) => ({ ...entry, isCompared: true }));
+  const entries = listDeclaredEntries({ fields }).map((entry) => ({ ...entry, isCompared: true }));
   const others = fields.flatMap(({ block }): DeclaredPlace[] =>
     block?.others === undefined
       ? []
@@ -207,40 +231,41 @@ export function placesOf(
 }
 
 /** The places that the path of a change may be agreed at: an entry may be declared by its name, and shown by its address. */
-export function candidatesOf(
+export function createPlaceFinder(
   desired: Pick<DesiredState, 'fields'>,
   observed: ObservedState,
 ): (path: Path) => readonly Place[] {
-  const sides = [declaredEntries(desired), shownEntries(observed)].map(byCall);
+  const sides = [listDeclaredEntries(desired), listObservedEntries(observed)].map(byCall);
   return (path) => {
-    const entries = sides.flatMap((side) => side.get(pathKey(path)) ?? []);
+    const entries = sides.flatMap((side) => side.get(formatPathKey(path)) ?? []);
     return entries.length > 0 ? entries : [{ path, called: [path] }];
   };
 }
 
 /** What a service shows at a place. */
-export function shownBy(observed: ObservedState): (place: Place) => Value | undefined {
-  const entries = byCall(shownEntries(observed));
+export function createValueReader(observed: ObservedState): (place: Place) => Value | undefined {
+  const entries = byCall(listObservedEntries(observed));
   return ({ path, called }) => {
-    const [entry] = called.flatMap((one) => entries.get(pathKey(one)) ?? []);
-    return entry?.value ?? shownHere(observed, path);
+    const [entry] = called.flatMap((one) => entries.get(formatPathKey(one)) ?? []);
+    return entry?.value ?? readShownValue(observed, path);
   };
 }
 
-function declaredEntries(desired: Pick<DesiredState, 'fields'>) {
-  return calledEntries(serversIn(desired)?.value);
+function listDeclaredEntries(desired: Pick<DesiredState, 'fields'>) {
+  return listCalledEntries(findDeclaredServers(desired)?.value);
 }
 
-function shownEntries({ values }: ObservedState) {
-  return calledEntries(values['mcp_config']);
+function listObservedEntries({ values }: ObservedState) {
+  return listCalledEntries(values['mcp_config']);
 }
 
 /** The places of what is no secret and holds none, as keys of their paths. */
-export function plainIn(value: Value, at: Path = []): readonly string[] {
-  if (secretsIn(value).length === 0) return [pathKey(at)];
-  if (isList(value)) return value.flatMap((item, index) => plainIn(item, [...at, String(index)]));
+export function collectPlainPaths(value: Value, at: Path = []): readonly string[] {
+  if (collectSecrets(value).length === 0) return [formatPathKey(at)];
+  if (isList(value))
+    return value.flatMap((item, index) => collectPlainPaths(item, [...at, String(index)]));
   if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, member]) => plainIn(member, [...at, key]));
+  return Object.entries(value).flatMap(([key, member]) => collectPlainPaths(member, [...at, key]));
 }
 
 /** What a service shows at these places and below, without its secrets; of anything else whether something is there. */
@@ -250,7 +275,7 @@ export function formOfShown(
 ): unknown {
   const open = new Set(plain);
   const form = (value: Value | undefined, at: Path, isOpen: boolean): unknown => {
-    const isPlain = isOpen || open.has(pathKey(at));
+    const isPlain = isOpen || open.has(formatPathKey(at));
     if (isList(value))
       return value.map((item, index) => form(item, [...at, String(index)], isPlain));
     if (isRecord(value))
@@ -262,4 +287,4 @@ export function formOfShown(
   return form(shown, [], false);
 }
 
-const EVERYWHERE = [pathKey([])];
+const EVERYWHERE = [formatPathKey([])];

@@ -1,14 +1,20 @@
 import { SetpointError, type Warning } from '../model/error.ts';
 import { formatPath, samePath } from '../model/path.ts';
-import { changesOf, type Change, type EnvironmentPlan, type Plan, isById } from '../model/plan.ts';
+import {
+  listPlanChanges,
+  type Change,
+  type EnvironmentPlan,
+  type Plan,
+  isById,
+} from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
-import { redacted } from '../model/redacted.ts';
+import { redactDocument } from '../model/redacted.ts';
 import type { Redactor } from '../model/redactor.ts';
 import type { DesiredState } from '../model/state.ts';
 import { sameValue, type Json } from '../model/value.ts';
 import { namesListed } from '../model/wording.ts';
-import { declaredDigests } from './declared.ts';
-import { maskedChange } from './plan-environment.ts';
+import { digestDeclaredChanges } from './declared.ts';
+import { maskChange } from './plan-environment.ts';
 
 /** The part of a saved plan that is about one environment, what its digests are made with, and what is masked in it. */
 export interface Approved {
@@ -31,13 +37,13 @@ export function notCovered(
   desired: DesiredState,
   approved: Approved,
 ): SetpointError | null {
-  const isApproved = among(digestedChanges(approved.part));
-  const missing = plannedChanges(plan, desired, approved)
+  const isApproved = among(listSealedChanges(approved.part));
+  const missing = listApprovableChanges(plan, desired, approved)
     .filter((one) => one.change.consequence !== true && !isApproved(one))
     .map(({ change }) => change);
   if (missing.length === 0) return null;
   const changes = missing.length === 1 ? 'a change' : `${missing.length} changes`;
-  const named = missing.map((one) => `${changeName(one)} (${one.action})`);
+  const named = missing.map((one) => `${formatApprovedName(one)} (${one.action})`);
   return new SetpointError(
     'not-covered',
     `The saved plan does not cover ${changes} that an apply would make: ${namesListed(named, MOST_CHANGES)}.`,
@@ -46,23 +52,23 @@ export function notCovered(
 
 /** Warns of what was approved and is not planned any more: it is done already, or no longer declared. */
 export function alreadyMade(plan: Plan, desired: DesiredState, approved: Approved): Warning[] {
-  const isPlanned = among(plannedChanges(plan, desired, approved));
-  return digestedChanges(approved.part)
+  const isPlanned = among(listApprovableChanges(plan, desired, approved));
+  return listSealedChanges(approved.part)
     .filter((one) => one.change.consequence !== true && !isPlanned(one))
     .map(({ change }) => ({
       code: 'already-made',
-      message: `${changeName(change)}: ${whyNot(change)}.`,
+      message: `${formatApprovedName(change)}: ${explainExtraChange(change)}.`,
       path: change.path,
     }));
 }
 
-function whyNot({ action, path }: Change<Json>): string {
+function explainExtraChange({ action, path }: Change<Json>): string {
   return action === 'rotate'
     ? `the saved plan rotates it, and this run does not; pass --rotate ${formatPath(path)}`
     : 'already as the saved plan makes it';
 }
 
-function changeName(change: Change<Json>): string {
+function formatApprovedName(change: Change<Json>): string {
   const { resource, path } = change;
   return isById(change) ? `${resource} ${path.join(' ')}` : formatPath(path);
 }
@@ -73,20 +79,20 @@ interface DigestedChange {
   readonly digest: string;
 }
 
-function plannedChanges(
+function listApprovableChanges(
   plan: Plan,
   desired: DesiredState,
   { digests, redactor }: Approved,
 ): DigestedChange[] {
-  const declared = declaredDigests(plan, desired, digests);
-  return changesOf(plan).map((change, index) => ({
-    change: redacted(maskedChange(change), redactor),
+  const declared = digestDeclaredChanges(plan, desired, digests);
+  return listPlanChanges(plan).map((change, index) => ({
+    change: redactDocument(maskChange(change), redactor),
     digest: declared[index] ?? '',
   }));
 }
 
 /** The changes of a saved plan; one without a digest covers nothing. */
-function digestedChanges({ changes, digests }: EnvironmentPlan): DigestedChange[] {
+function listSealedChanges({ changes, digests }: EnvironmentPlan): DigestedChange[] {
   return changes.map((change, index) => ({ change, digest: digests?.changes[index] ?? '' }));
 }
 

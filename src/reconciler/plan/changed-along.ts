@@ -9,13 +9,13 @@ import {
 } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import type { SettingsWrite, DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { isEmpty, recordOf, sameValue, valueAt } from '../model/value.ts';
+import { isEmpty, createRecord, sameValue, readPath } from '../model/value.ts';
 import { managesField } from './declared.ts';
-import { kindPlaces, kindsOf } from './field-here.ts';
+import { kindPlaces, collectVariantKinds } from './field-here.ts';
 import type { Dialect } from '../model/dialect.ts';
 import type { GuardFinding } from '../model/guard.ts';
 import { Secret } from '../model/secret.ts';
-import { calledEntries } from './match-entries.ts';
+import { listCalledEntries } from './match-entries.ts';
 
 /** Values that a server makes of another one which is written. */
 export const FOLLOWS: ReadonlyMap<string, string> = new Map([
@@ -28,12 +28,12 @@ export const FOLLOWS: ReadonlyMap<string, string> = new Map([
 const SWITCH: Path = ['agent_settings', 'enable_classify_and_switch_llm_tool'];
 
 /** Whether a write turns that member on or off although the file does not manage it; null if it stays as it is. */
-function switchedBy(
+function findImplicitSwitch(
   fields: SettingsWrite['fields'],
   { answer }: ObservedState,
   desired: DesiredState,
 ): boolean | null {
-  const was = valueAt(answer, SWITCH);
+  const was = readPath(answer, SWITCH);
   const pointer = fields['active_meta_profile'];
   if (pointer === undefined || typeof was !== 'boolean') return null;
   if (managesField(desired, formatPath(SWITCH))) return null;
@@ -47,7 +47,7 @@ export function followingChanges(
   desired: DesiredState,
   changes: readonly Change[],
 ): Change[] {
-  const after = switchedBy(fields, before, desired);
+  const after = findImplicitSwitch(fields, before, desired);
   const cause = changes.find(({ path }) => samePath(path, ['active_meta_profile']));
   if (after === null || cause === undefined) return [];
   const change = { ...cause, path: SWITCH, action: 'change', before: !after, after } as const;
@@ -61,20 +61,20 @@ export function withFollowing(
   fields: SettingsWrite['fields'],
   desired: DesiredState,
 ): ObservedState {
-  const after = switchedBy(fields, before, desired);
+  const after = findImplicitSwitch(fields, before, desired);
   if (after === null) return before;
   const name = formatPath(SWITCH);
   const others = Object.entries(before.values).filter(([other]) => other !== name);
-  return { ...before, values: recordOf(after ? [...others, [name, true]] : others) };
+  return { ...before, values: createRecord(after ? [...others, [name, true]] : others) };
 }
 
 /** What the server changes along with what the file declares: what a declared map takes the place of, and members of another kind. */
-export function changedAlong(
+export function createSideEffectTest(
   before: ObservedState,
   after: ObservedState,
   desired: DesiredState,
 ): (name: string) => boolean {
-  const [was, is] = [kindsOf(before), kindsOf(after, desired)];
+  const [was, is] = [collectVariantKinds(before), collectVariantKinds(after, desired)];
   const declared = desired.fields.filter(({ field }) => managesField(desired, field.name));
   return (name) => {
     const place = placeNamed(name);
@@ -107,7 +107,8 @@ export function newKind(desired: DesiredState, observed: ObservedState): string 
   if (declared === undefined || isUnmanaged(desired.unmanaged, AGENT_KIND)) return null;
   const { value } = declared;
   const kind = value instanceof Secret ? value.compareWith((text) => text) : (value ?? USUAL_KIND);
-  if (typeof kind !== 'string' || sameValue(kind, kindsOf(observed)(AGENT_KIND))) return null;
+  if (typeof kind !== 'string' || sameValue(kind, collectVariantKinds(observed)(AGENT_KIND)))
+    return null;
   return kind;
 }
 
@@ -121,7 +122,7 @@ export function dialectAfter(desired: DesiredState, observed: ObservedState): Di
 }
 
 /** What a plan starts from: a service whose agent becomes one of another kind has nothing set of the agent. */
-export function startOf(desired: DesiredState, observed: ObservedState): ObservedState {
+export function resetReplacedAgent(desired: DesiredState, observed: ObservedState): ObservedState {
   const kind = newKind(desired, observed);
   if (kind === null) return observed;
   const stays = Object.entries(observed.values).filter(
@@ -135,9 +136,9 @@ export function startOf(desired: DesiredState, observed: ObservedState): Observe
   return {
     ...observed,
     dialect: dialectAfter(desired, observed),
-    values: recordOf([...stays, [formatPath(AGENT_KIND), kind]]),
+    values: createRecord([...stays, [formatPath(AGENT_KIND), kind]]),
     secrets: new Map(secrets),
-    answer: recordOf(answer),
+    answer: createRecord(answer),
   };
 }
 
@@ -159,7 +160,7 @@ export function resetAgent(plan: SettingsPlan, observed: ObservedState): GuardFi
       !(name in written),
   );
   const isByName = plan.changes.some(({ path }) => path[0] === 'mcp_servers');
-  const entries = calledEntries(observed.values['mcp_config']).flatMap(({ called }) => {
+  const entries = listCalledEntries(observed.values['mcp_config']).flatMap(({ called }) => {
     const isPlanned = plan.changes.some(({ path }) => called.some((one) => samePath(one, path)));
     const [, address, alone] = called;
     return isPlanned ? [] : [isByName ? (alone ?? address) : address];
@@ -179,9 +180,9 @@ function isUsual(name: string, { values, dialect }: ObservedState): boolean {
 }
 
 /** Whether the agent has become one of another kind between two observations: then nothing of it stays by itself. */
-export function isReset(before: ObservedState, after: ObservedState): boolean {
+export function hasAgentKindChanged(before: ObservedState, after: ObservedState): boolean {
   return (
     before.dialect.ofKind !== undefined &&
-    !sameValue(kindsOf(before)(AGENT_KIND), kindsOf(after)(AGENT_KIND))
+    !sameValue(collectVariantKinds(before)(AGENT_KIND), collectVariantKinds(after)(AGENT_KIND))
   );
 }

@@ -1,16 +1,16 @@
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import {
-  entriesOf,
+  listRecordEntries,
   isMcpList,
   isUnmanagedEntry,
-  knownBy,
+  createKnownEntry,
   MCP_LISTS,
   type McpList,
   entryPaths,
   isOfServers,
-  memberIn,
-  memberPathIn,
-  pathedEntries,
+  findEntryMember,
+  createMemberPath,
+  listPathedEntries,
   type PathOfEntry,
 } from '../model/mcp.ts';
 import { placeNamed, type Field, fieldNamed } from '../model/field.ts';
@@ -24,7 +24,7 @@ import {
 } from '../model/path.ts';
 import {
   type DesiredState,
-  serversIn,
+  findDeclaredServers,
   type DeclaredItem,
   type DesiredField,
   type Left,
@@ -37,21 +37,21 @@ import {
   WireNumber,
   type Value,
   mapRecord,
-  recordOf,
-  secretsIn,
+  createRecord,
+  collectSecrets,
   isEmpty,
-  membersOf,
+  filterMembers,
 } from '../model/value.ts';
 import type { Plan, Change, Unknown, Unpreservable, SettingsPlan } from '../model/plan.ts';
 import { type Warning, SetpointError } from '../model/error.ts';
 import type { Digests } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
 import { isSensitiveUrl } from '../model/address.ts';
-import { shownArgument } from '../model/secret-words.ts';
-import { factsAt } from '../model/path-facts.ts';
+import { maskProgramArgument } from '../model/secret-words.ts';
+import { findPathFacts } from '../model/path-facts.ts';
 import { isOtherServer } from './mcp-removals.ts';
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
-import { itemsDeclared, namesOf, secondName, type DesiredItem } from '../model/collection.ts';
+import { itemsDeclared, listItemNames, secondName, type DesiredItem } from '../model/collection.ts';
 
 /** Whether the file declares what plans call by a name: itself, or a map around it. */
 export function declaresField({ fields }: Pick<DesiredState, 'fields'>, name: string): boolean {
@@ -65,9 +65,9 @@ export function managesField({ fields, unmanaged }: DesiredState, name: string):
 }
 
 /** The mcp lists that the file declares: null and {} declare all three. */
-export function managedLists(desired: DesiredState): readonly McpList[] {
+export function listManagedMcpLists(desired: DesiredState): readonly McpList[] {
   if (!managesField(desired, 'mcp_config')) return [];
-  const declared = serversIn(desired)?.value;
+  const declared = findDeclaredServers(desired)?.value;
   return isRecord(declared) ? Object.keys(declared).filter(isMcpList) : MCP_LISTS;
 }
 
@@ -75,7 +75,7 @@ export function managedLists(desired: DesiredState): readonly McpList[] {
  * Which entries of the service are declared in another list than theirs, whose own list the file does not declare: where every server
  * has a name, it has it in one list only.
  */
-export function movedEntries(
+export function findRelocatedEntries(
   declared: ValueRecord,
   unmanaged: readonly Path[],
   { entryMembers }: Dialect,
@@ -83,35 +83,41 @@ export function movedEntries(
   if (entryMembers !== undefined) return () => false;
   const names = new Set(
     MCP_LISTS.flatMap((list) =>
-      entriesOf(declared[list]).flatMap((entry) =>
-        isUnmanagedEntry(unmanaged, list, entry) ? [] : (knownBy(list, entry).name?.key ?? []),
+      listRecordEntries(declared[list]).flatMap((entry) =>
+        isUnmanagedEntry(unmanaged, list, entry)
+          ? []
+          : (createKnownEntry(list, entry).name?.key ?? []),
       ),
     ),
   );
   return (list, entry) =>
     declared[list] === undefined &&
-    names.has(knownBy(list, entry).name?.key ?? '') &&
+    names.has(createKnownEntry(list, entry).name?.key ?? '') &&
     !isUnmanagedEntry(unmanaged, list, entry);
 }
 
 /** Whether the file manages an entry of a list of the service. */
 export function managesEntry(desired: DesiredState, list: McpList, entry: ValueRecord): boolean {
   return (
-    managedLists(desired).includes(list) &&
+    listManagedMcpLists(desired).includes(list) &&
     !isUnmanagedEntry(desired.unmanaged, list, entry) &&
-    speaksOf(desired, list, entry)
+    isEntryInScope(desired, list, entry)
   );
 }
 
 /** Whether the file speaks of an entry of a list that it declares: of all of them, unless it declares servers by name. */
-function speaksOf(desired: DesiredState, list: McpList, entry: ValueRecord): boolean {
-  const { value, block } = serversIn(desired) ?? {};
+function isEntryInScope(desired: DesiredState, list: McpList, entry: ValueRecord): boolean {
+  const { value, block } = findDeclaredServers(desired) ?? {};
   if (block === undefined || !isRecord(value)) return true;
   if (isOtherServer(block, list, entry)) return true;
-  const { name, place } = knownBy(list, entry);
+  const { name, place } = createKnownEntry(list, entry);
   if (name === null)
-    return entriesOf(value[list]).some((one) => knownBy(list, one).place.sameAs(place));
-  const named = MCP_LISTS.flatMap((each) => entriesOf(value[each]).map((one) => one['name']));
+    return listRecordEntries(value[list]).some((one) =>
+      createKnownEntry(list, one).place.sameAs(place),
+    );
+  const named = MCP_LISTS.flatMap((each) =>
+    listRecordEntries(value[each]).map((one) => one['name']),
+  );
   return [...named, ...block.removed].includes(entry['name'] ?? null);
 }
 
@@ -119,7 +125,7 @@ function speaksOf(desired: DesiredState, list: McpList, entry: ValueRecord): boo
  * The digest of what the file declares for each change, in their order: literals that documents mask among it, and every reference as it is
  * written, in its place. No value of a reference and nothing that only the service has goes into one.
  */
-export function declaredDigests(
+export function digestDeclaredChanges(
   plan: Plan,
   desired: DesiredState,
   { quick }: Pick<Digests, 'quick'>,
@@ -137,16 +143,16 @@ export function literalDigest(text: string, { quick }: Pick<Digests, 'quick'>): 
 }
 
 /** A declared value with references in place of their values, keys in order. */
-export function formOf(value: Value, quick: Digests['quick']): unknown {
+export function toDigestForm(value: Value, quick: Digests['quick']): unknown {
   if (value instanceof Secret)
     return value.ref === null
       ? { literal: value.compareWith((text) => literalDigest(text, { quick })) }
       : { reference: value.ref };
   if (value instanceof WireNumber) return { number: value.toJSON() };
-  if (isList(value)) return value.map((item) => formOf(item, quick));
+  if (isList(value)) return value.map((item) => toDigestForm(item, quick));
   if (!isRecord(value)) return value;
   const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return { members: members.map(([key, member]) => [key, formOf(member, quick)]) };
+  return { members: members.map(([key, member]) => [key, toDigestForm(member, quick)]) };
 }
 
 /** What one declared field adds to the plan. `write` is its value in a write; absent if it stays as it is. */
@@ -185,12 +191,12 @@ export function isRotated(rotation: Rotation, path: Path): boolean {
 
 /** Whether `--rotate` writes a field anew: one that is a secret, and that the file has a value for. */
 export function isRotatedField({ path, secret }: Field, value: Value): boolean {
-  return secret || (factsAt(path).secret && secretsIn(value).length > 0);
+  return secret || (findPathFacts(path).secret && collectSecrets(value).length > 0);
 }
 
 /** The references in a value, as the file writes them; null if there are none. */
-export function referencesIn(value: Value): string | null {
-  const refs = secretsIn(value).flatMap((secret) => secret.ref ?? []);
+export function formatReferences(value: Value): string | null {
+  const refs = collectSecrets(value).flatMap((secret) => secret.ref ?? []);
   return refs.length === 0 ? null : [...new Set(refs)].join(', ');
 }
 
@@ -198,15 +204,19 @@ export function referencesIn(value: Value): string | null {
  * An observed value, as a plan shows it beside the declared one: masked if the declared one is a secret, and open if it is
  * one of the literals that the committed file has there, so that a reviewer sees what stays.
  */
-export function shownLike(actual: Value, declared: Value | undefined): Value {
-  if (declared instanceof Secret) return concealed(actual);
+export function maskByDeclaration(actual: Value, declared: Value | undefined): Value {
+  if (declared instanceof Secret) return maskOldValue(actual);
   if (isRecord(actual) && isRecord(declared))
-    return recordOf(
-      Object.entries(actual).map(([key, value]) => [key, shownLike(value, declared[key])] as const),
+    return createRecord(
+      Object.entries(actual).map(
+        ([key, value]) => [key, maskByDeclaration(value, declared[key])] as const,
+      ),
     );
   if (isList(actual) && isList(declared))
     return actual.map((value, index) =>
-      value instanceof Secret ? opened(value, declared) : shownLike(value, declared[index]),
+      value instanceof Secret
+        ? openLiteral(value, declared)
+        : maskByDeclaration(value, declared[index]),
     );
   return actual instanceof Secret && declared !== undefined && actual.sameAs(declared)
     ? declared
@@ -214,15 +224,15 @@ export function shownLike(actual: Value, declared: Value | undefined): Value {
 }
 
 /** Masks the old value of a field whose new value is masked. */
-export function concealed(value: Value): Value {
+export function maskOldValue(value: Value): Value {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? new Secret(value)
     : value;
 }
 
 /** A secret that is one of the literals, as that literal. */
-function opened(value: Secret, literals: readonly Value[]): Value {
-  const known = literalsIn(literals);
+function openLiteral(value: Secret, literals: readonly Value[]): Value {
+  const known = indexLiterals(literals);
   const index = value.compareWith((text) => String(known.get(text) ?? -1));
   const literal = literals[Number(index)];
   return literal !== undefined && value.sameAs(literal) ? literal : value;
@@ -231,7 +241,7 @@ function opened(value: Secret, literals: readonly Value[]): Value {
 const LITERALS = new WeakMap<readonly Value[], ReadonlyMap<string, number>>();
 
 /** The texts and numbers of a list that are no secrets, with their positions; made once for each list. */
-function literalsIn(values: readonly Value[]): ReadonlyMap<string, number> {
+function indexLiterals(values: readonly Value[]): ReadonlyMap<string, number> {
   const known = LITERALS.get(values);
   if (known !== undefined) return known;
   const made = new Map<string, number>();
@@ -242,14 +252,14 @@ function literalsIn(values: readonly Value[]): ReadonlyMap<string, number> {
 }
 
 /** A declared value in which literals are secrets that have the form of one: an address with userinfo or query, an argument by its flag. */
-export function veiled(value: Value): Value {
+export function wrapSecretLiterals(value: Value): Value {
   if (typeof value === 'string') return isSensitiveUrl(value) ? new Secret(value) : value;
-  if (isRecord(value)) return mapRecord(value, veiled);
+  if (isRecord(value)) return mapRecord(value, wrapSecretLiterals);
   if (!isList(value)) return value;
   return value.map((item, index) => {
-    if (typeof item !== 'string') return veiled(item);
+    if (typeof item !== 'string') return wrapSecretLiterals(item);
     const before = value[index - 1];
-    const shown = shownArgument(item, typeof before === 'string' ? before : null);
+    const shown = maskProgramArgument(item, typeof before === 'string' ? before : null);
     return shown === item ? item : new Secret(item);
   });
 }
@@ -258,32 +268,33 @@ export function veiled(value: Value): Value {
 export function leavableItems(desired: Pick<DesiredState, 'items'>): Omit<Left, 'given' | 'ref'>[] {
   return COLLECTION_FORMS.flatMap((form) =>
     itemsDeclared(desired, form).map((item) => {
-      const names = namesOf([item]);
+      const names = listItemNames([item]);
       return { path: [form.block, item.name], names: [...names, ...names.map(secondName)] };
     }),
   );
 }
 
 /** The mcp entries that a file declares, with the paths that plans have for them. */
-export function pathedDeclared(desired: Pick<DesiredState, 'fields'>) {
-  const declared = serversIn(desired);
-  return pathedEntries(declared?.value, entryPaths(declared));
+export function mapDeclaredEntryPaths(desired: Pick<DesiredState, 'fields'>) {
+  const declared = findDeclaredServers(desired);
+  return listPathedEntries(declared?.value, entryPaths(declared));
 }
 
 /**
  * What a file declares without what this run leaves as it is. Of the settings it is as if the file listed it under `unmanaged`; an item of a
  * collection is as if the file did not name it, and is not removed either. Pure.
  */
-export function leaving(desired: DesiredState, left: readonly Left[]): DesiredState {
+export function omitSkipped(desired: DesiredState, left: readonly Left[]): DesiredState {
   if (left.length === 0) return desired;
   const isWhole = (path: Path): boolean => left.some((one) => isWithin(path, one.path));
-  const isGone = (path: Path): boolean => isWhole(path) || left.some((one) => isMainOf(path, one));
+  const isGone = (path: Path): boolean =>
+    isWhole(path) || left.some((one) => isMainMemberPath(path, one));
   const items = [...desired.items].map(([block, declared]): [string, readonly DeclaredItem[]] => [
     block,
     declared.flatMap((item) =>
       'name' in item && isWhole([block, String(item.name)])
         ? []
-        : [withoutMembers(item, block, left, isGone)],
+        : [omitItemMembers(item, block, left, isGone)],
     ),
   ]);
   return {
@@ -292,23 +303,23 @@ export function leaving(desired: DesiredState, left: readonly Left[]): DesiredSt
     fields: desired.fields
       .filter(({ field }) => !isGone(field.path))
       .map((declared) => withoutEntryMembers(declared, left)),
-    unmanaged: [...desired.unmanaged, ...left.flatMap(unmanagedBy)],
+    unmanaged: [...desired.unmanaged, ...left.flatMap(listSkippedPaths)],
     missing: desired.missing.filter(({ path }) => !isGone(path)),
     items: new Map(items.filter(([, declared]) => declared.length > 0)),
   };
 }
 
-function unmanagedBy({ path, names, of, calls = [] }: Left): readonly Path[] {
+function listSkippedPaths({ path, names, of, calls = [] }: Left): readonly Path[] {
   return names.length === 0 && of === undefined ? [path, ...calls] : [];
 }
 
 /** Whether a path is that of the member that an item is if it is written short, and that one is left. */
-function isMainOf(path: Path, { path: [block, , member], of }: Left): boolean {
+function isMainMemberPath(path: Path, { path: [block, , member], of }: Left): boolean {
   const form = COLLECTION_FORMS.find((one) => one.block === block);
   return of !== undefined && form?.main === member && member !== undefined && samePath(path, of);
 }
 
-function withoutMembers(
+function omitItemMembers(
   item: DeclaredItem,
   block: string,
   left: readonly Left[],
@@ -321,7 +332,7 @@ function withoutMembers(
   if (gone.length === 0 || members === undefined || members === null) return item;
   const own: DesiredItem = {
     ...(item as DesiredItem),
-    members: membersOf(members, (member) => !gone.includes(member)),
+    members: filterMembers(members, (member) => !gone.includes(member)),
     values: (values ?? []).filter(({ path }) => !isGone(path)),
     left: gone,
   };
@@ -333,14 +344,14 @@ function withoutEntryMembers(declared: DesiredField, left: readonly Left[]): Des
   const gone = left.filter(({ path, of }) => of !== undefined && isOfServers(path));
   const { field, value } = declared;
   if (gone.length === 0 || field.name !== 'mcp_config' || !isRecord(value)) return declared;
-  const entries = pathedDeclared({ fields: [declared] });
+  const entries = mapDeclaredEntryPaths({ fields: [declared] });
   const places = new Map(entries.map(({ entry, path }) => [entry, path]));
   const kept = (entry: Value): Value => {
     const place = isRecord(entry) ? places.get(entry) : undefined;
     if (!isRecord(entry) || place === undefined) return entry;
-    return membersOf(
+    return filterMembers(
       entry,
-      (name) => !gone.some(({ path }) => samePath(path, memberPathIn(place, [name]))),
+      (name) => !gone.some(({ path }) => samePath(path, createMemberPath(place, [name]))),
     );
   };
   return { ...declared, value: mapRecord(value, (list) => (isList(list) ? list.map(kept) : list)) };
@@ -352,7 +363,7 @@ export function requireLeft(
   { dialect, stored: isStored, secrets, values }: ObservedState,
   { unpreservable, changes }: SettingsPlan,
 ): void {
-  const stored = entryMembers(left, values, entryPaths(serversIn({ fields })));
+  const stored = listSkippedMembers(left, values, entryPaths(findDeclaredServers({ fields })));
   const none = stored.find(({ entry }) => entry === undefined);
   if (none !== undefined)
     throw new SetpointError(
@@ -391,12 +402,12 @@ interface HeldMember {
 }
 
 /** What is left of mcp entries. */
-function entryMembers(
+function listSkippedMembers(
   left: readonly Left[],
   { mcp_config: config }: ObservedState['values'],
   pathOf: PathOfEntry,
 ): readonly HeldMember[] {
-  const there = pathedEntries(config, pathOf);
+  const there = listPathedEntries(config, pathOf);
   return left.flatMap(({ path, of }) =>
     of === undefined || !isOfServers(of)
       ? []
@@ -405,8 +416,8 @@ function entryMembers(
 }
 
 /** Whether a change drops it: a credential does not follow its entry to another host. */
-function isDropped({ path, of, entry = recordOf([]) }: HeldMember, change: Change): boolean {
-  const [name = ''] = memberIn(of, path);
+function isDropped({ path, of, entry = createRecord([]) }: HeldMember, change: Change): boolean {
+  const [name = ''] = findEntryMember(of, path);
   if (change.action !== 'change' || !samePath(change.path, of) || isEmpty(entry[name]))
     return false;
   return isRecord(change.after) && change.after[name] === undefined;

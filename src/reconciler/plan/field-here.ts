@@ -1,10 +1,16 @@
 import type { DialectField } from '../model/dialect.ts';
 import { SetpointError } from '../model/error.ts';
-import { AGENT_KIND, fieldNamed, fieldsWithin, unnamedField, type Field } from '../model/field.ts';
-import { variantsOf, type Definitions, type SchemaNode } from '../model/json-schema.ts';
 import {
-  defaultOf,
-  isSecretPlace,
+  AGENT_KIND,
+  fieldNamed,
+  fieldsWithin,
+  createUnnamedField,
+  type Field,
+} from '../model/field.ts';
+import { listSchemaVariants, type Definitions, type SchemaNode } from '../model/json-schema.ts';
+import {
+  findServerDefault,
+  isSecretNode,
   kindMember,
   nativeDefinitions,
   nativeNodes,
@@ -18,7 +24,7 @@ import {
   pathNamed,
   samePath,
   type Path,
-  pathKey,
+  formatPathKey,
 } from '../model/path.ts';
 import { MASK, Secret } from '../model/secret.ts';
 import {
@@ -26,48 +32,56 @@ import {
   type DesiredState,
   type ObservedState,
   type NamedSettings,
-  serversIn,
+  findDeclaredServers,
 } from '../model/state.ts';
 import {
   holdsNothing,
   isList,
   isRecord,
-  placed,
-  recordOf,
+  assignPath,
+  createRecord,
   sameValue,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
 import {
   callNames,
-  entryOf,
+  findEntryPath,
   entryPaths,
   isMcpList,
   isUnmanagedEntry,
   MCP_LISTS,
-  memberIn,
-  memberPathIn,
-  pathedEntries,
+  findEntryMember,
+  createMemberPath,
+  listPathedEntries,
   UNNAMED,
   unreadableItems,
 } from '../model/mcp.ts';
 import { OTHERS } from '../model/mcp-map.ts';
-import { managedLists, managesEntry, managesField, movedEntries } from './declared.ts';
+import {
+  listManagedMcpLists,
+  managesEntry,
+  managesField,
+  findRelocatedEntries,
+} from './declared.ts';
 
 /**
  * A field as the services of an observation have it: from the table of their dialect, or, if the specification does not name it, from
  * their schema. Throws if they do not have it: that is found before a plan is made.
  */
-export function fieldHere({ name, path, secret }: Field, observed: ObservedState): DialectField {
+export function resolveDialectField(
+  { name, path, secret }: Field,
+  observed: ObservedState,
+): DialectField {
   const { dialect } = observed;
   const known = dialect.fields.get(name);
   if (known !== undefined) return known;
   if (fieldNamed(name) !== undefined)
     throw new SetpointError('internal', `${dialect.name} has no field ${name}.`);
-  const nodes = nodesHere(path, observed);
+  const nodes = findSchemaNodes(path, observed);
   // The word that tells variants apart is by itself that of the first one.
   const isKind = nodes.some((node) => node.const !== undefined);
-  const absent = defaultOf(isKind ? nativeNodes(dialect.name, path) : nodes) ?? null;
+  const absent = findServerDefault(isKind ? nativeNodes(dialect.name, path) : nodes) ?? null;
   return {
     name,
     reads: secret ? 'presence' : 'value',
@@ -80,16 +94,16 @@ export function fieldHere({ name, path, secret }: Field, observed: ObservedState
 }
 
 /** What the schema of the service has at a path, or, if `desired` is given, what it has there once the declared kinds apply. */
-export function nodesHere(
+export function findSchemaNodes(
   path: Path,
   observed: ObservedState,
   desired: Pick<DesiredState, 'fields'> = { fields: [] },
 ): readonly SchemaNode[] {
-  return nativeNodes(observed.dialect.name, path, kindsOf(observed, desired));
+  return nativeNodes(observed.dialect.name, path, collectVariantKinds(observed, desired));
 }
 
 /** The words that tell the variants of parts apart: the declared ones, then those of the service, then the usual ones. */
-export function kindsOf(
+export function collectVariantKinds(
   { dialect, values }: ObservedState,
   { fields }: Pick<DesiredState, 'fields'> = { fields: [] },
 ): KindAt {
@@ -98,7 +112,7 @@ export function kindsOf(
     const declared = fields.find(({ field }) => field.name === name)?.value;
     const variants = nativeNodes(dialect.name, path.slice(0, -1));
     const words = variants.flatMap((node) => kindMember(node)?.[1] ?? []);
-    const known = declared ?? impliedKind(path, variants, fields) ?? values[name];
+    const known = declared ?? inferKind(path, variants, fields) ?? values[name];
     // A word that is none of these, or not known here, rules no variant out.
     if (known !== undefined && known !== null) return words.find((word) => sameValue(known, word));
     return words[0];
@@ -109,7 +123,7 @@ export function kindsOf(
  * The kind that a part must be of for what a file declares in it, if it does not name one: that of the one variant which has all of it. The
  * kind of agent is never implied: with another one all of its settings are gone.
  */
-function impliedKind(
+function inferKind(
   path: Path,
   variants: readonly SchemaNode[],
   fields: DesiredState['fields'],
@@ -141,7 +155,7 @@ export function kindPlaces(path: Path, { dialect }: ObservedState): Path[] {
 export function withImpliedKinds(desired: DesiredState, observed: ObservedState): DesiredState {
   if (!observed.stored) return desired;
   const names = new Set(desired.fields.map(({ field }) => field.name));
-  const [now, then] = [kindsOf(observed), kindsOf(observed, desired)];
+  const [now, then] = [collectVariantKinds(observed), collectVariantKinds(observed, desired)];
   const implied = new Map<string, DesiredField>();
   for (const one of desired.fields) {
     if (one.value === null || isUnmanaged(desired.unmanaged, one.field.path)) continue;
@@ -149,7 +163,11 @@ export function withImpliedKinds(desired: DesiredState, observed: ObservedState)
       const [name, kind] = [formatPath(place), then(place)];
       if (names.has(name) || samePath(place, AGENT_KIND) || kind === undefined) continue;
       if (sameValue(kind, now(place)) || isUnmanaged(desired.unmanaged, place)) continue;
-      implied.set(name, { field: unnamedField(place, false), value: kind, source: one.source });
+      implied.set(name, {
+        field: createUnnamedField(place, false),
+        value: kind,
+        source: one.source,
+      });
     }
   }
   return implied.size === 0
@@ -158,7 +176,7 @@ export function withImpliedKinds(desired: DesiredState, observed: ObservedState)
 }
 
 /** What the service shows at a path: a value, or the values under it as a map. Undefined if it shows none, so that there is the default. */
-export function shownHere({ values }: ObservedState, path: Path): Value | undefined {
+export function readShownValue({ values }: ObservedState, path: Path): Value | undefined {
   const own = values[formatPath(path)];
   if (own !== undefined) return own;
   const inner = Object.entries(values).flatMap(([name, value]) => {
@@ -167,16 +185,16 @@ export function shownHere({ values }: ObservedState, path: Path): Value | undefi
       ? [[at.slice(path.length), value] as const]
       : [];
   });
-  return inner.length === 0 ? undefined : nested(inner);
+  return inner.length === 0 ? undefined : nestEntries(inner);
 }
 
 /**
  * All that the service has at the place of a map: native values, the fields of the specification that are in it, and secrets, as far as it
  * shows that they are stored.
  */
-export function heldWithin(path: Path, observed: ObservedState): Value {
+export function collectStoredMembers(path: Path, observed: ObservedState): Value {
   const { values, secrets } = observed;
-  const own = shownHere(observed, path);
+  const own = readShownValue(observed, path);
   if (own !== undefined && !isRecord(own)) return own;
   const specified = fieldsWithin(path).flatMap(({ name, place }) => {
     const value = values[name] ?? null;
@@ -187,63 +205,68 @@ export function heldWithin(path: Path, observed: ObservedState): Value {
     return at.length > path.length && isWithin(at, path) ? [[at, new Secret(MASK)] as const] : [];
   });
   return [...specified, ...stored].reduce(
-    (whole, [at, value]) => placed(whole, at.slice(path.length), value),
-    own ?? recordOf([]),
+    (whole, [at, value]) => assignPath(whole, at.slice(path.length), value),
+    own ?? createRecord([]),
   );
 }
 
-function nested(entries: readonly (readonly [Path, Value])[]): ValueRecord {
+function nestEntries(entries: readonly (readonly [Path, Value])[]): ValueRecord {
   const groups = new Map<string, (readonly [Path, Value])[]>();
   for (const [[key = '', ...rest], value] of entries)
     groups.set(key, [...(groups.get(key) ?? []), [rest, value]]);
-  return recordOf(
+  return createRecord(
     [...groups].map(([key, inner]) => {
       const [only] = inner;
-      return [key, only !== undefined && only[0].length === 0 ? only[1] : nested(inner)];
+      return [key, only !== undefined && only[0].length === 0 ? only[1] : nestEntries(inner)];
     }),
   );
 }
 
 /** Whether two values at a path mean the same: what a server fills in for a member that is left out does not count. */
-export function sameHere(a: Value, b: Value, path: Path, observed: ObservedState): boolean {
+export function isEquivalentValue(
+  a: Value,
+  b: Value,
+  path: Path,
+  observed: ObservedState,
+): boolean {
   if (sameValue(a, b)) return true;
   if (!isList(a) && !isRecord(a)) return false;
-  const nodes = nodesHere(path, observed);
+  const nodes = findSchemaNodes(path, observed);
   const defs = nativeDefinitions(observed.dialect.name);
-  return sameValue(stripped(a, nodes, defs), stripped(b, nodes, defs));
+  return sameValue(removeDefaults(a, nodes, defs), removeDefaults(b, nodes, defs));
 }
 
-function stripped(value: Value, nodes: readonly SchemaNode[], defs: Definitions): Value {
+function removeDefaults(value: Value, nodes: readonly SchemaNode[], defs: Definitions): Value {
   if (isList(value)) {
     const items = nodes.flatMap((node) =>
-      node.items === undefined ? [] : variantsOf(node.items, defs),
+      node.items === undefined ? [] : listSchemaVariants(node.items, defs),
     );
-    return value.map((item) => stripped(item, items, defs));
+    return value.map((item) => removeDefaults(item, items, defs));
   }
   if (!isRecord(value)) return value;
-  return recordOf(
+  return createRecord(
     Object.entries(value).flatMap(([key, member]): (readonly [string, Value])[] => {
-      const inner = nodes.flatMap((node) => membersAt(node, key, defs));
+      const inner = nodes.flatMap((node) => listNodeMembers(node, key, defs));
       const filled = inner.some(
         (node) => node.readOnly === true || sameValue(member, node.default ?? null),
       );
-      return inner.length > 0 && filled ? [] : [[key, stripped(member, inner, defs)]];
+      return inner.length > 0 && filled ? [] : [[key, removeDefaults(member, inner, defs)]];
     }),
   );
 }
 
-function membersAt(
+function listNodeMembers(
   { properties = {} }: SchemaNode,
   key: string,
   defs: Definitions,
 ): readonly SchemaNode[] {
   const own = Object.hasOwn(properties, key) ? properties[key] : undefined;
-  return own === undefined ? [] : variantsOf(own, defs);
+  return own === undefined ? [] : listSchemaVariants(own, defs);
 }
 
 /** Whether a path is one of a secret, of which the service shows at most that it is stored. */
-export function isSecretHere(path: Path, observed: ObservedState): boolean {
-  return isSecretPlace(nodesHere(path, observed));
+export function isServiceSecret(path: Path, observed: ObservedState): boolean {
+  return isSecretNode(findSchemaNodes(path, observed));
 }
 
 /** Where Agent Server has what other servers have at the top of their settings. */
@@ -259,7 +282,7 @@ export function pathsOfField({ field, block }: Pick<DesiredField, 'field' | 'blo
 }
 
 /** The paths that plans may have for a path of the file. */
-export function plannedPaths(path: Path, { fields }: DesiredState): readonly Path[] {
+export function listPlanPaths(path: Path, { fields }: DesiredState): readonly Path[] {
   const [name = '', item, identity = '', ...rest] = path;
   if (name === 'mcp_servers' && item !== undefined) return [path];
   const isEntry = name === 'mcp_config' && identity !== '';
@@ -267,37 +290,41 @@ export function plannedPaths(path: Path, { fields }: DesiredState): readonly Pat
   const declared = fields.find(({ block }) => block?.name === called);
   if (declared === undefined) return [path];
   if (!isEntry) return pathsOfField(declared);
-  const named = pathedEntries(declared.value, entryPaths(declared)).filter(
+  const named = listPathedEntries(declared.value, entryPaths(declared)).filter(
     ({ list, entry }) => list === item && callNames(list, entry).includes(identity),
   );
-  return named.map(({ path: own }) => memberPathIn(own, rest));
+  return named.map(({ path: own }) => createMemberPath(own, rest));
 }
 
 /** The desired state with the fields of named blocks where these services have them, in the order in which they have their items. */
-export function namedHere(desired: DesiredState, observed: ObservedState): DesiredState {
+export function resolveNamedBlocks(desired: DesiredState, observed: ObservedState): DesiredState {
   if (desired.fields.every(({ block }) => block === undefined)) return desired;
-  return { ...desired, fields: desired.fields.map((field) => fieldOf(field, observed)) };
+  return { ...desired, fields: desired.fields.map((field) => resolveNamedField(field, observed)) };
 }
 
-function fieldOf(declared: DesiredField, observed: ObservedState): DesiredField {
+function resolveNamedField(declared: DesiredField, observed: ObservedState): DesiredField {
   const { block, field, value } = declared;
   const other = block === undefined ? undefined : OF_AGENT_SERVER.get(block.name);
   if (other === undefined) return declared;
-  const here = observed.dialect.name === 'agent-server' ? unnamedField(other, false) : field;
-  return { ...declared, field: here, value: inOrderOf(value, shownHere(observed, here.path)) };
+  const here = observed.dialect.name === 'agent-server' ? createUnnamedField(other, false) : field;
+  return {
+    ...declared,
+    field: here,
+    value: sortLikeObserved(value, readShownValue(observed, here.path)),
+  };
 }
 
 /** A list whose order means nothing, in the order of the items that are there. */
-function inOrderOf(value: Value, shown: Value | undefined): Value {
+function sortLikeObserved(value: Value, shown: Value | undefined): Value {
   if (!isList(value) || !isList(shown)) return value;
   const at = (item: Value): number => {
-    const found = shown.findIndex((other) => sameValue(nameOf(other), nameOf(item)));
+    const found = shown.findIndex((other) => sameValue(readItemName(other), readItemName(item)));
     return found === -1 ? shown.length : found;
   };
   return value.toSorted((one, other) => at(one) - at(other));
 }
 
-function nameOf(item: Value): Value {
+function readItemName(item: Value): Value {
   return isRecord(item) ? (item['name'] ?? null) : item;
 }
 
@@ -305,17 +332,17 @@ function nameOf(item: Value): Value {
  * The mcp servers of a service that the file does not manage although it declares some, in whichever spelling: entries of lists that it
  * leaves out, servers that a block by name does not name, and what cannot be read as an entry. Paths are those of plans.
  */
-export function unmanagedServers(
+export function listUnmanagedServers(
   desired: DesiredState,
   { values, dialect }: ObservedState,
 ): Path[] {
-  const declared = serversIn(desired);
+  const declared = findDeclaredServers(desired);
   const config = values['mcp_config'];
   const isDeclared = declared !== undefined && managesField(desired, 'mcp_config');
   if (!isDeclared || !isRecord(config)) return [];
-  const own = isRecord(declared.value) ? declared.value : recordOf([]);
-  const isMoved = movedEntries(own, desired.unmanaged, dialect);
-  const entries = pathedEntries(config, entryPaths(declared)).flatMap(({ list, entry, path }) =>
+  const own = isRecord(declared.value) ? declared.value : createRecord([]);
+  const isMoved = findRelocatedEntries(own, desired.unmanaged, dialect);
+  const entries = listPathedEntries(config, entryPaths(declared)).flatMap(({ list, entry, path }) =>
     managesEntry(desired, list, entry) ||
     isMoved(list, entry) ||
     isUnmanagedEntry(desired.unmanaged, list, entry)
@@ -328,8 +355,8 @@ export function unmanagedServers(
 
 /** What a config has besides entries: items of lists that the file leaves out, and servers that no list can have. */
 function unreadableServers(desired: DesiredState, config: ValueRecord): Path[] {
-  const declared = managedLists(desired);
-  const named = serversIn(desired)?.block;
+  const declared = listManagedMcpLists(desired);
+  const named = findDeclaredServers(desired)?.block;
   const items = MCP_LISTS.filter(
     (list) => !declared.includes(list) && unreadableItems(config, list).length > 0,
   ).map((list) => ['mcp_config', list, UNNAMED]);
@@ -343,19 +370,21 @@ function unreadableServers(desired: DesiredState, config: ValueRecord): Path[] {
 }
 
 /** The secrets of mcp servers that are gone from a service, as the file calls the servers. */
-export function bareHere(
+export function listMissingServerSecrets(
   desired: DesiredState,
   { bare = [], values }: ObservedState,
 ): readonly Path[] {
-  const declared = serversIn(desired);
+  const declared = findDeclaredServers(desired);
   if (bare.length === 0 || declared?.block === undefined) return bare;
   const config = values['mcp_config'];
-  const own = pathedEntries(config, entryPaths(declared)).map(({ path }) => path);
+  const own = listPathedEntries(config, entryPaths(declared)).map(({ path }) => path);
   const called = new Map(
-    pathedEntries(config).map(({ path }, index) => [pathKey(path), own[index] ?? path]),
+    listPathedEntries(config).map(({ path }, index) => [formatPathKey(path), own[index] ?? path]),
   );
   return bare.map((path) => {
-    const server = called.get(pathKey(entryOf(path)));
-    return server === undefined ? path : memberPathIn(server, memberIn(entryOf(path), path));
+    const server = called.get(formatPathKey(findEntryPath(path)));
+    return server === undefined
+      ? path
+      : createMemberPath(server, findEntryMember(findEntryPath(path), path));
   });
 }

@@ -1,14 +1,14 @@
 import { fieldNamed } from '../model/field.ts';
 import {
-  faultsIn,
-  inWords,
+  findSchemaFaults,
+  describeSchema,
   type Definitions,
   type Fault,
   type SchemaNode,
 } from '../model/json-schema.ts';
 import {
   isPart,
-  lockedNodes,
+  selectLockNodes,
   nativeDefinitions,
   nativeNodes,
   nativeSchema,
@@ -16,14 +16,14 @@ import {
 } from '../model/native-schema.ts';
 import { formatPath, isUnmanaged, samePath, type Path } from '../model/path.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { isRecord, sameValue, valueAt, type Value } from '../model/value.ts';
+import { isRecord, sameValue, readPath, type Value } from '../model/value.ts';
 import {
   pathsOfField,
-  fieldHere,
+  resolveDialectField,
   kindPlaces,
-  kindsOf,
-  nodesHere,
-  shownHere,
+  collectVariantKinds,
+  findSchemaNodes,
+  readShownValue,
 } from './field-here.ts';
 
 /**
@@ -35,7 +35,7 @@ export function schemaMisfits(desired: DesiredState, observed: ObservedState): s
     .filter(({ field }) => fieldNamed(field.name) === undefined)
     .filter(({ field }) => !isUnmanaged(desired.unmanaged, field.path))
     .filter((declared) => !isNullOfOthers(declared, desired, observed))
-    .flatMap((declared) => misfitAt(declared, desired, observed) ?? []);
+    .flatMap((declared) => describeSchemaMisfit(declared, desired, observed) ?? []);
   const lacking = found.filter((problem) => typeof problem !== 'string');
   const others = found.filter((problem) => typeof problem === 'string');
   return [...together(lacking), ...others, ...contradictions(desired, observed)];
@@ -49,8 +49,11 @@ export function isNullOfOthers(
 ): boolean {
   const { field, value } = declared;
   if (value !== null || fieldNamed(field.name) !== undefined) return false;
-  const isHere = nodesHere(field.path, observed, desired).length > 0;
-  return (!isHere || isOlder(field.path, desired, observed)) && serversOf(declared) !== '';
+  const isHere = findSchemaNodes(field.path, observed, desired).length > 0;
+  return (
+    (!isHere || isOlder(field.path, desired, observed)) &&
+    describeSupportingServers(declared) !== ''
+  );
 }
 
 const BASE: Path = ['conversation_settings', 'worktree_base'];
@@ -63,7 +66,7 @@ function contradictions(desired: DesiredState, observed: ObservedState): string[
       ({ field }) => samePath(field.path, path) && !isUnmanaged(desired.unmanaged, path),
     );
   const after = (path: Path): Value =>
-    (declaredAt(path) ?? { value: shownHere(observed, path) ?? null }).value;
+    (declaredAt(path) ?? { value: readShownValue(observed, path) ?? null }).value;
   const isDeclared = [BASE, BASE_REF].some((path) => declaredAt(path) !== undefined);
   if (!isDeclared || !sameValue(after(BASE), 'ref') || after(BASE_REF) !== null) return [];
   return [`${formatPath(BASE_REF)} must be set there while ${formatPath(BASE)} is ref.`];
@@ -86,7 +89,7 @@ function together(lacking: readonly Lacking[]): string[] {
   });
 }
 
-function misfitAt(
+function describeSchemaMisfit(
   declared: DesiredField,
   desired: DesiredState,
   observed: ObservedState,
@@ -94,7 +97,7 @@ function misfitAt(
   const { field, value, block } = declared;
   const { path } = field;
   const name = block?.name ?? field.name;
-  const nodes = nodesHere(path, observed, desired);
+  const nodes = findSchemaNodes(path, observed, desired);
   const { dialect, release } = observed;
   const isNothing = value === null || (isRecord(value) && Object.keys(value).length === 0);
   if (nodes.length === 0) {
@@ -102,7 +105,7 @@ function misfitAt(
     const isKnown = nativeNodes(dialect.name, path).length > 0;
     const isLater = nativeSchema(dialect.name) !== null && !isKnown;
     const { lock } = desired;
-    const locked = isLater && lock !== undefined ? lockedNodes(lock, path, dialect.name) : [];
+    const locked = isLater && lock !== undefined ? selectLockNodes(lock, path, dialect.name) : [];
     if (locked.length > 0) {
       if (isOlder(path, desired, observed, true))
         return `${name} is not in release ${release ?? 'of the service'}: the schema lock has it from another one.`;
@@ -111,18 +114,18 @@ function misfitAt(
     if (isLater && isAnswered(path, observed)) return null;
     const kind = lackingKind(path, desired, observed);
     return kind === null
-      ? { name, servers: serversOf(declared) }
+      ? { name, servers: describeSupportingServers(declared) }
       : `It has no ${name} while ${kind}.`;
   }
   if (isOlder(path, desired, observed))
     return `${name} is not in release ${release ?? 'of the service'}: ${serversWith(path)} has it.`;
-  if (value === null && fieldHere(field, observed).onNull === 'refuses')
+  if (value === null && resolveDialectField(field, observed).onNull === 'refuses')
     return `${name} cannot be null there: null keeps what the service has. Write [] for none.`;
   return isNothing ? null : wrongValue(value, nodes, nativeDefinitions(dialect.name), path);
 }
 
 /** The servers that have a field, in words; of one that a block names, wherever they have it. */
-function serversOf(declared: Pick<DesiredField, 'field' | 'block'>): string {
+function describeSupportingServers(declared: Pick<DesiredField, 'field' | 'block'>): string {
   const all = pathsOfField(declared).flatMap((path) => serversWith(path).split(' and '));
   return [...new Set(all)].filter((one) => one !== '').join(' and ');
 }
@@ -134,7 +137,7 @@ function wrongValue(
   defs: Definitions,
   path: Path,
 ): string | null {
-  const [fault] = faultsIn(value, { anyOf: nodes }, defs, path);
+  const [fault] = findSchemaFaults(value, { anyOf: nodes }, defs, path);
   return fault === undefined ? null : wrong(fault, defs);
 }
 
@@ -146,8 +149,8 @@ export function lackingKind(
 ): string | null {
   const { name } = observed.dialect;
   const isKnown = nativeNodes(name, path).length > 0;
-  if (!isKnown || nodesHere(path, observed, desired).length > 0) return null;
-  const kindAt = kindsOf(observed, desired);
+  if (!isKnown || findSchemaNodes(path, observed, desired).length > 0) return null;
+  const kindAt = collectVariantKinds(observed, desired);
   const decides = kindPlaces(path, observed).find((place) => {
     const inside = path.slice(0, place.length);
     const applies = (at: Path) => (samePath(at, place) ? kindAt(place) : undefined);
@@ -160,7 +163,7 @@ export function lackingKind(
 
 /** Whether the answer has a member that the known release does not have: a later release may. */
 function isAnswered(path: Path, { answer }: ObservedState): boolean {
-  const above = valueAt(answer, path.slice(0, -1));
+  const above = readPath(answer, path.slice(0, -1));
   return isRecord(above) && Object.hasOwn(above, path.at(-1) ?? '');
 }
 
@@ -175,12 +178,12 @@ function isOlder(
 ): boolean {
   const { stored, answer, saved = false } = observed;
   const above = path.slice(0, -1);
-  const [known, ...others] = nodesHere(above, observed, desired);
+  const [known, ...others] = findSchemaNodes(above, observed, desired);
   if (!stored || saved || known === undefined || others.length > 0 || !isPart([known]))
     return false;
   if (changesKind(path, desired, observed)) return false;
   if (above.length > 0 && !ofLock && !hasMember(known, path)) return false;
-  const shown = above.length === 0 ? answer : valueAt(answer, above);
+  const shown = above.length === 0 ? answer : readPath(answer, above);
   return (
     isRecord(shown) && Object.keys(shown).length > 0 && !Object.hasOwn(shown, path.at(-1) ?? '')
   );
@@ -192,7 +195,7 @@ function hasMember({ properties = {}, additionalProperties }: SchemaNode, path: 
 
 /** Whether the file makes another kind of a part around a path: then its members are not those of the answer. */
 function changesKind(path: Path, desired: DesiredState, observed: ObservedState): boolean {
-  const [before, after] = [kindsOf(observed), kindsOf(observed, desired)];
+  const [before, after] = [collectVariantKinds(observed), collectVariantKinds(observed, desired)];
   return kindPlaces(path, observed).some((place) => before(place) !== after(place));
 }
 
@@ -200,5 +203,5 @@ function wrong({ path, kind, expected }: Fault, defs: Definitions): string {
   const name = formatPath(path);
   if (kind === 'unknown') return `It has no ${name}, and would drop it.`;
   if (kind === 'missing') return `${name} is missing.`;
-  return `${name} must be ${inWords(expected, defs)} there.`;
+  return `${name} must be ${describeSchema(expected, defs)} there.`;
 }

@@ -1,14 +1,14 @@
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import { SetpointError } from '../model/error.ts';
 import { fieldNamed, NATIVE_SERVERS } from '../model/field.ts';
-import { factsAt } from '../model/path-facts.ts';
+import { findPathFacts } from '../model/path-facts.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import {
   type SettingsWrite,
   type DesiredField,
   type DesiredState,
   type ObservedState,
-  serversIn,
+  findDeclaredServers,
   type Organization,
 } from '../model/state.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
@@ -16,20 +16,26 @@ import {
   isEmpty,
   isList,
   isRecord,
-  recordOf,
-  secretsIn,
+  createRecord,
+  collectSecrets,
   textFits,
-  membersOf,
+  filterMembers,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { namedHere } from './field-here.ts';
+import { resolveNamedBlocks } from './field-here.ts';
 import { pointerMisfits } from './profiles.ts';
 import { lackingKind, schemaMisfits } from './fit-schema.ts';
 import { fieldsOfOrganization, organizationName } from '../model/organization.ts';
 import { dialectAfter } from './changed-along.ts';
-import { faultsIn, inWords } from '../model/json-schema.ts';
-import { entriesOf, identityOf, isUnmanagedEntry, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { findSchemaFaults, describeSchema } from '../model/json-schema.ts';
+import {
+  listRecordEntries,
+  createEntryIdentity,
+  isUnmanagedEntry,
+  MCP_LISTS,
+  type McpList,
+} from '../model/mcp.ts';
 import { KEYED } from '../model/mcp-map.ts';
 import { nativeDefinitions, nativeNodes, serversWith } from '../model/native-schema.ts';
 
@@ -38,14 +44,14 @@ import { nativeDefinitions, nativeNodes, serversWith } from '../model/native-sch
  * something that it cannot read again. Null if it can. A field that the file lists as unmanaged is not judged, and null is what a
  * service has of a field that it does not know.
  */
-export function misfit(
+export function findUnsupported(
   desired: DesiredState,
   dialect: Dialect,
   observed: ObservedState | null = null,
 ): SetpointError | null {
   const organization = observed?.organization;
   const shared = organization === undefined ? [] : ofOrganization(desired, organization);
-  const problems = [...problemsOf(desired, dialect, observed), ...shared];
+  const problems = [...collectFitProblems(desired, dialect, observed), ...shared];
   if (problems.length === 0) return null;
   const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
   return new SetpointError(
@@ -56,12 +62,15 @@ export function misfit(
 }
 
 /** Why a service that is observed so cannot hold what the file declares, each in a sentence. */
-export function misfitsOf(declared: DesiredState, observed: ObservedState): readonly string[] {
-  const desired = namedHere(declared, observed);
-  return problemsOf(desired, dialectAfter(desired, observed), observed);
+export function listFitProblems(
+  declared: DesiredState,
+  observed: ObservedState,
+): readonly string[] {
+  const desired = resolveNamedBlocks(declared, observed);
+  return collectFitProblems(desired, dialectAfter(desired, observed), observed);
 }
 
-function problemsOf(
+function collectFitProblems(
   desired: DesiredState,
   dialect: Dialect,
   observed: ObservedState | null,
@@ -72,7 +81,7 @@ function problemsOf(
     const problem =
       tableMisfit(declared, dialect) ?? (observed && kindMisfit(declared, desired, observed));
     if (problem !== null) problems.push(problem);
-    problems.push(...unstorableIn(declared, dialect));
+    problems.push(...listUnstorableSecrets(declared, dialect));
   }
   problems.push(...mcpMisfits(desired, dialect));
   if (observed !== null)
@@ -92,10 +101,11 @@ const SET_FOR_ALL =
 export function requireWritable(write: SettingsWrite | null): void {
   if (write === null || write.observed.saved === true) return;
   const fields = Object.entries(write.fields).flatMap(([name, value]): [string, Value][] => {
-    if (!secretsIn(value).some((secret) => secret instanceof UnseenSecret)) return [[name, value]];
+    if (!collectSecrets(value).some((secret) => secret instanceof UnseenSecret))
+      return [[name, value]];
     return name === 'mcp_config' ? [[name, withoutUnseen(value)]] : [];
   });
-  const problem = write.observed.unwritable?.({ ...write, fields: recordOf(fields) }) ?? null;
+  const problem = write.observed.unwritable?.({ ...write, fields: createRecord(fields) }) ?? null;
   if (problem === null) return;
   const message = `This service speaks ${write.observed.dialect.name}, and nothing was sent to it: ${problem}.`;
   throw new SetpointError('unfit-for-service', message);
@@ -105,13 +115,13 @@ function withoutUnseen(value: Value): Value {
   if (value instanceof UnseenSecret) return new Secret('not known here');
   if (isList(value)) return value.map(withoutUnseen);
   if (!isRecord(value)) return value;
-  return recordOf(Object.entries(value).map(([key, one]) => [key, withoutUnseen(one)]));
+  return createRecord(Object.entries(value).map(([key, one]) => [key, withoutUnseen(one)]));
 }
 
 /** Throws the misfit, if there is one. */
 export function requireFit(declared: DesiredState, observed: ObservedState): void {
-  const desired = namedHere(declared, observed);
-  const unfit = misfit(desired, dialectAfter(desired, observed), observed);
+  const desired = resolveNamedBlocks(declared, observed);
+  const unfit = findUnsupported(desired, dialectAfter(desired, observed), observed);
   if (unfit !== null) throw unfit;
 }
 
@@ -127,14 +137,17 @@ function kindMisfit(
 }
 
 /** The secrets of a value that these services would not keep: each by its path. */
-function unstorableIn({ field, value }: DesiredField, { unstorable }: Dialect): readonly string[] {
+function listUnstorableSecrets(
+  { field, value }: DesiredField,
+  { unstorable }: Dialect,
+): readonly string[] {
   if (unstorable === undefined) return NONE;
-  const secrets = textsIn(value, field.path).filter(
-    ({ path }) => field.secret || factsAt(path).secret,
+  const secrets = collectTexts(value, field.path).filter(
+    ({ path }) => field.secret || findPathFacts(path).secret,
   );
   return unstorable.flatMap(({ form, because }) =>
     secrets
-      .filter(({ text }) => matches(form, text))
+      .filter(({ text }) => hasTextForm(form, text))
       .map(({ path }) => `${formatPath(path)} cannot be stored there: ${because}.`),
   );
 }
@@ -146,15 +159,16 @@ interface Text {
   readonly text: string | Secret;
 }
 
-function textsIn(value: Value, path: Path): Text[] {
+function collectTexts(value: Value, path: Path): Text[] {
   if (value instanceof UnseenSecret) return [];
   if (typeof value === 'string' || value instanceof Secret) return [{ path, text: value }];
-  if (isList(value)) return value.flatMap((item, index) => textsIn(item, [...path, String(index)]));
+  if (isList(value))
+    return value.flatMap((item, index) => collectTexts(item, [...path, String(index)]));
   if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, member]) => textsIn(member, [...path, key]));
+  return Object.entries(value).flatMap(([key, member]) => collectTexts(member, [...path, key]));
 }
 
-function matches(form: RegExp, text: Value): boolean {
+function hasTextForm(form: RegExp, text: Value): boolean {
   return textFits(text, (value) => form.test(value));
 }
 
@@ -175,23 +189,23 @@ function tableMisfit({ field: { name }, value }: DesiredField, dialect: Dialect)
 function unacceptable({ name, accepts, clearWith }: DialectField, value: Value): string | null {
   if (accepts === undefined || value instanceof UnseenSecret) return null;
   if ('least' in accepts)
-    return isBelow(accepts.least, value)
+    return isLessThan(accepts.least, value)
       ? `${name} must be at least ${accepts.least} there.`
       : null;
   if ('filled' in accepts)
     return isEmpty(value) ? `${name} cannot be empty there: it is always set.` : null;
   const words = clearWith === null ? accepts.oneOf : [...accepts.oneOf, clearWith];
-  return isOneOf(words, value)
+  return isExpectedWord(words, value)
     ? null
     : `${name} must be ${words.map((word) => JSON.stringify(word)).join(' or ')} there, or null.`;
 }
 
-function isBelow(least: number, value: Value): boolean {
+function isLessThan(least: number, value: Value): boolean {
   if (!(value instanceof Secret)) return Number(value) < least;
   return value.fits((text) => Number(text) < least);
 }
 
-function isOneOf(words: readonly string[], value: Value): boolean {
+function isExpectedWord(words: readonly string[], value: Value): boolean {
   return textFits(value, (text) => words.includes(text));
 }
 
@@ -200,13 +214,13 @@ function isOneOf(words: readonly string[], value: Value): boolean {
  * `name`: it is a member of the entry, the entry's key in a map, or not needed there.
  */
 export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect): string[] {
-  const declared = serversIn({ fields });
+  const declared = findDeclaredServers({ fields });
   const config = declared?.value;
   const isNamed = declared?.block !== undefined;
   if (!isRecord(config) || isUnmanaged(unmanaged, ['mcp_config'])) return [];
   return MCP_LISTS.flatMap((list) =>
-    entriesOf(config[list]).flatMap((entry) => {
-      const path = pathOf(list, entry, isNamed);
+    listRecordEntries(config[list]).flatMap((entry) => {
+      const path = toDeclaredEntryPath(list, entry, isNamed);
       if (isUnmanagedEntry(unmanaged, list, entry)) return [];
       const judged = isNamed ? withoutOwnForm(entry, dialect) : entry;
       return Object.entries(judged).flatMap(
@@ -217,11 +231,11 @@ export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect
 }
 
 /** The path of a declared entry as the file has it. */
-function pathOf(list: McpList, entry: ValueRecord, isNamed: boolean): Path {
+function toDeclaredEntryPath(list: McpList, entry: ValueRecord, isNamed: boolean): Path {
   const { name } = entry;
   return isNamed && typeof name === 'string'
     ? ['mcp_servers', name]
-    : ['mcp_config', list, identityOf(list, entry).shown];
+    : ['mcp_config', list, createEntryIdentity(list, entry).shown];
 }
 
 /** An entry without what the lists of earlier servers say in their own way: how it is reached, and that it has a key. */
@@ -231,7 +245,7 @@ function withoutOwnForm(entry: ValueRecord, { entryMembers }: Dialect): ValueRec
   const isKey =
     auth === null ||
     (isRecord(auth) && Object.keys(auth).length === 1 && KEYED.has(auth['strategy'] ?? null));
-  return membersOf(entry, (name) => name !== 'transport' && !(name === 'auth' && isKey));
+  return filterMembers(entry, (name) => name !== 'transport' && !(name === 'auth' && isKey));
 }
 
 function entryMisfit(
@@ -246,7 +260,7 @@ function entryMisfit(
     return `${formatPath(path)} must be a whole number from ${dialect.timeouts.join(' to ')} there.`;
   const form =
     own === undefined ? undefined : FORMS[`${list === 'stdio_servers' ? '' : 'remote '}${member}`];
-  if (form !== undefined && !(value instanceof UnseenSecret) && !matches(form.is, value))
+  if (form !== undefined && !(value instanceof UnseenSecret) && !hasTextForm(form.is, value))
     return `${formatPath(path)} must be ${form.words} there.`;
   if (own?.includes(member) === true || member === 'name') return null;
   if (member === 'headers' && isRecord(value) && (value[dialect.authHeader ?? ''] ?? null) !== null)
@@ -260,10 +274,10 @@ function entryMisfit(
   // A strategy that stands beside api_key has its value there.
   if (member === 'auth') return null;
   const defs = nativeDefinitions(dialect.name);
-  const [fault] = faultsIn(value, { anyOf: nodes }, defs, path);
+  const [fault] = findSchemaFaults(value, { anyOf: nodes }, defs, path);
   return fault === undefined
     ? null
-    : `${formatPath(fault.path)} must be ${inWords(fault.expected, defs)} there.`;
+    : `${formatPath(fault.path)} must be ${describeSchema(fault.expected, defs)} there.`;
 }
 
 /** What a server that has the lists of the specification takes of an entry, also where a map declares it. */

@@ -1,28 +1,33 @@
 import { SetpointError, type Warning } from '../model/error.ts';
 import type { GuardSettings, Refusal, Rule, GuardFinding } from '../model/guard.ts';
-import { factsAt } from '../model/path-facts.ts';
+import { findPathFacts } from '../model/path-facts.ts';
 import type { Code, Safety } from '../model/type-facts.ts';
 import { formatPath, isWithin, type Path } from '../model/path.ts';
 import {
-  changesOf,
-  unknownOf,
+  listPlanChanges,
+  listPlanUnknowns,
   type Plan,
-  effectOf,
+  findActionEffect,
   type Change,
   isById,
   removesOther,
 } from '../model/plan.ts';
 import type { Proof } from '../model/proof.ts';
 import type { ObservedState } from '../model/state.ts';
-import { counted } from '../model/wording.ts';
+import { formatCount } from '../model/wording.ts';
 import { holdsMask } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
 import { holdsNothing, isEmpty, isList, sameValue, type Value } from '../model/value.ts';
-import { clearedIn, clearedSecrets, removedEntries, sharedKeys } from './plan-secrets.ts';
-import { movedEndpoints, touchedBy, touchedIn } from './moved.ts';
+import {
+  listSecretsGone,
+  findClearedSecrets,
+  listRemovedEntries,
+  findSharedKeys,
+} from './plan-secrets.ts';
+import { findMovedEndpoints, listChangedFacts, listChangedItemFacts } from './moved.ts';
 import { resetAgent } from './changed-along.ts';
-import { besideSettings, judgedSettings, settingsPlanIn } from './settings-part.ts';
-import { unprovenIn } from './unproven.ts';
+import { besideSettings, judgedSettings, extractSettingsPlan } from './settings-part.ts';
+import { listUnproven } from './unproven.ts';
 
 /** A plan with its observation and the guards of its file. */
 interface Guarded {
@@ -34,9 +39,9 @@ interface Guarded {
 }
 
 /** Every reason why an apply refuses a plan, the rules in `allowed` lifted. An empty plan is never refused. */
-export function refusalsOf(guarded: Guarded, allowed: readonly Rule[]): Refusal[] {
+export function collectRefusals(guarded: Guarded, allowed: readonly Rule[]): Refusal[] {
   const { forbidden } = guarded.guards;
-  const refused = found(guarded)
+  const refused = evaluateGuards(guarded)
     .filter(({ refuses, rule }) => refuses && !isLifted(rule, guarded, allowed))
     .map(({ rule, message, hint, path }): Refusal => {
       const by = forbidden?.get(rule);
@@ -54,7 +59,7 @@ function isLifted(rule: Rule, { guards }: Guarded, allowed: readonly Rule[]): bo
 
 /** What rules that are off, or lifted, have found: worth knowing, and no reason to stop. */
 export function guardWarnings(guarded: Guarded, allowed: readonly Rule[]): Warning[] {
-  const noted = found(guarded)
+  const noted = evaluateGuards(guarded)
     .filter(
       ({ refuses, warned, rule }) => (!refuses || isLifted(rule, guarded, allowed)) && !warned,
     )
@@ -70,7 +75,7 @@ export function guardWarnings(guarded: Guarded, allowed: readonly Rule[]): Warni
 function blind(guarded: Guarded, allowed: readonly Rule[]): string[] {
   const { plan, guards } = guarded;
   const isOn = (rule: Rule): boolean => guards.on.has(rule) && !isLifted(rule, guarded, allowed);
-  const changes = changesOf(plan);
+  const changes = listPlanChanges(plan);
   const judged = changes.length === 0 || changes.some((change) => change.class !== undefined);
   const drift =
     isOn('overwrite-drift') && !judged
@@ -78,7 +83,7 @@ function blind(guarded: Guarded, allowed: readonly Rule[]): string[] {
           'Without --base, setpoint cannot distinguish drift from edits: this may overwrite drift. (overwrite-drift)',
         ]
       : [];
-  const unknown = unknownOf(plan).flatMap(({ path, ref }) => {
+  const unknown = listPlanUnknowns(plan).flatMap(({ path, ref }) => {
     const rule = ruleAbout(path);
     if (ref === null || rule === null || !isOn(rule)) return [];
     return [
@@ -90,7 +95,7 @@ function blind(guarded: Guarded, allowed: readonly Rule[]): string[] {
 
 /** The rule that judges the value at a path. */
 function ruleAbout(path: Path): Rule | null {
-  const { address, runs, safety } = factsAt(path);
+  const { address, runs, safety } = findPathFacts(path);
   if (runs !== null) return 'run-code';
   if (safety !== null) return 'disable-safety';
   return address === null ? null : 'move-endpoint';
@@ -113,7 +118,7 @@ export function refusalError(refusals: readonly Refusal[]): SetpointError | null
 
 /** One hint of each kind; rules that a flag lifts share one sentence. */
 function refusalHint(refusals: readonly Refusal[]): string {
-  const isShared = ({ rule, hint }: Refusal): boolean => hint === liftedBy(rule);
+  const isShared = ({ rule, hint }: Refusal): boolean => hint === describeLift(rule);
   const own = refusals.filter((one) => !isShared(one)).map(({ hint }) => hint);
   const rules = new Set(refusals.filter(isShared).map(({ rule }) => rule));
   const flags = [...rules].map((rule) => `--allow ${rule}`).join(' ');
@@ -121,16 +126,16 @@ function refusalHint(refusals: readonly Refusal[]): string {
   return [...new Set(own), ...shared].slice(0, LISTED).join(' ');
 }
 
-function liftedBy(rule: Refusal['rule']): string {
+function describeLift(rule: Refusal['rule']): string {
   return `If this is intended, apply with --allow ${rule}.`;
 }
 
-function found({ plan, observed, guards, proofs }: Guarded) {
-  return changesOf(plan).length === 0 ? [] : guardRules(plan, observed, guards, proofs);
+function evaluateGuards({ plan, observed, guards, proofs }: Guarded) {
+  return listPlanChanges(plan).length === 0 ? [] : guardRules(plan, observed, guards, proofs);
 }
 
 function frozen({ plan, guards }: Guarded): Refusal[] {
-  if (guards.frozen === null || changesOf(plan).length === 0) return [];
+  if (guards.frozen === null || listPlanChanges(plan).length === 0) return [];
   return [
     {
       rule: 'frozen',
@@ -163,23 +168,32 @@ interface GuardInput {
  */
 const FINDINGS: Readonly<Record<Rule, (judged: GuardInput, rule: Rule) => readonly RuleFinding[]>> =
   {
-    'max-changes': lifted(({ plan, guards }) => tooMany(plan, guards), { always: true }),
-    'clear-secret': lifted(({ plan, observed }) => [
-      ...clearedSecrets(judgedSettings(plan), observed),
-      ...removedItems(plan),
+    'max-changes': createLiftableRule(({ plan, guards }) => findExcessChanges(plan, guards), {
+      always: true,
+    }),
+    'clear-secret': createLiftableRule(({ plan, observed }) => [
+      ...findClearedSecrets(judgedSettings(plan), observed),
+      ...findRemovedSecretItems(plan),
     ]),
-    'move-endpoint': lifted(({ plan, observed }) => [
-      ...movedEndpoints(judgedSettings(plan), observed),
-      ...movedItems(plan),
+    'move-endpoint': createLiftableRule(({ plan, observed }) => [
+      ...findMovedEndpoints(judgedSettings(plan), observed),
+      ...findMovedItemAddresses(plan),
     ]),
-    'run-code': lifted(({ plan, observed }) => runsCode(plan, observed)),
-    'disable-safety': lifted(({ plan, observed }) => disabledSafety(plan, observed)),
-    'overwrite-drift': lifted(({ plan }) => overwrittenDrift(plan)),
-    'empty-store': lifted(({ plan, observed }) => emptyStore(plan, observed)),
-    'reset-agent': lifted(({ plan, observed }) => resetAgent(settingsPlanIn(plan), observed)),
-    'remove-others': lifted(({ plan }) => removedOthers(plan)),
-    'shared-key': lifted(({ plan, observed }) =>
-      sharedKeys({ settings: settingsPlanIn(plan), others: besideSettings(plan) }, observed),
+    'run-code': createLiftableRule(({ plan, observed }) => runsCode(plan, observed)),
+    'disable-safety': createLiftableRule(({ plan, observed }) =>
+      findDisabledSafety(plan, observed),
+    ),
+    'overwrite-drift': createLiftableRule(({ plan }) => overwrittenDrift(plan)),
+    'empty-store': createLiftableRule(({ plan, observed }) => findEmptyStore(plan, observed)),
+    'reset-agent': createLiftableRule(({ plan, observed }) =>
+      resetAgent(extractSettingsPlan(plan), observed),
+    ),
+    'remove-others': createLiftableRule(({ plan }) => findUnnamedRemovals(plan)),
+    'shared-key': createLiftableRule(({ plan, observed }) =>
+      findSharedKeys(
+        { settings: extractSettingsPlan(plan), others: besideSettings(plan) },
+        observed,
+      ),
     ),
     'lose-unreadable': ({ plan, guards }) => losing(plan, guards),
     'secrets-gone': ({ plan, observed, guards }) => secretsGone(plan, observed, guards),
@@ -198,7 +212,7 @@ export function guardRules(
 }
 
 /** A rule whose findings `--allow` lifts, and nothing else settles. `always`: it refuses whether the file turns it on or not. */
-function lifted(
+function createLiftableRule(
   find: (judged: GuardInput) => readonly GuardFinding[],
   { always = false }: { readonly always?: boolean } = {},
 ) {
@@ -206,33 +220,33 @@ function lifted(
     find(judged).map((finding) => ({
       ...finding,
       rule,
-      hint: liftedBy(rule),
+      hint: describeLift(rule),
       refuses: always || judged.guards.on.has(rule),
       warned: false,
     }));
 }
 
 /** What a plan removes or clears in collections although it is, or holds, a secret. */
-function removedItems(plan: Plan): GuardFinding[] {
+function findRemovedSecretItems(plan: Plan): GuardFinding[] {
   return besideSettings(plan)
     .flatMap(({ resource, changes }) => changes.filter(({ path }) => path[0] === resource.block))
     .flatMap(({ path, action, before, after }): GuardFinding[] => {
-      if (effectOf(action) !== 'drop')
-        return clearedIn(before, after, path).map((one) => ({
+      if (findActionEffect(action) !== 'drop')
+        return listSecretsGone(before, after, path).map((one) => ({
           message: `The plan clears ${formatPath(one)}.`,
           path: one,
         }));
-      if (clearedIn(before, null, path).length === 0) return [];
+      if (listSecretsGone(before, null, path).length === 0) return [];
       return [{ message: `The plan ${action}s ${formatPath(path)}.`, path }];
     });
 }
 
 /** The items of collections with an address that moves although a stored credential goes there, unless the plan writes that anew. */
-function movedItems(plan: Plan): GuardFinding[] {
+function findMovedItemAddresses(plan: Plan): GuardFinding[] {
   const parts = besideSettings(plan);
   const isWritten = (by: Path): boolean =>
     parts.some(({ changes }) =>
-      changes.some(({ path, action }) => effectOf(action) !== 'drop' && isWithin(by, path)),
+      changes.some(({ path, action }) => findActionEffect(action) !== 'drop' && isWithin(by, path)),
     );
   return parts.flatMap(({ moved = [] }) =>
     moved
@@ -246,8 +260,8 @@ function movedItems(plan: Plan): GuardFinding[] {
 }
 
 /** What a plan removes because the file does not name it: somebody else may have made it, and need it. */
-function removedOthers(plan: Plan): GuardFinding[] {
-  return changesOf(plan)
+function findUnnamedRemovals(plan: Plan): GuardFinding[] {
+  return listPlanChanges(plan)
     .filter(removesOther)
     .map(({ path }) => ({
       message: `The plan removes ${formatPath(path)}, which the file does not name.`,
@@ -266,7 +280,7 @@ function secretsGone(
 ): RuleFinding[] {
   const hasAny = [...secrets.values()].includes('stored') || holdsMask(values['mcp_config']);
   const had = [
-    ...(hasAny ? [] : [...settingsPlanIn(plan).gone, ...bare]),
+    ...(hasAny ? [] : [...extractSettingsPlan(plan).gone, ...bare]),
     ...besideSettings(plan).flatMap(({ gone }) => gone),
   ];
   const { undecryptable } = dialect;
@@ -291,7 +305,7 @@ function unproven(plan: Plan, guards: GuardSettings, proofs: GuardInput['proofs'
     proofs === undefined
       ? 'Apply with --check, which has the service try it; or with --allow unproven.'
       : 'Mend it and run again; or apply with --allow unproven.';
-  return unprovenIn(plan, proofs).map(({ message, path, always }) => ({
+  return listUnproven(plan, proofs).map(({ message, path, always }) => ({
     rule: 'unproven',
     message,
     hint,
@@ -302,15 +316,15 @@ function unproven(plan: Plan, guards: GuardSettings, proofs: GuardInput['proofs'
 }
 
 /** `mcp_config: null` is one change, and counts as the entries that it removes. */
-function tooMany(plan: Plan, { maxChanges }: GuardSettings): GuardFinding[] {
-  const listed = changesOf(plan).length;
-  const settings = settingsPlanIn(plan);
+function findExcessChanges(plan: Plan, { maxChanges }: GuardSettings): GuardFinding[] {
+  const listed = listPlanChanges(plan).length;
+  const settings = extractSettingsPlan(plan);
   const whole = settings.changes.filter(isWholeClear).length;
-  const removed = removedEntries(settings).length;
+  const removed = listRemovedEntries(settings).length;
   const count = whole === 0 ? listed : listed - whole + Math.max(whole, removed);
   if (maxChanges === null || count <= maxChanges) return [];
   const entries = count === listed ? '' : `, counting ${removed} removed mcp entries`;
-  const message = `The plan makes ${counted(count, 'change')}${entries}; guards.max_changes is ${maxChanges}.`;
+  const message = `The plan makes ${formatCount(count, 'change')}${entries}; guards.max_changes is ${maxChanges}.`;
   return [{ message, path: [] }];
 }
 
@@ -334,9 +348,12 @@ function losing(plan: Plan, guards: GuardSettings): RuleFinding[] {
 /** A removed program no longer runs, and a rotated one stays the same program. */
 function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
   const touched = judgedSettings(plan).changes.flatMap((change) =>
-    touchedBy(change, observed).map((place) => ({ ...place, verb: verbOf(change) })),
+    listChangedFacts(change, observed).map((place) => ({
+      ...place,
+      verb: describeCodeChange(change),
+    })),
   );
-  return [...touched, ...touchedItems(plan)].flatMap(
+  return [...touched, ...listChangedCodeItems(plan)].flatMap(
     ({ path, facts, before, after, verb }): GuardFinding[] => {
       const { runs } = facts;
       if (runs === null || verb === null || !isRun(runs, before, after)) return [];
@@ -346,20 +363,20 @@ function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
 }
 
 /** What a plan changes in collections, with the places inside. What is installed again may be something else by now. */
-function touchedItems(plan: Plan) {
+function listChangedCodeItems(plan: Plan) {
   return besideSettings(plan)
     .flatMap(({ resource, changes, effective = [] }) => [
       ...changes.filter(({ path }) => path[0] === resource.block),
       ...effective,
     ])
     .flatMap((change) => {
-      const verb = change.action === 'rotate' ? 'installs again' : verbOf(change);
-      return touchedIn(change).map((place) => ({ ...place, verb }));
+      const verb = change.action === 'rotate' ? 'installs again' : describeCodeChange(change);
+      return listChangedItemFacts(change).map((place) => ({ ...place, verb }));
     });
 }
 
 /** What a change does to what is run; null if that stays the same, or runs no more. */
-function verbOf({ path, action }: Change): string | null {
+function describeCodeChange({ path, action }: Change): string | null {
   if (action === 'clear') return 'clears';
   if (action !== 'set' && action !== 'change') return null;
   if (path.length === 1) return 'sets';
@@ -384,9 +401,11 @@ function isValue(value: Value, expected: Value): boolean {
   return value instanceof Secret ? value.sameAs(expected) : value === expected;
 }
 
-function disabledSafety(plan: Plan, observed: ObservedState): GuardFinding[] {
-  const settings = judgedSettings(plan).changes.flatMap((change) => touchedBy(change, observed));
-  return [...settings, ...touchedItems(plan)].flatMap(
+function findDisabledSafety(plan: Plan, observed: ObservedState): GuardFinding[] {
+  const settings = judgedSettings(plan).changes.flatMap((change) =>
+    listChangedFacts(change, observed),
+  );
+  return [...settings, ...listChangedCodeItems(plan)].flatMap(
     ({ path, facts: { safety }, before, after }) =>
       safety !== null && protects(safety, before) && !protects(safety, after)
         ? [{ message: `The plan ${safety.lowered.replace('{}', () => formatPath(path))}.`, path }]
@@ -403,7 +422,7 @@ function protects({ unless }: Safety, value: Value): boolean {
 }
 
 function overwrittenDrift(plan: Plan): GuardFinding[] {
-  return changesOf(plan)
+  return listPlanChanges(plan)
     .filter((change) => change.class === 'drift' || change.class === 'conflict')
     .map((change) => ({
       message: isById(change)
@@ -413,8 +432,8 @@ function overwrittenDrift(plan: Plan): GuardFinding[] {
     }));
 }
 
-function emptyStore(plan: Plan, observed: ObservedState): GuardFinding[] {
-  if (settingsPlanIn(plan).changes.length === 0) return [];
+function findEmptyStore(plan: Plan, observed: ObservedState): GuardFinding[] {
+  if (extractSettingsPlan(plan).changes.length === 0) return [];
   if (!observed.stored) return [{ message: 'The service has nothing stored yet.', path: [] }];
   if (observed.untouched !== true) return [];
   const message = 'The service has nothing but its defaults: it is new, or cannot read its store.';

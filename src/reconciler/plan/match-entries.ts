@@ -1,16 +1,16 @@
 import {
-  entriesOf,
+  listRecordEntries,
   isUnmanagedEntry,
   type Known,
-  knownBy,
+  createKnownEntry,
   mayBeOne,
   MCP_LISTS,
   type McpList,
-  segmentsIn,
-  segmentsOf,
+  listPathSegments,
+  numberIdentities,
 } from '../model/mcp.ts';
 import { type Identity, IdentityQueues } from '../model/secret.ts';
-import { isUnmanaged, type Path, pathKey } from '../model/path.ts';
+import { isUnmanaged, type Path, formatPathKey } from '../model/path.ts';
 import { isRecord, type Value, type ValueRecord } from '../model/value.ts';
 
 /** A declared entry and the observed entry that it is compared with, by their positions. */
@@ -40,17 +40,17 @@ export function matchEntries(
   actual: readonly ValueRecord[],
   distance: (declared: number, actual: number) => number,
 ): Matching {
-  const wanted = declared.map((entry) => knownBy(list, entry));
-  const found = actual.map((entry) => knownBy(list, entry));
+  const wanted = declared.map((entry) => createKnownEntry(list, entry));
+  const found = actual.map((entry) => createKnownEntry(list, entry));
   const pairs: Pair[] = [];
-  const byName = queuesOf(wanted, [...wanted.keys()], ({ name }) => name);
+  const byName = groupByIdentity(wanted, [...wanted.keys()], ({ name }) => name);
   const rest = [...found.keys()].filter((index) =>
-    pairedWith(byName, found[index]?.name, index, pairs),
+    takePair(byName, found[index]?.name, index, pairs),
   );
   const named = new Set(pairs.map((pair) => pair.declared));
   const open = [...wanted.keys()].filter((index) => !named.has(index));
   const [nameless, others] = [true, false].map((isNameless) =>
-    queuesOf(
+    groupByIdentity(
       wanted,
       open.filter((index) => (wanted[index]?.name === null) === isNameless),
       ({ place }) => place,
@@ -59,8 +59,8 @@ export function matchEntries(
   const unmatched = rest.filter((index) => {
     const { name = null, place } = found[index] ?? {};
     return (
-      pairedWith(nameless, place, index, pairs) &&
-      (name !== null || pairedWith(others, place, index, pairs))
+      takePair(nameless, place, index, pairs) &&
+      (name !== null || takePair(others, place, index, pairs))
     );
   });
   const taken = new Set(pairs.map((pair) => pair.declared));
@@ -81,7 +81,7 @@ export function matchEntries(
   };
 }
 
-function queuesOf(
+function groupByIdentity(
   known: readonly Known[],
   indices: readonly number[],
   by: (known: Known) => Identity | null,
@@ -96,7 +96,7 @@ function queuesOf(
 }
 
 /** Pairs an observed entry with the next declared one of the same identity; true if there is none. */
-function pairedWith(
+function takePair(
   queues: IdentityQueues<number> | undefined,
   identity: Identity | null | undefined,
   actual: number,
@@ -118,7 +118,8 @@ function matchHidden(
   unmatched: readonly number[],
   distance: (declared: number, actual: number) => number,
 ): Pair[] {
-  if (![...left.map((i) => wanted[i]), ...unmatched.map((i) => found[i])].some(isHidden)) return [];
+  if (![...left.map((i) => wanted[i]), ...unmatched.map((i) => found[i])].some(hasHiddenIdentity))
+    return [];
   const few = left.length * unmatched.length <= MOST_CANDIDATES;
   const candidates = left.flatMap((declared) =>
     unmatched
@@ -137,7 +138,7 @@ function matchHidden(
   return pairs;
 }
 
-function isHidden(known: Known | undefined): boolean {
+function hasHiddenIdentity(known: Known | undefined): boolean {
   return known?.place.key === null || known?.name?.key === null;
 }
 
@@ -169,15 +170,17 @@ export function matchManaged(
   unmanaged: readonly Path[],
   distance: (declared: ValueRecord, actual: ValueRecord) => number,
 ): ManagedMatching {
-  const calls = segmentsIn(list, declared, actual);
-  const segments = segmentsIn(list, actual, declared);
+  const calls = listPathSegments(list, declared, actual);
+  const segments = listPathSegments(list, actual, declared);
   const isExcluded = (entry: ValueRecord) => isUnmanagedEntry(unmanaged, list, entry);
   const excluded = new Set(unmanaged.length === 0 ? [] : declared.filter(isExcluded));
-  const isOneOfThem = oneOf([...excluded].map((entry) => knownBy(list, entry)));
+  const isOneOfThem = createEntryMatcher(
+    [...excluded].map((entry) => createKnownEntry(list, entry)),
+  );
   const isKept = (entry: ValueRecord, index: number) =>
     isExcluded(entry) ||
     isUnmanaged(unmanaged, ['mcp_config', list, segments[index] ?? '']) ||
-    isOneOfThem(knownBy(list, entry));
+    isOneOfThem(createKnownEntry(list, entry));
   const kept = new Set(
     unmanaged.length === 0
       ? []
@@ -214,7 +217,7 @@ export function matchManaged(
 }
 
 /** Whether an entry is surely one of these: by its name, or by its place if one of the two has no name. */
-function oneOf(known: readonly Known[]): (entry: Known) => boolean {
+function createEntryMatcher(known: readonly Known[]): (entry: Known) => boolean {
   const keys = (some: readonly Known[], by: (one: Known) => Identity | null) =>
     new Set(some.flatMap((one) => by(one)?.key ?? []));
   const names = keys(known, ({ name }) => name);
@@ -237,12 +240,12 @@ export interface CalledEntry {
 }
 
 /** The entries of an mcp config. */
-export function calledEntries(config: Value | undefined): readonly CalledEntry[] {
+export function listCalledEntries(config: Value | undefined): readonly CalledEntry[] {
   return MCP_LISTS.flatMap((list) => {
-    const entries = isRecord(config) ? entriesOf(config[list]) : [];
-    const known = entries.map((entry) => knownBy(list, entry));
-    const names = segmentsOf(known.map(({ name, place }) => name ?? place));
-    const addresses = segmentsOf(known.map(({ place }) => place));
+    const entries = isRecord(config) ? listRecordEntries(config[list]) : [];
+    const known = entries.map((entry) => createKnownEntry(list, entry));
+    const names = numberIdentities(known.map(({ name, place }) => name ?? place));
+    const addresses = numberIdentities(known.map(({ place }) => place));
     return entries.map((value, index): CalledEntry => {
       const pathIn = (segments: readonly string[]) => ['mcp_config', list, segments[index] ?? ''];
       const path = pathIn(names);
@@ -257,7 +260,7 @@ export function byCall(entries: readonly CalledEntry[]): ReadonlyMap<string, Cal
   const keyed = (by: 0 | 1 | 2) =>
     entries.flatMap((entry) => {
       const path = entry.called[by];
-      return path === undefined ? [] : [[pathKey(path), entry] as const];
+      return path === undefined ? [] : [[formatPathKey(path), entry] as const];
     });
   return new Map([...keyed(2), ...keyed(0), ...keyed(1)]);
 }

@@ -1,15 +1,15 @@
-import { holdsMask, isMasked } from '../model/secret-words.ts';
+import { holdsMask, isMaskedSecret } from '../model/secret-words.ts';
 import {
   identityMember,
-  identityOf,
+  createEntryIdentity,
   isMaskedMember,
   MCP_DEFAULTS,
-  memberPathIn,
+  createMemberPath,
   NAMED_DEFAULTS,
-  unmaskedEntry,
+  removeMaskedMembers,
   type McpList,
 } from '../model/mcp.ts';
-import { authOf, servedIn, withoutServed } from '../model/mcp-map.ts';
+import { readEntryAuth, selectServedMembers, withoutServed } from '../model/mcp-map.ts';
 import type { Dialect } from '../model/dialect.ts';
 import type { Path } from '../model/path.ts';
 import type { Unknown, Unpreservable } from '../model/plan.ts';
@@ -20,7 +20,7 @@ import {
   isEmpty,
   isList,
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
   textFits,
   type Value,
@@ -57,9 +57,9 @@ export const PLAIN_ANSWER: Hiding = {
 };
 
 /** How the mcp secrets of an answer are hidden. In a snapshot the masks are setpoint's own: a null there is a null. */
-export function hidingIn({ values, dialect, saved = false }: ObservedState): Hiding {
+export function resolveMcpHiding({ values, dialect, saved = false }: ObservedState): Hiding {
   const kept = dialect.mcp === 'entries';
-  const defaults = defaultsIn(dialect);
+  const defaults = listEntryDefaults(dialect);
   return saved
     ? { nulls: false, kept, reason: 'masked, cannot be compared', defaults }
     : {
@@ -71,18 +71,18 @@ export function hidingIn({ values, dialect, saved = false }: ObservedState): Hid
 }
 
 /** What the entries of a dialect have for the members that they leave out. */
-export function defaultsIn({ entryMembers }: Dialect): Hiding['defaults'] {
+export function listEntryDefaults({ entryMembers }: Dialect): Hiding['defaults'] {
   return entryMembers === undefined ? NAMED_DEFAULTS : MCP_DEFAULTS;
 }
 
 /** What an observed entry has for a member, said or not. */
-export function memberOf(
+export function readMemberOrDefault(
   list: McpList,
   name: string,
   entry: ValueRecord,
   defaults: Hiding['defaults'],
 ): Value {
-  if (name === 'auth') return withoutServed(authOf(entry));
+  if (name === 'auth') return withoutServed(readEntryAuth(entry));
   return entry[name] ?? defaults[list][name] ?? null;
 }
 
@@ -96,7 +96,7 @@ export function compareEntry(
   const differing: string[] = [];
   const unknown: Unknown[] = [];
   for (const [name, value] of Object.entries(declared)) {
-    const found = memberOf(list, name, actual, hiding.defaults);
+    const found = readMemberOrDefault(list, name, actual, hiding.defaults);
     const own = name === 'auth' ? withoutServed(value) : value;
     const wanted = own ?? hiding.defaults[list][name] ?? null;
     const compared = isOtherPlace(list, name, declared, actual)
@@ -104,7 +104,7 @@ export function compareEntry(
       : compareValue([name], wanted, found, hiding);
     if (compared === 'differs') differing.push(name);
     // A reference without a value is named whether its member is known to differ or not.
-    unknown.push(...(compared === 'differs' ? missingIn([name], value) : compared));
+    unknown.push(...(compared === 'differs' ? listMissingReferences([name], value) : compared));
   }
   return { differing, unknown };
 }
@@ -117,7 +117,8 @@ function isOtherPlace(
   actual: ValueRecord,
 ): boolean {
   return (
-    member === identityMember(list) && !identityOf(list, declared).mayBe(identityOf(list, actual))
+    member === identityMember(list) &&
+    !createEntryIdentity(list, declared).mayBe(createEntryIdentity(list, actual))
   );
 }
 
@@ -130,11 +131,11 @@ function compareValue(
 ): 'differs' | readonly Unknown[] {
   if (isSameMember(declared, actual) && !isNullThatHides(path, actual, hiding)) return [];
   if (declared instanceof UnseenSecret) return compareUnseen(path, declared, actual, hiding);
-  if (actual instanceof UnseenSecret || isMasked(actual)) {
+  if (actual instanceof UnseenSecret || isMaskedSecret(actual)) {
     // A mask means that there is a value, and an empty one is declared.
-    return isEmpty(declared) ? 'differs' : [hiddenAt(path, declared, hiding)];
+    return isEmpty(declared) ? 'differs' : [findHiddenReason(path, declared, hiding)];
   }
-  if (isNullThatHides(path, actual, hiding)) return [hiddenAt(path, declared, hiding)];
+  if (isNullThatHides(path, actual, hiding)) return [findHiddenReason(path, declared, hiding)];
   if (isList(declared) && isList(actual)) return compareList(path, declared, actual, hiding);
   if (isRecord(declared) && isRecord(actual)) return compareRecord(path, declared, actual, hiding);
   return 'differs';
@@ -146,8 +147,12 @@ function compareUnseen(
   actual: Value,
   hiding: Hiding,
 ): 'differs' | readonly Unknown[] {
-  const unknown = [unseenAt(path, declared)];
-  if (isNullThatHides(path, actual, hiding) || isMasked(actual) || actual instanceof UnseenSecret)
+  const unknown = [findUnseenReason(path, declared)];
+  if (
+    isNullThatHides(path, actual, hiding) ||
+    isMaskedSecret(actual) ||
+    actual instanceof UnseenSecret
+  )
     return unknown;
   // A reference is never empty, and its text fits what is written around it.
   if (isEmpty(actual)) return 'differs';
@@ -163,8 +168,8 @@ function compareList(
 ): 'differs' | readonly Unknown[] {
   // One mask may replace a whole list.
   const [only] = actual;
-  if (actual.length === 1 && declared.length > 0 && only !== undefined && isMasked(only))
-    return [hiddenAt(path, declared, hiding)];
+  if (actual.length === 1 && declared.length > 0 && only !== undefined && isMaskedSecret(only))
+    return [findHiddenReason(path, declared, hiding)];
   if (declared.length !== actual.length) return 'differs';
   const unknown: Unknown[] = [];
   for (const [index, value] of declared.entries()) {
@@ -207,26 +212,28 @@ function isNullThatHides([member, variable]: Path, actual: Value, { nulls }: Hid
   return nulls && secret && isEmpty(actual);
 }
 
-function hiddenAt(path: Path, declared: Value, { reason, kind }: Hiding): Unknown {
+function findHiddenReason(path: Path, declared: Value, { reason, kind }: Hiding): Unknown {
   const ref = declared instanceof Secret ? declared.ref : null;
   return { path, reason, ref, ...(kind === undefined ? {} : { kind }) };
 }
 
 /** A value whose reference has none, or is not looked up for a snapshot. */
-export function unseenAt(path: Path, { ref, unseen }: UnseenSecret): Unknown {
+export function findUnseenReason(path: Path, { ref, unseen }: UnseenSecret): Unknown {
   const { reason, missing } = unseen;
   return { path, reason, ref, ...(missing === null ? {} : { kind: 'missing' }) };
 }
 
 /** The references without a value inside a declared value. */
-export function missingIn(path: Path, declared: Value): Unknown[] {
+export function listMissingReferences(path: Path, declared: Value): Unknown[] {
   if (declared instanceof UnseenSecret) {
-    return declared.unseen.missing === null ? [] : [unseenAt(path, declared)];
+    return declared.unseen.missing === null ? [] : [findUnseenReason(path, declared)];
   }
   if (isList(declared))
-    return declared.flatMap((item, index) => missingIn([...path, String(index)], item));
+    return declared.flatMap((item, index) => listMissingReferences([...path, String(index)], item));
   if (!isRecord(declared)) return [];
-  return Object.entries(declared).flatMap(([key, value]) => missingIn([...path, key], value));
+  return Object.entries(declared).flatMap(([key, value]) =>
+    listMissingReferences([...path, key], value),
+  );
 }
 
 /**
@@ -242,7 +249,7 @@ export function hiddenSecrets(
   const hidden = Object.entries(actual).flatMap(([name, value]): string[] => {
     if (name !== 'env' || !isRecord(value)) return isMaskedMember(value) ? [name] : [];
     return Object.entries(value)
-      .filter(([, variable]) => isMasked(variable) || (nulls && isEmpty(variable)))
+      .filter(([, variable]) => isMaskedSecret(variable) || (nulls && isEmpty(variable)))
       .map(([variable]) => `env.${variable}`);
   });
   const nullKey = nulls && list !== 'stdio_servers' && isEmpty(actual['api_key']);
@@ -250,8 +257,11 @@ export function hiddenSecrets(
 }
 
 /** An entry as it is sent: what was read without its masks, with the declared members over it. */
-export function mergedEntry(declared: ValueRecord, actual: ValueRecord): ValueRecord {
-  return recordOf([...Object.entries(unmaskedEntry(actual)), ...Object.entries(declared)]);
+export function mergeUnmaskedEntry(declared: ValueRecord, actual: ValueRecord): ValueRecord {
+  return createRecord([
+    ...Object.entries(removeMaskedMembers(actual)),
+    ...Object.entries(declared),
+  ]);
 }
 
 /**
@@ -265,31 +275,31 @@ export function withLogin(
 ): ValueRecord {
   const { auth } = declared;
   if (!isRecord(auth)) return declared;
-  const login = Object.entries(servedIn(actual['auth'], auth['strategy'])).filter(
+  const login = Object.entries(selectServedMembers(actual['auth'], auth['strategy'])).filter(
     ([, value]) => kept || !holdsMask(value),
   );
   const own = withoutServed(auth);
-  const all = recordOf([...Object.entries(isRecord(own) ? own : auth), ...login]);
-  return recordOf([...Object.entries(declared), ['auth', all]]);
+  const all = createRecord([...Object.entries(isRecord(own) ? own : auth), ...login]);
+  return createRecord([...Object.entries(declared), ['auth', all]]);
 }
 
 /** The login of an entry that a write cannot carry: the service masks it and replaces the entry. */
-export function lostLogin(
+export function findLostLogin(
   declared: ValueRecord,
   actual: ValueRecord,
   { kept }: Pick<Hiding, 'kept'>,
 ): readonly string[] {
   const { auth } = declared;
   if (kept || !isRecord(auth)) return [];
-  return Object.entries(servedIn(actual['auth'], auth['strategy'])).flatMap(([name, value]) =>
-    holdsMask(value) ? [`auth.${name}`] : [],
+  return Object.entries(selectServedMembers(actual['auth'], auth['strategy'])).flatMap(
+    ([name, value]) => (holdsMask(value) ? [`auth.${name}`] : []),
   );
 }
 
 /** What a write that sends an entry back would lose of it, and what to declare. */
-export function lost(entry: Path, members: readonly string[]): Unpreservable[] {
+export function listUnpreservableMembers(entry: Path, members: readonly string[]): Unpreservable[] {
   return members.map((member) => ({
-    path: memberPathIn(entry, memberPath(member)),
+    path: createMemberPath(entry, splitMemberName(member)),
     stops: 'always',
     remedy: member.startsWith('auth.')
       ? 'The server keeps this login, so change the entry in its user interface'
@@ -298,7 +308,7 @@ export function lost(entry: Path, members: readonly string[]): Unpreservable[] {
 }
 
 /** `env.NAME` and `auth.NAME` as two segments; the name of a variable may hold dots. */
-function memberPath(member: string): string[] {
+function splitMemberName(member: string): string[] {
   const [, map, name] = /^(env|auth)\.(.*)$/s.exec(member) ?? [];
   return map === undefined || name === undefined ? [member] : [map, name];
 }

@@ -1,8 +1,8 @@
-import { entriesOf, knownBy, type McpList } from '../model/mcp.ts';
+import { listRecordEntries, createKnownEntry, type McpList } from '../model/mcp.ts';
 import type { Path } from '../model/path.ts';
 import { NAMED_NULL, UNCERTAIN, UNDECLARED, type Change } from '../model/plan.ts';
 import type { NamedSettings } from '../model/state.ts';
-import { isRecord, secretsIn, type Value, type ValueRecord } from '../model/value.ts';
+import { isRecord, collectSecrets, type Value, type ValueRecord } from '../model/value.ts';
 
 /* Which mcp servers of a service are removed, and why. */
 
@@ -36,15 +36,15 @@ export function isOtherServer(
 ): boolean {
   if (others === undefined) return false;
   const { names, lists } = others.left;
-  const { name, place } = knownBy(list, entry);
+  const { name, place } = createKnownEntry(list, entry);
   if (names.some((one) => one === entry['name'])) return false;
   if (name !== null) return true;
-  const left = isRecord(lists) ? entriesOf(lists[list]) : [];
-  return left.every((one) => !knownBy(list, one).place.mayBe(place));
+  const left = isRecord(lists) ? listRecordEntries(lists[list]) : [];
+  return left.every((one) => !createKnownEntry(list, one).place.mayBe(place));
 }
 
 /** The removal of an entry; that of a server that the file does not name has the place that says that others go. */
-export function removal(
+export function createEntryRemoval(
   path: Path,
   entry: ValueRecord,
   reason: string,
@@ -56,7 +56,7 @@ export function removal(
     action: 'remove',
     before: entry,
     after: null,
-    sensitive: secretsIn(entry).length > 0,
+    sensitive: collectSecrets(entry).length > 0,
     ref: null,
     reason,
     source: isOfOthers(reason) ? (named?.block.others?.source ?? null) : null,

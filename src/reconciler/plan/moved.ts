@@ -1,7 +1,13 @@
 import { endpointUrl, sameEndpoint } from '../model/endpoint.ts';
 import type { GuardFinding } from '../model/guard.ts';
 import { holdsMask, looksLikeMask, isSecretText, isSensitiveName } from '../model/secret-words.ts';
-import { credentialsOf, entriesOf, isEntryPath, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import {
+  listSecretMembers,
+  listRecordEntries,
+  isEntryPath,
+  MCP_LISTS,
+  type McpList,
+} from '../model/mcp.ts';
 import { formatPath, isWithin, type Path, pathNamed, samePath } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
@@ -11,26 +17,28 @@ import {
   isList,
   isRecord,
   sameValue,
-  secretsIn,
+  collectSecrets,
   textFits,
   type Value,
-  valueAt,
+  readPath,
   type ValueRecord,
 } from '../model/value.ts';
 import type { DefaultsBy } from '../model/dialect.ts';
 import { fieldAtNative, fieldNamed } from '../model/field.ts';
-import { type Facts, factsAt, normalPath, placesWithin } from '../model/path-facts.ts';
+import { type Facts, findPathFacts, normalPath, placesWithin } from '../model/path-facts.ts';
 import { BROUGHT } from './profiles.ts';
 
 const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 
 /** Endpoints that move to another host and take their stored key with them. */
-export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
+export function findMovedEndpoints(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
   return plan.changes.flatMap((change) => {
-    const place = listedPath(change);
+    const place = toListedPath(change);
     if (isEntryPath(place) && URL_LISTS.some((one) => one === place[1]))
       return entry(change, observed);
-    return touchedBy(change, observed).flatMap((one) => movedAddress(one, plan, observed));
+    return listChangedFacts(change, observed).flatMap((one) =>
+      findMovedAddress(one, plan, observed),
+    );
   });
 }
 
@@ -38,7 +46,7 @@ export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Gua
 function entry({ action, path, after }: Change, { values }: ObservedState): GuardFinding[] {
   if (action === 'remove' || !isRecord(after)) return [];
   const found = (lists: readonly McpList[]): readonly ValueRecord[] =>
-    lists.flatMap((list) => entriesOf(valueAt(values, ['mcp_config', list])));
+    lists.flatMap((list) => listRecordEntries(readPath(values, ['mcp_config', list])));
   const holders = found(URL_LISTS).filter((other) => sharesKey(after, other));
   const url = after['url'] ?? null;
   const isHere = (other: ValueRecord): boolean => sameEndpoint(other['url'] ?? null, url);
@@ -48,7 +56,7 @@ function entry({ action, path, after }: Change, { values }: ObservedState): Guar
     ];
   const was = found(MCP_LISTS).find((other) => hasName(other, after['name']));
   if (was === undefined || isHere(was) || url instanceof UnseenSecret) return [];
-  const kept = credentialsOf(was).filter((name) => mayTravel(was[name], after[name]));
+  const kept = listSecretMembers(was).filter((name) => mayTravel(was[name], after[name]));
   if (kept.length === 0) return [];
   const message = `The plan moves ${formatPath(path)} to another host, and the service has ${kept.join(', ')} stored for it.`;
   return [{ message, path }];
@@ -61,7 +69,7 @@ function hasName({ name }: ValueRecord, other: Value | undefined): boolean {
 /** Whether what is declared for a stored credential is not surely nothing, and not surely another one. */
 function mayTravel(stored: Value | undefined, declared: Value | undefined): boolean {
   if (declared === undefined) return true;
-  const secrets = secretsIn(declared).filter((secret) => !secret.isEmpty());
+  const secrets = collectSecrets(declared).filter((secret) => !secret.isEmpty());
   return secrets.length > 0 && (holdsMask(stored) || sameValue(stored, declared));
 }
 
@@ -82,7 +90,7 @@ function someKey(entry: ValueRecord, fits: (key: string) => boolean): boolean {
   return Object.entries(entry).some(([name, value]) =>
     name === 'url'
       ? someText(value, (url) => secretParts(url).some(isKey))
-      : secretsIn(value).some((secret) => secret.fits(isKey)),
+      : collectSecrets(value).some((secret) => secret.fits(isKey)),
   );
 }
 
@@ -111,7 +119,7 @@ function percentDecoded(text: string): string {
 }
 
 /** What is stored for an address is sent to the new one, unless the same plan writes something else in its place. */
-export function movedAddress(
+export function findMovedAddress(
   { path, facts: { address }, before, after }: Touched,
   plan: SettingsPlan,
   observed: ObservedState,
@@ -127,7 +135,7 @@ export function movedAddress(
     const message = `The plan moves ${formatPath(path)} to ${where} by active_profile, which brings no key: what the service finds elsewhere would go there.`;
     return [{ message, path }];
   }
-  const sent = address.sends.flatMap((group) => firstSent(group, plan, observed));
+  const sent = address.sends.flatMap((group) => selectSentCredential(group, plan, observed));
   if (sent.length === 0) return [];
   const names = sent.map(formatPath);
   const isCertain = names.every((one) => observed.secrets.get(one) !== 'not-reported');
@@ -146,13 +154,17 @@ function isKeyless(path: Path, { changes }: SettingsPlan): boolean {
 }
 
 /** What is sent of credentials that stand in for each other: all that is stored of the first, unless it is written anew. */
-function firstSent(group: readonly Path[], plan: SettingsPlan, observed: ObservedState): Path[] {
+function selectSentCredential(
+  group: readonly Path[],
+  plan: SettingsPlan,
+  observed: ObservedState,
+): Path[] {
   for (const place of group) {
     const isReplaced = plan.changes.some(
       ({ path, action }) => action !== 'clear' && samePath(normalPath(path), place),
     );
     if (isReplaced) return [];
-    const kept = storedAt(place, observed).filter(
+    const kept = listStoredCredentials(place, observed).filter(
       (path) => !plan.changes.some((change) => isWithin(normalPath(path), normalPath(change.path))),
     );
     if (kept.length > 0) return kept;
@@ -161,7 +173,7 @@ function firstSent(group: readonly Path[], plan: SettingsPlan, observed: Observe
 }
 
 /** The credentials that are stored at a place, or inside it, or that may be: of some nothing shows it. */
-function storedAt(place: Path, { secrets, values }: ObservedState): Path[] {
+function listStoredCredentials(place: Path, { secrets, values }: ObservedState): Path[] {
   const isHere = (name: string): boolean => isWithin(normalPath(pathNamed(name)), place);
   const reported = [...secrets].filter(([name, state]) => isHere(name) && mayBeStored(name, state));
   const shown = Object.entries(values).filter(
@@ -199,12 +211,12 @@ function isOtherModel(
 
 /** Whether two models surely have different providers. */
 export function isOtherProvider(before: Value, after: Value, inferred: DefaultsBy): boolean {
-  const [from, to] = [providerOf(before, inferred), providerOf(after, inferred)];
+  const [from, to] = [inferProvider(before, inferred), inferProvider(after, inferred)];
   return from !== null && to !== null && from !== to;
 }
 
 /** What names the provider of a model: the address that is inferred for it, or what is before its slash. Null if that is not known. */
-function providerOf(model: Value, { values }: DefaultsBy): string | null {
+function inferProvider(model: Value, { values }: DefaultsBy): string | null {
   if (isEmpty(model) || model instanceof UnseenSecret) return null;
   const named = (text: string): string => {
     const known = [...values].find(([start]) => start !== '' && text.startsWith(start));
@@ -225,37 +237,37 @@ export interface Touched {
 }
 
 /** What a change touches of which something is known: its own place, and, if it is a part, those inside. */
-export function touchedBy(change: Change, { values }: ObservedState): Touched[] {
+export function listChangedFacts(change: Change, { values }: ObservedState): Touched[] {
   const { path, before, after } = change;
   const depth = normalPath(path).length;
   const inner = placesWithin(path).map((place): Touched => {
-    const named = plannedPath(place);
+    const named = toPlannedPath(place);
     return {
       path: named,
-      facts: factsAt(place),
+      facts: findPathFacts(place),
       before: values[formatPath(named)] ?? null,
-      after: valueAt(after, place.slice(depth)) ?? null,
+      after: readPath(after, place.slice(depth)) ?? null,
     };
   });
-  return [{ path, facts: factsAt(listedPath(change)), before, after }, ...inner];
+  return [{ path, facts: findPathFacts(toListedPath(change)), before, after }, ...inner];
 }
 
 /** What a change of an item touches of which something is known: an item that is code is one place. */
-export function touchedIn({ path, before, after }: Change): Touched[] {
-  const facts = factsAt(path);
+export function listChangedItemFacts({ path, before, after }: Change): Touched[] {
+  const facts = findPathFacts(path);
   const inside = facts.runs === null ? placesWithin(path) : [];
   return [
     { path, facts, before, after },
     ...inside.flatMap((place): Touched[] => {
-      const [was, is] = [before, after].map((value) => valueAt(value, place.slice(path.length)));
+      const [was, is] = [before, after].map((value) => readPath(value, place.slice(path.length)));
       if (was === undefined && is === undefined) return [];
-      return [{ path: place, facts: factsAt(place), before: was ?? null, after: is ?? null }];
+      return [{ path: place, facts: findPathFacts(place), before: was ?? null, after: is ?? null }];
     }),
   ];
 }
 
 /** The path of a change; that of a server by name in a list, which says how it is reached. */
-function listedPath({ path, before, after }: Change): Path {
+function toListedPath({ path, before, after }: Change): Path {
   const entry = after ?? before;
   if (path[0] !== 'mcp_servers' || !isEntryPath(path) || !isRecord(entry)) return path;
   const list = isEmpty(entry['command']) ? 'shttp_servers' : 'stdio_servers';
@@ -263,6 +275,6 @@ function listedPath({ path, before, after }: Change): Path {
 }
 
 /** The path that plans have for a place: the name of the field that is there, if there is one. */
-export function plannedPath(place: Path): Path {
+export function toPlannedPath(place: Path): Path {
   return fieldAtNative(place)?.path ?? place;
 }

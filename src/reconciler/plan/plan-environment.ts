@@ -1,27 +1,32 @@
 import { inactiveWarnings } from './profiles.ts';
-import { type PlanTerms, settingsPlanIn } from './settings-part.ts';
+import { type PlanTerms, extractSettingsPlan } from './settings-part.ts';
 import type { Refusal } from '../model/guard.ts';
 import { samePath } from '../model/path.ts';
 import {
-  warningsOf,
+  listPlanWarnings,
   type Plan,
-  changesOf,
+  listPlanChanges,
   FORMAT_VERSION,
-  unknownOf,
-  unmanagedOf,
-  unmetOf,
+  listPlanUnknowns,
+  listUnmanagedPlanPaths,
+  listPlanUnmet,
   type Change,
   type EnvironmentPlan,
   type PlanHead,
 } from '../model/plan.ts';
 import { type Warning, type ErrorReport } from '../model/error.ts';
-import { type DesiredState, type ObservedState, NOT_OBSERVED, spokenBy } from '../model/state.ts';
+import {
+  type DesiredState,
+  type ObservedState,
+  NOT_OBSERVED,
+  describeDialectVersion,
+} from '../model/state.ts';
 import { requireWritable } from './fit.ts';
-import { guardWarnings, refusalsOf } from './guard.ts';
-import { bareHere } from './field-here.ts';
-import { classified } from './three-way.ts';
+import { guardWarnings, collectRefusals } from './guard.ts';
+import { listMissingServerSecrets } from './field-here.ts';
+import { classifyChanges } from './three-way.ts';
 import type { Proof } from '../model/proof.ts';
-import { masked, type Json } from '../model/value.ts';
+import { maskSecrets, type Json } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 
 /** A plan, and what is known about it before anything is sent. */
@@ -48,29 +53,29 @@ export function planEnvironment<O extends ObservedState | null>(
   proofs?: readonly Proof[],
 ): Planned<O> {
   if (observed === null)
-    return { plan: parts, observed, warnings: warningsOf(parts), refusals: [] };
+    return { plan: parts, observed, warnings: listPlanWarnings(parts), refusals: [] };
   const { desired, base, allowed } = terms;
-  const plan = classifiedBy(base, parts, terms, observed);
-  const bare = bareHere(desired, observed);
+  const plan = classifyPlan(base, parts, terms, observed);
+  const bare = listMissingServerSecrets(desired, observed);
   const judged = bare.length === 0 ? observed : { ...observed, bare };
   const guarded = { plan, observed: judged, guards: desired.guards, proofs };
-  const refusals = refusalsOf(guarded, allowed);
+  const refusals = collectRefusals(guarded, allowed);
   // What the guards refuse is not sent either, and they say more.
-  if (refusals.length === 0) requireWritable(settingsPlanIn(plan).write);
+  if (refusals.length === 0) requireWritable(extractSettingsPlan(plan).write);
   const isRefused = ({ code, path }: Warning): boolean =>
     code === 'lose-unreadable' &&
     refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));
   const warnings = [
     ...ofLaterRelease(observed),
     ...inactiveWarnings(desired, observed),
-    ...unknownNames(desired, plan),
-    ...warningsOf(plan).filter((warning) => !isRefused(warning)),
+    ...selectUnknownNames(desired, plan),
+    ...listPlanWarnings(plan).filter((warning) => !isRefused(warning)),
     ...guardWarnings(guarded, allowed),
   ];
   return { plan, observed, warnings, refusals, ...(proofs === undefined ? {} : { proofs }) };
 }
 
-function classifiedBy(
+function classifyPlan(
   base: PlanTerms['base'],
   plan: Plan,
   terms: PlanTerms,
@@ -78,7 +83,7 @@ function classifiedBy(
 ): Plan {
   if (base === null) return plan;
   if ('classify' in base) return base.classify(plan, terms.desired, observed);
-  return classified(plan, terms.desired, base, observed, terms);
+  return classifyChanges(plan, terms.desired, base, observed, terms);
 }
 
 function ofLaterRelease({ newer }: ObservedState): Warning[] {
@@ -86,9 +91,12 @@ function ofLaterRelease({ newer }: ObservedState): Warning[] {
 }
 
 /** The names that neither the file declares nor the service lists. */
-function unknownNames({ unknownNames: names = [] }: DesiredState, plan: Plan): readonly Warning[] {
+function selectUnknownNames(
+  { unknownNames: names = [] }: DesiredState,
+  plan: Plan,
+): readonly Warning[] {
   if (names.length === 0) return names;
-  const listed = unmanagedOf(plan);
+  const listed = listUnmanagedPlanPaths(plan);
   return names.filter(({ path }) => !listed.some((one) => samePath(one, path)));
 }
 
@@ -114,9 +122,9 @@ export function environmentPlan(
   about: About & Pick<EnvironmentPlan, 'digests'>,
   earlier: readonly Warning[],
 ): EnvironmentPlan {
-  const changes = changesOf(plan);
-  const unknown = unknownOf(plan);
-  const { dialect, release } = spokenBy(observed);
+  const changes = listPlanChanges(plan);
+  const unknown = listPlanUnknowns(plan);
+  const { dialect, release } = describeDialectVersion(observed);
   // One by one: an object made of several others takes V8 several times as long, and a run makes one for each environment.
   return {
     name: about.name,
@@ -124,13 +132,13 @@ export function environmentPlan(
     observed_at: about.observed_at,
     dialect,
     release,
-    status: changes.length === 0 && unmetOf(plan).length === 0 ? 'in-sync' : 'differs',
+    status: changes.length === 0 && listPlanUnmet(plan).length === 0 ? 'in-sync' : 'differs',
     complete: unknown.length === 0,
-    changes: changes.map(maskedChange),
+    changes: changes.map(maskChange),
     unknown,
     warnings: [...earlier, ...warnings],
     refusals,
-    unmanaged: unmanagedOf(plan),
+    unmanaged: listUnmanagedPlanPaths(plan),
     digests: about.digests,
     ...(proofs === undefined ? {} : { proofs }),
     ...(observed?.organization === undefined ? {} : { organization: observed.organization }),
@@ -139,7 +147,7 @@ export function environmentPlan(
 }
 
 /** The part of an environment that could not be planned. */
-export function failedEnvironment(
+export function createFailedEnvironment(
   about: About,
   error: ErrorReport,
   earlier: readonly Warning[],
@@ -160,7 +168,7 @@ export function failedEnvironment(
 }
 
 /** A change as documents carry it: every sensitive value is the mask. */
-export function maskedChange(change: Change): Change<Json> {
+export function maskChange(change: Change): Change<Json> {
   const { cause: _, ...shown } = change;
-  return { ...shown, before: masked(change.before), after: masked(change.after) };
+  return { ...shown, before: maskSecrets(change.before), after: maskSecrets(change.after) };
 }

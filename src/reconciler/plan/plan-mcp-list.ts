@@ -2,10 +2,10 @@ import { sameEndpoint } from '../model/endpoint.ts';
 import { because, REASONS } from '../model/reasons.ts';
 import {
   callNames,
-  credentialsOf,
+  listSecretMembers,
   identityMember,
-  knownBy,
-  memberPathIn,
+  createKnownEntry,
+  createMemberPath,
   type McpList,
   type PathOfEntry,
 } from '../model/mcp.ts';
@@ -14,21 +14,27 @@ import type { Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
-import { isEmpty, membersOf, recordOf, secretsIn, type ValueRecord } from '../model/value.ts';
-import { removal, removalReason, type NamedServers } from './mcp-removals.ts';
+import {
+  isEmpty,
+  filterMembers,
+  createRecord,
+  collectSecrets,
+  type ValueRecord,
+} from '../model/value.ts';
+import { createEntryRemoval, removalReason, type NamedServers } from './mcp-removals.ts';
 import { matchManaged, type ManagedMatching } from './match-entries.ts';
 import {
   compareEntry,
   hiddenSecrets,
-  lost,
-  lostLogin,
-  mergedEntry,
-  missingIn,
+  listUnpreservableMembers,
+  findLostLogin,
+  mergeUnmaskedEntry,
+  listMissingReferences,
   withLogin,
   type EntryComparison,
   type Hiding,
 } from './mcp-entry.ts';
-import { referencesIn, shownLike, isRotated, type Rotation } from './declared.ts';
+import { formatReferences, maskByDeclaration, isRotated, type Rotation } from './declared.ts';
 
 /** What one list becomes. `entries` is the list to send; `kept` are the entries that the file does not manage. */
 export interface ListPlan {
@@ -77,20 +83,27 @@ export function planMcpList(
   const removals = matched.removed.flatMap(({ actual: index, segment }, at) => {
     const reason = reasons[at] ?? null;
     if (reason === null) return [];
-    return [removal(pathOf(segment, actual[index]), actual[index] ?? {}, reason, context.named)];
+    return [
+      createEntryRemoval(
+        pathOf(segment, actual[index]),
+        actual[index] ?? {},
+        reason,
+        context.named,
+      ),
+    ];
   });
   const left = [...matched.unmanaged, ...matched.removed.filter((_, at) => reasons[at] === null)];
   const kept = left.map(({ actual: index, segment }) =>
-    keptEntry(list, pathOf(segment, actual[index]), actual[index] ?? {}, index, hiding),
+    planKeptEntry(list, pathOf(segment, actual[index]), actual[index] ?? {}, index, hiding),
   );
   const paired = matched.pairs.map((pair) =>
-    pairedEntry(pair, declared[pair.declared] ?? {}, actual[pair.actual] ?? {}, {
+    planPairedEntry(pair, declared[pair.declared] ?? {}, actual[pair.actual] ?? {}, {
       ...context,
       path: pathOf(pair.segment, context.entries[pair.declared]),
     }),
   );
   const added = matched.added.map(({ declared: index, segment }) =>
-    addedEntry(pathOf(segment, context.entries[index]), declared[index] ?? {}, index, context),
+    planAddedEntry(pathOf(segment, context.entries[index]), declared[index] ?? {}, index, context),
   );
   const stay = [...kept, ...paired].toSorted((one, other) => one.index - other.index);
   const parts = [...paired, ...added];
@@ -105,8 +118,12 @@ export function planMcpList(
 }
 
 /** Every path that calls a declared entry: by its address and its name in its list, by its native place, and by its name alone. */
-export function pathsOf(list: McpList, segment: string, entry: ValueRecord): readonly Path[] {
-  const { name } = knownBy(list, entry);
+export function listEntryPaths(
+  list: McpList,
+  segment: string,
+  entry: ValueRecord,
+): readonly Path[] {
+  const { name } = createKnownEntry(list, entry);
   return [
     ...[segment, ...callNames(list, entry)].map((one) => ['mcp_config', list, one]),
     ...(name === null ? [] : [NATIVE_SERVERS, ['mcp_servers']].map((at) => [...at, name.shown])),
@@ -123,18 +140,18 @@ interface EntryPlan {
 }
 
 /** An entry that the file does not manage is sent back as it was read. */
-function keptEntry(
+function planKeptEntry(
   list: McpList,
   path: Path,
   entry: ValueRecord,
   index: number,
   hiding: Hiding,
 ): EntryPlan {
-  const unpreservable = lost(path, hiddenSecrets(list, entry, hiding));
-  return { changes: [], unknown: [], unpreservable, entry: mergedEntry({}, entry), index };
+  const unpreservable = listUnpreservableMembers(path, hiddenSecrets(list, entry, hiding));
+  return { changes: [], unknown: [], unpreservable, entry: mergeUnmaskedEntry({}, entry), index };
 }
 
-function pairedEntry(
+function planPairedEntry(
   pair: ManagedMatching['pairs'][number],
   declared: ValueRecord,
   actual: ValueRecord,
@@ -143,10 +160,10 @@ function pairedEntry(
   const compared = compareEntry(list, declared, actual, hiding);
   const differs = compared.differing.length > 0;
   const isNamed = (one: Path): boolean => isRotated(rotation, one);
-  const names = [path, ...pathsOf(list, pair.segment, entries[pair.declared] ?? declared)];
-  const rotated = !differs && names.some(isNamed) && secretsIn(declared).length > 0;
+  const names = [path, ...listEntryPaths(list, pair.segment, entries[pair.declared] ?? declared)];
+  const rotated = !differs && names.some(isNamed) && collectSecrets(declared).length > 0;
   const source = desired.source([list, String(pair.declared)]);
-  const stays = stayingIn(list, declared, actual);
+  const stays = computePreservedEntry(list, declared, actual);
   const hidden = hiddenSecrets(list, stays, hiding);
   const whole = withLogin(declared, stays, hiding);
   const undeclared = hidden.filter(
@@ -158,32 +175,39 @@ function pairedEntry(
   return {
     changes:
       differs || rotated
-        ? [changedEntry(path, whole, actual, stays, compared, rotated, source, hiding)]
+        ? [planChangedEntry(path, whole, actual, stays, compared, rotated, source, hiding)]
         : [],
     unknown: [
-      ...compared.unknown.map((one) => ({ ...one, path: memberPathIn(path, one.path) })),
+      ...compared.unknown.map((one) => ({ ...one, path: createMemberPath(path, one.path) })),
       ...(pair.certain
         ? []
         : [uncertain(list, path, declared, pathOf(list, pair.observed, actual))]),
     ],
-    unpreservable: lost(path, [...undeclared, ...lostLogin(declared, stays, hiding)]),
-    entry: mergedEntry(differs || rotated || !hiding.kept ? whole : {}, stays),
+    unpreservable: listUnpreservableMembers(path, [
+      ...undeclared,
+      ...findLostLogin(declared, stays, hiding),
+    ]),
+    entry: mergeUnmaskedEntry(differs || rotated || !hiding.kept ? whole : {}, stays),
     index: pair.actual,
   };
 }
 
 /** What an observed entry has when the declared one is written over it: no credential stays that would be sent to another host. */
-function stayingIn(list: McpList, declared: ValueRecord, actual: ValueRecord): ValueRecord {
+function computePreservedEntry(
+  list: McpList,
+  declared: ValueRecord,
+  actual: ValueRecord,
+): ValueRecord {
   const [was, is] = [actual['url'] ?? null, declared['url'] ?? null];
   const stays = list === 'stdio_servers' || is instanceof UnseenSecret || sameEndpoint(was, is);
   if (stays) return actual;
-  const gone = new Set(credentialsOf(actual));
+  const gone = new Set(listSecretMembers(actual));
   // How a key was sent is of no use without one.
   if (gone.has('api_key') && declared['api_key'] === undefined) gone.add('auth');
-  return membersOf(actual, (name) => !gone.has(name));
+  return filterMembers(actual, (name) => !gone.has(name));
 }
 
-function addedEntry(
+function planAddedEntry(
   path: Path,
   entry: ValueRecord,
   index: number,
@@ -191,9 +215,9 @@ function addedEntry(
 ): EntryPlan {
   const source = desired.source([list, String(index)]);
   const changes = [setEntry(path, entry, source)];
-  const unknown = missingIn([], entry).map((one) => ({
+  const unknown = listMissingReferences([], entry).map((one) => ({
     ...one,
-    path: memberPathIn(path, one.path),
+    path: createMemberPath(path, one.path),
   }));
   return { changes, unknown, unpreservable: [], entry, index };
 }
@@ -216,14 +240,14 @@ function setEntry(path: Path, entry: ValueRecord, source: Change['source']): Cha
     action: 'set',
     before: null,
     after: entry,
-    sensitive: secretsIn(entry).length > 0,
-    ref: referencesIn(entry),
+    sensitive: collectSecrets(entry).length > 0,
+    ref: formatReferences(entry),
     reason: 'not set',
     source,
   };
 }
 
-function changedEntry(
+function planChangedEntry(
   path: Path,
   declared: ValueRecord,
   actual: ValueRecord,
@@ -233,17 +257,17 @@ function changedEntry(
   source: Change['source'],
   { kept }: Hiding,
 ): Change {
-  const left = kept ? stays : mergedEntry({}, stays);
-  const after = recordOf([...Object.entries(left), ...Object.entries(declared)]);
-  const before = shownLike(actual, declared);
+  const left = kept ? stays : mergeUnmaskedEntry({}, stays);
+  const after = createRecord([...Object.entries(left), ...Object.entries(declared)]);
+  const before = maskByDeclaration(actual, declared);
   return {
     resource: 'settings',
     path,
     action: rotated ? 'rotate' : 'change',
     before,
     after,
-    sensitive: secretsIn(after).length > 0 || secretsIn(before).length > 0,
-    ref: referencesIn(declared),
+    sensitive: collectSecrets(after).length > 0 || collectSecrets(before).length > 0,
+    ref: formatReferences(declared),
     ...because(rotated ? REASONS.entryRotated : differ(differing)),
     source,
   };

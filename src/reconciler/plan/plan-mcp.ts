@@ -1,12 +1,12 @@
 import {
-  entriesOf,
+  listRecordEntries,
   entryPaths,
   isMcpList,
   MCP_LISTS,
-  unmaskedConfig,
+  removeMaskedFromConfig,
   unreadableItems,
   type McpList,
-  pathedEntries,
+  listPathedEntries,
   type PathOfEntry,
 } from '../model/mcp.ts';
 import { because, REASONS, type Reason } from '../model/reasons.ts';
@@ -19,18 +19,29 @@ import {
   isList,
   isRecord,
   mapRecord,
-  recordOf,
+  createRecord,
   sameValue,
-  secretsIn,
+  collectSecrets,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { hiddenSecrets, hidingIn, lost, type Hiding } from './mcp-entry.ts';
-import { calledEntries } from './match-entries.ts';
-import { removal, type NamedServers } from './mcp-removals.ts';
+import {
+  hiddenSecrets,
+  resolveMcpHiding,
+  listUnpreservableMembers,
+  type Hiding,
+} from './mcp-entry.ts';
+import { listCalledEntries } from './match-entries.ts';
+import { createEntryRemoval, type NamedServers } from './mcp-removals.ts';
 import { differ, planMcpList, type ListPlan } from './plan-mcp-list.ts';
-import { fieldHere } from './field-here.ts';
-import { movedEntries, NOTHING, shownLike, type FieldPlan, type Rotation } from './declared.ts';
+import { resolveDialectField } from './field-here.ts';
+import {
+  findRelocatedEntries,
+  NOTHING,
+  maskByDeclaration,
+  type FieldPlan,
+  type Rotation,
+} from './declared.ts';
 
 /**
  * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null declares no entries, and
@@ -42,27 +53,27 @@ export function planMcp(
   unmanaged: readonly Path[],
   rotation: Rotation,
 ): FieldPlan {
-  const { onNull } = fieldHere(desired.field, observed);
+  const { onNull } = resolveDialectField(desired.field, observed);
   const actual = observed.values['mcp_config'] ?? null;
   const declared = isRecord(desired.value)
     ? desired.value
-    : recordOf(MCP_LISTS.map((list) => [list, []]));
-  const moved = movedEntries(declared, unmanaged, observed.dialect);
-  const stored = isRecord(actual) ? actual : recordOf([]);
+    : createRecord(MCP_LISTS.map((list) => [list, []]));
+  const moved = findRelocatedEntries(declared, unmanaged, observed.dialect);
+  const stored = isRecord(actual) ? actual : createRecord([]);
   const pathOf = entryPaths(desired);
   const { config, removals } = withoutMoved(stored, moved, pathOf);
-  const hiding = hidingIn(observed);
-  const named = namedServers(desired);
+  const hiding = resolveMcpHiding(observed);
+  const named = listNamedServers(desired);
   const declaredHere = (list: McpList): readonly ValueRecord[] =>
-    entriesOf(declared[list]).map((entry) => entryHere(list, entry, observed.dialect));
+    listRecordEntries(declared[list]).map((entry) => adaptEntry(list, entry, observed.dialect));
   const lists = MCP_LISTS.filter(
     (list) => declared[list] !== undefined && !isUnmanaged(unmanaged, ['mcp_config', list]),
   ).map((list) =>
-    planMcpList(declaredHere(list), entriesOf(config[list]), {
+    planMcpList(declaredHere(list), listRecordEntries(config[list]), {
       list,
       desired,
       pathOf,
-      entries: entriesOf(declared[list]),
+      entries: listRecordEntries(declared[list]),
       unmanaged,
       rotation,
       hiding,
@@ -78,9 +89,9 @@ export function planMcp(
     notRemoved(name, config, lists, observed.dialect),
   );
   const unknown = lists.flatMap((list) => list.unknown);
-  const after = recordOf(lists.map((list) => [list.name, list.entries]));
+  const after = createRecord(lists.map((list) => [list.name, list.entries]));
   const excluded = lists.some(
-    (list) => entriesOf(declared[list.name]).length > list.entries.length,
+    (list) => listRecordEntries(declared[list.name]).length > list.entries.length,
   );
   const created =
     named === null && actual === null && changes.length === 0 && !excluded && lists.length > 0;
@@ -95,7 +106,7 @@ export function planMcp(
       unknown,
       unpreservable,
       warnings,
-      ...(unknown.length === 0 ? {} : { write: sentConfig(config, config, lists) }),
+      ...(unknown.length === 0 ? {} : { write: buildSentConfig(config, config, lists) }),
     };
   }
   return {
@@ -103,7 +114,7 @@ export function planMcp(
     unknown,
     unpreservable,
     warnings,
-    write: sentConfig(config, config, lists),
+    write: buildSentConfig(config, config, lists),
   };
 }
 
@@ -115,7 +126,9 @@ function notRemoved(
   { name: spoken, entryMembers }: Dialect,
 ): Warning[] {
   const isNameless = entryMembers !== undefined && typeof name === 'string';
-  const isProgram = entriesOf(config['stdio_servers']).some((entry) => entry['name'] === name);
+  const isProgram = listRecordEntries(config['stdio_servers']).some(
+    (entry) => entry['name'] === name,
+  );
   const others = lists.filter((list) => list.name !== 'stdio_servers' && list.kept.length > 0);
   if (!isNameless || isProgram || others.length === 0) return [];
   const path = ['mcp_servers', name];
@@ -124,17 +137,17 @@ function notRemoved(
 }
 
 /** The names that a block of servers by name speaks of; null if the whole config is declared. */
-function namedServers({ value, block }: DesiredField): NamedServers | null {
+function listNamedServers({ value, block }: DesiredField): NamedServers | null {
   if (block === undefined) return null;
-  const declared = calledEntries(value).map(({ value: entry }) => entry['name']);
+  const declared = listCalledEntries(value).map(({ value: entry }) => entry['name']);
   return { declared: new Set(declared), block };
 }
 
 /** A declared entry as these services can have it: without a name that they have no place for. */
-function entryHere(list: McpList, entry: ValueRecord, dialect: Dialect): ValueRecord {
+function adaptEntry(list: McpList, entry: ValueRecord, dialect: Dialect): ValueRecord {
   const own = dialect.entryMembers?.[list];
   if (own === undefined) return entry;
-  return recordOf(Object.entries(entry).filter(([name]) => own.includes(name)));
+  return createRecord(Object.entries(entry).filter(([name]) => own.includes(name)));
 }
 
 /** A config without the entries that the file declares in another list, and the changes that remove them. */
@@ -143,9 +156,9 @@ function withoutMoved(
   isMoved: (list: McpList, entry: ValueRecord) => boolean,
   pathOf: PathOfEntry,
 ): { readonly config: ValueRecord; readonly removals: readonly Change[] } {
-  const removals = pathedEntries(config, pathOf)
+  const removals = listPathedEntries(config, pathOf)
     .filter(({ list, entry }) => isMoved(list, entry))
-    .map(({ path, entry }) => removal(path, entry, 'declared in another list', null));
+    .map(({ path, entry }) => createEntryRemoval(path, entry, 'declared in another list', null));
   if (removals.length === 0) return { config, removals };
   const left = mapRecord(config, (items, list) =>
     isMcpList(list) && isList(items)
@@ -169,19 +182,19 @@ function oneOfEach(changes: readonly Change[]): readonly Change[] {
     const before = gone.get(formatPath(change.path));
     if (before === undefined || !names.has(formatPath(change.path))) return [change];
     return change.action === 'set' && isRecord(change.after)
-      ? [changedAnyway(change, before, change.after)]
+      ? [toMemberChange(change, before, change.after)]
       : [];
   });
 }
 
-function changedAnyway(change: Change, before: ValueRecord, after: ValueRecord): Change {
+function toMemberChange(change: Change, before: ValueRecord, after: ValueRecord): Change {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const differing = names.filter((name) => !sameValue(before[name] ?? null, after[name] ?? null));
   return {
     ...change,
     action: 'change',
-    before: shownLike(before, after),
-    sensitive: change.sensitive || secretsIn(before).length > 0,
+    before: maskByDeclaration(before, after),
+    sensitive: change.sensitive || collectSecrets(before).length > 0,
     reason: differ(differing),
   };
 }
@@ -196,7 +209,7 @@ function planNull(
   if (kept && lists.every((list) => list.changes.length === 0)) return NOTHING;
   return {
     changes: [wholeChange(desired, 'clear', actual, null, REASONS.cleared)],
-    write: kept ? sentConfig(recordOf([]), config, lists) : null,
+    write: kept ? buildSentConfig(createRecord([]), config, lists) : null,
     unpreservable: lists.flatMap((list) => list.unpreservable),
   };
 }
@@ -210,13 +223,13 @@ function isWithoutEntries(config: ValueRecord): boolean {
  * The config to send: the planned lists over `base`, without what is masked there. Items of the observed config that cannot be
  * read stay in their lists: one of them may be a declared entry.
  */
-function sentConfig(
+function buildSentConfig(
   base: ValueRecord,
   observed: ValueRecord,
   lists: readonly ListPlan[],
 ): ValueRecord {
-  return recordOf([
-    ...Object.entries(unmaskedConfig(base)),
+  return createRecord([
+    ...Object.entries(removeMaskedFromConfig(base)),
     ...lists.map(
       ({ name, entries }) => [name, [...entries, ...unreadableItems(observed, name)]] as const,
     ),
@@ -250,7 +263,7 @@ export function unpreservableMcp(
   hiding: Hiding,
   pathOf: PathOfEntry = entryPaths(),
 ): Unpreservable[] {
-  return pathedEntries(config, pathOf, lists).flatMap(({ list, entry, path }) =>
-    lost(path, hiddenSecrets(list, entry, hiding)),
+  return listPathedEntries(config, pathOf, lists).flatMap(({ list, entry, path }) =>
+    listUnpreservableMembers(path, hiddenSecrets(list, entry, hiding)),
   );
 }

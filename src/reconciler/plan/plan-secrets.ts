@@ -3,7 +3,13 @@ import { because, REASONS, type Reason } from '../model/reasons.ts';
 import { isCollectionBlock, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { type Field, isNativePath, placeNamed } from '../model/field.ts';
 import { LLM_KEY, organizationName, SEARCH_KEY } from '../model/organization.ts';
-import { effectOf, type Action, type Change, type Plan, type SettingsPlan } from '../model/plan.ts';
+import {
+  findActionEffect,
+  type Action,
+  type Change,
+  type Plan,
+  type SettingsPlan,
+} from '../model/plan.ts';
 import type {
   SettingsWrite,
   DesiredField,
@@ -16,14 +22,14 @@ import { Secret, UnseenSecret } from '../model/secret.ts';
 import {
   isRecord,
   sameValue,
-  valueAt,
+  readPath,
   type Value,
   isEmpty,
   isList,
-  secretsIn,
+  collectSecrets,
   textFits,
 } from '../model/value.ts';
-import { fieldHere } from './field-here.ts';
+import { resolveDialectField } from './field-here.ts';
 import {
   canClear,
   notCleared,
@@ -35,38 +41,38 @@ import {
 import type { GuardFinding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask, isSecretText, isSensitiveName } from '../model/secret-words.ts';
-import { factsAt, normalPath } from '../model/path-facts.ts';
+import { findPathFacts, normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
-import { unseenAt } from './mcp-entry.ts';
-import { plannedPath } from './moved.ts';
-import { isOfServers, pathedEntries } from '../model/mcp.ts';
+import { findUnseenReason } from './mcp-entry.ts';
+import { toPlannedPath } from './moved.ts';
+import { isOfServers, listPathedEntries } from '../model/mcp.ts';
 
 /**
  * Plans a password field, which cannot be compared unless the service shows it on request. The service may report that one is stored, the fingerprint shows whether it is
  * the one last written from here, and `--rotate` writes it in any case. A field of which the service reports nothing is sent
  * with every write, because leaving it out may clear it; if no service of the dialect reports it, no plan mentions it.
  */
-export function planSecret(
+export function planSecretField(
   desired: DesiredField,
   observed: ObservedState,
   rotation: Rotation,
   fingerprints: Fingerprints,
 ): FieldPlan {
   const { field, value } = desired;
-  const here = fieldHere(desired.field, observed);
+  const here = resolveDialectField(desired.field, observed);
   const { reads, clearWith } = here;
   if (value instanceof UnseenSecret && value.unseen.missing !== null)
     return planMissing(desired, observed, value);
   const write = value === null ? clearWith : value;
   const planned = (action: Action, reason: string | Reason): FieldPlan => ({
     write,
-    changes: [changeOf(desired, action, reason)],
+    changes: [createSecretChange(desired, action, reason)],
   });
-  const uncertain = { path: field.path, ref: refOf(value), kind: 'stored' } as const;
+  const uncertain = { path: field.path, ref: readSecretReference(value), kind: 'stored' } as const;
   const rotated = isRotated(rotation, field.path);
-  const last = comparedWithLast(desired, fingerprints);
+  const last = compareWithLastWrite(desired, fingerprints);
   const shown = observed.revealed?.get(field.name);
-  switch (secretStateOf(desired, observed)) {
+  switch (readSecretState(desired, observed)) {
     case 'not-stored':
       if (value === null) return NOTHING;
       return { ...planned('set', REASONS.unset), gone: last !== 'none' };
@@ -97,14 +103,14 @@ function planMissing(
   observed: ObservedState,
   value: UnseenSecret,
 ): FieldPlan {
-  const unknown = [unseenAt(desired.field.path, value)];
-  if (secretStateOf(desired, observed) !== 'not-stored') return { unknown };
-  const changes = [changeOf(desired, 'set', REASONS.unset)];
+  const unknown = [findUnseenReason(desired.field.path, value)];
+  if (readSecretState(desired, observed) !== 'not-stored') return { unknown };
+  const changes = [createSecretChange(desired, 'set', REASONS.unset)];
   return { unknown, write: value, changes };
 }
 
 /** How the declared value compares with the one that was last written from here. */
-function comparedWithLast(
+function compareWithLastWrite(
   { field, value }: DesiredField,
   fingerprints: Fingerprints,
 ): ReturnType<Fingerprints['compare']> {
@@ -112,7 +118,7 @@ function comparedWithLast(
   return value.compareWith((text) => fingerprints.compare(field.path, text));
 }
 
-function secretStateOf({ field }: DesiredField, observed: ObservedState): SecretState {
+function readSecretState({ field }: DesiredField, observed: ObservedState): SecretState {
   const { stored, secrets } = observed;
   if (!stored) return 'not-stored';
   return (
@@ -122,12 +128,12 @@ function secretStateOf({ field }: DesiredField, observed: ObservedState): Secret
 
 /** Whether a secret is a key of a map that the service shows the keys of: then one that is not there is not stored. */
 function isListedAmong({ path }: Field, { answer }: ObservedState): boolean {
-  const map = valueAt(answer, path.slice(0, -1));
+  const map = readPath(answer, path.slice(0, -1));
   if (path.length === 1 || map === undefined) return false;
   return map === null || (isRecord(map) && !Object.hasOwn(map, path.at(-1) ?? ''));
 }
 
-function changeOf(
+function createSecretChange(
   { field, value, source }: DesiredField,
   action: Action,
   reason: string | Reason,
@@ -139,25 +145,25 @@ function changeOf(
     before: action === 'set' ? null : new Secret(''),
     after: value,
     sensitive: true,
-    ref: refOf(value),
+    ref: readSecretReference(value),
     ...because(reason),
     source: source(),
   };
 }
 
-function refOf(value: Value): string | null {
+function readSecretReference(value: Value): string | null {
   return value instanceof Secret ? value.ref : null;
 }
 
 /** That the service does not keep a secret which the file declares, whether this plan sends it or not. */
-export function lostWhenSent(desired: DesiredField, observed: ObservedState): Warning[] {
-  const { name, loses } = fieldHere(desired.field, observed);
+export function warnUnkeptSecret(desired: DesiredField, observed: ObservedState): Warning[] {
+  const { name, loses } = resolveDialectField(desired.field, observed);
   if (loses === undefined || desired.value === null) return [];
   return [{ code: 'not-kept', message: `${name} is lost: ${loses}.`, path: desired.field.path }];
 }
 
 /** The password fields of a write, each with the value that the file declares; null if it was cleared. */
-export function writtenSecrets(desired: DesiredState, write: SettingsWrite): WrittenSecret[] {
+export function listWrittenSecrets(desired: DesiredState, write: SettingsWrite): WrittenSecret[] {
   return desired.fields
     .filter(({ field }) => field.secret && field.name in write.fields)
     .map(({ field, value }) => ({
@@ -170,9 +176,9 @@ export function writtenSecrets(desired: DesiredState, write: SettingsWrite): Wri
  * The secrets that the service holds now and would not hold after the write, whatever the change is called. A secret that
  * another takes the place of is not cleared. What a write cannot preserve is the matter of `lose-unreadable`.
  */
-export function clearedSecrets(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
-  const removed = removedEntries(plan).filter(({ entry, path }) => holdsSecret(entry, path));
-  const cleared = plan.changes.flatMap((change) => clearedBy(change, observed));
+export function findClearedSecrets(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
+  const removed = listRemovedEntries(plan).filter(({ entry, path }) => hasInnerSecret(entry, path));
+  const cleared = plan.changes.flatMap((change) => listClearedPaths(change, observed));
   const unpreservable = new Set(plan.unpreservable.map(({ path }) => JSON.stringify(path)));
   const lost = ({ path }: GuardFinding) =>
     isOfServers(path) &&
@@ -189,7 +195,7 @@ export function clearedSecrets(plan: SettingsPlan, observed: ObservedState): Gua
 }
 
 /** The mcp entries that a plan removes, one by one or with the whole config. */
-export function removedEntries({
+export function listRemovedEntries({
   changes,
   write,
 }: SettingsPlan): { readonly path: Path; readonly entry: Value }[] {
@@ -197,29 +203,32 @@ export function removedEntries({
     if (action === 'remove') return [{ path, entry: before }];
     if (!samePath(path, ['mcp_config']) || action !== 'clear') return [];
     const kept = new Set(
-      pathedEntries(write?.fields['mcp_config']).map((one) => formatPath(one.path)),
+      listPathedEntries(write?.fields['mcp_config']).map((one) => formatPath(one.path)),
     );
-    return pathedEntries(before).filter((one) => !kept.has(formatPath(one.path)));
+    return listPathedEntries(before).filter((one) => !kept.has(formatPath(one.path)));
   });
 }
 
-function clearedBy(change: Change, observed: ObservedState): Path[] {
+function listClearedPaths(change: Change, observed: ObservedState): Path[] {
   const { path, action, before, after } = change;
   if (action === 'remove' || samePath(path, ['mcp_config'])) return [];
   const isReported = observed.secrets.has(formatPath(path));
   if (isReported) return action === 'clear' ? [path] : [];
-  const inner = [...clearedIn(before, after, path), ...clearedWithin(change, observed)];
+  const inner = [
+    ...listSecretsGone(before, after, path),
+    ...listClearedInnerSecrets(change, observed),
+  ];
   if (inner.length > 0) return distinctPaths(inner);
-  return action === 'clear' && factsAt(path).secret ? [path] : [];
+  return action === 'clear' && findPathFacts(path).secret ? [path] : [];
 }
 
 /** The stored secrets inside what a change writes that the service reports by themselves, and that are not written with it. */
-function clearedWithin({ path, after }: Change, { secrets }: ObservedState): Path[] {
+function listClearedInnerSecrets({ path, after }: Change, { secrets }: ObservedState): Path[] {
   const whole = normalPath(path);
   return [...secrets].flatMap(([name, state]) => {
     const place = normalPath(pathNamed(name));
-    const stays = !isWithin(place, whole) || !isEmpty(valueAt(after, place.slice(whole.length)));
-    return state !== 'stored' || stays ? [] : [plannedPath(place)];
+    const stays = !isWithin(place, whole) || !isEmpty(readPath(after, place.slice(whole.length)));
+    return state !== 'stored' || stays ? [] : [toPlannedPath(place)];
   });
 }
 
@@ -228,25 +237,25 @@ function distinctPaths(paths: readonly Path[]): Path[] {
 }
 
 /** The places under which `before` has a secret and `after` has nothing. */
-export function clearedIn(before: Value, after: Value | undefined, path: Path): Path[] {
+export function listSecretsGone(before: Value, after: Value | undefined, path: Path): Path[] {
   if (isRecord(before))
     return Object.entries(before).flatMap(([key, value]) =>
-      clearedIn(value, isRecord(after) ? after[key] : undefined, [...path, key]),
+      listSecretsGone(value, isRecord(after) ? after[key] : undefined, [...path, key]),
     );
   if (isList(before))
     return hasFewerSecrets(before, isList(after) ? after : [], path) ? [path] : [];
-  if (!(before instanceof Secret) || before.isEmpty() || !mayBeSecret(path, before)) return [];
+  if (!(before instanceof Secret) || before.isEmpty() || !isPossibleSecret(path, before)) return [];
   const isUrl = before.identity?.shown.includes('://') === true;
   const gone = isUrl ? losesPart(before, after ?? null) : isEmpty(after);
   return gone ? [path] : [];
 }
 
 /** Whether what is masked counts as a secret: free values are masked, too. */
-function mayBeSecret(path: Path, value: Secret): boolean {
+function isPossibleSecret(path: Path, value: Secret): boolean {
   const [block = ''] = path;
   const isFree = isNativePath(path) || isCollectionBlock(block);
   if (!isFree || value instanceof UnseenSecret || value.identity !== null) return true;
-  if (factsAt(path).secret) return true;
+  if (findPathFacts(path).secret) return true;
   if (path.some((key) => isSensitiveName(key) || /headers?$/i.test(key))) return true;
   return value.fits(isSecretText);
 }
@@ -257,7 +266,7 @@ function hasFewerSecrets(before: readonly Value[], after: readonly Value[], path
   const gone = before.filter((value) => {
     const at = rest.findIndex((other) => sameValue(value, other));
     if (at !== -1) rest.splice(at, 1);
-    return at === -1 && holdsSecret(value, path);
+    return at === -1 && hasInnerSecret(value, path);
   });
   return gone.length > rest.length;
 }
@@ -283,12 +292,14 @@ function secretPartNames(url: string): string[] {
   return [...names, ...[...new URLSearchParams(parts['query']).keys()].map((name) => `?${name}`)];
 }
 
-function holdsSecret(value: Value, path: Path): boolean {
-  return secretsIn(value).some((secret) => !secret.isEmpty() && mayBeSecret(path, secret));
+function hasInnerSecret(value: Value, path: Path): boolean {
+  return collectSecrets(value).some(
+    (secret) => !secret.isEmpty() && isPossibleSecret(path, secret),
+  );
 }
 
 /** The keys that a plan writes and every member of the organisation gets. */
-export function sharedKeys(
+export function findSharedKeys(
   { settings, others }: { readonly settings: SettingsPlan; readonly others: Plan },
   observed: ObservedState,
 ): GuardFinding[] {
@@ -299,13 +310,13 @@ export function sharedKeys(
     const place = placeNamed(formatPath(path));
     // A cleared search key is gone for every member; of a cleared LLM key no other member hears.
     if (samePath(place, SEARCH_KEY)) return true;
-    return samePath(place, LLM_KEY) && effectOf(action) !== 'drop' && !managed;
+    return samePath(place, LLM_KEY) && findActionEffect(action) !== 'drop' && !managed;
   });
   const ofProfiles = others
     .filter(({ resource }) => resource.block === LLM_PROFILES_FORM.block)
     .flatMap(({ changes }) => changes.flatMap(profileKey));
   return [...written, ...ofProfiles].map((change) => ({
-    message: `The plan ${verbOf(change)} ${formatPath(change.path)} for every member of ${organizationName(organization)}, not for this member alone.`,
+    message: `The plan ${describeKeyChange(change)} ${formatPath(change.path)} for every member of ${organizationName(organization)}, not for this member alone.`,
     path: change.path,
   }));
 }
@@ -313,14 +324,14 @@ export function sharedKeys(
 /** The change of the key in a change of a profile; nothing if it leaves the key out, or takes it away. */
 function profileKey(change: Change): Change[] {
   const { path, action, after } = change;
-  if (effectOf(action) === 'drop') return [];
+  if (findActionEffect(action) === 'drop') return [];
   if (path.at(-1) === 'api_key') return [change];
   const isWithKey = path.length === 2 && isRecord(after) && !isEmpty(after['api_key']);
   return isWithKey ? [{ ...change, path: [...path, 'api_key'] }] : [];
 }
 
-function verbOf({ action }: Change): string {
-  return effectOf(action) === 'drop' ? 'clears' : action === 'rotate' ? 'rotates' : 'sets';
+function describeKeyChange({ action }: Change): string {
+  return findActionEffect(action) === 'drop' ? 'clears' : action === 'rotate' ? 'rotates' : 'sets';
 }
 
 /** Whether the service itself gives each member a key for the model that a write leaves: a key that is sent reaches nobody else. */

@@ -11,29 +11,36 @@ import {
 } from '../model/field.ts';
 import { OF_ORGANIZATION } from '../model/organization.ts';
 import { isOfServers, MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
-import { shownPath } from '../model/path-facts.ts';
-import { formatPath, isUnmanaged, pathKey, pathNamed, samePath, type Path } from '../model/path.ts';
+import { maskFreeKeys } from '../model/path-facts.ts';
+import {
+  formatPath,
+  isUnmanaged,
+  formatPathKey,
+  pathNamed,
+  samePath,
+  type Path,
+} from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown, Unpreservable } from '../model/plan.ts';
 import type { Warning } from '../model/error.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import { type DesiredField, type DesiredState, type ObservedState } from '../model/state.ts';
-import { isLeft, leftUnknown } from '../model/uncompared.ts';
-import { onceFor, isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
+import { isLeft, toSkippedUnknowns } from '../model/uncompared.ts';
+import { onceFor, isEmpty, createRecord, sameValue, type Value } from '../model/value.ts';
 import {
   besideProfile,
-  broughtBy,
-  broughtChanges,
-  endingWarnings,
+  findProfileEffect,
+  listProfileChanges,
+  warnProfileDeactivation,
   profileWarnings,
 } from './profiles.ts';
-import { followingChanges, startOf } from './changed-along.ts';
-import { hidingIn } from './mcp-entry.ts';
-import { withImpliedKinds, unmanagedServers, namedHere } from './field-here.ts';
+import { followingChanges, resetReplacedAgent } from './changed-along.ts';
+import { resolveMcpHiding } from './mcp-entry.ts';
+import { withImpliedKinds, listUnmanagedServers, resolveNamedBlocks } from './field-here.ts';
 import { isNullOfOthers } from './fit-schema.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
 import { planValue } from './plan-value.ts';
-import { declaresField, managedLists, type FieldPlan, type Rotation } from './declared.ts';
-import { lostWhenSent, planSecret } from './plan-secrets.ts';
+import { declaresField, listManagedMcpLists, type FieldPlan, type Rotation } from './declared.ts';
+import { warnUnkeptSecret, planSecretField } from './plan-secrets.ts';
 
 export interface PlanOptions {
   readonly rotation: Rotation;
@@ -59,9 +66,9 @@ export function planSettings(
   observed: ObservedState,
   options: PlanOptions,
 ): SettingsPlan {
-  const desired = withImpliedKinds(namedHere(declared, observed), observed);
-  const start = startOf(desired, observed);
-  const managed = managedFields(desired, start);
+  const desired = withImpliedKinds(resolveNamedBlocks(declared, observed), observed);
+  const start = resetReplacedAgent(desired, observed);
+  const managed = listManagedFields(desired, start);
   const plans = managed.map((field) => {
     const from = samePath(field.field.path, AGENT_KIND) ? observed : start;
     return [field.field.name, planField(field, managed, desired, from, options)] as const;
@@ -72,45 +79,45 @@ export function planSettings(
   const written = new Map<string, Value>();
   for (const [name, plan] of sent) if (plan.write !== undefined) written.set(name, plan.write);
   for (const [name, value] of options.along ?? []) written.set(name, value);
-  for (const name of renewedBy(written, start))
-    written.set(name, declaredAs(name, managed) ?? clearedBy(name, start));
+  for (const name of listFieldsToInfer(written, start))
+    written.set(name, findManagedValue(name, managed) ?? createClearTest(name, start));
   const beside = besideProfile(written, managed, start);
   if (beside !== null) written.set(...beside);
-  const brought = broughtChanges(
+  const brought = listProfileChanges(
     start,
-    broughtBy(recordOf(written), start),
+    findProfileEffect(createRecord(written), start),
     changes.find(({ path }) => samePath(path, ACTIVE_PROFILE)),
   );
   const writes = changes.length > 0 || options.along !== undefined;
-  const unpreservable = writes ? unpreservableIn(observed, sent) : [];
+  const unpreservable = writes ? listUnpreservable(observed, sent) : [];
   return {
     changes: [
       ...removals,
       ...changes.filter(({ action }) => action !== 'remove'),
       ...brought,
-      ...followingChanges(recordOf(written), observed, desired, changes),
+      ...followingChanges(createRecord(written), observed, desired, changes),
     ],
     unknown: [
       ...plans.flatMap(([, plan]) => plan.unknown ?? []),
-      ...unreadableIn(desired, observed),
-      ...leftUnknown(desired),
+      ...listUnreadableLists(desired, observed),
+      ...toSkippedUnknowns(desired),
     ],
     warnings: [
       ...plans.flatMap(([, plan]) => plan.warnings ?? []),
-      ...unpreservable.flatMap(warningOf),
+      ...unpreservable.flatMap(warnUnpreservable),
       ...cautionsFor(changes, observed),
       ...profileWarnings(written, managed, start),
-      ...(writes ? endingWarnings(recordOf(written), observed) : []),
+      ...(writes ? warnProfileDeactivation(createRecord(written), observed) : []),
     ],
-    unmanaged: unmanagedIn(desired, observed),
+    unmanaged: listUnmanagedValues(desired, observed),
     unpreservable,
     gone: plans.flatMap(([name, plan]) => (plan.gone === true ? [pathNamed(name)] : [])),
-    write: writes ? { fields: recordOf(written), observed: start } : null,
+    write: writes ? { fields: createRecord(written), observed: start } : null,
   };
 }
 
 /** The declared fields that the service has. One that it does not have is null, or was refused before. */
-function managedFields(desired: DesiredState, observed: ObservedState) {
+function listManagedFields(desired: DesiredState, observed: ObservedState) {
   const { dialect } = observed;
   return desired.fields.filter(
     (declared) =>
@@ -127,7 +134,7 @@ function isSent({ changes = [] }: FieldPlan, { dialect }: ObservedState): boolea
 }
 
 /** The fields that must be sent beside what is written, cleared if the file has no value, so that the service infers them anew. */
-function renewedBy(
+function listFieldsToInfer(
   written: ReadonlyMap<string, Value>,
   { dialect, stored, values }: ObservedState,
 ): string[] {
@@ -138,11 +145,11 @@ function renewedBy(
 }
 
 /** What clears a field: null, or what these services take for it. */
-function clearedBy(name: string, { dialect }: ObservedState): Value {
+function createClearTest(name: string, { dialect }: ObservedState): Value {
   return dialect.fields.get(name)?.clearWith ?? null;
 }
 
-function declaredAs(name: string, managed: readonly DesiredField[]): Value {
+function findManagedValue(name: string, managed: readonly DesiredField[]): Value {
   return managed.find(({ field }) => field.name === name)?.value ?? null;
 }
 
@@ -154,8 +161,8 @@ function planField(
   { rotation, fingerprints }: PlanOptions,
 ): FieldPlan {
   if (field.field.secret) {
-    const plan = planSecret(field, observed, rotation, fingerprints);
-    return { ...plan, warnings: [...(plan.warnings ?? []), ...lostWhenSent(field, observed)] };
+    const plan = planSecretField(field, observed, rotation, fingerprints);
+    return { ...plan, warnings: [...(plan.warnings ?? []), ...warnUnkeptSecret(field, observed)] };
   }
   if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
   return planValue(field, observed, { fields: managed, rotation });
@@ -165,7 +172,7 @@ function planField(
  * What the write would lose, if it replaces the whole record: secrets of mcp entries that do not come back, fields that are
  * hidden, and secrets that the service never reports.
  */
-function unpreservableIn(
+function listUnpreservable(
   observed: ObservedState,
   plans: readonly (readonly [string, FieldPlan])[],
 ): Unpreservable[] {
@@ -176,7 +183,7 @@ function unpreservableIn(
   const mcp = values['mcp_config'];
   const carried = planned.has('mcp_config')
     ? []
-    : unpreservableMcp(mcp, MCP_LISTS, hidingIn(observed));
+    : unpreservableMcp(mcp, MCP_LISTS, resolveMcpHiding(observed));
   const unknown = hidden.map((name): Unpreservable => ({
     path: [name],
     stops: 'always',
@@ -207,7 +214,7 @@ function cautionsFor(changes: readonly Change[], { cautions = [] }: ObservedStat
     .map(({ warning }) => warning);
 }
 
-function warningOf({ path, remedy, neverWorks }: Unpreservable): Warning[] {
+function warnUnpreservable({ path, remedy, neverWorks }: Unpreservable): Warning[] {
   if (neverWorks === true) return [];
   const message = `This write clears ${formatPath(path)}, which the service does not show. ${remedy}.`;
   return [{ code: 'lose-unreadable', message, path }];
@@ -218,8 +225,8 @@ const ORDER: ReadonlyMap<string, number> = new Map(
 );
 
 /** Items of a declared list that this version cannot read: they stay, and nothing is claimed of them. */
-function unreadableIn(desired: DesiredState, { values }: ObservedState): Unknown[] {
-  return managedLists(desired)
+function listUnreadableLists(desired: DesiredState, { values }: ObservedState): Unknown[] {
+  return listManagedMcpLists(desired)
     .filter((list) => unreadableItems(values['mcp_config'], list).length > 0)
     .map((list) => ({
       path: ['mcp_config', list, UNNAMED],
@@ -229,7 +236,7 @@ function unreadableIn(desired: DesiredState, { values }: ObservedState): Unknown
 }
 
 /** What the service holds and the file does not manage. */
-function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
+function listUnmanagedValues(desired: DesiredState, observed: ObservedState): Path[] {
   const isDeclared = (name: string): boolean =>
     declaresField(desired, name) ||
     (name === 'secrets_store' && desired.items.has(GIT_PROVIDERS_FORM.block)) ||
@@ -240,14 +247,14 @@ function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
   const shown = new Map(
     names
       .map(pathNamed)
-      .map(shownPath)
-      .map((path) => [pathKey(path), path]),
+      .map(maskFreeKeys)
+      .map((path) => [formatPathKey(path), path]),
   );
   return [
     ...shown.values(),
-    ...unmanagedServers(desired, observed)
+    ...listUnmanagedServers(desired, observed)
       .filter((path) => !isLeft(desired, path))
-      .map(shownPath),
+      .map(maskFreeKeys),
     ...desired.unmanaged.filter((path) => !isLeft(desired, path)),
   ];
 }

@@ -1,8 +1,8 @@
 import { type SettingsAction, type Change, type Unknown } from '../model/plan.ts';
 import { because, REASONS, type Reason } from '../model/reasons.ts';
 import type { DefaultsBy, DialectField } from '../model/dialect.ts';
-import { holdsMask, isMasked } from '../model/secret-words.ts';
-import { defaultOf, isOpenMap } from '../model/native-schema.ts';
+import { holdsMask, isMaskedSecret } from '../model/secret-words.ts';
+import { findServerDefault, isOpenMap } from '../model/native-schema.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
@@ -10,26 +10,32 @@ import {
   isEmpty,
   isList,
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
-  secretsIn,
+  collectSecrets,
   textFits,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { fieldHere, heldWithin, nodesHere, sameHere, shownHere } from './field-here.ts';
-import { missingIn } from './mcp-entry.ts';
+import {
+  resolveDialectField,
+  collectStoredMembers,
+  findSchemaNodes,
+  isEquivalentValue,
+  readShownValue,
+} from './field-here.ts';
+import { listMissingReferences } from './mcp-entry.ts';
 import {
   isRotated,
   type Rotation,
-  shownLike,
-  veiled,
+  maskByDeclaration,
+  wrapSecretLiterals,
   type FieldPlan,
   isRotatedField,
   NOTHING,
   canClear,
   notCleared,
-  referencesIn,
+  formatReferences,
 } from './declared.ts';
 
 /** What else decides on the plan of a field: the fields that the same file manages, and what is rotated. */
@@ -50,28 +56,28 @@ export function planValue(
 ): FieldPlan {
   const { field, source } = desired;
   const { path } = field;
-  const here = fieldHere(field, observed);
-  const value = veiled(desired.value);
+  const here = resolveDialectField(field, observed);
+  const value = wrapSecretLiterals(desired.value);
   if (isEmptied(value, path, observed)) return planEmptied(desired, observed, beside);
-  const actual = actualAt(path, here, value, observed);
+  const actual = readActualValue(path, here, value, observed);
   const isSame = isSameField(path, here, value, actual, observed);
   const rotated = isRotated(beside.rotation, path) && isRotatedField(field, value);
   if (isSame && !rotated) return NOTHING;
-  const unknown = unknownIn(path, value, actual);
+  const unknown = collectUnknowns(path, value, actual);
   if (unknown.length > 0 && !surelyDiffers(value, actual)) return { unknown };
   if (isEmpty(actual) && isShownAsNull(here.shownAsNull, value, observed, beside)) return NOTHING;
   if (value === null && !canClear(here)) return { warnings: [notCleared(here)] };
   const action = isSame ? 'rotate' : actionFor(here, value, actual);
-  const before = shownLike(actual, value);
+  const before = maskByDeclaration(actual, value);
   const change: Change = {
     resource: 'settings',
     path,
     action,
     before,
     after: action === 'clear' ? null : value,
-    sensitive: secretsIn(value).length > 0 || secretsIn(before).length > 0,
-    ref: referencesIn(value),
-    ...because(isReset(here, value) ? REASONS.reset : OF_ACTIONS[action]),
+    sensitive: collectSecrets(value).length > 0 || collectSecrets(before).length > 0,
+    ref: formatReferences(value),
+    ...because(isDefaultRequest(here, value) ? REASONS.reset : OF_ACTIONS[action]),
     source: source(),
   };
   return {
@@ -82,8 +88,13 @@ export function planValue(
 }
 
 /** What a service has at a field, be it shown or by itself: in a stored record, or in the one that the first write makes. */
-function actualAt(path: Path, here: DialectField, declared: Value, observed: ObservedState): Value {
-  const shown = shownHere(observed, path);
+function readActualValue(
+  path: Path,
+  here: DialectField,
+  declared: Value,
+  observed: ObservedState,
+): Value {
+  const shown = readShownValue(observed, path);
   if (shown !== undefined && (shown !== null || here.storesNull === true)) return shown;
   const appears = observed.stored || (here.clearWith !== null && isCleared(here, declared));
   return appears ? here.absent : null;
@@ -91,7 +102,7 @@ function actualAt(path: Path, here: DialectField, declared: Value, observed: Obs
 
 /** Whether a file declares that nothing is in a map of any names. */
 function isEmptied(value: Value, path: Path, observed: ObservedState): boolean {
-  return value === null ? isOpenMap(nodesHere(path, observed)) : readsAsNone(value);
+  return value === null ? isOpenMap(findSchemaNodes(path, observed)) : readsAsNone(value);
 }
 
 /** Takes out every key that the service has there: an empty map, sent as it is, changes none. What is no map is replaced by one. */
@@ -104,7 +115,7 @@ function planEmptied(
   const kept = fields
     .map(({ field }) => field.place)
     .filter((place) => place.length > path.length && isWithin(place, path));
-  const held = withoutKept(heldWithin(path, observed), path, kept);
+  const held = withoutKept(collectStoredMembers(path, observed), path, kept);
   if (readsAsNone(held)) return NOTHING;
   const change: Change = {
     resource: 'settings',
@@ -112,58 +123,64 @@ function planEmptied(
     action: 'clear',
     before: held,
     after: null,
-    sensitive: secretsIn(held).length > 0,
+    sensitive: collectSecrets(held).length > 0,
     ref: null,
     ...REASONS.cleared,
     source: source(),
   };
-  const resets = value === null && defaultOf(nodesHere(path, observed)) !== undefined;
+  const resets = value === null && findServerDefault(findSchemaNodes(path, observed)) !== undefined;
   if (resets) return { changes: [change], write: null };
-  return { changes: [change], write: isRecord(held) ? removalOf(held, path, kept) : recordOf([]) };
+  return {
+    changes: [change],
+    write: isRecord(held) ? buildRemovalDiff(held, path, kept) : createRecord([]),
+  };
 }
 
 /** What is in a map besides what the file declares itself. */
 function withoutKept(value: Value, path: Path, kept: readonly Path[]): Value {
   if (!isRecord(value) || kept.length === 0) return value;
-  return recordOf(
+  return createRecord(
     Object.entries(value).flatMap(([key, member]): (readonly [string, Value])[] => {
       const at = [...path, key];
       if (kept.some((one) => samePath(one, at))) return [];
-      const rest = withoutKept(member, at, keptWithin(at, kept));
+      const rest = withoutKept(member, at, filterPathsWithin(at, kept));
       return readsAsNone(rest) && !readsAsNone(member) ? [] : [[key, rest]];
     }),
   );
 }
 
-function keptWithin(path: Path, kept: readonly Path[]): readonly Path[] {
+function filterPathsWithin(path: Path, kept: readonly Path[]): readonly Path[] {
   return kept.filter((one) => isWithin(one, path));
 }
 
 /** Null for each key that goes; a map that holds what stays is gone into. */
-function removalOf(held: ValueRecord, path: Path, kept: readonly Path[]): ValueRecord {
-  return recordOf(
+function buildRemovalDiff(held: ValueRecord, path: Path, kept: readonly Path[]): ValueRecord {
+  return createRecord(
     Object.entries(held).map(([key, member]) => {
       const at = [...path, key];
-      const inner = keptWithin(at, kept);
-      return [key, inner.length > 0 && isRecord(member) ? removalOf(member, at, inner) : null];
+      const inner = filterPathsWithin(at, kept);
+      return [
+        key,
+        inner.length > 0 && isRecord(member) ? buildRemovalDiff(member, at, inner) : null,
+      ];
     }),
   );
 }
 
 /** What cannot be compared: references without a value, and what the service or a snapshot masks. */
-function unknownIn(path: Path, value: Value, actual: Value): Unknown[] {
-  const missing = missingIn(path, value);
+function collectUnknowns(path: Path, value: Value, actual: Value): Unknown[] {
+  const missing = listMissingReferences(path, value);
   if (missing.length > 0) return missing;
-  const isWithheld = secretsIn(value).some((secret) => secret instanceof UnseenSecret);
+  const isWithheld = collectSecrets(value).some((secret) => secret instanceof UnseenSecret);
   if (!holdsMask(actual) && !isWithheld) return [];
-  const unknown = { path, reason: 'masked, cannot be compared', ref: referencesIn(value) };
+  const unknown = { path, reason: 'masked, cannot be compared', ref: formatReferences(value) };
   return [isWithheld ? unknown : { ...unknown, kind: 'stored' }];
 }
 
 /** Whether the two differ although one is not known: a reference is never empty and fits the text around it; a mask is a value. */
 function surelyDiffers(declared: Value, actual: Value): boolean {
   if (isEmpty(actual)) return true;
-  if (isMasked(actual)) return isEmpty(declared);
+  if (isMaskedSecret(actual)) return isEmpty(declared);
   return declared instanceof UnseenSecret && typeof actual === 'string' && !declared.mayBe(actual);
 }
 
@@ -184,11 +201,11 @@ function isSameField(
   observed: ObservedState,
 ): boolean {
   if (isCleared(here, desired) && isCleared(here, actual)) return true;
-  const wanted = isReset(here, desired) ? here.absent : desired;
+  const wanted = isDefaultRequest(here, desired) ? here.absent : desired;
   // If a service has no null here, an empty list means none.
   if (here.onNull === 'refuses' && isNone(wanted) && isNone(actual)) return true;
   if (readsAsNone(wanted) && readsAsNone(actual)) return true;
-  return sameHere(wanted, actual, path, observed);
+  return isEquivalentValue(wanted, actual, path, observed);
 }
 
 function isNone(value: Value): boolean {
@@ -210,7 +227,7 @@ export function isCleared(
 }
 
 /** Whether the file asks for the default, because null means that and nothing else clears the field. */
-function isReset({ onNull, clearWith }: DialectField, desired: Value): boolean {
+function isDefaultRequest({ onNull, clearWith }: DialectField, desired: Value): boolean {
   return desired === null && onNull === 'resets' && clearWith === null;
 }
 

@@ -14,12 +14,12 @@ import { Secret, UnseenSecret } from '../model/secret.ts';
 import {
   isEmpty,
   isRecord,
-  membersOf,
-  recordOf,
+  filterMembers,
+  createRecord,
   sameValue,
-  secretsIn,
+  collectSecrets,
   type Value,
-  valueAt,
+  readPath,
 } from '../model/value.ts';
 import { ACTIVE_FORM, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { itemNamed, itemsDeclared } from '../model/collection.ts';
@@ -74,7 +74,7 @@ export const BROUGHT = 'comes with active_profile, which takes the place of the 
  * What a write puts in the place of the llm by the profile that it makes active. Null if it activates none, only the pointer moves, or
  * nothing shows what the profile holds.
  */
-export function broughtBy(
+export function findProfileEffect(
   fields: SettingsWrite['fields'],
   { dialect, pointed }: ObservedState,
 ): Brought | null {
@@ -90,7 +90,7 @@ export function withBrought(before: ObservedState, brought: Brought | null): Obs
   const isOther = ([name]: readonly [string, unknown]): boolean => !isNamedWithin(name, MODEL_PART);
   return {
     ...before,
-    values: recordOf([
+    values: createRecord([
       ...Object.entries(before.values).filter(isOther),
       ...Object.entries(brought.values),
     ]),
@@ -99,7 +99,7 @@ export function withBrought(before: ObservedState, brought: Brought | null): Obs
 }
 
 /** Every change of the llm that comes with a profile, beside the one that makes it active. */
-export function broughtChanges(
+export function listProfileChanges(
   before: ObservedState,
   brought: Brought | null,
   cause: Change | undefined,
@@ -112,7 +112,7 @@ export function broughtChanges(
     action: isEmpty(to) ? 'clear' : isEmpty(from) ? 'set' : 'change',
     before: from,
     after: isEmpty(to) ? null : to,
-    sensitive: secretsIn(from).length + secretsIn(to).length > 0,
+    sensitive: collectSecrets(from).length + collectSecrets(to).length > 0,
     ref: null,
     reason: BROUGHT,
     source: cause.source,
@@ -137,7 +137,10 @@ export function broughtChanges(
 }
 
 /** What a file declares for the pointers that can be looked up, by their fields. */
-export function declaredPointers({ fields, unmanaged }: DesiredState): ReadonlyMap<string, string> {
+export function listDeclaredPointers({
+  fields,
+  unmanaged,
+}: DesiredState): ReadonlyMap<string, string> {
   return new Map(
     fields.flatMap(({ field: { name, path }, value }): [string, string][] => {
       if (!POINTED.has(name) || isUnmanaged(unmanaged, path) || isEmpty(value)) return [];
@@ -186,7 +189,7 @@ export interface Ending {
   readonly again: boolean;
 }
 
-export function endingBy(
+export function findDeactivation(
   fields: SettingsWrite['fields'],
   { profiles }: ObservedState,
 ): Ending | null {
@@ -203,11 +206,11 @@ function isBare({ llms }: LlmProfiles, name: string): boolean {
 }
 
 /** That a write ends the active profile, for its plan. */
-export function endingWarnings(
+export function warnProfileDeactivation(
   fields: SettingsWrite['fields'],
   observed: ObservedState,
 ): Warning[] {
-  const ending = endingBy(fields, observed);
+  const ending = findDeactivation(fields, observed);
   if (ending === null) return [];
   const message = ending.again
     ? `Any write of settings makes the active LLM profile ${ending.name} inactive, because it has no base_url and the service fills one in. setpoint activates it again after this write. Give it a base_url, so that no write ends it.`
@@ -220,7 +223,7 @@ export function profileWarning(message: string): Warning {
 }
 
 /** Whether the profile that was active before a write is not any more. */
-export function hasEnded({ profiles }: ObservedState, after: ObservedState): boolean {
+export function isProfileDeactivated({ profiles }: ObservedState, after: ObservedState): boolean {
   const was = profiles?.active ?? null;
   return was !== null && after.profiles?.active !== was;
 }
@@ -228,9 +231,9 @@ export function hasEnded({ profiles }: ObservedState, after: ObservedState): boo
 /** Whether the llm, and that of a profile, are what they were: then the profile may be activated, and changes nothing by it. */
 export function isUnchanged(name: string, before: ObservedState, after: ObservedState): boolean {
   const llm = ({ values, secrets, profiles }: ObservedState) =>
-    recordOf([
-      ['values', membersOf(values, isOfLlm)],
-      ['secrets', recordOf([...secrets].filter(([secret]) => isOfLlm(secret)))],
+    createRecord([
+      ['values', filterMembers(values, isOfLlm)],
+      ['secrets', createRecord([...secrets].filter(([secret]) => isOfLlm(secret)))],
       ['profile', profiles?.llms[name] ?? null],
     ]);
   return sameValue(llm(before), llm(after));
@@ -251,7 +254,7 @@ export function inactiveWarnings(
   if (profiles === undefined || profiles.active !== null) return [];
   if (itemNamed(desired, ACTIVE_FORM, 'llm_profile') !== undefined) return [];
   const alike = Object.entries(profiles.llms).flatMap(([name, llm]) =>
-    isLlmOf(llm, values) ? [name] : [],
+    isSettingsLlm(llm, values) ? [name] : [],
   );
   if (alike.length > 0)
     return [
@@ -272,7 +275,7 @@ export function inactiveWarnings(
 }
 
 /** Whether the settings have the llm of a profile, as far as it shows. An address that the profile does not have is filled in. */
-function isLlmOf(llm: Value, values: ObservedState['values']): boolean {
+function isSettingsLlm(llm: Value, values: ObservedState['values']): boolean {
   const members = Object.entries(values).flatMap(([name, value]) => {
     const place = normalPath(pathNamed(name));
     return isWithin(place, MODEL_PART) ? [[place.slice(MODEL_PART.length), value] as const] : [];
@@ -280,9 +283,9 @@ function isLlmOf(llm: Value, values: ObservedState['values']): boolean {
   return (
     members.some(([[name], value]) => name === 'model' && !isEmpty(value)) &&
     members.every(([member, value]) => {
-      const own = valueAt(llm, member) ?? null;
+      const own = readPath(llm, member) ?? null;
       const isFilledIn = member[0] === 'base_url' && isEmpty(own);
-      return isFilledIn || secretsIn(value).length > 0 || sameValue(own, value);
+      return isFilledIn || collectSecrets(value).length > 0 || sameValue(own, value);
     })
   );
 }

@@ -9,7 +9,7 @@ import {
   type SettingsPlan,
   type Resource,
 } from '../model/plan.ts';
-import { type Rotation, formOf, requireLeft } from './declared.ts';
+import { type Rotation, toDigestForm, requireLeft } from './declared.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import { sameValue, type Value } from '../model/value.ts';
 import { requireFit } from './fit.ts';
@@ -25,25 +25,28 @@ export const SETTINGS: Resource = {
   terms: ({ changes }, desired, quick) => {
     const declaredAt = declarations(desired);
     return changes.map((change) =>
-      removesOther(change) ? 'remove' : formOf(declaredAt(change.path) ?? null, quick),
+      removesOther(change) ? 'remove' : toDigestForm(declaredAt(change.path) ?? null, quick),
     );
   },
 };
 
 /** The settings' part of a plan. */
-export function settingsPart({ write, ...plan }: SettingsPlan): PartPlan<SettingsWrite | null> {
+export function createSettingsPart({
+  write,
+  ...plan
+}: SettingsPlan): PartPlan<SettingsWrite | null> {
   return { resource: SETTINGS, ...plan, unmet: [], work: write };
 }
 
 /** The plan of the settings in a plan, with the changes as they are classified; an empty one if it has none of them. */
-export function settingsPlanIn(plan: Plan): SettingsPlan {
-  const part = plan.find(isSettings);
+export function extractSettingsPlan(plan: Plan): SettingsPlan {
+  const part = plan.find(isSettingsResource);
   return part === undefined ? NO_SETTINGS : settingsOfPart(part);
 }
 
 /** The same with what requests of other parts change in the settings: guards judge all of it. */
 export function judgedSettings(plan: Plan): SettingsPlan {
-  const settings = settingsPlanIn(plan);
+  const settings = extractSettingsPlan(plan);
   const along = besideSettings(plan).flatMap(({ resource, changes }) =>
     changes.filter(({ path, cause }) => cause !== undefined && path[0] !== resource.block),
   );
@@ -51,12 +54,12 @@ export function judgedSettings(plan: Plan): SettingsPlan {
 }
 
 export function besideSettings(plan: Plan): Plan {
-  return plan.filter((part) => !isSettings(part));
+  return plan.filter((part) => !isSettingsResource(part));
 }
 
 /** The plan with the settings planned anew. */
 export function withSettings(plan: Plan, again: () => PartPlan): Plan {
-  return plan.map((part) => (isSettings(part) ? again() : part));
+  return plan.map((part) => (isSettingsResource(part) ? again() : part));
 }
 
 /** The plan of the settings in their part. Each guard asks for it, and many environments have the same part. */
@@ -70,7 +73,7 @@ export function settingsOfPart(part: PartPlan): SettingsPlan {
 
 const OF_PARTS = new WeakMap<PartPlan, SettingsPlan>();
 
-function isSettings({ resource }: PartPlan): boolean {
+function isSettingsResource({ resource }: PartPlan): boolean {
   return resource.name === SETTINGS.name;
 }
 
@@ -97,27 +100,27 @@ const KNOWN = new WeakMap<ObservedState, readonly (readonly [Made, PartPlan])[]>
  * the same object as an earlier one, and declares the same, has the same part. Throws a SetpointError if the service cannot hold what the
  * file declares.
  */
-export function plannedSettings(terms: PlanTerms, observed: ObservedState): PartPlan {
-  const known = KNOWN.get(observed)?.find(([earlier]) => isMadeOf(earlier, terms));
+export function planSettingsPart(terms: PlanTerms, observed: ObservedState): PartPlan {
+  const known = KNOWN.get(observed)?.find(([earlier]) => canReusePlan(earlier, terms));
   if (known !== undefined) return known[1];
   requireFit(terms.desired, observed);
   const plan = planSettings(terms.desired, observed, terms);
   requireLeft(terms.desired, observed, plan);
-  const part = settingsPart(plan);
-  remember(terms, observed, part);
+  const part = createSettingsPart(plan);
+  storeReusablePart(terms, observed, part);
   return part;
 }
 
 /** Keeps a part unless it holds something of its own environment: a change has the place where it is declared. */
-function remember(terms: PlanTerms, observed: ObservedState, part: PartPlan): void {
+function storeReusablePart(terms: PlanTerms, observed: ObservedState, part: PartPlan): void {
   const { desired, rotation } = terms;
-  if (part.changes.length > 0 || !desired.fields.every((field) => isUnknownHere(field, terms)))
+  if (part.changes.length > 0 || !desired.fields.every((field) => isUnrecordedSecret(field, terms)))
     return;
   const known = KNOWN.get(observed) ?? [];
   KNOWN.set(observed, [[{ desired, rotation }, part] as const, ...known].slice(0, MOST));
 }
 
-function isMadeOf(earlier: Made, terms: PlanTerms): boolean {
+function canReusePlan(earlier: Made, terms: PlanTerms): boolean {
   const [one, other] = [earlier.desired, terms.desired];
   return (
     earlier.rotation === terms.rotation &&
@@ -125,15 +128,19 @@ function isMadeOf(earlier: Made, terms: PlanTerms): boolean {
     one.left === other.left &&
     one.lock === other.lock &&
     one.fields.length === other.fields.length &&
-    other.fields.every((field, index) => isAlike(one.fields[index], field, terms))
+    other.fields.every((field, index) => isPlannedAlike(one.fields[index], field, terms))
   );
 }
 
 /** Whether two fields are planned alike: the same object, or the same field with the same single value from the same reference. */
-function isAlike(one: DesiredField | undefined, other: DesiredField, terms: PlanTerms): boolean {
+function isPlannedAlike(
+  one: DesiredField | undefined,
+  other: DesiredField,
+  terms: PlanTerms,
+): boolean {
   if (one?.field !== other.field) return false;
   const isSame = one === other || isSameSingle(one.value, other.value);
-  return isSame && isUnknownHere(other, terms);
+  return isSame && isUnrecordedSecret(other, terms);
 }
 
 function isSameSingle(one: Value, other: Value): boolean {
@@ -143,7 +150,7 @@ function isSameSingle(one: Value, other: Value): boolean {
 }
 
 /** Whether nothing is known of a secret but what is declared: what was last written to another service says nothing of this one. */
-function isUnknownHere({ field, value }: DesiredField, { fingerprints }: PlanTerms): boolean {
+function isUnrecordedSecret({ field, value }: DesiredField, { fingerprints }: PlanTerms): boolean {
   if (!(field.secret && value instanceof Secret)) return true;
   return value.compareWith((text) => fingerprints.compare(field.path, text)) === 'none';
 }

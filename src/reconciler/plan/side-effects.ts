@@ -1,12 +1,12 @@
 import {
-  entriesOf,
+  listRecordEntries,
   entryPaths,
-  identityOf,
+  createEntryIdentity,
   isMcpList,
   MCP_LISTS,
-  keyOf,
-  segmentsIn,
-  unmaskedConfig,
+  formatEntryKey,
+  listPathSegments,
+  removeMaskedFromConfig,
   unreadableItems,
   UNNAMED,
   type McpList,
@@ -21,20 +21,20 @@ import {
   type DesiredState,
   type ObservedState,
   type SecretState,
-  serversIn,
+  findDeclaredServers,
 } from '../model/state.ts';
 import {
   isList,
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { changedAlong, FOLLOWS, isReset } from './changed-along.ts';
-import { managesEntry, managesField, movedEntries } from './declared.ts';
+import { createSideEffectTest, FOLLOWS, hasAgentKindChanged } from './changed-along.ts';
+import { managesEntry, managesField, findRelocatedEntries } from './declared.ts';
 import { matchEntries } from './match-entries.ts';
-import { defaultsIn } from './mcp-entry.ts';
+import { listEntryDefaults } from './mcp-entry.ts';
 import { isCleared, isShownAsNull } from './plan-value.ts';
 
 /** Something that a write changed although the file does not manage it. */
@@ -48,19 +48,19 @@ export interface Touched {
  * What differs between the observations before and after a write, and is not managed. A field of a record may have appeared, and an mcp
  * entry's defaults may have been filled in; every other difference is listed.
  */
-export function touchedBetween(
+export function findUnmanagedChanges(
   before: ObservedState,
   after: ObservedState,
   desired: DesiredState,
 ): Touched[] {
-  const reset = isReset(before, after);
-  const along = changedAlong(before, after, desired);
-  return comparedNames(before, after, desired).flatMap((name): Touched[] => {
+  const reset = hasAgentKindChanged(before, after);
+  const along = createSideEffectTest(before, after, desired);
+  return listComparableNames(before, after, desired).flatMap((name): Touched[] => {
     const value = before.values[name] ?? null;
     if (reset && isNamedWithin(name, AGENT_PART)) return [];
     const now = after.values[name] ?? null;
     if (along(name) || isFilledIn(name, after)) return [];
-    if (name === 'mcp_config') return touchedMcp(value, now, desired, after.dialect);
+    if (name === 'mcp_config') return findMcpChanges(value, now, desired, after.dialect);
     const field = after.dialect.fields.get(name);
     const { shownAsNull } = field ?? {};
     return managesField(desired, name) ||
@@ -86,7 +86,7 @@ const FILLING = ['load_user_skills', 'load_public_skills'].map(
  * What the service showed before a write, and, if it keeps what a write leaves out, what it shows only now: a native value that was its
  * default. The first write of a store fills in its defaults.
  */
-function comparedNames(
+function listComparableNames(
   before: ObservedState,
   after: ObservedState,
   desired: DesiredState,
@@ -102,10 +102,10 @@ function comparedNames(
 }
 
 /** The secrets that were stored before a write and are not any more, as far as the service reports it. */
-export function lostSecrets(before: ObservedState, after: ObservedState): Path[] {
+export function findLostSecrets(before: ObservedState, after: ObservedState): Path[] {
   const isKnown = (name: string) => before.dialect.fields.has(name) || name.includes('.');
   const lost = [...before.secrets]
-    .filter(([name]) => !isReset(before, after) || !isNamedWithin(name, AGENT_PART))
+    .filter(([name]) => !hasAgentKindChanged(before, after) || !isNamedWithin(name, AGENT_PART))
     .filter(([name, state]) => state === 'stored' && isLost(after.secrets.get(name), isKnown(name)))
     .map(([name]) => pathNamed(name));
   const now = new Set(after.tokens);
@@ -118,7 +118,7 @@ function isLost(state: SecretState | undefined, isKnown: boolean): boolean {
   return state === 'not-stored' || (state === undefined && !isKnown);
 }
 
-function touchedMcp(
+function findMcpChanges(
   before: Value,
   after: Value,
   desired: DesiredState,
@@ -128,26 +128,33 @@ function touchedMcp(
   if (!isRecord(before))
     return managed || sameValue(before, after) ? [] : [{ path: ['mcp_config'], before, after }];
   const config = isRecord(after) ? after : {};
-  const own = serversIn(desired);
+  const own = findDeclaredServers(desired);
   const pathOf = entryPaths(own);
   const declared = isRecord(own?.value) ? own.value : {};
-  const moved = movedEntries(declared, desired.unmanaged, dialect);
+  const moved = findRelocatedEntries(declared, desired.unmanaged, dialect);
   const isManaged = (list: McpList, entry: ValueRecord): boolean =>
     managesEntry(desired, list, entry) || moved(list, entry);
   const members = Object.entries(before).flatMap(([name, value]): Touched[] => {
     const now = config[name] ?? null;
     if (isMcpList(name) && isList(value))
-      return touchedEntries(name, value, now, isManaged, pathOf, defaultsIn(dialect)[name]);
+      return findEntryChanges(
+        name,
+        value,
+        now,
+        isManaged,
+        pathOf,
+        listEntryDefaults(dialect)[name],
+      );
     return managed || sameValue(value, now)
       ? []
       : [{ path: ['mcp_config', name], before: value, after: now }];
   });
-  return [...touchedItems(before, after, desired), ...members];
+  return [...findUnreadableChanges(before, after, desired), ...members];
 }
 
 /** Items that this version cannot read stay, unless the file declares that there is no config. */
-function touchedItems(before: Value, after: Value, desired: DesiredState): Touched[] {
-  if (serversIn(desired)?.value === null) return [];
+function findUnreadableChanges(before: Value, after: Value, desired: DesiredState): Touched[] {
+  if (findDeclaredServers(desired)?.value === null) return [];
   return MCP_LISTS.flatMap((list): Touched[] => {
     const [was, is] = [unreadableItems(before, list), unreadableItems(after, list)];
     const path = ['mcp_config', list, UNNAMED];
@@ -155,7 +162,7 @@ function touchedItems(before: Value, after: Value, desired: DesiredState): Touch
   });
 }
 
-function touchedEntries(
+function findEntryChanges(
   list: McpList,
   before: Value,
   after: Value,
@@ -163,8 +170,8 @@ function touchedEntries(
   pathOf: PathOfEntry,
   defaults: ValueRecord,
 ): Touched[] {
-  const [was, is] = [entriesOf(before), entriesOf(after)];
-  const [earlier, later] = [segmentsIn(list, was, is), segmentsIn(list, is, was)];
+  const [was, is] = [listRecordEntries(before), listRecordEntries(after)];
+  const [earlier, later] = [listPathSegments(list, was, is), listPathSegments(list, is, was)];
   const touched = (segment: string, entry: ValueRecord | null, now: ValueRecord | null) =>
     isManaged(list, entry ?? now ?? {})
       ? []
@@ -195,19 +202,19 @@ export function withoutDoubled(
   desired: DesiredState,
   changed: readonly Change[] = [],
 ): SettingsWrite | null {
-  const config = sentConfigOf(write);
+  const config = findReplacingConfig(write);
   if (config === null) return null;
   const [was, is] = [before.values['mcp_config'], after.values['mcp_config']];
-  const pathOf = entryPaths(serversIn(desired));
+  const pathOf = entryPaths(findDeclaredServers(desired));
   const mended = MCP_LISTS.flatMap((list) => {
     const items = config[list];
-    const surplus = surplusOf(list, was, is);
+    const surplus = countSurplusEntries(list, was, is);
     if (!isList(items) || surplus.size === 0) return [];
     const left = items.filter((item) => {
-      const key = isRecord(item) ? keyOf(list, item) : null;
+      const key = isRecord(item) ? formatEntryKey(list, item) : null;
       const open = surplus.get(key ?? '') ?? 0;
       if (!isRecord(item) || key === null || open === 0) return true;
-      const path = pathOf(list, identityOf(list, item).shown, item);
+      const path = pathOf(list, createEntryIdentity(list, item).shown, item);
       const isManaged = managesEntry(desired, list, item);
       if (isManaged && changed.some((change) => samePath(change.path, path))) return true;
       surplus.set(key, open - 1);
@@ -216,10 +223,10 @@ export function withoutDoubled(
     return left.length === items.length ? [] : [[list, left] as const];
   });
   if (mended.length === 0) return null;
-  const mcp = recordOf([...Object.entries(config), ...mended]);
+  const mcp = createRecord([...Object.entries(config), ...mended]);
   return {
     ...write,
-    fields: recordOf([...Object.entries(write.fields), ['mcp_config', mcp]]),
+    fields: createRecord([...Object.entries(write.fields), ['mcp_config', mcp]]),
   };
 }
 
@@ -230,14 +237,14 @@ export function serverOwned(
   desired: DesiredState,
 ): Path[] {
   const [was, is] = [before.values['mcp_config'], after.values['mcp_config']];
-  const pathOf = entryPaths(serversIn(desired));
+  const pathOf = entryPaths(findDeclaredServers(desired));
   return MCP_LISTS.flatMap((list) => {
-    const surplus = surplusOf(list, was, is);
-    const entries = isRecord(is) ? entriesOf(is[list]) : [];
+    const surplus = countSurplusEntries(list, was, is);
+    const entries = isRecord(is) ? listRecordEntries(is[list]) : [];
     return entries.flatMap((entry): Path[] => {
-      const key = keyOf(list, entry);
+      const key = formatEntryKey(list, entry);
       if (key === null || !surplus.delete(key) || !managesEntry(desired, list, entry)) return [];
-      return [pathOf(list, identityOf(list, entry).shown, entry)];
+      return [pathOf(list, createEntryIdentity(list, entry).shown, entry)];
     });
   });
 }
@@ -249,20 +256,20 @@ export function removesCopy({ action, path }: Change, owned: readonly Path[]): b
 }
 
 /** The config that a write leaves on a service whose whole record it replaces. */
-function sentConfigOf({ fields, observed }: SettingsWrite): ValueRecord | null {
+function findReplacingConfig({ fields, observed }: SettingsWrite): ValueRecord | null {
   const config = fields['mcp_config'];
   if (config !== undefined) return isRecord(config) ? config : null;
   const stays = observed.values['mcp_config'];
-  return isRecord(stays) ? unmaskedConfig(stays) : null;
+  return isRecord(stays) ? removeMaskedFromConfig(stays) : null;
 }
 
 /** How many copies to leave out of each entry that is there more often than before, by its identity. */
-function surplusOf(
+function countSurplusEntries(
   list: McpList,
   before: Value | undefined,
   after: Value | undefined,
 ): Map<string, number> {
-  const [was, is] = [copiesIn(list, before), copiesIn(list, after)];
+  const [was, is] = [countEntryCopies(list, before), countEntryCopies(list, after)];
   const doubled = [...was].flatMap(([key, count]): [string, number][] => {
     const appeared = (is.get(key) ?? 0) - count;
     return appeared > 0 ? [[key, 2 * appeared]] : [];
@@ -270,10 +277,10 @@ function surplusOf(
   return new Map(doubled);
 }
 
-function copiesIn(list: McpList, config: Value | undefined): ReadonlyMap<string, number> {
+function countEntryCopies(list: McpList, config: Value | undefined): ReadonlyMap<string, number> {
   const copies = new Map<string, number>();
-  for (const entry of isRecord(config) ? entriesOf(config[list]) : []) {
-    const key = keyOf(list, entry);
+  for (const entry of isRecord(config) ? listRecordEntries(config[list]) : []) {
+    const key = formatEntryKey(list, entry);
     if (key !== null) copies.set(key, (copies.get(key) ?? 0) + 1);
   }
   return copies;

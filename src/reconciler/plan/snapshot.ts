@@ -1,5 +1,5 @@
 import { bareUrl, isSensitiveUrl } from '../model/address.ts';
-import { entriesOf, isMcpList, type McpList } from '../model/mcp.ts';
+import { listRecordEntries, isMcpList, type McpList } from '../model/mcp.ts';
 import { Identity, MASK, Secret, UnseenSecret } from '../model/secret.ts';
 import { holdsMask } from '../model/secret-words.ts';
 import type { SavedDigest } from '../model/documents.gen.ts';
@@ -9,18 +9,18 @@ import type { DesiredState } from '../model/state.ts';
 import {
   isList,
   isRecord,
-  masked,
-  placed,
-  recordOf,
-  secretsIn,
-  valueAt,
+  maskSecrets,
+  assignPath,
+  createRecord,
+  collectSecrets,
+  readPath,
   type Json,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
 import { matchEntries } from './match-entries.ts';
 import { compareEntry } from './mcp-entry.ts';
-import { literalDigest, concealed, shownLike, veiled } from './declared.ts';
+import { literalDigest, maskOldValue, maskByDeclaration, wrapSecretLiterals } from './declared.ts';
 
 const MASKED_PART = `?${MASK}`;
 
@@ -40,15 +40,15 @@ export function settingsToSave(
   desired: DesiredState,
   digests: Pick<Digests, 'quick'> | null,
 ): SavedSettings {
-  const settings = masked(mapped(withoutTainted(record, desired), addressOf));
+  const settings = maskSecrets(mapScalars(withoutTainted(record, desired), formatMaskedIdentity));
   if (digests === null) return { settings, digests: [] };
   const found = desired.fields.flatMap(({ field, value }) =>
-    literalsIn(valueAt(record, field.path), value, field.path),
+    findMatchingLiterals(readPath(record, field.path), value, field.path),
   );
   return {
     settings,
     digests: found
-      .filter(({ path }) => isMaskedText(jsonAt(settings, path)))
+      .filter(({ path }) => isMaskedText(readJsonPath(settings, path)))
       .map(({ path, secret }) => ({
         path,
         digest: secret.compareWith((text) => literalDigest(text, digests)),
@@ -60,7 +60,7 @@ export function settingsToSave(
  * The answer in a snapshot: what is masked in it is there, and is not known. A masked value that has a digest is the
  * literal of the file with that digest; if the file has none, it is known to be another one.
  */
-export function savedSettings(
+export function restoreSavedSettings(
   saved: { readonly [name: string]: Json },
   known: readonly SavedDigest[],
   desired: DesiredState,
@@ -68,14 +68,14 @@ export function savedSettings(
 ): ValueRecord {
   const digestAt = new Map(known.map(({ path, digest }) => [JSON.stringify(path), digest]));
   const literals = literalsByField(known, desired, digests);
-  const record = mapped(recordOf(Object.entries(saved)), (value, path) => {
+  const record = mapScalars(createRecord(Object.entries(saved)), (value, path) => {
     const identity = hiddenIdentity(value);
     if (identity === null) return value;
     const digest = digestAt.get(JSON.stringify(path));
     if (digest === undefined) return new UnseenSecret(null, identity);
     return literals.get(path[0] ?? '')?.get(digest) ?? new Secret(Number.NaN, null, identity);
   });
-  return isRecord(record) ? record : recordOf([]);
+  return isRecord(record) ? record : createRecord([]);
 }
 
 /** The literals of each field or native part that has digests, by digest. */
@@ -100,7 +100,7 @@ function literalsByField(
   return literals;
 }
 
-function addressOf(value: Value): Value {
+function formatMaskedIdentity(value: Value): Value {
   const shown = value instanceof Secret ? value.identity?.shown : undefined;
   return shown === undefined ? value : `${shown}${MASKED_PART}`;
 }
@@ -135,16 +135,20 @@ interface Literal {
 }
 
 /** Where the service holds the very text that the file declares in the same place; mcp entries are matched by identity. */
-function literalsIn(actual: Value | undefined, declared: Value | undefined, path: Path): Literal[] {
+function findMatchingLiterals(
+  actual: Value | undefined,
+  declared: Value | undefined,
+  path: Path,
+): Literal[] {
   if (isList(actual)) {
     const counterpart = counterparts(declared, actual, path);
     return actual.flatMap((item, index) =>
-      literalsIn(item, counterpart(item, index), [...path, String(index)]),
+      findMatchingLiterals(item, counterpart(item, index), [...path, String(index)]),
     );
   }
   if (isRecord(actual))
     return Object.entries(actual).flatMap(([key, member]) =>
-      literalsIn(member, isRecord(declared) ? declared[key] : undefined, [...path, key]),
+      findMatchingLiterals(member, isRecord(declared) ? declared[key] : undefined, [...path, key]),
     );
   const secret = asLiteral(declared);
   return secret !== null && secret.sameAs(actual) ? [{ path, secret }] : [];
@@ -159,17 +163,17 @@ function counterparts(
   if (!isList(declared)) return () => undefined;
   if (name !== 'mcp_config' || !isMcpList(list) || inner.length > 0)
     return (_, index) => declared[index];
-  const entries = declaredEntries(list, entriesOf(declared), actual);
+  const entries = matchDeclaredEntries(list, listRecordEntries(declared), actual);
   return (item) => (isRecord(item) ? entries.get(item) : undefined);
 }
 
 /** The declared entry that each observed one is compared with. */
-function declaredEntries(
+function matchDeclaredEntries(
   list: McpList,
   declared: readonly ValueRecord[],
   actual: readonly Value[],
 ): ReadonlyMap<ValueRecord, ValueRecord> {
-  const entries = entriesOf(actual);
+  const entries = listRecordEntries(actual);
   const differing = (one: number, other: number) =>
     compareEntry(list, declared[one] ?? {}, entries[other] ?? {}).differing.length;
   const { pairs } = matchEntries(list, declared, entries, differing);
@@ -178,7 +182,7 @@ function declaredEntries(
   );
 }
 
-function jsonAt(value: Json, path: Path): Json | undefined {
+function readJsonPath(value: Json, path: Path): Json | undefined {
   return path.reduce<Json | undefined>((inner, key) => {
     if (typeof inner !== 'object' || inner === null) return undefined;
     return Object.hasOwn(inner, key)
@@ -187,11 +191,16 @@ function jsonAt(value: Json, path: Path): Json | undefined {
   }, value);
 }
 
-function mapped(value: Value, map: (scalar: Value, path: Path) => Value, path: Path = []): Value {
-  if (isList(value)) return value.map((item, index) => mapped(item, map, [...path, String(index)]));
+function mapScalars(
+  value: Value,
+  map: (scalar: Value, path: Path) => Value,
+  path: Path = [],
+): Value {
+  if (isList(value))
+    return value.map((item, index) => mapScalars(item, map, [...path, String(index)]));
   if (!isRecord(value)) return map(value, path);
-  return recordOf(
-    Object.entries(value).map(([key, member]) => [key, mapped(member, map, [...path, key])]),
+  return createRecord(
+    Object.entries(value).map(([key, member]) => [key, mapScalars(member, map, [...path, key])]),
   );
 }
 
@@ -202,29 +211,35 @@ function mapped(value: Value, map: (scalar: Value, path: Path) => Value, path: P
  */
 function withoutTainted(record: ValueRecord, desired: DesiredState): ValueRecord {
   const references = desired.fields
-    .flatMap(({ value }) => secretsIn(value))
+    .flatMap(({ value }) => collectSecrets(value))
     .filter(({ ref }) => ref !== null);
   const declared = desired.fields.reduce(
-    (whole, { field, value }) => placed(whole, field.path, value),
-    recordOf([]),
+    (whole, { field, value }) => assignPath(whole, field.path, value),
+    createRecord([]),
   );
-  return recordOf(
+  return createRecord(
     Object.entries(record).map(([name, value]) => {
       const own = declared[name];
       if (own === undefined) return [name, conceal(value, references)];
       if (name === 'mcp_config' && isRecord(own) && isRecord(value))
         return [name, conceal(openLists(value, own), references)];
-      return [name, conceal(maskedLike(shownLike(value, veiled(own)), own), references)];
+      return [
+        name,
+        conceal(
+          maskReferencePlaces(maskByDeclaration(value, wrapSecretLiterals(own)), own),
+          references,
+        ),
+      ];
     }),
   );
 }
 
 function openLists(config: ValueRecord, declared: ValueRecord): ValueRecord {
-  return recordOf(
+  return createRecord(
     Object.entries(config).map(([name, value]) => [
       name,
       isMcpList(name) && isList(value) && declared[name] !== undefined
-        ? openEntries(name, value, entriesOf(declared[name]))
+        ? openEntries(name, value, listRecordEntries(declared[name]))
         : value,
     ]),
   );
@@ -235,10 +250,10 @@ function openEntries(
   values: readonly Value[],
   declared: readonly ValueRecord[],
 ): readonly Value[] {
-  const counterpart = declaredEntries(list, declared, values);
+  const counterpart = matchDeclaredEntries(list, declared, values);
   return values.map((value) => {
     const own = isRecord(value) ? counterpart.get(value) : undefined;
-    return own === undefined ? value : maskedLike(shownLike(value, own), own);
+    return own === undefined ? value : maskReferencePlaces(maskByDeclaration(value, own), own);
   });
 }
 
@@ -246,13 +261,13 @@ function openEntries(
 const NAMELESS = new Secret('');
 
 /** Masks each place that the file writes as a reference. */
-function maskedLike(value: Value, declared: Value | undefined): Value {
+function maskReferencePlaces(value: Value, declared: Value | undefined): Value {
   if (declared instanceof Secret && declared.ref !== null) return conceal(value, null);
   if (isList(value) && isList(declared))
-    return value.map((item, index) => maskedLike(item, declared[index]));
+    return value.map((item, index) => maskReferencePlaces(item, declared[index]));
   if (!isRecord(value) || !isRecord(declared)) return value;
-  return recordOf(
-    Object.entries(value).map(([key, member]) => [key, maskedLike(member, declared[key])]),
+  return createRecord(
+    Object.entries(value).map(([key, member]) => [key, maskReferencePlaces(member, declared[key])]),
   );
 }
 
@@ -260,11 +275,13 @@ function maskedLike(value: Value, declared: Value | undefined): Value {
 function conceal(value: Value, secrets: readonly Secret[] | null): Value {
   if (isList(value)) return value.map((item) => conceal(item, secrets));
   if (isRecord(value))
-    return recordOf(Object.entries(value).map(([key, member]) => [key, conceal(member, secrets)]));
+    return createRecord(
+      Object.entries(value).map(([key, member]) => [key, conceal(member, secrets)]),
+    );
   if (value === null) return value;
   if (value instanceof Secret)
     return secrets?.some((secret) => secret.sameAs(value)) === false ? value : NAMELESS;
   return secrets === null || secrets.some((secret) => secret.sameAs(value))
-    ? concealed(value)
+    ? maskOldValue(value)
     : value;
 }

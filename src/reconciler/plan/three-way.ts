@@ -1,6 +1,6 @@
 import {
   isRename,
-  changesOf,
+  listPlanChanges,
   NAMED_NULL,
   removesOther,
   type Change,
@@ -12,12 +12,12 @@ import {
   type Quick,
 } from '../model/plan.ts';
 import { isEntryPath } from '../model/mcp.ts';
-import { ACTIVE_PROFILE, fieldPathOf } from '../model/field.ts';
-import { isUnmanaged, pathKey, samePath, type Path, firstAlike } from '../model/path.ts';
-import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
+import { ACTIVE_PROFILE, findFieldPath } from '../model/field.ts';
+import { isUnmanaged, formatPathKey, samePath, type Path, firstAlike } from '../model/path.ts';
+import { type DesiredState, type ObservedState, findDeclaredServers } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import { BROUGHT } from './profiles.ts';
-import { byCall, calledEntries } from './match-entries.ts';
+import { byCall, listCalledEntries } from './match-entries.ts';
 import { pathsOfField } from './field-here.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 import type { AgreedItems } from '../model/agreement.ts';
@@ -27,7 +27,7 @@ import { isList, isRecord, sameValue, type Value, onceFor } from '../model/value
  * Classifies every change by what has changed since the file was last applied: the file (pending), the service (drift) or both
  * (conflict). `base` is that earlier file. A rotated secret has changed at its source, which counts as the file.
  */
-export function classified(
+export function classifyChanges(
   plan: Plan,
   desired: DesiredState,
   base: DesiredState,
@@ -35,7 +35,7 @@ export function classified(
   options: PlanOptions,
 ): Plan {
   const sinceBase = planSettings(base, observed, { ...options, rotation: [] });
-  const changed = new Set(sinceBase.changes.map(({ path }) => pathKey(path)));
+  const changed = new Set(sinceBase.changes.map(({ path }) => formatPathKey(path)));
   const [now, then] = [declarations(desired), declarations(base)];
   const itemClass = classSinceFile(desired, base);
   const classOf = (change: Change, { items }: Resource): ChangeClass => {
@@ -44,15 +44,15 @@ export function classified(
     if (isUnmanaged(base.unmanaged, change.path)) return 'pending';
     if (removesOther(change))
       return base.exhaustive?.has('mcp_servers') === true ? 'drift' : 'pending';
-    const isRemovedNow = change.reason === NAMED_NULL && !changed.has(pathKey(change.path));
+    const isRemovedNow = change.reason === NAMED_NULL && !changed.has(formatPathKey(change.path));
     if (isRemovedNow) return 'pending';
     if (sameDeclared(now(change.path), then(change.path))) return 'drift';
     // If the earlier file would change it now, the service has changed.
-    return isDeclared(base, change.path) && changed.has(pathKey(change.path))
+    return isDeclared(base, change.path) && changed.has(formatPathKey(change.path))
       ? 'conflict'
       : 'pending';
   };
-  return classedBy(plan, classOf);
+  return assignChangeClasses(plan, classOf);
 }
 
 /** Classifies every change by what has changed since some time before. */
@@ -61,11 +61,11 @@ export interface Since {
 }
 
 /** A plan whose changes have these classes; null if it is not known who made one. */
-export function classedBy(
+export function assignChangeClasses(
   plan: Plan,
   classOf: (change: Change, resource: Resource) => ChangeClass | null,
 ): Plan {
-  const profile = changesOf(plan).find(({ path }) => samePath(path, ACTIVE_PROFILE));
+  const profile = listPlanChanges(plan).find(({ path }) => samePath(path, ACTIVE_PROFILE));
   const classed = (change: Change, resource: Resource): Change => {
     if (change.consequence === true) return change;
     // What a profile brings has changed where the profile has.
@@ -85,7 +85,7 @@ function isDeclared({ fields, unmanaged }: DesiredState, path: Path): boolean {
 
 /** The declared field that a path of a plan is of: an mcp entry's is the field, a native one is the path itself. */
 function declares(fields: DesiredState['fields'], path: Path) {
-  const own = fieldPathOf(path);
+  const own = findFieldPath(path);
   return fields.find((one) => pathsOfField(one).some((path) => samePath(path, own)));
 }
 
@@ -94,13 +94,13 @@ export function declarations({
   fields,
   unmanaged,
 }: DesiredState): (path: Path) => Value | undefined {
-  const entries = byCall(calledEntries(serversIn({ fields })?.value));
+  const entries = byCall(listCalledEntries(findDeclaredServers({ fields })?.value));
   return (path) => {
     const value = declares(fields, path)?.value;
     if (value === undefined || isUnmanaged(unmanaged, path)) return undefined;
     if (!isEntryPath(path)) return value;
     const first = firstAlike(path);
-    const [entry] = [path, first].flatMap((one) => entries.get(pathKey(one)) ?? []);
+    const [entry] = [path, first].flatMap((one) => entries.get(formatPathKey(one)) ?? []);
     return entry?.value;
   };
 }

@@ -1,4 +1,10 @@
-import { effectOf, isRename, type Change, type PartPlan, type Plan } from '../model/plan.ts';
+import {
+  findActionEffect,
+  isRename,
+  type Change,
+  type PartPlan,
+  type Plan,
+} from '../model/plan.ts';
 import {
   ACTIVE_FORM,
   AGENT_PROFILES_FORM,
@@ -7,7 +13,7 @@ import {
 } from '../model/collection-forms.ts';
 import { MODEL_PART, NATIVE_SERVERS } from '../model/field.ts';
 import { normalPath } from '../model/path-facts.ts';
-import { formatPath, isWithin, pathKey, type Path } from '../model/path.ts';
+import { formatPath, isWithin, formatPathKey, type Path } from '../model/path.ts';
 import type { Proof, ProofKind } from '../model/proof.ts';
 import { SETTINGS } from './settings-part.ts';
 import type { GuardFinding } from '../model/guard.ts';
@@ -20,13 +26,13 @@ export interface Provable {
 }
 
 /** Everything in a plan that may not work once it is applied, each once. What is removed or renamed needs no proof. */
-export function provableIn(plan: Plan): readonly Provable[] {
+export function listProvable(plan: Plan): readonly Provable[] {
   const found = plan.flatMap((part) =>
     part.changes
-      .filter((change) => effectOf(change.action) !== 'drop' && !isRename(change))
+      .filter((change) => findActionEffect(change.action) !== 'drop' && !isRename(change))
       .flatMap((change) => ofChange(part, change)),
   );
-  return [...new Map(found.map((one) => [pathKey(one.path), one])).values()];
+  return [...new Map(found.map((one) => [formatPathKey(one.path), one])).values()];
 }
 
 /** A finding, and whether it refuses a plan whether the rule is on or not: somebody asked, and the answer is no. */
@@ -35,9 +41,9 @@ export interface Unproven extends GuardFinding {
 }
 
 /** The models, keys and mcp servers that a plan changes and nobody has seen to work. Without `proofs` nothing was tried. */
-export function unprovenIn(plan: Plan, proofs: readonly Proof[] | undefined): Unproven[] {
+export function listUnproven(plan: Plan, proofs: readonly Proof[] | undefined): Unproven[] {
   if (proofs === undefined)
-    return provableIn(plan)
+    return listProvable(plan)
       .filter(({ kind }) => kind !== 'agent')
       .map(({ path }) => ({
         message: `Whether ${formatPath(path)} works has not been checked.`,
@@ -60,14 +66,14 @@ const KINDS: Readonly<Record<string, ProofKind>> = {
 
 function ofChange({ resource }: PartPlan, { path }: Change): Provable[] {
   const [block = '', name = ''] = path;
-  if (resource.name === SETTINGS.name) return ofSettings(path);
+  if (resource.name === SETTINGS.name) return listSettingsProvable(path);
   if (resource.block === ACTIVE_FORM.block && name === 'llm_profile')
     return [{ kind: 'model', path: [block, name] }];
   const kind = KINDS[resource.block];
   return kind === undefined ? [] : [{ kind, path: [block, name] }];
 }
 
-function ofSettings(path: Path): Provable[] {
+function listSettingsProvable(path: Path): Provable[] {
   const place = normalPath(path);
   const inside = place.length - NATIVE_SERVERS.length - 1;
   if (isWithin(place, NATIVE_SERVERS))

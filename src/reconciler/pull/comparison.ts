@@ -1,13 +1,13 @@
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { bareUrl } from '../model/address.ts';
-import { entriesOf, identityOf, MCP_LISTS } from '../model/mcp.ts';
+import { listRecordEntries, createEntryIdentity, MCP_LISTS } from '../model/mcp.ts';
 import { Identity, Secret, UnseenSecret } from '../model/secret.ts';
 import { type Path, pathNamed } from '../model/path.ts';
 import type { Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
-import { isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
+import { type DesiredState, type ObservedState, findDeclaredServers } from '../model/state.ts';
+import { isList, isRecord, createRecord, collectSecrets, type Value } from '../model/value.ts';
 import type { NewReference } from './place-edits.ts';
 
 /** What a file declares, as far as it can be compared with what the service has. */
@@ -26,12 +26,12 @@ export interface ComparableState {
 export function comparableState(target: Target, source: ReferenceSource): ComparableState {
   const desired = resolveSettings(target, source);
   const unset = new Set(
-    declaredValues(desired)
-      .flatMap((value) => secretsIn(value))
+    listDeclaredValues(desired)
+      .flatMap((value) => collectSecrets(value))
       .flatMap((secret) => (secret instanceof UnseenSecret ? (secret.ref ?? []) : [])),
   );
   const isUnset = (ref: string): boolean => unset.has(ref);
-  const { block, value: config } = serversIn(desired) ?? {};
+  const { block, value: config } = findDeclaredServers(desired) ?? {};
   if (block !== undefined || !hidesIdentity(config)) return { desired, unknown: [], isUnset };
   const fields = desired.fields.filter(({ field }) => field.name !== 'mcp_config');
   const unknown = desired.missing.filter(({ path }) => path[0] === 'mcp_config');
@@ -41,7 +41,7 @@ export function comparableState(target: Target, source: ReferenceSource): Compar
 function hidesIdentity(config: Value | undefined): boolean {
   if (!isRecord(config)) return false;
   return MCP_LISTS.some((list) =>
-    entriesOf(config[list]).some((entry) => identityOf(list, entry).key === null),
+    listRecordEntries(config[list]).some((entry) => createEntryIdentity(list, entry).key === null),
   );
 }
 
@@ -76,7 +76,7 @@ export function sourceWithout(
 }
 
 /** The observation with dummy values in place of the secrets behind new references. */
-export function observedWithDummies(
+export function fillDummySecrets(
   observed: ObservedState,
   references: readonly NewReference[],
 ): ObservedState {
@@ -85,13 +85,16 @@ export function observedWithDummies(
     const text = written
       .replaceAll(`\${env:${name}}`, () => dummyFor(name))
       .replaceAll('$${', () => '${');
-    add(root, at, new Secret(text, null, new Identity(bareUrl(text))));
+    addDummy(root, at, new Secret(text, null, new Identity(bareUrl(text))));
   }
   const values = Object.entries(observed.values).map(
     ([name, value]) =>
-      [name, withDummies(value, dummiesAt(root, pathNamed(name)), name === 'mcp_config')] as const,
+      [
+        name,
+        withDummies(value, findDummies(root, pathNamed(name)), name === 'mcp_config'),
+      ] as const,
   );
-  return { ...observed, values: recordOf(values) };
+  return { ...observed, values: createRecord(values) };
 }
 
 /** Dummy values by their paths, so that a record is gone through once. */
@@ -100,7 +103,7 @@ interface Dummies {
   readonly below: Map<string, Dummies>;
 }
 
-function add(root: Dummies, path: readonly string[], secret: Secret): void {
+function addDummy(root: Dummies, path: readonly string[], secret: Secret): void {
   let node = root;
   for (const key of path) {
     const next = node.below.get(key) ?? { secret: null, below: new Map<string, Dummies>() };
@@ -111,7 +114,7 @@ function add(root: Dummies, path: readonly string[], secret: Secret): void {
 }
 
 /** The dummies under a path: a native value may be written with a map above it, or with others below it. */
-function dummiesAt(root: Dummies, path: Path): Dummies | undefined {
+function findDummies(root: Dummies, path: Path): Dummies | undefined {
   let node: Dummies | undefined = root;
   for (const key of path) node = node?.below.get(key);
   return node;
@@ -127,7 +130,7 @@ function withDummies(value: Value, dummies: Dummies | undefined, counted: boolea
     return entries.map((item, index) => withDummies(item, below.get(String(index)), counted));
   }
   if (!isRecord(value)) return value;
-  return recordOf(
+  return createRecord(
     Object.entries(value).map(([name, member]) => [
       name,
       withDummies(member, below.get(name), counted),
@@ -136,7 +139,7 @@ function withDummies(value: Value, dummies: Dummies | undefined, counted: boolea
 }
 
 /** Every value that a file declares, of fields and of items. */
-export function declaredValues({ fields, items }: DesiredState): readonly Value[] {
+export function listDeclaredValues({ fields, items }: DesiredState): readonly Value[] {
   const named = [...items.values()].flatMap((declared) =>
     declared.flatMap(({ values = [] }) => values),
   );

@@ -1,16 +1,16 @@
-import { BLOCKS, spelledIn } from '../desired/blocks.ts';
-import { member, type Node, nodeAt, plainValue } from '../desired/node.ts';
+import { BLOCKS, createPathSpeller } from '../desired/blocks.ts';
+import { member, type Node, findNode, plainValue } from '../desired/node.ts';
 import { parseFile } from '../desired/parse.ts';
 import { type LoadedFile, type ReadOptions, readTargets, type Target } from '../desired/target.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { formatPath, type Path, pathKey, samePath } from '../model/path.ts';
+import { formatPath, type Path, formatPathKey, samePath } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { sameValue } from '../model/value.ts';
 import { editText } from '../yaml-edit/edit-text.ts';
 import {
   comparableState,
-  observedWithDummies,
+  fillDummySecrets,
   sourceWithDummies,
   sourceWithout,
 } from './comparison.ts';
@@ -18,13 +18,13 @@ import {
   type Layer,
   type LayeredTarget,
   placeEdits,
-  namedEdits,
+  nameEditVariables,
   type NewReference,
 } from './place-edits.ts';
-import { variablesIn } from './placeholder.ts';
+import { listTextVariables } from './placeholder.ts';
 import {
-  planOf,
-  pulledTarget,
+  planPulledSettings,
+  pullTarget,
   type ObservedService,
   type PullOptions,
   type TargetPull,
@@ -73,7 +73,7 @@ export function pullEdits(
     ]),
   );
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const edits = attempted(files, read, observed, source, attempts);
+    const edits = attemptPull(files, read, observed, source, attempts);
     const unlike =
       'refused' in edits
         ? edits.refused
@@ -93,7 +93,7 @@ export function pullEdits(
   throw notEditable();
 }
 
-function attempted(
+function attemptPull(
   files: readonly LoadedFile[],
   read: ReadOptions,
   observed: readonly ObservedTarget[],
@@ -103,20 +103,20 @@ function attempted(
   const pulls = new Map<string, TargetPull>();
   for (const { target, options, ...service } of observed) {
     const { excluded, later } = attempts.get(target.name) ?? { excluded: new Map(), later: [] };
-    pulls.set(target.name, pulledTarget(target, service, { ...options, excluded, later }, source));
+    pulls.set(target.name, pullTarget(target, service, { ...options, excluded, later }, source));
   }
   const layered = files.flatMap((file) => {
-    const layers = layersOf(file);
+    const layers = mapTargetLayers(file);
     return readTargets(file, read).targets.map(({ name }): LayeredTarget => ({
       name,
       layers: layers(name),
       edits: pulls.get(name)?.edits ?? null,
     }));
   });
-  const before = textsOf(files);
+  const before = mapFileTexts(files);
   const ownLayer = observed.some(({ options }) => options.ownLayer);
-  const taken = variablesIn([...before.values()].join('\n'));
-  const { edits, references } = namedEdits(placeEdits(layered, ownLayer), taken, ownLayer);
+  const taken = listTextVariables([...before.values()].join('\n'));
+  const { edits, references } = nameEditVariables(placeEdits(layered, ownLayer), taken, ownLayer);
   const texts = new Map<string, string>();
   for (const [file, values] of edits) {
     const text = before.get(file) ?? '';
@@ -124,19 +124,19 @@ function attempted(
     if (edited === null) throw notEditable();
     if (edited !== text) texts.set(file, edited);
   }
-  const errors = errorsIn(withTexts(files, texts), read);
+  const errors = listReadErrors(withTexts(files, texts), read);
   if (errors.length > 0) return { refused: itemsRefused(errors, pulls) };
-  return { texts, pulls, references, edited: editedTargets(files, read, texts, pulls) };
+  return { texts, pulls, references, edited: readEditedTargets(files, read, texts, pulls) };
 }
 
-function errorsIn(files: readonly LoadedFile[], read: ReadOptions): readonly Diagnostic[] {
+function listReadErrors(files: readonly LoadedFile[], read: ReadOptions): readonly Diagnostic[] {
   return files
     .flatMap((file) => readTargets(file, read).diagnostics)
     .filter(({ severity }) => severity === 'error');
 }
 
 /** The targets of the edited files. Throws if anything but the settings of the pulled targets has changed. */
-function editedTargets(
+function readEditedTargets(
   files: readonly LoadedFile[],
   read: ReadOptions,
   texts: ReadonlyMap<string, string>,
@@ -163,18 +163,18 @@ function stillDiffering(
   if (now === undefined || pull === undefined) throw notEditable();
   const own = references.get(target.name) ?? [];
   const { desired } = comparableState(now, sourceWithDummies(source, own));
-  const { changes: ofSettings } = planOf(desired, observedWithDummies(observed, own));
+  const { changes: ofSettings } = planPulledSettings(desired, fillDummySecrets(observed, own));
   const named = comparableState(now, sourceWithout(source, own)).desired;
   const ofItems = collections.read.flatMap(({ plan }) => plan(named).changes);
   const changes = [...ofSettings, ...ofItems];
   const isKnown = ({ path }: Change): boolean =>
     pull.made.some(([, one]) => samePath(one.path, path));
   const reported = [...pull.left, ...pull.unknown].map(({ path }) => path);
-  const whole = new Set(reported.map(pathKey));
-  const above = new Set(reported.flatMap(prefixes).map(pathKey));
+  const whole = new Set(reported.map(formatPathKey));
+  const above = new Set(reported.flatMap(prefixes).map(formatPathKey));
   return changes
-    .filter(({ path }) => !above.has(pathKey(path)))
-    .filter(({ path }) => prefixes(path).every((prefix) => !whole.has(pathKey(prefix))))
+    .filter(({ path }) => !above.has(formatPathKey(path)))
+    .filter(({ path }) => prefixes(path).every((prefix) => !whole.has(formatPathKey(prefix))))
     .map((change) => ({
       name: target.name,
       path: change.path,
@@ -199,7 +199,7 @@ export function declaresTheSame(before: Target, now: Target, pulled: boolean): b
 }
 
 /** The text of every file that a pull may edit, by its path: the settings files, and the bases that they extend. */
-export function textsOf(files: readonly LoadedFile[]): Map<string, string> {
+export function mapFileTexts(files: readonly LoadedFile[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { path, text, base } of files) {
     texts.set(path, text);
@@ -220,15 +220,15 @@ function withTexts(files: readonly LoadedFile[], texts: ReadonlyMap<string, stri
 }
 
 /** The layers of each of a file's targets, its own first. */
-function layersOf({ path, text, base, lock }: LoadedFile): (target: string) => Layer[] {
+function mapTargetLayers({ path, text, base, lock }: LoadedFile): (target: string) => Layer[] {
   const root = parseFile(path, text, lock).root ?? undefined;
   const below =
     base === null ? undefined : (parseFile(base.path, base.text, lock).root ?? undefined);
-  const [ofFile, ofBase] = [spelledIn(root), spelledIn(below)];
+  const [ofFile, ofBase] = [createPathSpeller(root), createPathSpeller(below)];
   const layer = (file: string, node: Node | undefined, prefix: readonly string[]): Layer => ({
     file,
     prefix,
-    node: node === undefined ? undefined : nodeAt(node, prefix),
+    node: node === undefined ? undefined : findNode(node, prefix),
     spelled: node === root ? ofFile : ofBase,
   });
   const hasEnvironments = member(root, 'environments') !== undefined;

@@ -2,7 +2,7 @@ import { member, type Node, plainValue } from '../desired/node.ts';
 import { settingsNodes } from '../desired/schema-lookup.ts';
 import {
   identityMember,
-  identityOf,
+  createEntryIdentity,
   MCP_DEFAULTS,
   NAMED_DEFAULTS,
   type McpList,
@@ -14,32 +14,32 @@ import {
   isList,
   isRecord,
   type Json,
-  masked,
+  maskSecrets,
   sameValue,
-  secretsIn,
+  collectSecrets,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
 import { withoutServed } from '../model/mcp-map.ts';
-import { memberOf } from '../plan/mcp-entry.ts';
+import { readMemberOrDefault } from '../plan/mcp-entry.ts';
 import { isObject, type JsonObject } from '../yaml-edit/source.ts';
 import {
-  markerOf,
+  createVariableMarker,
   markerReference,
   type Placeholder,
   variableName,
-  withNames,
+  replaceMarkers,
 } from './placeholder.ts';
 import {
   newArguments,
   newVariables,
   type ObservedEntry,
-  pulledArguments,
-  pulledTexts,
+  pullArguments,
+  pullProgramTexts,
   type WrittenValue,
 } from './program.ts';
-import { asWritten, isExpressible, isHidden, REASONS } from './writable.ts';
-import { writtenDeep } from './written-deep.ts';
+import { toWritableScalar, isExpressible, hasHiddenSecret, REASONS } from './writable.ts';
+import { writeDeepValue } from './written-deep.ts';
 
 /** A declared mcp entry that differs from the service's, as the file will write it. */
 export interface EntryPull extends WrittenValue {
@@ -48,7 +48,7 @@ export interface EntryPull extends WrittenValue {
 
 /** Whether a settings file can hold this entry of a list, whatever names its variables get. */
 export function isExpressibleEntry(list: McpList, value: Json): boolean {
-  return isExpressible({ mcp_config: { [list]: [withNames(value, () => 'X')] } });
+  return isExpressible({ mcp_config: { [list]: [replaceMarkers(value, () => 'X')] } });
 }
 
 /** An entry that the file does not declare: secrets as references, defaults left out. Null if a file cannot hold it. */
@@ -94,10 +94,10 @@ function inWrittenOrder(list: McpList, names: readonly string[]): string[] {
 }
 
 function isMember({ list, members }: ObservedEntry, name: string): boolean {
-  return members === null ? memberNodes(list, name).length > 0 : members.includes(name);
+  return members === null ? listMemberNodes(list, name).length > 0 : members.includes(name);
 }
 
-function memberNodes(list: McpList, name: string): ReturnType<typeof settingsNodes> {
+function listMemberNodes(list: McpList, name: string): ReturnType<typeof settingsNodes> {
   return settingsNodes(['mcp_config', list, '0', name]);
 }
 
@@ -115,16 +115,19 @@ function newMember(observed: ObservedEntry, name: string, value: Value): Written
     return { value: placeholder.written, placeholders: [placeholder] };
   }
   const own = name === 'auth' ? withoutServed(value) : value;
-  if (!OF_LISTS.has(name)) return writtenDeep(own, memberPlace(observed, name));
-  const written = isHidden(value, observed.hidden) ? null : asWritten(value);
+  if (!OF_LISTS.has(name)) return writeDeepValue(own, createEntryMemberPlace(observed, name));
+  const written = hasHiddenSecret(value, observed.hidden) ? null : toWritableScalar(value);
   return written === null ? null : { value: written.written, placeholders: [] };
 }
 
 /** Members that the lists of the specification have, whose values are references only if the service hides them. */
 const OF_LISTS: ReadonlySet<string> = new Set(['name', 'url', 'command', 'api_key', 'timeout']);
 
-function memberPlace({ list, index, segment, entry, hidden }: ObservedEntry, name: string) {
-  const [host, address] = ownersOf(list, segment, entry);
+function createEntryMemberPlace(
+  { list, index, segment, entry, hidden }: ObservedEntry,
+  name: string,
+) {
+  const [host, address] = nameEntryOwners(list, segment, entry);
   return {
     schema: ['mcp_config', list, '0', name],
     path: ['mcp_config', list, segment, name],
@@ -138,7 +141,7 @@ function memberPlace({ list, index, segment, entry, hidden }: ObservedEntry, nam
   };
 }
 
-function defaultsOf({ members }: ObservedEntry) {
+function selectEntryDefaults({ members }: ObservedEntry) {
   return members === null ? NAMED_DEFAULTS : MCP_DEFAULTS;
 }
 
@@ -152,7 +155,7 @@ function isDefault({ list, members }: ObservedEntry, name: string, value: Value)
   // A service whose entries have no further members fills in the defaults of the specification.
   const otherwise =
     members === null && !OF_LISTS.has(name)
-      ? memberNodes(list, name).find((node) => node.default !== undefined)?.default
+      ? listMemberNodes(list, name).find((node) => node.default !== undefined)?.default
       : members === null
         ? null
         : MCP_DEFAULTS[list][name];
@@ -160,7 +163,7 @@ function isDefault({ list, members }: ObservedEntry, name: string, value: Value)
 }
 
 /** A declared entry with the members that differ pulled. References and secrets stay, and are reported as left alone. */
-export function pulledEntry(
+export function pullEntry(
   observed: ObservedEntry,
   node: Node,
   declared: ValueRecord,
@@ -168,21 +171,21 @@ export function pulledEntry(
   overReferences: boolean,
 ): EntryPull {
   const { list, segment, entry } = observed;
-  const written = masked(plainValue(node));
+  const written = maskSecrets(plainValue(node));
   const members = new Map(Object.entries(isObject(written) ? written : { url: written }));
   const placeholders: Placeholder[] = [];
   const left: LeftAlone[] = [];
   const path = ['mcp_config', list, segment];
   for (const name of differing) {
-    const found = memberOf(list, name, entry, defaultsOf(observed));
+    const found = readMemberOrDefault(list, name, entry, selectEntryDefaults(observed));
     const leave = (reason: string, ref: string | null = null, inner: readonly string[] = []) =>
       left.push({ path: [...path, name, ...inner], reason, ref });
     if (name === 'args' || name === 'env' || name === 'headers') {
       const given = [member(node, name), declared[name] ?? null, overReferences] as const;
       const pulled =
         name === 'args'
-          ? pulledArguments(observed, ...given)
-          : pulledTexts(observed, name, ...given);
+          ? pullArguments(observed, ...given)
+          : pullProgramTexts(observed, name, ...given);
       if (pulled === null) leave(REASONS.inexpressible);
       if (pulled !== null && pulled.value !== null) members.set(name, pulled.value);
       placeholders.push(...(pulled?.placeholders ?? []));
@@ -199,10 +202,10 @@ export function pulledEntry(
       placeholders.push(...(placeholder === null ? [] : [placeholder]));
     } else {
       const isIdentity = name === identityMember(list) && name === 'name';
-      const known = isIdentity || isHidden(found, observed.hidden);
+      const known = isIdentity || hasHiddenSecret(found, observed.hidden);
       const written = known || name === 'api_key' ? null : newMember(observed, name, found);
       const open = written !== null && (written.placeholders.length === 0 || overReferences);
-      const refs = secretsIn(own).flatMap((secret) => secret.ref ?? []);
+      const refs = collectSecrets(own).flatMap((secret) => secret.ref ?? []);
       if (refs.length > 0 && !overReferences) leave(REASONS.reference, refs.join(', '));
       else if (open) {
         members.set(name, written.value);
@@ -231,8 +234,8 @@ function memberPlaceholder(
   name: 'api_key' | 'url',
   secret: Value,
 ): Placeholder {
-  const [host, address] = ownersOf(list, segment, entry);
-  const marker = markerOf(list, segment, name);
+  const [host, address] = nameEntryOwners(list, segment, entry);
+  const marker = createVariableMarker(list, segment, name);
   return {
     marker,
     path: ['mcp_config', list, segment, name],
@@ -247,9 +250,13 @@ function memberPlaceholder(
  * What the variables of an entry are named after: the name of the server, and, if others have it, its address too; of a server without
  * a name the host, and all of its address.
  */
-function ownersOf(list: McpList, segment: string, entry: ValueRecord): readonly [string, string] {
+function nameEntryOwners(
+  list: McpList,
+  segment: string,
+  entry: ValueRecord,
+): readonly [string, string] {
   const own = entry['name'];
-  const { shown } = identityOf(list, entry);
+  const { shown } = createEntryIdentity(list, entry);
   const address = shown.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
   if (typeof own === 'string' && own !== '' && list !== 'stdio_servers')
     return [own, `${own}_${address}`];

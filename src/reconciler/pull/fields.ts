@@ -1,6 +1,6 @@
-import { declaredPlace } from '../desired/native.ts';
-import { member, nodeAt } from '../desired/node.ts';
-import { holdsReference } from '../desired/references.ts';
+import { findDeclaredField } from '../desired/native.ts';
+import { member, findNode } from '../desired/node.ts';
+import { hasValidReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
 import {
   type Field,
@@ -9,29 +9,35 @@ import {
   NATIVE_PARTS,
   NATIVE_SERVERS,
 } from '../model/field.ts';
-import { entriesOf, isMcpList, MCP_LISTS, type McpList, unreadableItems } from '../model/mcp.ts';
+import {
+  listRecordEntries,
+  isMcpList,
+  MCP_LISTS,
+  type McpList,
+  unreadableItems,
+} from '../model/mcp.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { PulledAction } from '../model/documents.gen.ts';
 import { Secret } from '../model/secret.ts';
-import { type DesiredState, type ObservedState, serversIn } from '../model/state.ts';
+import { type DesiredState, type ObservedState, findDeclaredServers } from '../model/state.ts';
 import { isRecord, type Value } from '../model/value.ts';
 import {
   NOTHING_PULLED,
   type Pulled,
-  pulledList,
-  pulledMcp,
+  pullMcpList,
+  pullMcpConfig,
   type PullRules,
   type Adopted,
 } from './mcp.ts';
-import { adoptedNative, pulledNative } from './native.ts';
+import { adoptNativeValue, pullNativeValue } from './native.ts';
 import type { PullEdit } from './place-edits.ts';
-import { pulledServers } from './servers.ts';
+import { pullServers } from './servers.ts';
 import { fieldPlaceholder } from './placeholder.ts';
-import { asWritten, isExpressible, isHidden, REASONS } from './writable.ts';
+import { toWritableScalar, isExpressible, hasHiddenSecret, REASONS } from './writable.ts';
 
 /** What the file gets so that the plan becomes empty, and what it does not. */
-export function pulledFields(
+export function pullFields(
   target: Target,
   desired: DesiredState,
   observed: ObservedState,
@@ -45,22 +51,22 @@ export function pulledFields(
     .filter(({ path }) => path[0] !== 'mcp_config')
     .map((change) =>
       isNativePath(change.path)
-        ? pulledNative(change, target, observed, rules)
-        : pulledField(change, target, observed, rules),
+        ? pullNativeValue(change, target, observed, rules)
+        : pullField(change, target, observed, rules),
     );
-  const mcp = serversIn(desired);
+  const mcp = findDeclaredServers(desired);
   const node = member(target.settings, 'mcp_config');
   const byName =
-    target.settings === undefined ? undefined : nodeAt(target.settings, NATIVE_SERVERS);
+    target.settings === undefined ? undefined : findNode(target.settings, NATIVE_SERVERS);
   const config = observed.values['mcp_config'] ?? null;
   if (byName !== undefined) {
     const place = ['settings', ...NATIVE_SERVERS];
     parts.push(
-      pulledServers({ place, node: byName, declared: mcp ?? { value: null } }, config, rules),
+      pullServers({ place, node: byName, declared: mcp ?? { value: null } }, config, rules),
     );
   }
   if (mcp !== undefined && node !== undefined)
-    parts.push(pulledMcp(node, mcp.value, config, rules));
+    parts.push(pullMcpConfig(node, mcp.value, config, rules));
   return {
     edits: parts.flatMap(({ edits }) => edits),
     made: parts.flatMap(({ made }) => made),
@@ -68,7 +74,7 @@ export function pulledFields(
   };
 }
 
-function pulledField(
+function pullField(
   change: Change,
   target: Target,
   observed: ObservedState,
@@ -82,7 +88,7 @@ function pulledField(
   });
   if (field === undefined) return leave(REASONS.unreadable);
   if (excluded.has(formatPath(change.path))) return leave(REASONS.unlike);
-  const place = declaredPlace(target.settings, field);
+  const place = findDeclaredField(target.settings, field);
   const at = place?.path ?? [name];
   const write = (edit: Omit<PullEdit, 'path'>, action: PulledAction): Pulled => ({
     edits: [{ path: ['settings', ...at], ...edit }],
@@ -101,13 +107,13 @@ function pulledField(
   }
   const node = place?.node;
   const text = node?.kind === 'scalar' && typeof node.value === 'string' ? node.value : '';
-  if (name === 'secrets_store' || (holdsReference(text) && !overReferences))
+  if (name === 'secrets_store' || (hasValidReference(text) && !overReferences))
     return leave(REASONS.reference);
-  const actual = actualOf(field, observed);
+  const actual = readServiceValue(field, observed);
   if (actual instanceof Secret)
     return overReferences ? refer(actual, 'change') : leave(REASONS.sensitive);
-  if (isHidden(actual, hidden)) return leave(REASONS.tainted);
-  const value = asWritten(actual);
+  if (hasHiddenSecret(actual, hidden)) return leave(REASONS.tainted);
+  const value = toWritableScalar(actual);
   if (value === null || !isExpressible({ [name]: value.written }))
     return leave(REASONS.inexpressible);
   const action = change.action === 'set' ? 'clear' : change.action === 'clear' ? 'set' : 'change';
@@ -115,14 +121,14 @@ function pulledField(
 }
 
 /** What the service has, or the default if it leaves the field out. Null if empty text means the same. */
-function actualOf({ name }: Field, { dialect, values }: ObservedState): Value {
+function readServiceValue({ name }: Field, { dialect, values }: ObservedState): Value {
   const field = dialect.fields.get(name);
   const actual = values[name] ?? field?.absent ?? null;
   return actual === '' && field?.onNull === 'keeps' && field.clearWith === '' ? null : actual;
 }
 
 /** Adopts a field, or one mcp list: secrets as references, empty mcp lists left out. */
-export function adopted(path: Path, observed: ObservedState, rules: PullRules): Adopted {
+export function adoptField(path: Path, observed: ObservedState, rules: PullRules): Adopted {
   const [name = '', list] = path;
   const value = observed.values[name] ?? null;
   const leave = (reason: string): Adopted => ({ edits: [], left: [{ path, reason, ref: null }] });
@@ -130,21 +136,21 @@ export function adopted(path: Path, observed: ObservedState, rules: PullRules): 
     edits: [{ path: ['settings', name], ...edit }],
     left: [],
   });
-  if (NATIVE_PARTS.has(name)) return adoptedNative(path, observed, rules);
+  if (NATIVE_PARTS.has(name)) return adoptNativeValue(path, observed, rules);
   const field = fieldNamed(name);
   if (field === undefined) return leave(REASONS.unknown);
   if (rules.excluded.has(formatPath(path))) return leave(REASONS.unlike);
   if (name === 'secrets_store') return leave(REASONS.unreadable);
   if (name === 'mcp_config') {
-    if (list === undefined) return adoptedLists(value, MCP_LISTS, rules);
-    return isMcpList(list) ? adoptedLists(value, [list], rules) : leave(REASONS.inexpressible);
+    if (list === undefined) return adoptMcpLists(value, MCP_LISTS, rules);
+    return isMcpList(list) ? adoptMcpLists(value, [list], rules) : leave(REASONS.inexpressible);
   }
-  if (field.secret || value instanceof Secret || isHidden(value, rules.hidden)) {
+  if (field.secret || value instanceof Secret || hasHiddenSecret(value, rules.hidden)) {
     if (field.type !== 'string') return leave(REASONS.tainted);
     const placeholder = fieldPlaceholder(name, value);
     return write({ value: placeholder.written, placeholders: [placeholder] });
   }
-  const written = asWritten(value);
+  const written = toWritableScalar(value);
   if (written === null || !isExpressible({ [name]: written.written }))
     return leave(REASONS.inexpressible);
   return write({ value: written.written, placeholders: [] });
@@ -154,11 +160,11 @@ export function adopted(path: Path, observed: ObservedState, rules: PullRules): 
  * A declared list is exhaustive: one that cannot be adopted whole is not adopted. All three together are, so that a file that declares one
  * declares the empty ones too, and a plan shows what is added to them.
  */
-function adoptedLists(config: Value, lists: readonly McpList[], rules: PullRules): Adopted {
+function adoptMcpLists(config: Value, lists: readonly McpList[], rules: PullRules): Adopted {
   const pulls = lists.map((list) => {
-    const entries = isRecord(config) ? entriesOf(config[list]) : [];
+    const entries = isRecord(config) ? listRecordEntries(config[list]) : [];
     const isReadable = unreadableItems(config, list).length === 0;
-    const { value, placeholders, left } = pulledList(list, [], [], entries, rules);
+    const { value, placeholders, left } = pullMcpList(list, [], [], entries, rules);
     const isWhole = isReadable && value.length === entries.length;
     const path = ['mcp_config', list];
     const unread = isReadable ? [] : [{ path, reason: REASONS.inexpressible, ref: null }];

@@ -1,15 +1,15 @@
 import { resolveSettings } from '../desired/resolve.ts';
 import { ACTIVE_FORM } from '../model/collection-forms.ts';
 import type { LeftAlone } from '../model/documents.gen.ts';
-import { pathKey, type Path } from '../model/path.ts';
+import { formatPathKey, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { isSecretText } from '../model/secret-words.ts';
 import type { Secret } from '../model/secret.ts';
 import type { JsonObject } from '../yaml-edit/source.ts';
-import { namedEdits, type NewReference, type PlacedEdit } from './place-edits.ts';
+import { nameEditVariables, type NewReference, type PlacedEdit } from './place-edits.ts';
 import { isRotating, type ReadCollection } from './listed.ts';
-import { declaredAlone, REASONS } from './writable.ts';
-import { writtenItem } from './written-item.ts';
+import { parseBlocksAlone, REASONS } from './writable.ts';
+import { writeListedItem } from './written-item.ts';
 
 /** What a first settings file declares of what a service keeps by name. */
 export interface FirstCollections {
@@ -40,7 +40,7 @@ export function firstCollections(
   const gone = new Set<string>();
   const leave = (path: Path, reason: string): void => {
     const [block = '', name = '', ...inner] = path;
-    if (inner.length === 0) gone.add(pathKey([block, name]));
+    if (inner.length === 0) gone.add(formatPathKey([block, name]));
     left.push({ path: isSecretText(name) ? [block] : path, reason, ref: null });
   };
   const placed = read.flatMap(({ form, listing }) =>
@@ -53,14 +53,14 @@ export function firstCollections(
         leave([...path, name], REASONS.inexpressible);
       };
       const isNamed = !isSecretText(item.name);
-      const written = isNamed ? writtenItem(form, listing, item, hidden, leaveMember) : null;
+      const written = isNamed ? writeListedItem(form, listing, item, hidden, leaveMember) : null;
       if (written === null) leave(path, REASONS.sensitive);
       if (written === null) return [];
       const layer = { file: form.block, prefix: [], node: undefined };
       return [{ layer, edit: { path, ...written }, targets: [TARGET] }];
     }),
   );
-  const { edits, references } = namedEdits(placed, taken, false);
+  const { edits, references } = nameEditVariables(placed, taken, false);
   const own = references.get(TARGET) ?? [];
   const names = new Set(own.map(({ name }) => name));
   const unset: ReferenceSource = {
@@ -71,12 +71,14 @@ export function firstCollections(
     const blocks = new Map(
       read.flatMap(({ form: { block } }): [string, JsonObject][] => {
         const items = (edits.get(block) ?? []).flatMap(({ path: [, name = ''], value }) =>
-          value === undefined || gone.has(pathKey([block, name])) ? [] : [[name, value] as const],
+          value === undefined || gone.has(formatPathKey([block, name]))
+            ? []
+            : [[name, value] as const],
         );
         return items.length === 0 ? [] : [[block, Object.fromEntries(items)]];
       }),
     );
-    const problems = problemsOf(blocks, read, unset);
+    const problems = listItemProblems(blocks, read, unset);
     for (const { path, reason } of problems) leave(path, reason);
     if (problems.length > 0) continue;
     const isDeclared = ([block = '', name = '']: Path): boolean =>
@@ -97,7 +99,7 @@ interface Problem {
 }
 
 /** The items that a file cannot hold so, and those that a plan of it would change. */
-function problemsOf(
+function listItemProblems(
   blocks: ReadonlyMap<string, JsonObject>,
   read: readonly ReadCollection[],
   source: ReferenceSource,
@@ -108,13 +110,13 @@ function problemsOf(
     const isKnown = problems.some(({ path }) => path[0] === block && path[1] === name);
     if (isDeclared && !isKnown) problems.push({ path: [block, name], reason });
   };
-  for (const kind of unnamedActive(blocks)) add(ACTIVE_FORM.block, kind, NOT_DECLARED);
+  for (const kind of listUndeclaredActive(blocks)) add(ACTIVE_FORM.block, kind, NOT_DECLARED);
   for (const [block, items] of blocks)
     for (const [name, value] of Object.entries(items))
-      if (declaredAlone({ [block]: { [name]: value } }).errors.length > 0)
+      if (parseBlocksAlone({ [block]: { [name]: value } }).errors.length > 0)
         add(block, name, REASONS.inexpressible);
   if (problems.length > 0) return problems;
-  const { errors, target } = declaredAlone(Object.fromEntries(blocks));
+  const { errors, target } = parseBlocksAlone(Object.fromEntries(blocks));
   const [block = '', name = ''] = errors.at(-1)?.path ?? [];
   add(block, name, REASONS.clashing);
   if (target === undefined || errors.length > 0) return problems;
@@ -130,7 +132,7 @@ function problemsOf(
 const NOT_DECLARED = 'the profile that is active is not declared';
 
 /** What is active although the file does not declare it. */
-function unnamedActive(blocks: ReadonlyMap<string, JsonObject>): string[] {
+function listUndeclaredActive(blocks: ReadonlyMap<string, JsonObject>): string[] {
   return Object.entries(blocks.get(ACTIVE_FORM.block) ?? {}).flatMap(([kind, name]) =>
     typeof name === 'string' && Object.hasOwn(blocks.get(`${kind}s`) ?? {}, name) ? [] : [kind],
   );

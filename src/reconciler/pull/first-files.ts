@@ -1,9 +1,9 @@
 import { member } from '../desired/node.ts';
 import type { Target } from '../desired/target.ts';
-import { isRecord, type Json, masked } from '../model/value.ts';
+import { isRecord, type Json, maskSecrets } from '../model/value.ts';
 import { variableName } from './placeholder.ts';
 import { type Edit, editText } from '../yaml-edit/edit-text.ts';
-import { firstSentence, namedKeys, settingsNodes } from '../desired/schema-lookup.ts';
+import { firstSentence, listNamedKeys, settingsNodes } from '../desired/schema-lookup.ts';
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import { fields, isNativePath, NATIVE_PARTS } from '../model/field.ts';
 import { isPart } from '../model/native-schema.ts';
@@ -167,7 +167,7 @@ function settingsLines(
   const others = rest.map(([name, value]) => `  # ${name}: ${value}`);
   return [
     'settings:',
-    ...declared.flatMap((name) => explained(['settings', name], settings[name] ?? null, 2)),
+    ...declared.flatMap((name) => formatExplanation(['settings', name], settings[name] ?? null, 2)),
     ...(rest.length === 0
       ? []
       : ['', '  # Not managed: remove a # to manage the field.', ...others]),
@@ -177,7 +177,9 @@ function settingsLines(
 /** Where the service is: at the top of the file, or in its only environment. */
 function serverLines(server: JsonObject, environment: string | undefined): readonly string[] {
   const members = (column: number) =>
-    Object.entries(server).flatMap(([key, value]) => explained(['server', key], value, column));
+    Object.entries(server).flatMap(([key, value]) =>
+      formatExplanation(['server', key], value, column),
+    );
   if (environment === undefined) return ['server:', ...members(2)];
   const [name = ''] = memberLines(environment, null, 2, LAYOUT);
   return ['environments:', name.replace(/ null$/, ''), '    server:', ...members(6)];
@@ -197,7 +199,7 @@ function collectionLines({
         const column = items === undefined ? '' : '  ';
         return `${column}# Left out: ${oneLine(formatPath(path))}: ${reason}.`;
       });
-    return ['', ...(items === undefined ? [] : explained([block], items, 0)), ...notes];
+    return ['', ...(items === undefined ? [] : formatExplanation([block], items, 0)), ...notes];
   });
 }
 
@@ -205,7 +207,7 @@ function collectionLines({
 function declarable({ name, absent, onNull, clearWith }: DialectField): Json {
   if (isRecord(absent)) return null;
   const isAllowed = absent !== null || onNull === 'clears' || clearWith !== null;
-  const value = isAllowed ? masked(absent) : (EXAMPLES[name] ?? null);
+  const value = isAllowed ? maskSecrets(absent) : (EXAMPLES[name] ?? null);
   return isExpressible({ [name]: value }) ? value : (EXAMPLES[name] ?? null);
 }
 
@@ -216,7 +218,7 @@ const EXAMPLES: Readonly<Record<string, Json>> = {
 };
 
 /** A member under what it is for. The members of a native part are explained one by one, in the order of the schema. */
-function explained(path: readonly string[], value: Json, column: number): string[] {
+function formatExplanation(path: readonly string[], value: Json, column: number): string[] {
   const key = path.at(-1) ?? '';
   const [block, ...below] = path;
   const isNative = block === 'settings' && isNativePath(below);
@@ -228,14 +230,14 @@ function explained(path: readonly string[], value: Json, column: number): string
     return [...comment, ...memberLines(key, value, column, LAYOUT)];
   if (!isPart(settingsNodes(below)))
     return [...comment, ...memberLines(key, value, column, LAYOUT)];
-  const known = namedKeys(below).filter((name) => Object.hasOwn(value, name));
+  const known = listNamedKeys(below).filter((name) => Object.hasOwn(value, name));
   const others = Object.keys(value).filter((name) => !known.includes(name));
   const [head = ''] = memberLines(key, null, column, LAYOUT);
   return [
     ...comment,
     head.replace(/ null$/, ''),
     ...[...known, ...others].flatMap((name) =>
-      explained([...path, name], value[name] ?? null, column + LAYOUT.step),
+      formatExplanation([...path, name], value[name] ?? null, column + LAYOUT.step),
     ),
   ];
 }

@@ -1,42 +1,42 @@
 import { isRename, type Change, type Unknown } from '../model/plan.ts';
-import { nodeAt, plainValue, type Node } from '../desired/node.ts';
+import { findNode, plainValue, type Node } from '../desired/node.ts';
 import { pointerPlace } from '../desired/profiles.ts';
 import type { BlockName } from '../desired/blocks.ts';
 import type { Target } from '../desired/target.ts';
 import { ACTIVE_FORM, GIT_PROVIDERS_FORM, SECRETS_FORM } from '../model/collection-forms.ts';
 import {
-  isSecretIn,
+  isSecretItemMember,
   itemNamed,
   waitingFor,
   type CollectionForm,
   type ListedItem,
 } from '../model/collection.ts';
 import type { LeftAlone, PulledAction } from '../model/documents.gen.ts';
-import { formatPath, isWithin, pathKey, samePath, type Path } from '../model/path.ts';
+import { formatPath, isWithin, formatPathKey, samePath, type Path } from '../model/path.ts';
 import { isSecretText } from '../model/secret-words.ts';
 import type { Secret } from '../model/secret.ts';
 import { isEmptyStore, type DesiredState, type ObservedState } from '../model/state.ts';
-import { isEmpty, masked, type Json, type Value } from '../model/value.ts';
+import { isEmpty, maskSecrets, type Json, type Value } from '../model/value.ts';
 import { isObject, type JsonObject } from '../yaml-edit/source.ts';
 import {
-  formerNamesIn,
+  collectFormerNames,
   namesFormer,
   type FormerNames,
   isRotating,
   type ReadCollection,
   type ReadCollections,
 } from './listed.ts';
-import { leaving, type Pulled } from './mcp.ts';
+import { skipPull, type Pulled } from './mcp.ts';
 import type { PullEdit } from './place-edits.ts';
 import type { WrittenValue } from './program.ts';
 import { canDeclare, REASONS, whyUnwritten } from './writable.ts';
 import {
   isByConnection,
   isLeftToDefault,
-  refersIn,
+  hasReferences,
   secretReference,
-  writtenItem,
-  writtenMember,
+  writeListedItem,
+  writeItemMember,
 } from './written-item.ts';
 
 /** What the file gets of what a service keeps by name, what it does not, and what cannot be compared. */
@@ -69,13 +69,13 @@ interface Pulling extends Compared {
 }
 
 /** Pulls every collection that was read: items that differ, that have gone, and that the file is to have besides. */
-export function pulledItems(
+export function pullItems(
   compared: Compared,
   { read, unread }: ReadCollections,
   rules: ItemRules,
 ): PulledItems {
-  const formerNames = formerNamesIn(read, compared.desired);
-  const parts = read.map((one) => pulledCollection({ ...compared, one, rules, formerNames }));
+  const formerNames = collectFormerNames(read, compared.desired);
+  const parts = read.map((one) => pullCollection({ ...compared, one, rules, formerNames }));
   return {
     edits: parts.flatMap(({ edits }) => edits),
     made: parts.flatMap(({ made }) => made),
@@ -85,7 +85,7 @@ export function pulledItems(
   };
 }
 
-function pulledCollection(pulling: Pulling): PulledItems {
+function pullCollection(pulling: Pulling): PulledItems {
   const { desired, observed, one, rules } = pulling;
   const { listing } = one;
   const { changes: planned, unknown, unmanaged } = one.plan(desired);
@@ -95,78 +95,81 @@ function pulledCollection(pulling: Pulling): PulledItems {
   // A service without anything was not emptied item by item.
   const isNew = isEmptyStore(observed) && listing.items.length === 0;
   const pulls = changes.map((change) =>
-    isNew ? leaving(change, REASONS.empty) : pulledChange(change, pulling),
+    isNew ? skipPull(change, REASONS.empty) : pullItemChange(change, pulling),
   );
-  const known = new Set(changes.map(({ path }) => pathKey(path.slice(0, 2))));
+  const known = new Set(changes.map(({ path }) => formatPathKey(path.slice(0, 2))));
   const added = unmanaged
-    .filter((path) => !known.has(pathKey(path)) && isNamed(path, rules.adopt))
-    .map((path) => adoptedItem(path, pulling));
+    .filter((path) => !known.has(formatPathKey(path)) && isAdoptionTarget(path, rules.adopt))
+    .map((path) => adoptItem(path, pulling));
   return {
     edits: [...pulls, ...added].flatMap(({ edits }) => edits),
     made: pulls.flatMap(({ made }) => made),
     left: [...pulls, ...added].flatMap(({ left }) => left),
     adopted: added
       .filter(({ edits }) => edits.length > 0)
-      .map(({ path }) => ({ path, value: wholeIn(one, path) })),
+      .map(({ path }) => ({ path, value: readWholeItem(one, path) })),
     unknown,
   };
 }
 
-function wholeIn({ form: { main }, listing: { items } }: ReadCollection, [, name]: Path): Value {
+function readWholeItem(
+  { form: { main }, listing: { items } }: ReadCollection,
+  [, name]: Path,
+): Value {
   const members = items.find((item) => item.name === name)?.members ?? null;
   return main === undefined ? members : (members?.[main] ?? null);
 }
 
-function isNamed(path: Path, adopt: ItemRules['adopt']): boolean {
+function isAdoptionTarget(path: Path, adopt: ItemRules['adopt']): boolean {
   return adopt === 'all' || adopt.some((named) => samePath(named, path) || isWithin(path, named));
 }
 
-function pulledChange(change: Change, pulling: Pulling): Pulled {
+function pullItemChange(change: Change, pulling: Pulling): Pulled {
   const { one, rules } = pulling;
   const [, name = ''] = change.path;
-  const there = itemThere(name, pulling);
-  const kept = reasonAt(change.path, rules.excluded);
-  if (kept !== undefined) return leaving(change, kept);
-  if (isRename(change)) return leaving(change, REASONS.renamed);
+  const there = findListedItem(name, pulling);
+  const kept = findExclusionReason(change.path, rules.excluded);
+  if (kept !== undefined) return skipPull(change, kept);
+  if (isRename(change)) return skipPull(change, REASONS.renamed);
   if (namesFormer(change.before, one.form.block, pulling.formerNames))
-    return leaving(change, REASONS.namesRenamed);
+    return skipPull(change, REASONS.namesRenamed);
   if (there?.outdated !== undefined && change.reason === there.outdated.reason)
-    return leaving(change, REASONS.outdated);
+    return skipPull(change, REASONS.outdated);
   if (change.action === 'remove' && there !== undefined) {
     const { edit, left } = itemEdit(there, pulling);
     return edit === null
       ? { edits: [], made: [], left }
       : { edits: [edit], made: [['add', change]], left };
   }
-  if (there !== undefined) return pulledMember(change, there, pulling);
-  if (waitingFor(name, one.listing) !== undefined) return leaving(change, REASONS.interrupted);
-  const place = placeOf(name, pulling);
+  if (there !== undefined) return pullItemMember(change, there, pulling);
+  if (waitingFor(name, one.listing) !== undefined) return skipPull(change, REASONS.interrupted);
+  const place = locateItem(name, pulling);
   const gone: PullEdit = { path: place, value: null, placeholders: [], leaves: true };
   return { edits: [gone], made: [['remove', change]], left: [] };
 }
 
 /** What the service has of a declared item, under its own name or a former one. */
-function itemThere(name: string, { one, desired }: Pulling): ListedItem | undefined {
+function findListedItem(name: string, { one, desired }: Pulling): ListedItem | undefined {
   const { form, listing } = one;
   const former = itemNamed(desired, form, name)?.former?.name;
   const called = (some: string | undefined) => listing.items.find((item) => item.name === some);
   return called(name) ?? called(former);
 }
 
-function reasonAt(path: Path, excluded: ItemRules['excluded']): string | undefined {
+function findExclusionReason(path: Path, excluded: ItemRules['excluded']): string | undefined {
   return path
     .map((_, index) => excluded.get(formatPath(path.slice(0, index + 1))))
     .find((reason) => reason !== undefined);
 }
 
-function adoptedItem(path: Path, pulling: Pulling): Pulled & { readonly path: Path } {
+function adoptItem(path: Path, pulling: Pulling): Pulled & { readonly path: Path } {
   const [, name] = path;
-  const kept = reasonAt(path, pulling.rules.excluded);
+  const kept = findExclusionReason(path, pulling.rules.excluded);
   const there = pulling.one.listing.items.find((item) => item.name === name);
   if (there === undefined || kept !== undefined)
-    return { path, ...leaving({ path, ref: null }, kept ?? REASONS.inexpressible) };
+    return { path, ...skipPull({ path, ref: null }, kept ?? REASONS.inexpressible) };
   if (namesFormer(there.members, path[0] ?? '', pulling.formerNames))
-    return { path, ...leaving({ path, ref: null }, REASONS.namesRenamed) };
+    return { path, ...skipPull({ path, ref: null }, REASONS.namesRenamed) };
   const { edit, left } = itemEdit(there, pulling);
   return { path, edits: edit === null ? [] : [edit], made: [], left };
 }
@@ -190,28 +193,28 @@ function itemEdit(
   if (isRotating(there, listing)) return leave(REASONS.rotating);
   const written = isSecretText(name)
     ? null
-    : writtenItem(form, listing, there, hidden, (one) =>
+    : writeListedItem(form, listing, there, hidden, (one) =>
         leave(REASONS.inexpressible, [...path, one]),
       );
   if (written === null) return leave(REASONS.sensitive);
   if (!canDeclare({ [form.block]: { [name]: written.value } })) return leave(REASONS.inexpressible);
-  return { edit: { path: placeOf(name, pulling), beside: true, ...written }, left };
+  return { edit: { path: locateItem(name, pulling), beside: true, ...written }, left };
 }
 
 /** Where the file declares an item, or would: what is active may be a pointer of the settings. */
-function placeOf(name: string, { target, one: { form } }: Pulling): Path {
+function locateItem(name: string, { target, one: { form } }: Pulling): Path {
   const pointer = form === ACTIVE_FORM ? pointerPlace(target, name) : null;
   return pointer === null ? [form.block, name] : ['settings', ...pointer];
 }
 
-function nodeOf(place: Path, target: Target): Node | undefined {
+function findItemNode(place: Path, target: Target): Node | undefined {
   const [block = '', ...inner] = place;
   const node = target[block as BlockName];
-  return node === undefined ? undefined : nodeAt(node, inner);
+  return node === undefined ? undefined : findNode(node, inner);
 }
 
 /** A member that differs on the service. References stay, and no secret is written. */
-function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pulled {
+function pullItemMember(change: Change, there: ListedItem, pulling: Pulling): Pulled {
   const { path, ref, action } = change;
   const {
     target,
@@ -222,10 +225,10 @@ function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pull
   const [, name = '', ...inner] = path;
   const member = inner.length === 0 && main !== undefined ? [main] : inner;
   const [first = ''] = member;
-  const place = placeOf(name, pulling);
-  const node = nodeOf(place, target);
+  const place = locateItem(name, pulling);
+  const node = findItemNode(place, target);
   const isShort = node?.kind === 'scalar';
-  const own = isShort || node === undefined ? node : nodeAt(node, member);
+  const own = isShort || node === undefined ? node : findNode(node, member);
   const at = isShort ? place : [...place, ...member];
   const write = (
     written: WrittenValue & Pick<PullEdit, 'leaves' | 'along'>,
@@ -234,19 +237,19 @@ function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pull
     const edits = [{ path: at, item: place.length, ...written }];
     return { edits, made: [[as, change]], left: [] };
   };
-  if (isSecretIn(form, member)) {
+  if (isSecretItemMember(form, member)) {
     if (isByConnection(form, there, first)) return write(leavingFile(null), 'clear');
     if (action === 'clear') return write(secretReference(form, name, member), 'set');
-    return leaving(change, ref === null ? REASONS.secret : REASONS.reference);
+    return skipPull(change, ref === null ? REASONS.secret : REASONS.reference);
   }
-  if (own !== undefined && refersIn(own)) return leaving(change, REASONS.reference);
+  if (own !== undefined && hasReferences(own)) return skipPull(change, REASONS.reference);
   const value = there.members[first] ?? null;
-  const written = writtenMember(form, name, [first, value], hidden);
+  const written = writeItemMember(form, name, [first, value], hidden);
   if (form.isWhole && isLeftToDefault(form, listing, there, first))
     return write(leavingFile(written?.value ?? null), 'clear');
   if (written === null || written.placeholders.length > 0)
-    return leaving(change, whyUnwritten(value, hidden));
-  const plain = node === undefined ? {} : masked(plainValue(node));
+    return skipPull(change, whyUnwritten(value, hidden));
+  const plain = node === undefined ? {} : maskSecrets(plainValue(node));
   // What leaves the file does not stand against what comes.
   const stays = ([key]: readonly [string, Json]): boolean =>
     !form.isWhole || !isLeftToDefault(form, listing, there, key);
@@ -257,9 +260,9 @@ function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pull
       canDeclare({ [block]: { [name]: { ...others, [first]: one } } }),
     );
   const found = [written.value, ...(isEmpty(value) ? [null] : [])].find(isFit);
-  if (found === undefined) return leaving(change, REASONS.inexpressible);
+  if (found === undefined) return skipPull(change, REASONS.inexpressible);
   const as = action === 'set' ? 'clear' : action === 'clear' ? 'set' : 'change';
-  const brought = first === 'connection' ? broughtAlong(form, there, node, place) : [];
+  const brought = first === 'connection' ? removeImpliedMembers(form, there, node, place) : [];
   const along = NEVER_IN_PART.has(block) ? { along: whole } : {};
   const pulled = write({ value: found, placeholders: [], ...along }, as);
   return { ...pulled, edits: [...pulled.edits, ...brought] };
@@ -268,7 +271,7 @@ function pulledMember(change: Change, there: ListedItem, pulling: Pulling): Pull
 /** What the file gets of an item beside one of its members, such as the kind of an agent, without which that one may not fit. */
 function plainMembers(there: ListedItem, { one: { form, listing }, rules }: Pulling): JsonObject {
   const members = Object.entries(there.members).flatMap(([key, value]): [string, Json][] => {
-    const written = writtenMember(form, there.name, [key, value], rules.hidden);
+    const written = writeItemMember(form, there.name, [key, value], rules.hidden);
     const isPlain = written !== null && written.placeholders.length === 0;
     return isPlain && !isLeftToDefault(form, listing, there, key) ? [[key, written.value]] : [];
   });
@@ -276,7 +279,7 @@ function plainMembers(there: ListedItem, { one: { form, listing }, rules }: Pull
 }
 
 /** The members of a profile that its connection brings leave the file. */
-function broughtAlong(
+function removeImpliedMembers(
   form: CollectionForm,
   there: ListedItem,
   node: Node | undefined,

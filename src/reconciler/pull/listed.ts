@@ -42,7 +42,10 @@ export function isRotating({ name }: ListedItem, listing: Listing): boolean {
 /** Names of the service that are others in the file, which is not applied yet. */
 export type FormerNames = ReadonlySet<Value>;
 
-export function formerNamesIn(read: readonly ReadCollection[], desired: DesiredState): FormerNames {
+export function collectFormerNames(
+  read: readonly ReadCollection[],
+  desired: DesiredState,
+): FormerNames {
   const planned = read.flatMap((one) => one.plan(desired).changes);
   return new Set(planned.filter(isRename).map(({ before }) => before));
 }

@@ -1,24 +1,26 @@
-import { lexemesOf } from '../desired/read-yaml.ts';
-import { textKindAt } from '../desired/blocks.ts';
+import { scanLexemes } from '../desired/read-yaml.ts';
+import { findTextKind } from '../desired/blocks.ts';
 import { inBlock } from '../desired/blocks/block.ts';
-import { holdsReference, wholeReference } from '../desired/references.ts';
+import { hasValidReference, parseWholeReference } from '../desired/references.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import type { ShownLine } from '../model/pulled.ts';
 import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { MASK } from '../model/secret.ts';
 import { type EditNode, type EditScalar, yamlSource } from '../yaml-edit/source.ts';
-import { type Splice, spliced } from '../yaml-edit/splice.ts';
+import { type Splice, applySplices } from '../yaml-edit/splice.ts';
 
 /**
  * The lines of a settings file, each with what may be shown of it. Masked is what plans mask although a file may hold it
  * (arguments and variables of programs, urls with userinfo or query), and what has the form of a secret in a comment. Nothing is shown
  * of a text that cannot be read.
  */
-export function maskedLines(whole: string): ShownLine[] {
+export function maskFileLines(whole: string): ShownLine[] {
   const source = yamlSource(whole);
   const text = source === null ? whole : source.text;
   const shown =
-    source === null ? null : spliced(text, [...masks(source.root, [], text), ...inComments(text)]);
+    source === null
+      ? null
+      : applySplices(text, [...masks(source.root, [], text), ...inComments(text)]);
   const [real, masked] = [text.split('\n'), (shown ?? '').split('\n')];
   return real.map((line, index) => ({
     text: line,
@@ -33,11 +35,11 @@ function masks(node: EditNode, path: readonly string[], text: string): Splice[] 
     return node.items.flatMap(({ node: item }, index) =>
       masks(item, [...path, String(index)], text),
     );
-  return staysReadable(node, path) ? [] : [maskOf(node, text)];
+  return staysReadable(node, path) ? [] : [createMaskSplice(node, text)];
 }
 
 /** Keeps the number of lines. */
-function maskOf({ start, end }: EditScalar, text: string): Splice {
+function createMaskSplice({ start, end }: EditScalar, text: string): Splice {
   const breaks = text.slice(start, end).split('\n').length - 1;
   return { start, end, text: MASK + '\n'.repeat(breaks) };
 }
@@ -46,31 +48,31 @@ function staysReadable({ value }: EditScalar, path: readonly string[]): boolean 
   if (typeof value !== 'string' || value === '') return true;
   const [block, name, list, , member] = inBlock(path);
   const stdio = block === 'settings' && name === 'mcp_config' && list === 'stdio_servers';
-  const whole = wholeReference(value);
-  if (textKindAt(path) === 'secret' || (stdio && (member === 'args' || member === 'env')))
+  const whole = parseWholeReference(value);
+  if (findTextKind(path) === 'secret' || (stdio && (member === 'args' || member === 'env')))
     return whole !== null && !(whole.kind === 'env' && whole.fallback !== null);
-  return holdsReference(value) || !isSensitiveUrl(value);
+  return hasValidReference(value) || !isSensitiveUrl(value);
 }
 
 function inComments(text: string): Splice[] {
-  return [...lexemesOf(text)].flatMap(({ lexeme, at, scalar }) => {
+  return [...scanLexemes(text)].flatMap(({ lexeme, at, scalar }) => {
     if (scalar || !lexeme.startsWith('#')) return [];
-    const shown = maskedWords(lexeme);
+    const shown = maskCommentWords(lexeme);
     return shown === lexeme ? [] : [{ start: at, end: at + lexeme.length, text: shown }];
   });
 }
 
 const NAMED = /([\w.-]+["']?\s*[:=]\s*)([^\s#]+)/g;
 
-function maskedWords(comment: string): string {
+function maskCommentWords(comment: string): string {
   return comment
     .replaceAll(NAMED, (whole, name: string, value: string) =>
-      isSensitiveName(name) && !isHarmless(value) ? name + MASK : whole,
+      isSensitiveName(name) && !isHarmlessWord(value) ? name + MASK : whole,
     )
     .replaceAll(/[^\s"'`,;()]+/g, (word) => (isSecretText(word) && word !== MASK ? MASK : word));
 }
 
-function isHarmless(value: string): boolean {
+function isHarmlessWord(value: string): boolean {
   const bare = value.replaceAll(/["',]/g, '');
-  return bare === 'null' || bare === '{' || wholeReference(bare) !== null || bare === MASK;
+  return bare === 'null' || bare === '{' || parseWholeReference(bare) !== null || bare === MASK;
 }

@@ -1,14 +1,14 @@
 import { member, type Node, plainValue } from '../desired/node.ts';
 import type { Dialect } from '../model/dialect.ts';
-import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { formatPath, isUnmanaged, type Path, pathKey } from '../model/path.ts';
+import { listRecordEntries, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { formatPath, isUnmanaged, type Path, formatPathKey } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { LeftAlone, PulledAction } from '../model/documents.gen.ts';
 import type { Secret } from '../model/secret.ts';
-import { isRecord, type Json, masked, type Value, type ValueRecord } from '../model/value.ts';
+import { isRecord, type Json, maskSecrets, type Value, type ValueRecord } from '../model/value.ts';
 import { matchManaged } from '../plan/match-entries.ts';
-import { sameJson } from '../yaml-edit/source.ts';
-import { newEntry, pulledEntry } from './entry.ts';
+import { isSameData } from '../yaml-edit/source.ts';
+import { newEntry, pullEntry } from './entry.ts';
 import type { PullEdit } from './place-edits.ts';
 import type { Placeholder } from './placeholder.ts';
 import type { ObservedEntry } from './program.ts';
@@ -28,7 +28,7 @@ export type Adopted = Omit<Pulled, 'made'>;
 export const NOTHING_PULLED: Pulled = { edits: [], made: [], left: [] };
 
 /** What is pulled of something that stays as it is in the file. */
-export function leaving({ path, ref }: Pick<Change, 'path' | 'ref'>, reason: string): Pulled {
+export function skipPull({ path, ref }: Pick<Change, 'path' | 'ref'>, reason: string): Pulled {
   return { ...NOTHING_PULLED, left: [{ path, reason, ref }] };
 }
 
@@ -60,7 +60,12 @@ const PATH = ['settings', 'mcp_config'];
  * Pulls `mcp_config`: list by list if the file declares lists; as a whole if it is null or {}, which declare all three lists.
  * It becomes null if the service has none.
  */
-export function pulledMcp(node: Node, declared: Value, actual: Value, rules: PullRules): Pulled {
+export function pullMcpConfig(
+  node: Node,
+  declared: Value,
+  actual: Value,
+  rules: PullRules,
+): Pulled {
   const changes = rules.changes.filter(({ path }) => path[0] === 'mcp_config');
   if (changes.length === 0) return NOTHING_PULLED;
   if (rules.excluded.has('mcp_config')) {
@@ -71,15 +76,21 @@ export function pulledMcp(node: Node, declared: Value, actual: Value, rules: Pul
   const names = isRecord(declared) ? Object.keys(declared).filter(isMcpList) : MCP_LISTS;
   const managed = names.filter((list) => !isUnmanaged(rules.unmanaged, ['mcp_config', list]));
   const pulls = managed.map((list) => {
-    const own = isRecord(declared) ? entriesOf(declared[list]) : [];
-    const pull = pulledList(list, entryNodesOf(node, list), own, entriesOf(config?.[list]), rules);
+    const own = isRecord(declared) ? listRecordEntries(declared[list]) : [];
+    const pull = pullMcpList(
+      list,
+      listEntryNodes(node, list),
+      own,
+      listRecordEntries(config?.[list]),
+      rules,
+    );
     return [list, pull] as const;
   });
   const made = pulls.flatMap(([, pull]) => pull.made);
   const left = pulls.flatMap(([, pull]) => pull.left);
   const isEmpty = pulls.every(([, pull]) => pull.value.length === 0);
   if (config === null && isEmpty && managed.length === names.length)
-    return { edits: [wholeEdit(null, [])], made: changes.map(cleared), left: [] };
+    return { edits: [wholeEdit(null, [])], made: changes.map(createClearChange), left: [] };
   if (node.kind === 'map' && node.members.size > 0)
     return { edits: pulls.flatMap(([list, pull]) => listEdit(node, list, pull)), made, left };
   const set =
@@ -90,7 +101,7 @@ export function pulledMcp(node: Node, declared: Value, actual: Value, rules: Pul
   return { edits: [wholeEdit(Object.fromEntries(lists), placeholders)], made: set, left };
 }
 
-function cleared(change: Change): readonly ['remove' | 'clear', Change] {
+function createClearChange(change: Change): readonly ['remove' | 'clear', Change] {
   return [change.path.length > 1 ? 'remove' : 'clear', change];
 }
 
@@ -99,11 +110,11 @@ function wholeEdit(value: Json, placeholders: PullEdit['placeholders']): PullEdi
 }
 
 function listEdit(node: Node, list: McpList, { value, placeholders }: ListPull): PullEdit[] {
-  const before = entryNodesOf(node, list).map((item) => masked(plainValue(item)));
-  return sameJson(before, value) ? [] : [{ path: [...PATH, list], value, placeholders }];
+  const before = listEntryNodes(node, list).map((item) => maskSecrets(plainValue(item)));
+  return isSameData(before, value) ? [] : [{ path: [...PATH, list], value, placeholders }];
 }
 
-function entryNodesOf(node: Node, list: McpList): readonly Node[] {
+function listEntryNodes(node: Node, list: McpList): readonly Node[] {
   const items = member(node, list);
   return items?.kind === 'list' ? items.items : [];
 }
@@ -120,7 +131,7 @@ export interface ListPull {
  * A declared list with the service's entries: those that the service does not have go, those that differ change in place, new
  * ones come last. Unmanaged entries stay as they are. Entries are matched as a plan matches them, but never by a guess.
  */
-export function pulledList(
+export function pullMcpList(
   list: McpList,
   nodes: readonly Node[],
   declared: readonly ValueRecord[],
@@ -140,13 +151,13 @@ export function pulledList(
       const [node, asked, entry] = [nodes[own], declared[own], actual[index]];
       if (!certain || node === undefined || asked === undefined || entry === undefined) return [];
       const observed = { ...common, index, segment, entry };
-      return changedEntry(observed, node, asked, own, rules);
+      return updateListEntry(observed, node, asked, own, rules);
     }),
     ...onService.map(({ actual: index, segment }) =>
-      addedEntry({ ...common, index, segment, entry: actual[index] ?? {} }, rules),
+      addListEntry({ ...common, index, segment, entry: actual[index] ?? {} }, rules),
     ),
   ].toSorted((one, other) => one.index - other.index);
-  const items = new Map(nodes.map((node, index) => [index, masked(plainValue(node))]));
+  const items = new Map(nodes.map((node, index) => [index, maskSecrets(plainValue(node))]));
   for (const { own, value } of entries)
     if (own !== null && value !== undefined) items.set(own, value);
   const gone = [...matched.added, ...guessed].toSorted((a, b) => a.declared - b.declared);
@@ -154,7 +165,9 @@ export function pulledList(
   const added = entries.flatMap(({ own, value }) =>
     own === null && value !== undefined ? [value] : [],
   );
-  const byPath = new Map(changes.toReversed().map((change) => [pathKey(change.path), change]));
+  const byPath = new Map(
+    changes.toReversed().map((change) => [formatPathKey(change.path), change]),
+  );
   const actions: readonly (readonly [PulledAction, Path])[] = [
     ...entries.flatMap(({ action, path }) => (action === null ? [] : [[action, path] as const])),
     ...gone.map(({ segment }) => ['remove', ['mcp_config', list, segment]] as const),
@@ -163,7 +176,7 @@ export function pulledList(
     value: [...items.values(), ...added],
     placeholders: entries.flatMap(({ placeholders }) => placeholders),
     made: actions.flatMap(([action, path]) => {
-      const change = byPath.get(pathKey(path));
+      const change = byPath.get(formatPathKey(path));
       return change === undefined ? [] : [[action, change] as const];
     }),
     left: entries.flatMap(({ left }) => left),
@@ -179,7 +192,7 @@ interface ItemPull extends Pick<ListPull, 'placeholders' | 'left'> {
   readonly value?: Json;
 }
 
-function addedEntry(observed: ObservedEntry, { excluded }: PullRules): ItemPull {
+function addListEntry(observed: ObservedEntry, { excluded }: PullRules): ItemPull {
   const { list, index, segment } = observed;
   const path = ['mcp_config', list, segment];
   const nothing = { index, own: null, path, action: null, placeholders: [], left: [] };
@@ -192,7 +205,7 @@ function addedEntry(observed: ObservedEntry, { excluded }: PullRules): ItemPull 
     : { ...nothing, action: 'add', ...written };
 }
 
-function changedEntry(
+function updateListEntry(
   observed: ObservedEntry,
   node: Node,
   declared: ValueRecord,
@@ -206,7 +219,7 @@ function changedEntry(
   const nothing = { index, own, path, action: null, placeholders: [], left: [] };
   if (excluded.has(formatPath(path)))
     return [{ ...nothing, left: [{ path, reason: REASONS.unlike, ref: null }] }];
-  const pulled = pulledEntry(observed, node, declared, differing, overReferences);
-  const isSame = sameJson(pulled.value, masked(plainValue(node)));
+  const pulled = pullEntry(observed, node, declared, differing, overReferences);
+  const isSame = isSameData(pulled.value, maskSecrets(plainValue(node)));
   return [{ ...nothing, ...pulled, action: isSame ? null : 'change' }];
 }

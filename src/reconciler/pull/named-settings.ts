@@ -1,30 +1,35 @@
 import { type Node, member } from '../desired/node.ts';
-import { noneOf } from '../desired/named-settings.ts';
+import { emptyExhaustiveBlock } from '../desired/named-settings.ts';
 import type { Target } from '../desired/target.ts';
 import {
-  entriesOf,
+  listRecordEntries,
   entryPaths,
   isOfServers,
   MCP_LISTS,
-  pathedEntries,
-  segmentsIn,
+  listPathedEntries,
+  listPathSegments,
 } from '../model/mcp.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { serversIn } from '../model/state.ts';
+import { findDeclaredServers } from '../model/state.ts';
 import {
   isList,
   isRecord,
   type Value,
-  recordOf,
+  createRecord,
   sameValue,
   type ValueRecord,
 } from '../model/value.ts';
-import { nodesHere, shownHere, unmanagedServers, pathsOfField } from '../plan/field-here.ts';
-import { refersIn } from './written-item.ts';
-import { leaving, NOTHING_PULLED, type Adopted, type Pulled, type PullRules } from './mcp.ts';
-import { joined, newServer, pulledServers } from './servers.ts';
+import {
+  findSchemaNodes,
+  readShownValue,
+  listUnmanagedServers,
+  pathsOfField,
+} from '../plan/field-here.ts';
+import { hasReferences } from './written-item.ts';
+import { skipPull, NOTHING_PULLED, type Adopted, type Pulled, type PullRules } from './mcp.ts';
+import { joinPulls, newServer, pullServers } from './servers.ts';
 import { REASONS, whyUnwritten } from './writable.ts';
 import { openValue } from './written-deep.ts';
 import { MARKETPLACE_PLACE, MARKETPLACES_FIELD } from '../desired/blocks/collections.ts';
@@ -51,7 +56,7 @@ export function isOfNamed(path: Path, named: readonly DesiredField[]): boolean {
 }
 
 /** What the file gets of what blocks beside the settings declare. */
-export function pulledNamed(
+export function pullNamedBlocks(
   target: Target,
   named: readonly DesiredField[],
   observed: ObservedState,
@@ -62,31 +67,33 @@ export function pulledNamed(
     const [change] = changes;
     const name = declared.block?.name;
     // A file that names none declares all of them where it says that others go.
-    const node = name === undefined ? undefined : (target[name] ?? noneOf(target.collections));
+    const node =
+      name === undefined ? undefined : (target[name] ?? emptyExhaustiveBlock(target.collections));
     if (change === undefined || node === undefined) return NOTHING_PULLED;
     const config = observed.values['mcp_config'] ?? null;
     if (name === 'mcp_servers')
-      return pulledServers({ place: [name], node, declared }, config, rules);
-    if (rules.excluded.has(formatPath(change.path))) return leaving(change, REASONS.unlike);
-    if (nodesHere(change.path, observed).length === 0) return leaving(change, REASONS.unmanageable);
-    const actual = shownHere(observed, change.path) ?? null;
+      return pullServers({ place: [name], node, declared }, config, rules);
+    if (rules.excluded.has(formatPath(change.path))) return skipPull(change, REASONS.unlike);
+    if (findSchemaNodes(change.path, observed).length === 0)
+      return skipPull(change, REASONS.unmanageable);
+    const actual = readShownValue(observed, change.path) ?? null;
     return name === 'disabled_skills'
-      ? pulledSkills(change, node, actual, rules)
-      : pulledMarketplaces(change, { node, value: declared.value }, actual, rules);
+      ? pullSkillLists(change, node, actual, rules)
+      : pullMarketplaceList(change, { node, value: declared.value }, actual, rules);
   });
-  return joined(parts);
+  return joinPulls(parts);
 }
 
-function pulledSkills(change: Change, node: Node, actual: Value, rules: PullRules): Pulled {
+function pullSkillLists(change: Change, node: Node, actual: Value, rules: PullRules): Pulled {
   const path = ['disabled_skills'];
-  if (refersIn(node)) return leaving(change, REASONS.reference);
+  if (hasReferences(node)) return skipPull(change, REASONS.reference);
   const written = openValue(isList(actual) ? actual : [], path, rules.hidden);
-  if (written === null) return leaving(change, whyUnwritten(actual, rules.hidden));
+  if (written === null) return skipPull(change, whyUnwritten(actual, rules.hidden));
   return { edits: [{ path, ...written }], made: [['change', change]], left: [] };
 }
 
 /** The servers that a block of servers by name does not name, and that it is to name. */
-export function adoptedServers(
+export function adoptMissingServers(
   target: Target,
   desired: DesiredState,
   observed: ObservedState,
@@ -96,14 +103,14 @@ export function adoptedServers(
   const node = target.mcp_servers;
   const config = observed.values['mcp_config'];
   if (node === undefined || !isRecord(config)) return [];
-  const wanted = unmanagedServers(desired, observed).filter(
+  const wanted = listUnmanagedServers(desired, observed).filter(
     (path) => adopt === 'all' || adopt.some((one) => samePath(one, path)),
   );
   const entries = MCP_LISTS.flatMap((list) => {
-    const all = entriesOf(config[list]);
-    const paths = pathedEntries(config, entryPaths(serversIn(desired)), [list]);
-    return segmentsIn(list, all).flatMap((segment, index) => {
-      const { entry = recordOf([]), path = [] } = paths[index] ?? {};
+    const all = listRecordEntries(config[list]);
+    const paths = listPathedEntries(config, entryPaths(findDeclaredServers(desired)), [list]);
+    return listPathSegments(list, all).flatMap((segment, index) => {
+      const { entry = createRecord([]), path = [] } = paths[index] ?? {};
       const members = entryMembers?.[list] ?? null;
       return [{ path, observed: { list, index, segment, entry, members, hidden } }];
     });
@@ -141,31 +148,31 @@ export function bareMarketplaces(path: Path, value: Value): Value {
       const found = item[key] ?? absent;
       return sameValue(found, absent) ? [] : [[key, found]];
     });
-    return recordOf([['name', item['name'] ?? null], ...own]);
+    return createRecord([['name', item['name'] ?? null], ...own]);
   });
 }
 
 /** Every marketplace of the service by its name, and no others. */
-export function pulledMarketplaces(
+export function pullMarketplaceList(
   change: Change,
   { node, value }: { readonly node: Node; readonly value: Value },
   actual: Value,
   { hidden }: PullRules,
 ): Pulled {
-  const own = entriesOf(value);
-  const there = entriesOf(actual);
+  const own = listRecordEntries(value);
+  const there = listRecordEntries(actual);
   const edits: PullEdit[] = [];
   const left: Pulled['left'][number][] = [];
   for (const item of there) {
-    const name = nameOf(item);
-    const before = own.find((one) => nameOf(one) === name);
+    const name = readMarketplaceName(item);
+    const before = own.find((one) => readMarketplaceName(one) === name);
     for (const [key, absent] of MEMBERS) {
       const found = item[key] ?? absent;
       const isDefault = sameValue(found, absent);
       if (before === undefined ? isDefault : sameValue(found, before[key] ?? absent)) continue;
       const at = member(member(node, name), key);
       const written = openValue(found, [...MARKETPLACE_PLACE, key], hidden);
-      const isReference = at !== undefined && refersIn(at);
+      const isReference = at !== undefined && hasReferences(at);
       if (isReference || written === null) {
         const reason = isReference ? REASONS.reference : whyUnwritten(found, hidden);
         left.push({ path: [...change.path, name, key], reason, ref: null });
@@ -175,11 +182,13 @@ export function pulledMarketplaces(
       edits.push(isDefault ? { ...edit, leaves: true } : edit);
     }
   }
-  for (const name of own.map(nameOf).filter((one) => !there.some((it) => nameOf(it) === one)))
+  for (const name of own
+    .map(readMarketplaceName)
+    .filter((one) => !there.some((it) => readMarketplaceName(it) === one)))
     edits.push({ path: ['marketplaces', name], value: null, placeholders: [], leaves: true });
   return { edits, made: edits.length > 0 ? [['change', change]] : [], left };
 }
 
-function nameOf({ name }: ValueRecord): string {
+function readMarketplaceName({ name }: ValueRecord): string {
   return typeof name === 'string' ? name : '';
 }

@@ -1,5 +1,5 @@
-import { nodeAt, textOf } from '../desired/node.ts';
-import { holdsReference } from '../desired/references.ts';
+import { findNode, readNodeText } from '../desired/node.ts';
+import { hasValidReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
 import { formatPath, isWithin, pathNamed, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
@@ -7,19 +7,19 @@ import type { PulledAction } from '../model/documents.gen.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isRecord, secretsIn, type Json, type Value } from '../model/value.ts';
-import { isSecretHere, nodesHere, shownHere } from '../plan/field-here.ts';
+import { isRecord, collectSecrets, type Json, type Value } from '../model/value.ts';
+import { isServiceSecret, findSchemaNodes, readShownValue } from '../plan/field-here.ts';
 import { isFilledIn } from '../plan/side-effects.ts';
 import { isObject } from '../yaml-edit/source.ts';
 import { bareMarketplaces } from './named-settings.ts';
 import { type Adopted, NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
-import { variableName, withNames } from './placeholder.ts';
+import { variableName, replaceMarkers } from './placeholder.ts';
 import type { WrittenValue } from './program.ts';
-import { isExpressible, isHidden, REASONS, textsIn } from './writable.ts';
-import { referenceTo, writtenDeep, type WrittenPlace } from './written-deep.ts';
+import { isExpressible, hasHiddenSecret, REASONS, collectShownTexts } from './writable.ts';
+import { createSecretReference, writeDeepValue, type WrittenPlace } from './written-deep.ts';
 
 /** What the file gets for a native value that differs: what the service has in its place, and nothing that may be a secret. */
-export function pulledNative(
+export function pullNativeValue(
   change: Change,
   target: Target,
   observed: ObservedState,
@@ -33,22 +33,22 @@ export function pulledNative(
     made: [[action, change]],
     left: [],
   });
-  if (isExcluded(path, rules)) return leave(REASONS.unlike);
-  if (isSecretHere(path, observed)) {
+  if (isNativeExcluded(path, rules)) return leave(REASONS.unlike);
+  if (isServiceSecret(path, observed)) {
     if (!overReferences) return leave(ref === null ? REASONS.secret : REASONS.reference);
     return change.action === 'set'
       ? write({ value: null, placeholders: [] }, 'clear')
-      : write(referenceTo(new Secret(''), placeAt(path, rules)), 'set');
+      : write(createSecretReference(new Secret(''), createNativePlace(path, rules)), 'set');
   }
   if (change.action === 'rotate') return leave(REASONS.secret);
-  const node = nodeAt(target.settings ?? target.root, path);
-  const text = textOf(node) ?? '';
-  if ((ref !== null || holdsReference(text)) && !overReferences) return leave(REASONS.reference);
+  const node = findNode(target.settings ?? target.root, path);
+  const text = readNodeText(node) ?? '';
+  if ((ref !== null || hasValidReference(text)) && !overReferences) return leave(REASONS.reference);
   const found = before ?? (refusesNull(path, observed) ? [] : null);
-  const written = writtenAt(path, found, rules, target.root.file.lock);
+  const written = writeNativeValue(path, found, rules, target.root.file.lock);
   if (written === null) return leave(unwritten(before));
   if (written.placeholders.length > 0 && !overReferences) {
-    const isTainted = textsIn(before).some((one) => isHidden(one, hidden));
+    const isTainted = collectShownTexts(before).some((one) => hasHiddenSecret(one, hidden));
     return leave(isTainted ? REASONS.tainted : REASONS.sensitive);
   }
   const action = change.action === 'set' ? 'clear' : change.action === 'clear' ? 'set' : 'change';
@@ -56,31 +56,31 @@ export function pulledNative(
 }
 
 /** Adopts a native value that nothing declares, secrets as references. */
-export function adoptedNative(path: Path, observed: ObservedState, rules: PullRules): Adopted {
+export function adoptNativeValue(path: Path, observed: ObservedState, rules: PullRules): Adopted {
   const leave = (reason: string): Adopted => ({ edits: [], left: [{ path, reason, ref: null }] });
-  if (nodesHere(path, observed).length === 0) return leave(REASONS.unmanageable);
-  if (isExcluded(path, rules)) return leave(REASONS.unlike);
+  if (findSchemaNodes(path, observed).length === 0) return leave(REASONS.unmanageable);
+  if (isNativeExcluded(path, rules)) return leave(REASONS.unlike);
   if (isFilledIn(formatPath(path), observed)) return leave(REASONS.filled);
-  const shown = shownHere(observed, path) ?? null;
+  const shown = readShownValue(observed, path) ?? null;
   // A map of secrets that reads empty may hold some: declared, it would take them out.
-  const hides = isRecord(shown) && isSecretHere([...path, 'any'], observed);
+  const hides = isRecord(shown) && isServiceSecret([...path, 'any'], observed);
   if (hides && Object.keys(shown).length === 0) return { edits: [], left: [] };
-  const written = isSecretHere(path, observed)
-    ? referenceTo(new Secret(''), placeAt(path, rules))
-    : writtenAt(path, shown, rules);
+  const written = isServiceSecret(path, observed)
+    ? createSecretReference(new Secret(''), createNativePlace(path, rules))
+    : writeNativeValue(path, shown, rules);
   if (written === null || !isDeclarable(path, written)) return leave(unwritten(shown));
   return { edits: [{ path: ['settings', ...path], ...written }], left: [] };
 }
 
 /** Whether a value, the one that it is in or one in it was found not to read back: the file may hold it in another nesting. */
-function isExcluded(path: Path, { excluded }: PullRules): boolean {
+function isNativeExcluded(path: Path, { excluded }: PullRules): boolean {
   return [...excluded.keys()].some((name) => {
     const one = pathNamed(name);
     return isWithin(one, path) || isWithin(path, one);
   });
 }
 
-function placeAt(path: Path, { hidden }: PullRules): WrittenPlace {
+function createNativePlace(path: Path, { hidden }: PullRules): WrittenPlace {
   const [, ...below] = path;
   const names = (inner: Path): string[] => [
     variableName(...(below.length === 0 ? path : below), ...inner),
@@ -90,19 +90,19 @@ function placeAt(path: Path, { hidden }: PullRules): WrittenPlace {
 }
 
 /** A value as the file writes it; null if it cannot be written. */
-function writtenAt(
+function writeNativeValue(
   path: Path,
   value: Value,
   rules: PullRules,
   lock?: SchemaLock,
 ): WrittenValue | null {
-  const written = writtenDeep(bareMarketplaces(path, value), placeAt(path, rules));
+  const written = writeDeepValue(bareMarketplaces(path, value), createNativePlace(path, rules));
   return written !== null && isDeclarable(path, written, lock) ? written : null;
 }
 
 /** Whether a file may declare a value at a path, whatever names its variables get. */
 function isDeclarable(path: Path, { value }: WrittenValue, lock?: SchemaLock): boolean {
-  const named = withNames(value, () => 'X');
+  const named = replaceMarkers(value, () => 'X');
   const settings = path.reduceRight<Json>((inner, key) => ({ [key]: inner }), named);
   return isObject(settings) && isExpressible(settings, lock);
 }
@@ -114,5 +114,5 @@ function refusesNull(path: Path, { dialect }: ObservedState): boolean {
 
 /** Why a value is not written: a number that is masked has no reference that could take its place. */
 function unwritten(value: Value): string {
-  return secretsIn(value).length > 0 ? REASONS.sensitive : REASONS.inexpressible;
+  return collectSecrets(value).length > 0 ? REASONS.sensitive : REASONS.inexpressible;
 }

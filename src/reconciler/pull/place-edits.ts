@@ -1,7 +1,7 @@
-import { type Node, nodeAt } from '../desired/node.ts';
+import { type Node, findNode } from '../desired/node.ts';
 import { type Json, sameValue } from '../model/value.ts';
-import { sameJson, type JsonObject } from '../yaml-edit/source.ts';
-import { type Placeholder, withNames, textWithNames, variableName } from './placeholder.ts';
+import { isSameData, type JsonObject } from '../yaml-edit/source.ts';
+import { type Placeholder, replaceMarkers, textWithNames, variableName } from './placeholder.ts';
 import type { Path } from '../model/path.ts';
 import type { Edit } from '../yaml-edit/edit-text.ts';
 
@@ -60,10 +60,10 @@ export function placeEdits(targets: readonly LayeredTarget[], ownLayer: boolean)
   for (const target of targets) {
     const [own] = target.layers;
     for (const edit of target.edits ?? []) {
-      const home = homeOf(target, edit);
+      const home = findHomeLayer(target, edit);
       if (own === undefined || home === undefined) continue;
       if (edit.leaves === true) {
-        const gone = goneFrom(target, edit, targets);
+        const gone = listReleasedLayers(target, edit, targets);
         if (gone.length === 0)
           all.push({ layer: own, edit: asValue(edit), targets: [target.name] });
         for (const layer of gone) {
@@ -75,12 +75,16 @@ export function placeEdits(targets: readonly LayeredTarget[], ownLayer: boolean)
       }
       const key = JSON.stringify([home.file, home.prefix, edit.path]);
       const known = readersAt.get(key);
-      const readers = known ?? readersOf(targets, home, edit);
+      const readers = known ?? mapReaders(targets, home, edit);
       readersAt.set(key, readers);
       if (ownLayer || !readers.agree)
-        all.push({ layer: own, edit: wholeIn(own, edit), targets: [target.name] });
+        all.push({ layer: own, edit: widenToItem(own, edit), targets: [target.name] });
       else if (known === undefined)
-        all.push({ layer: home, edit: mergedIn(home, edit, target), targets: readers.names });
+        all.push({
+          layer: home,
+          edit: widenForOverlay(home, edit, target),
+          targets: readers.names,
+        });
     }
   }
   return all;
@@ -92,9 +96,9 @@ interface Readers {
   readonly agree: boolean;
 }
 
-function readersOf(targets: readonly LayeredTarget[], home: Layer, edit: PullEdit): Readers {
+function mapReaders(targets: readonly LayeredTarget[], home: Layer, edit: PullEdit): Readers {
   const { path } = edit;
-  const isNew = declaredIn(home, path) === undefined;
+  const isNew = findLayerNode(home, path) === undefined;
   const readers = targets.filter((target) =>
     isNew ? target.layers.some((layer) => isSameLayer(layer, home)) : reads(target, home, path),
   );
@@ -103,7 +107,7 @@ function readersOf(targets: readonly LayeredTarget[], home: Layer, edit: PullEdi
   const agree = edits.every(
     (edit) => edit !== undefined && first !== undefined && isSameEdit(edit, first),
   );
-  const own = readers.filter((reader) => isSameLayer(homeOf(reader, edit) ?? home, home));
+  const own = readers.filter((reader) => isSameLayer(findHomeLayer(reader, edit) ?? home, home));
   return { names: own.map(({ name }) => name), agree };
 }
 
@@ -111,11 +115,14 @@ function readersOf(targets: readonly LayeredTarget[], home: Layer, edit: PullEdi
  * The layer that a target has a value from; if none declares it, the one that declares its item, or else the top of the file that names the
  * target.
  */
-function homeOf({ layers }: LayeredTarget, { path, item, beside }: PullEdit): Layer | undefined {
+function findHomeLayer(
+  { layers }: LayeredTarget,
+  { path, item, beside }: PullEdit,
+): Layer | undefined {
   const ofFile = layers.filter(({ file }) => file === layers[0]?.file);
   const holding = (some: readonly Layer[], holder: readonly string[]): Layer | undefined =>
-    some.findLast((layer) => declaredIn(layer, holder)?.kind === 'map');
-  const declaring = layers.find((layer) => declaredIn(layer, path) !== undefined);
+    some.findLast((layer) => findLayerNode(layer, holder)?.kind === 'map');
+  const declaring = layers.find((layer) => findLayerNode(layer, path) !== undefined);
   const around =
     beside === true
       ? holding(ofFile, path.slice(0, -1))
@@ -126,12 +133,12 @@ function homeOf({ layers }: LayeredTarget, { path, item, beside }: PullEdit): La
 }
 
 /** The layers that a key leaves: all that declare it, unless another target still needs it in one of them. None: it has to stay. */
-function goneFrom(
+function listReleasedLayers(
   { layers }: LayeredTarget,
   { path }: PullEdit,
   targets: readonly LayeredTarget[],
 ): readonly Layer[] {
-  const declaring = layers.filter((layer) => declaredIn(layer, path) !== undefined);
+  const declaring = layers.filter((layer) => findLayerNode(layer, path) !== undefined);
   const isNeeded = (layer: Layer): boolean =>
     targets.some(
       (other) =>
@@ -142,19 +149,19 @@ function goneFrom(
 }
 
 /** An edit of a member, or of its item where a layer does not have that and cannot hold the member alone. */
-function wholeIn(layer: Layer, edit: PullEdit): PullEdit {
+function widenToItem(layer: Layer, edit: PullEdit): PullEdit {
   const { path, item, along, over, value, placeholders } = edit;
   if (over !== undefined) return { path, value: over, placeholders };
   const holder = path.slice(0, item);
-  if (along === undefined || declaredIn(layer, holder)?.kind === 'map') return edit;
+  if (along === undefined || findLayerNode(layer, holder)?.kind === 'map') return edit;
   return { path: holder, value: { ...along, [path.at(-1) ?? '']: value }, placeholders };
 }
 
 /** The value for a layer whose map is laid over that of another one. */
-function mergedIn(home: Layer, edit: PullEdit, { layers }: LayeredTarget): PullEdit {
+function widenForOverlay(home: Layer, edit: PullEdit, { layers }: LayeredTarget): PullEdit {
   const { path, over, placeholders } = edit;
   const below = layers.slice(layers.findIndex((layer) => isSameLayer(layer, home)) + 1);
-  const isOver = below.some((layer) => declaredIn(layer, path)?.kind === 'map');
+  const isOver = below.some((layer) => findLayerNode(layer, path)?.kind === 'map');
   return over === undefined || !isOver ? edit : { path, value: over, placeholders };
 }
 
@@ -163,8 +170,8 @@ function asValue({ path, value, placeholders }: PullEdit): PullEdit {
 }
 
 /** What a layer itself declares at a path. */
-function declaredIn({ node, spelled }: Layer, path: readonly string[]): Node | undefined {
-  return node === undefined ? undefined : nodeAt(node, spelled?.(path) ?? path);
+function findLayerNode({ node, spelled }: Layer, path: readonly string[]): Node | undefined {
+  return node === undefined ? undefined : findNode(node, spelled?.(path) ?? path);
 }
 
 /** Whether what a layer declares reaches a target: it does unless a layer above replaces it. */
@@ -175,7 +182,7 @@ function reads({ layers }: LayeredTarget, home: Layer, path: readonly string[]):
 
 function replaces(layer: Layer, path: readonly string[]): boolean {
   return path.some((_, index) => {
-    const above = declaredIn(layer, path.slice(0, index + 1));
+    const above = findLayerNode(layer, path.slice(0, index + 1));
     return above !== undefined && above.kind !== 'map';
   });
 }
@@ -187,7 +194,7 @@ function isSameLayer(one: Layer, other: Layer): boolean {
 function isSameEdit(one: PullEdit, other: PullEdit): boolean {
   return (
     one.leaves === other.leaves &&
-    sameJson(one.value, other.value) &&
+    isSameData(one.value, other.value) &&
     one.placeholders.length === other.placeholders.length &&
     one.placeholders.every((placeholder, index) =>
       sameValue(placeholder.secret, other.placeholders[index]?.secret),
@@ -218,7 +225,7 @@ export interface NamedEdits {
  * Names the variables of all edits, none of them a name in `taken`. With `prefixed`, a variable in an environment's block starts
  * with the environment's name; otherwise it does so only if the plain name is taken.
  */
-export function namedEdits(
+export function nameEditVariables(
   placed: readonly PlacedEdit[],
   taken: ReadonlySet<string>,
   prefixed: boolean,
@@ -231,14 +238,18 @@ export function namedEdits(
     const [, environment = null] = layer.prefix;
     const names = new Map<string, string>();
     for (const placeholder of edit.placeholders) {
-      const name = freeName(candidates(placeholder, environment, prefixed), used, numbers);
+      const name = chooseFreeVariable(
+        candidates(placeholder, environment, prefixed),
+        used,
+        numbers,
+      );
       used.add(name);
       names.set(placeholder.marker, name);
     }
     const nameOf = (marker: string): string => names.get(marker) ?? marker;
     const named = {
       path: [...layer.prefix, ...(layer.spelled?.(edit.path) ?? edit.path)],
-      value: edit.leaves === true ? undefined : withNames(edit.value, nameOf),
+      value: edit.leaves === true ? undefined : replaceMarkers(edit.value, nameOf),
     };
     edits.set(layer.file, [...(edits.get(layer.file) ?? []), named]);
     const added = edit.placeholders.map(({ marker, path, at, written }) => ({
@@ -263,7 +274,7 @@ function candidates(
 }
 
 /** `numbers` holds the last number given to each name, so that none is tried twice. */
-function freeName(
+function chooseFreeVariable(
   names: readonly string[],
   used: ReadonlySet<string>,
   numbers: Map<string, number>,

@@ -21,7 +21,7 @@ export interface Placeholder {
 
 /** The placeholder for a secret field, its variable named after the field. */
 export function fieldPlaceholder(name: string, secret: Value): Placeholder {
-  const marker = markerOf(name);
+  const marker = createVariableMarker(name);
   return {
     marker,
     path: [name],
@@ -36,7 +36,7 @@ const MARK = '\u0001';
 const MARKED = /(?<!\$)\$\{env:\u0001([A-F0-9]+)\}/g;
 
 /** The marker of a variable, the same for the same parts. */
-export function markerOf(...parts: readonly string[]): string {
+export function createVariableMarker(...parts: readonly string[]): string {
   return Buffer.from(parts.join('\n')).toString('hex').toUpperCase();
 }
 
@@ -45,12 +45,12 @@ export function markerReference(marker: string): string {
 }
 
 /** A value with names in place of its markers. */
-export function withNames(value: Json, nameOf: (marker: string) => string): Json {
+export function replaceMarkers(value: Json, nameOf: (marker: string) => string): Json {
   if (typeof value === 'string') return textWithNames(value, nameOf);
-  if (isArray(value)) return value.map((item) => withNames(item, nameOf));
+  if (isArray(value)) return value.map((item) => replaceMarkers(item, nameOf));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, withNames(member, nameOf)]),
+    Object.entries(value).map(([key, member]) => [key, replaceMarkers(member, nameOf)]),
   );
 }
 
@@ -74,6 +74,6 @@ export function variableName(...parts: readonly string[]): string {
 }
 
 /** The names of the variables that a text reads. */
-export function variablesIn(text: string): Set<string> {
+export function listTextVariables(text: string): Set<string> {
   return new Set([...text.matchAll(/\$\{env:([A-Za-z_]\w*)/g)].map(([, name = '']) => name));
 }

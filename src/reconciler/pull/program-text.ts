@@ -5,8 +5,8 @@ import { holdsMaskText, isSecretText, isSensitiveName } from '../model/secret-wo
 import { pathNamed } from '../model/path.ts';
 import { Secret, type Scalar } from '../model/secret.ts';
 import { isList, isRecord, type Value, type ValueRecord } from '../model/value.ts';
-import { markerOf, markerReference, variableName } from './placeholder.ts';
-import { escapedReferences, isHidden } from './writable.ts';
+import { createVariableMarker, markerReference, variableName } from './placeholder.ts';
+import { escapeReferences, hasHiddenSecret } from './writable.ts';
 
 /** An argument or variable of a program as a file writes it. */
 export interface ProgramText {
@@ -17,20 +17,20 @@ export interface ProgramText {
 }
 
 /** The argument at `index` of the program called `owner`, one of `all` that the service has. Null if it is not text. */
-export function writtenArgument(
+export function writeProgramArgument(
   owner: string,
   all: readonly Value[],
   index: number,
   hidden: readonly Secret[],
 ): ProgramText | null {
-  const text = openedText(all[index]);
+  const text = openProgramText(all[index]);
   if (text === null) return null;
-  const before = index === 0 ? null : openedText(all[index - 1]);
+  const before = index === 0 ? null : openProgramText(all[index - 1]);
   const open = withoutHidden(text, openPart(text, before), hidden);
   const flag = /[A-Za-z][\w.-]+/.exec(
     open === '' ? (before?.startsWith('-') ? before : '') : (open ?? ''),
   );
-  return programText(text, open, markerOf('args', owner, String(index)), [
+  return programText(text, open, createVariableMarker('args', owner, String(index)), [
     variableName(owner, flag?.[0] ?? `ARG_${index + 1}`),
   ]);
 }
@@ -43,33 +43,33 @@ function withoutHidden(
 ): string | null {
   const [head = ''] = /^--?[A-Za-z][\w.-]*=/.exec(text) ?? [];
   const part = open ?? head;
-  const rest = isHidden(text.slice(part.length), hidden);
-  if (!rest && !isHidden(text, hidden)) return open;
-  return rest && !isHidden(part, hidden) ? part : '';
+  const rest = hasHiddenSecret(text.slice(part.length), hidden);
+  if (!rest && !hasHiddenSecret(text, hidden)) return open;
+  return rest && !hasHiddenSecret(part, hidden) ? part : '';
 }
 
 /** A variable of the program called `owner`. Null if it is not text. */
-export function writtenVariable(
+export function writeProgramVariable(
   owner: string,
   name: string,
   value: Value,
   hidden: readonly Secret[],
 ): ProgramText | null {
-  const text = openedText(value);
+  const text = openProgramText(value);
   if (text === null) return null;
-  const open = isHarmlessValue(name, text) && !isHidden(text, hidden);
+  const open = isHarmlessValue(name, text) && !hasHiddenSecret(text, hidden);
   const own = variableName(owner);
-  return programText(text, open ? null : '', markerOf('env', owner, name), [
+  return programText(text, open ? null : '', createVariableMarker('env', owner, name), [
     variableName(name).startsWith(`${own}_`) ? variableName(name) : variableName(owner, name),
   ]);
 }
 
 /** A header of the server called `owner`: of its value, a file may hold the scheme, and a reference to the rest. */
-export function writtenHeader(owner: string, name: string, value: Value = ''): ProgramText {
+export function writeHeader(owner: string, name: string, value: Value = ''): ProgramText {
   const address = owner.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
   const names = [address.split('/')[0] ?? '', address].map((one) => variableName(one, name));
-  const scheme = headerScheme(openedText(value) ?? '');
-  return programText('', scheme, markerOf('headers', owner, name), names);
+  const scheme = headerScheme(openProgramText(value) ?? '');
+  return programText('', scheme, createVariableMarker('headers', owner, name), names);
 }
 
 /** Where a wrapped value of the service's own nesting is. */
@@ -86,19 +86,19 @@ export function openText(
   place: TextPlace,
   hidden: readonly Secret[],
 ): { readonly open: Scalar; readonly rest: boolean } | null {
-  const isSecret = isSecretPlace(place.names);
+  const isSecret = isSecretName(place.names);
   const text = value.reveal();
   if (typeof text !== 'string') {
     const isOpen = typeof text === 'boolean' || (!isSecret && ROUND.test(String(text)));
-    return isOpen && !isHidden(text, hidden) ? { open: text, rest: false } : null;
+    return isOpen && !hasHiddenSecret(text, hidden) ? { open: text, rest: false } : null;
   }
   if (isSecret) return { open: isHeaderPlace(place.names) ? headerScheme(text) : '', rest: true };
-  const open = withoutHidden(text, openPartAt(text, place), hidden);
+  const open = withoutHidden(text, selectOpenPart(text, place), hidden);
   return { open: open ?? text, rest: open !== null };
 }
 
-function openPartAt(text: string, { names, item }: TextPlace): string | null {
-  const before = item === null ? null : openedText(item.before);
+function selectOpenPart(text: string, { names, item }: TextPlace): string | null {
+  const before = item === null ? null : openProgramText(item.before);
   if (item !== null && COMMAND_LINES.has(item.list)) return openPart(text, before);
   const isFlagged = before?.startsWith('-') === true && isSensitiveName(before);
   return !isFlagged && isHarmlessValue(names.at(-1) ?? '', text) ? null : '';
@@ -108,7 +108,7 @@ function openPartAt(text: string, { names, item }: TextPlace): string | null {
 const COMMAND_LINES: ReadonlySet<string> = new Set(['acp_command', 'acp_args', 'args', 'command']);
 
 /** Whether one of the names around a value says that it is a secret; of a header no value is known to be none. */
-function isSecretPlace(names: readonly string[]): boolean {
+function isSecretName(names: readonly string[]): boolean {
   return names.some((name) => isSensitiveName(name)) || isHeaderPlace(names);
 }
 
@@ -117,27 +117,29 @@ export function isHeaderPlace(names: readonly string[]): boolean {
 }
 
 /** What the service shows under paths of secrets. A file holds none of these texts, wherever else the service has them. */
-export function secretsOf(values: ValueRecord): Secret[] {
+export function listSecretTexts(values: ValueRecord): Secret[] {
   return Object.entries(values).flatMap(([name, value]) =>
     fieldNamed(name) === undefined
-      ? secretsWithin(pathNamed(name), value)
+      ? listProgramSecrets(pathNamed(name), value)
       : secretsUnder(name, value, null),
   );
 }
 
 /** What is a secret by a name around it, its flag or its form: that it is wrapped does not say that it is one. */
-function secretsWithin(names: readonly string[], value: Value): Secret[] {
+function listProgramSecrets(names: readonly string[], value: Value): Secret[] {
   if (isRecord(value))
-    return Object.entries(value).flatMap(([key, inner]) => secretsWithin([...names, key], inner));
+    return Object.entries(value).flatMap(([key, inner]) =>
+      listProgramSecrets([...names, key], inner),
+    );
   if (isList(value))
     return value.flatMap((item, index) =>
-      item instanceof Secret && !isSecretPlace(names)
+      item instanceof Secret && !isSecretName(names)
         ? secretArgument(value, index)
-        : secretsWithin(names, item),
+        : listProgramSecrets(names, item),
     );
-  const text = openedText(value);
+  const text = openProgramText(value);
   if (!(value instanceof Secret) || text === null || text === '' || holdsMaskText(text)) return [];
-  if (!isSecretPlace(names) && !isSecretText(text)) return [];
+  if (!isSecretName(names) && !isSecretText(text)) return [];
   return isFullAddress(text) ? addressSecrets(text).map((one) => new Secret(one)) : [value];
 }
 
@@ -151,7 +153,7 @@ function secretsUnder(name: string, value: Value, around: string | null): Secret
   if (isRecord(value))
     return Object.entries(value).flatMap(([key, inner]) => secretsUnder(key, inner, name));
   if (!(value instanceof Secret)) return [];
-  const text = openedText(value);
+  const text = openProgramText(value);
   if (text === null || text === '' || holdsMaskText(text)) return [];
   if (around === 'env' && !isSensitiveName(name) && !isSecretText(text)) return [];
   return isFullAddress(text) ? addressSecrets(text).map((one) => new Secret(one)) : [value];
@@ -172,9 +174,9 @@ function addressSecrets(address: string): string[] {
 
 /** The part of an argument that is a secret by its flag or its own form. */
 function secretArgument(all: readonly Value[], index: number): Secret[] {
-  const text = openedText(all[index]);
+  const text = openProgramText(all[index]);
   if (text === null || holdsMaskText(text)) return [];
-  const before = index === 0 ? null : openedText(all[index - 1]);
+  const before = index === 0 ? null : openProgramText(all[index - 1]);
   const open = openPart(text, before);
   if (open === null) return [];
   const flag = open === '' && before?.startsWith('-') === true ? before : open;
@@ -186,7 +188,7 @@ function secretArgument(all: readonly Value[], index: number): Secret[] {
  * The text of an argument or variable. The service's are wrapped, because they often hold secrets. A file may hold those of a few
  * harmless forms, so they are opened here, and in this room only here. Null if it is not text.
  */
-function openedText(value: Value | undefined): string | null {
+function openProgramText(value: Value | undefined): string | null {
   const text = value instanceof Secret ? value.reveal() : value;
   return typeof text === 'string' ? text : null;
 }
@@ -198,8 +200,8 @@ function programText(
   names: readonly string[],
 ): ProgramText {
   return open === null
-    ? { written: escapedReferences(text), marker, names: null }
-    : { written: escapedReferences(open) + markerReference(marker), marker, names };
+    ? { written: escapeReferences(text), marker, names: null }
+    : { written: escapeReferences(open) + markerReference(marker), marker, names };
 }
 
 /*

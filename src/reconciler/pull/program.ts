@@ -1,7 +1,7 @@
-import { argumentLine, envPairs, shellWords, variableLine } from '../desired/lines.ts';
-import { type Node, textOf } from '../desired/node.ts';
+import { argumentLine, envPairs, splitShellLine, variableLine } from '../desired/lines.ts';
+import { type Node, readNodeText } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
-import { identityOf, type McpList } from '../model/mcp.ts';
+import { createEntryIdentity, type McpList } from '../model/mcp.ts';
 import { Identity, IdentityQueues, MASK, Secret, UnseenSecret } from '../model/secret.ts';
 import {
   isList,
@@ -14,9 +14,9 @@ import {
 import type { Placeholder } from './placeholder.ts';
 import {
   type ProgramText,
-  writtenArgument,
-  writtenHeader,
-  writtenVariable,
+  writeProgramArgument,
+  writeHeader,
+  writeProgramVariable,
 } from './program-text.ts';
 
 /** An mcp entry of the service: its position among the entries, and its name in plans. */
@@ -49,13 +49,13 @@ export interface ProgramPull {
 
 /** The arguments of a program that the file does not declare. Null if one of them is not text. */
 export function newArguments(observed: ObservedEntry, args: readonly Value[]): WrittenValue | null {
-  const written = collected(argumentsOf(observed, args));
+  const written = collectProgramTexts(pullArgumentParts(observed, args));
   return written === null ? null : { ...written, value: written.texts.map(([, text]) => text) };
 }
 
 /** The variables of a program that the file does not declare. Null if one of them is not text. */
 export function newVariables(observed: ObservedEntry, env: ValueRecord): WrittenValue | null {
-  const written = collected(textParts(observed, 'env', env));
+  const written = collectProgramTexts(textParts(observed, 'env', env));
   return written === null ? null : { ...written, value: Object.fromEntries(written.texts) };
 }
 
@@ -63,21 +63,26 @@ export function newVariables(observed: ObservedEntry, env: ValueRecord): Written
  * The arguments of a declared program: those that the service has too stay as the file writes them. If a reference among them
  * differs, all of them stay, unless references may be written over. Null if one of them is not text.
  */
-export function pulledArguments(
+export function pullArguments(
   observed: ObservedEntry,
   node: Node | undefined,
   declared: Value,
   overReferences: boolean,
 ): ProgramPull | null {
-  const line = textOf(node);
+  const line = readNodeText(node);
   const words =
-    line === undefined ? wordNodesOf(node).map((item) => textOf(item) ?? '') : shellWords(line);
+    line === undefined
+      ? listWordNodes(node).map((item) => readNodeText(item) ?? '')
+      : splitShellLine(line);
   const unused = new Map((isList(declared) ? declared : []).map((value, index) => [index, value]));
   const sameArgument = argumentFinder(unused);
   const { args } = observed.entry;
   const texts: string[] = [];
   const placeholders: Placeholder[] = [];
-  for (const { text, placeholder, value } of argumentsOf(observed, isList(args) ? args : [])) {
+  for (const { text, placeholder, value } of pullArgumentParts(
+    observed,
+    isList(args) ? args : [],
+  )) {
     const index = sameArgument(value);
     if (index !== undefined) {
       texts.push(words[index] ?? '');
@@ -88,7 +93,7 @@ export function pulledArguments(
       placeholders.push(...placeholder);
     }
   }
-  const refs = [...unused.values()].flatMap((one) => referenceOf(one) ?? []);
+  const refs = [...unused.values()].flatMap((one) => readOpenReference(one) ?? []);
   if (refs.length > 0 && !overReferences)
     return { value: null, placeholders: [], kept: refs.map((ref) => ({ key: null, ref })) };
   const value = line === undefined ? texts : (argumentLine(texts) ?? texts);
@@ -121,14 +126,14 @@ function identityOfText(value: Value): Identity {
  * The variables of a declared program, or the headers of a server, one by one: those written as references stay, unless references
  * may be written over; the others follow the service. Null if one of them is not text.
  */
-export function pulledTexts(
+export function pullProgramTexts(
   observed: ObservedEntry,
   member: 'env' | 'headers',
   node: Node | undefined,
   declared: Value,
   overReferences: boolean,
 ): ProgramPull | null {
-  const line = textOf(node);
+  const line = readNodeText(node);
   const before = isRecord(declared) ? declared : {};
   const own = observed.entry[member];
   const env = isRecord(own) ? own : {};
@@ -145,9 +150,9 @@ export function pulledTexts(
     placeholders.push(...part.placeholder);
     return true;
   };
-  const written = writtenPairs(node, line);
+  const written = readPairs(node, line);
   for (const [name, text] of written) {
-    const ref = referenceOf(before[name]);
+    const ref = readOpenReference(before[name]);
     if (Object.hasOwn(env, name) && sameValue(before[name], env[name])) result.push([name, text]);
     else if (ref !== null && !overReferences) {
       result.push([name, text]);
@@ -160,17 +165,17 @@ export function pulledTexts(
   return { value: value ?? Object.fromEntries(result), placeholders, kept };
 }
 
-function writtenPairs(node: Node | undefined, line: string | undefined): [string, string][] {
+function readPairs(node: Node | undefined, line: string | undefined): [string, string][] {
   if (line !== undefined) return envPairs(line).map(({ name, text }) => [name, text ?? '']);
   if (node?.kind !== 'map') return [];
-  return [...node.members.values()].map(({ key, node: value }) => [key, textOf(value) ?? '']);
+  return [...node.members.values()].map(({ key, node: value }) => [key, readNodeText(value) ?? '']);
 }
 
-function wordNodesOf(node: Node | undefined): readonly Node[] {
+function listWordNodes(node: Node | undefined): readonly Node[] {
   return node?.kind === 'list' ? node.items : [];
 }
 
-function referenceOf(value: Value | undefined): string | null {
+function readOpenReference(value: Value | undefined): string | null {
   return value instanceof Secret && value.ref !== null && mayHoldReference(value.ref)
     ? value.ref
     : null;
@@ -186,15 +191,15 @@ interface ProgramPart {
 }
 
 /** What an entry's variables are named after: its address or its name; of two at one address, both. */
-function ownerOf({ list, segment, entry }: ObservedEntry): string {
-  const { shown } = identityOf(list, entry);
+function nameVariableOwner({ list, segment, entry }: ObservedEntry): string {
+  const { shown } = createEntryIdentity(list, entry);
   return segment === shown || segment !== entry['name'] ? shown : `${shown}/${segment}`;
 }
 
-function argumentsOf(observed: ObservedEntry, args: readonly Value[]): ProgramPart[] {
-  const owner = ownerOf(observed);
+function pullArgumentParts(observed: ObservedEntry, args: readonly Value[]): ProgramPart[] {
+  const owner = nameVariableOwner(observed);
   return args.map((value, index) => {
-    const text = writtenArgument(owner, args, index, observed.hidden);
+    const text = writeProgramArgument(owner, args, index, observed.hidden);
     return programPart(observed, ['args', String(index)], text, value);
   });
 }
@@ -204,12 +209,12 @@ function textParts(
   member: 'env' | 'headers',
   texts: ValueRecord,
 ): ProgramPart[] {
-  const owner = ownerOf(observed);
+  const owner = nameVariableOwner(observed);
   return Object.entries(texts).map(([name, value]) => {
     const text =
       member === 'env'
-        ? writtenVariable(owner, name, value, observed.hidden)
-        : writtenHeader(owner, name, value);
+        ? writeProgramVariable(owner, name, value, observed.hidden)
+        : writeHeader(owner, name, value);
     return programPart(observed, [member, name], text, value);
   });
 }
@@ -237,7 +242,7 @@ function programPart(
   return { key, text: written, placeholder, value };
 }
 
-function collected(parts: readonly ProgramPart[]): {
+function collectProgramTexts(parts: readonly ProgramPart[]): {
   readonly texts: readonly (readonly [string, string])[];
   readonly placeholders: readonly Placeholder[];
 } | null {

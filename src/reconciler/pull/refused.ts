@@ -1,6 +1,6 @@
 import { inBlock } from '../desired/blocks/block.ts';
 import { inOwnBlock } from '../desired/blocks.ts';
-import { shownKey } from '../desired/report.ts';
+import { formatDiagnosticKey } from '../desired/report.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
 import { samePath, type Path } from '../model/path.ts';
@@ -27,7 +27,7 @@ export function itemsRefused(
     const [block, item] = place;
     const ofSettings = [...pulls].flatMap(([name, { edits }]) =>
       edits.flatMap(({ path, about }) =>
-        about !== undefined && path.every((key, index) => place[index] === shownKey(key))
+        about !== undefined && path.every((key, index) => place[index] === formatDiagnosticKey(key))
           ? [{ name, path: about, isNew: false }]
           : [],
       ),
@@ -38,7 +38,7 @@ export function itemsRefused(
         .filter(({ path }) => path[0] === block && path[0] !== 'settings')
         .map(({ path, beside }) => ({ name, path, isNew: beside === true })),
     );
-    const own = ofBlock.filter(({ path: [, name = ''] }) => shownKey(name) === item);
+    const own = ofBlock.filter(({ path: [, name = ''] }) => formatDiagnosticKey(name) === item);
     const some = own.length > 0 ? own : ofBlock;
     // What was there before fits: what is new goes first.
     const added = some.filter(({ isNew }) => isNew);

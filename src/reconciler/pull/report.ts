@@ -1,11 +1,11 @@
 import { itemsDeclared } from '../model/collection.ts';
-import { fieldPathOf } from '../model/field.ts';
-import { callNames, entriesOf, isMcpList, MCP_LISTS } from '../model/mcp.ts';
+import { findFieldPath } from '../model/field.ts';
+import { callNames, listRecordEntries, isMcpList, MCP_LISTS } from '../model/mcp.ts';
 import { isWithin, samePath, type Path, type Source } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { EnvironmentPull, PulledValue } from '../model/documents.gen.ts';
 import type { DesiredState } from '../model/state.ts';
-import { isRecord, masked, secretsIn } from '../model/value.ts';
+import { isRecord, maskSecrets, collectSecrets } from '../model/value.ts';
 import { comparableState, sourceWithDummies } from './comparison.ts';
 import type { PullEdits } from './edits.ts';
 import { isOfNamed } from './named-settings.ts';
@@ -26,18 +26,18 @@ export function pullReport(
   const pulled = (pull?.made ?? []).map(([action, { path, before, after, sensitive }]) => ({
     path,
     action,
-    before: masked(after),
-    after: masked(before),
+    before: maskSecrets(after),
+    after: maskSecrets(before),
     sensitive,
-    source: action === 'remove' ? null : sourceAt(desired, path),
+    source: action === 'remove' ? null : findValueSource(desired, path),
   }));
   const adopted = (pull?.adopted ?? []).map(({ path, value }): PulledValue => ({
     path,
     action: 'adopt',
     before: null,
-    after: masked(value),
-    sensitive: secretsIn(value).length > 0 || own.some((one) => isWithin(one.path, path)),
-    source: sourceAt(desired, path),
+    after: maskSecrets(value),
+    sensitive: collectSecrets(value).length > 0 || own.some((one) => isWithin(one.path, path)),
+    source: findValueSource(desired, path),
   }));
   const some = pulled.length + adopted.length > 0;
   return {
@@ -55,9 +55,9 @@ export function pullReport(
 const NOTHING = { items: new Map() };
 
 /** The place of a value in the edited file. */
-function sourceAt(desired: DesiredState | null, path: Path): Source | null {
+function findValueSource(desired: DesiredState | null, path: Path): Source | null {
   const [name = '', list, segment] = path;
-  const own = fieldPathOf(path);
+  const own = findFieldPath(path);
   const item = itemsDeclared(desired ?? NOTHING, { block: name }).find((one) => one.name === list);
   if (item !== undefined) return item.source;
   const field =
@@ -69,7 +69,7 @@ function sourceAt(desired: DesiredState | null, path: Path): Source | null {
   const called = isByName ? list : segment;
   const lists = isMcpList(list) && !isByName ? [list] : MCP_LISTS;
   const entries = lists.flatMap((one) => {
-    const all = isRecord(field.value) ? entriesOf(field.value[one]) : [];
+    const all = isRecord(field.value) ? listRecordEntries(field.value[one]) : [];
     const index = all.findIndex((entry) => callNames(one, entry).includes(called ?? ''));
     return index === -1 ? [] : [[one, String(index)]];
   });

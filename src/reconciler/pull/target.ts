@@ -1,37 +1,37 @@
 import { ACTIVE_FORM, GIT_PROVIDERS_FORM } from '../model/collection-forms.ts';
 import { NATIVE_PARTS } from '../model/field.ts';
-import { shownHere } from '../plan/field-here.ts';
-import { member, type Node, textOf } from '../desired/node.ts';
+import { readShownValue } from '../plan/field-here.ts';
+import { member, type Node, readNodeText } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
-import { isMcpList, pathedEntries } from '../model/mcp.ts';
-import { isWithin, parsePath, pathKey, samePath, type Path } from '../model/path.ts';
+import { isMcpList, listPathedEntries } from '../model/mcp.ts';
+import { isWithin, parsePath, formatPathKey, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { LeftAlone } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ObservedState, ServerSettings } from '../model/state.ts';
-import { isRecord, secretsIn, type Value } from '../model/value.ts';
-import { compareEntry, defaultsIn, PLAIN_ANSWER } from '../plan/mcp-entry.ts';
+import { isRecord, collectSecrets, type Value } from '../model/value.ts';
+import { compareEntry, listEntryDefaults, PLAIN_ANSWER } from '../plan/mcp-entry.ts';
 import { planValue } from '../plan/plan-value.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
-import { comparableState, declaredValues, type ComparableState } from './comparison.ts';
-import { adopted, pulledFields } from './fields.ts';
-import { copiedBy } from '../desired/profiles.ts';
-import { pulledItems, type PulledItems } from './items.ts';
+import { comparableState, listDeclaredValues, type ComparableState } from './comparison.ts';
+import { adoptField, pullFields } from './fields.ts';
+import { createCopyMatcher } from '../desired/profiles.ts';
+import { pullItems, type PulledItems } from './items.ts';
 import type { CompareEntry, Pulled, PullRules } from './mcp.ts';
 import {
-  adoptedServers,
+  adoptMissingServers,
   isBesideNamed,
   isOfNamed,
-  pulledNamed,
+  pullNamedBlocks,
   splitNamed,
 } from './named-settings.ts';
 import type { PullEdit } from './place-edits.ts';
-import { joined } from './servers.ts';
+import { joinPulls } from './servers.ts';
 import { REASONS } from './writable.ts';
-import { secretsOf } from './program-text.ts';
+import { listSecretTexts } from './program-text.ts';
 import type { ReadCollections } from './listed.ts';
 
 /** How one target is pulled. */
@@ -55,7 +55,7 @@ export interface TargetPull extends Pulled {
 }
 
 /** The plan that would turn the service into what the file declares. */
-export function planOf(desired: DesiredState, observed: ObservedState): SettingsPlan {
+export function planPulledSettings(desired: DesiredState, observed: ObservedState): SettingsPlan {
   return planSettings(desired, observed, NOTHING_KNOWN);
 }
 
@@ -79,9 +79,9 @@ function adoptableSettings(
   source: ReferenceSource,
 ): Path[] {
   const { desired, unknown } = comparableState(target, source);
-  const { unmanaged } = planOf(desired, observed);
-  const listed = new Set(desired.unmanaged.map(pathKey));
-  const entries = unmanaged.filter((path) => isOfList(path) && !listed.has(pathKey(path)));
+  const { unmanaged } = planPulledSettings(desired, observed);
+  const listed = new Set(desired.unmanaged.map(formatPathKey));
+  const entries = unmanaged.filter((path) => isOfList(path) && !listed.has(formatPathKey(path)));
   const lists = uniquePaths(entries.map((path) => path.slice(0, 2)));
   const paths = [...unmanaged, ...lists];
   // What cannot be compared is declared all the same.
@@ -94,19 +94,19 @@ export interface ObservedService {
   readonly collections: ReadCollections;
 }
 
-export function pulledTarget(
+export function pullTarget(
   given: Target,
   { observed, collections }: ObservedService,
   options: PullOptions,
   source: ReferenceSource,
 ): TargetPull {
-  const { target, edits: freed, paths: freedPaths } = managedAgain(given, options.adopt);
+  const { target, edits: freed, paths: freedPaths } = adoptUnmanagedPaths(given, options.adopt);
   const state = comparableState(target, source);
   const { desired } = state;
-  const { changes: planned, unknown } = planOf(desired, observed);
-  const hiding = { ...PLAIN_ANSWER, defaults: defaultsIn(observed.dialect) };
+  const { changes: planned, unknown } = planPulledSettings(desired, observed);
+  const hiding = { ...PLAIN_ANSWER, defaults: listEntryDefaults(observed.dialect) };
   const compare: CompareEntry = (...entry) => compareEntry(...entry, hiding);
-  const changes = [...planned, ...hiddenBeside(desired, observed, planned)];
+  const changes = [...planned, ...listImpliedChanges(desired, observed, planned)];
   const rules: PullRules = {
     unmanaged: desired.unmanaged,
     changes,
@@ -114,21 +114,21 @@ export function pulledTarget(
     compare: options.ownLayer ? comparingWhatIsSet(state, compare) : compare,
     excluded: options.excluded,
     overReferences: options.ownLayer,
-    hidden: [...hiddenIn(state, options.hidden), ...secretsOf(observed.values)],
+    hidden: [...collectHiddenSecrets(state, options.hidden), ...listSecretTexts(observed.values)],
   };
   const { own, named } = splitNamed(desired);
   const isNamed = ({ path }: Change): boolean => isOfNamed(path, named);
-  const pulled = joined([
-    pulledFields(target, own, observed, {
+  const pulled = joinPulls([
+    pullFields(target, own, observed, {
       ...rules,
       changes: changes.filter((one) => !isNamed(one)),
     }),
     observed.stored
-      ? pulledNamed(target, named, observed, rules)
-      : leftEmpty(changes.filter(isNamed)),
+      ? pullNamedBlocks(target, named, observed, rules)
+      : skipEmptySettings(changes.filter(isNamed)),
   ]);
   const { hidden } = rules;
-  const items = pulledItems({ target, desired, observed }, collections, { ...options, hidden });
+  const items = pullItems({ target, desired, observed }, collections, { ...options, hidden });
   const paths = observed.stored
     ? toAdopt(target, observed, options.adopt, source).filter((path) => !isTaken(path, items))
     : [];
@@ -137,9 +137,9 @@ export function pulledTarget(
       .filter((path) => !isBesideNamed(path, named))
       .map((path) => ({
         path,
-        ...adopted(path, observed, { ...rules, unmanaged: [], changes: [] }),
+        ...adoptField(path, observed, { ...rules, unmanaged: [], changes: [] }),
       })),
-    ...adoptedServers(target, desired, observed, options.adopt, rules),
+    ...adoptMissingServers(target, desired, observed, options.adopt, rules),
   ];
   return {
     edits: [...freed, ...pulled.edits, ...items.edits, ...added.flatMap(({ edits }) => edits)],
@@ -153,12 +153,12 @@ export function pulledTarget(
       ...freedPaths.filter((path) => !pulled.made.some(([, made]) => samePath(made.path, path))),
       ...added.filter(({ edits }) => edits.length > 0).map(({ path }) => path),
     ]
-      .map((path) => ({ path, value: valueAt(observed, path) }))
+      .map((path) => ({ path, value: readPulledValue(observed, path) }))
       .concat(items.adopted),
   };
 }
 
-function leftEmpty(changes: readonly Change[]): Pulled {
+function skipEmptySettings(changes: readonly Change[]): Pulled {
   const left = changes.map(({ path, ref }) => ({ path, reason: REASONS.empty, ref }));
   return { edits: [], made: [], left };
 }
@@ -169,7 +169,7 @@ function isTaken(path: Path, { adopted }: PulledItems): boolean {
   const kinds = names.flatMap(({ block, name }) => (block === ACTIVE_FORM.block ? [name] : []));
   const isTokens = path[0] === 'secrets_store';
   return (
-    copiedBy(kinds)(path) ||
+    createCopyMatcher(kinds)(path) ||
     (isTokens && names.some(({ block }) => block === GIT_PROVIDERS_FORM.block))
   );
 }
@@ -178,7 +178,7 @@ function isTaken(path: Path, { adopted }: PulledItems): boolean {
  * Changes that follow once the file has the service's value of another field: an address that the provider of the declared model has by
  * itself is none of the service's model.
  */
-function hiddenBeside(
+function listImpliedChanges(
   desired: DesiredState,
   observed: ObservedState,
   planned: readonly Change[],
@@ -203,11 +203,11 @@ export function secretsToHide({
   readonly server: ServerSettings | SetpointError;
   readonly desired: DesiredState;
 }): Secret[] {
-  const declared = declaredValues(desired).flatMap((value) => secretsIn(value));
+  const declared = listDeclaredValues(desired).flatMap((value) => collectSecrets(value));
   const secrets = declared.filter((one) => one.ref !== null && !(one instanceof UnseenSecret));
   if (server instanceof SetpointError) return secrets;
   const key = server.apiKey === null ? [] : [server.apiKey];
-  const written = textOf(member(target.server, 'url')) ?? '';
+  const written = readNodeText(member(target.server, 'url')) ?? '';
   const url = mayHoldReference(written) ? [new Secret(server.url, written)] : [];
   return [...secrets, ...key, ...url, ...server.headers.values()];
 }
@@ -220,18 +220,21 @@ function isUnknown({ ref }: LeftAlone, state: ComparableState): boolean {
 function comparingWhatIsSet({ isUnset }: ComparableState, compare: CompareEntry): CompareEntry {
   return (list, declared, actual) => ({
     differing: compare(list, declared, actual).differing.filter((name) =>
-      secretsIn(declared[name]).every(({ ref }) => ref === null || !isUnset(ref)),
+      collectSecrets(declared[name]).every(({ ref }) => ref === null || !isUnset(ref)),
     ),
   });
 }
 
-function hiddenIn({ desired, isUnset }: ComparableState, others: readonly Secret[]): Secret[] {
-  const secrets = declaredValues(desired).flatMap((value) => secretsIn(value));
+function collectHiddenSecrets(
+  { desired, isUnset }: ComparableState,
+  others: readonly Secret[],
+): Secret[] {
+  const secrets = listDeclaredValues(desired).flatMap((value) => collectSecrets(value));
   return [...others, ...secrets.filter(({ ref }) => ref !== null && !isUnset(ref))];
 }
 
 /** The target without the unmanaged paths that are adopted, the edit that removes them from `unmanaged`, and those paths. */
-function managedAgain(
+function adoptUnmanagedPaths(
   target: Target,
   adopt: PullOptions['adopt'],
 ): {
@@ -242,12 +245,12 @@ function managedAgain(
   const list = target.unmanaged;
   const nothing = { target, edits: [], paths: [] };
   if (list?.kind !== 'list' || adopt === 'all') return nothing;
-  const pathOf = (item: Node): Path => parsePath(textOf(item) ?? '') ?? [];
-  const named = new Set(adopt.map(pathKey));
-  const isNamed = (item: Node): boolean => named.has(pathKey(pathOf(item)));
+  const pathOf = (item: Node): Path => parsePath(readNodeText(item) ?? '') ?? [];
+  const named = new Set(adopt.map(formatPathKey));
+  const isNamed = (item: Node): boolean => named.has(formatPathKey(pathOf(item)));
   const items = list.items.filter((item) => !isNamed(item));
   if (items.length === list.items.length) return nothing;
-  const value = items.map((item) => textOf(item) ?? '');
+  const value = items.map((item) => readNodeText(item) ?? '');
   return {
     target: { ...target, unmanaged: { ...list, items } },
     edits: [{ path: ['unmanaged'], value, placeholders: [] }],
@@ -263,9 +266,9 @@ function toAdopt(
   source: ReferenceSource,
 ): Path[] {
   const { desired } = comparableState(target, source);
-  const unmanaged = new Set(desired.unmanaged.map(pathKey));
+  const unmanaged = new Set(desired.unmanaged.map(formatPathKey));
   const undeclared = adoptableSettings(target, observed, source).filter(
-    (path) => !unmanaged.has(pathKey(path)),
+    (path) => !unmanaged.has(formatPathKey(path)),
   );
   const named =
     adopt === 'all'
@@ -285,18 +288,19 @@ function isOfList([name, list, entry]: Path): boolean {
 }
 
 function uniquePaths(paths: readonly Path[]): Path[] {
-  return [...new Map(paths.map((path) => [pathKey(path), path])).values()];
+  return [...new Map(paths.map((path) => [formatPathKey(path), path])).values()];
 }
 
 /** The service's value of a field, an mcp list or a server by its name; null for an entry of a list. */
-function valueAt(observed: ObservedState, path: Path): Value {
+function readPulledValue(observed: ObservedState, path: Path): Value {
   const { values } = observed;
   const [name = '', list, entry] = path;
   if (name === 'mcp_servers')
     return (
-      pathedEntries(values['mcp_config']).find((one) => one.entry['name'] === list)?.entry ?? null
+      listPathedEntries(values['mcp_config']).find((one) => one.entry['name'] === list)?.entry ??
+      null
     );
-  if (NATIVE_PARTS.has(name)) return shownHere(observed, path) ?? null;
+  if (NATIVE_PARTS.has(name)) return readShownValue(observed, path) ?? null;
   const value = values[name] ?? null;
   if (list === undefined) return value;
   return isRecord(value) && entry === undefined ? (value[list] ?? null) : null;

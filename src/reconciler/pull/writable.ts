@@ -3,10 +3,17 @@ import { readTargets } from '../desired/target.ts';
 import { SHORTEST_INSIDE, Redactor } from '../model/redactor.ts';
 import type { Secret } from '../model/secret.ts';
 import { holdsSecretText } from '../model/secret-words.ts';
-import { isList, isRecord, secretsIn, WireNumber, type Json, type Value } from '../model/value.ts';
+import {
+  isList,
+  isRecord,
+  collectSecrets,
+  WireNumber,
+  type Json,
+  type Value,
+} from '../model/value.ts';
 import { flowText } from '../yaml-edit/print.ts';
 import { isObject, type JsonObject } from '../yaml-edit/source.ts';
-import { withNames } from './placeholder.ts';
+import { replaceMarkers } from './placeholder.ts';
 
 /** Why something that differs is not written into the file. */
 export const REASONS = {
@@ -39,8 +46,8 @@ export const REASONS = {
  * A scalar of the service as a settings file writes it, `${` escaped in text. Null if it is a secret, a map, a list, or a number
  * that a file cannot hold.
  */
-export function asWritten(value: Value): { readonly written: Json } | null {
-  if (typeof value === 'string') return { written: escapedReferences(value) };
+export function toWritableScalar(value: Value): { readonly written: Json } | null {
+  if (typeof value === 'string') return { written: escapeReferences(value) };
   if (value === null || typeof value === 'boolean' || typeof value === 'number')
     return { written: value };
   if (!(value instanceof WireNumber)) return null;
@@ -49,23 +56,23 @@ export function asWritten(value: Value): { readonly written: Json } | null {
 }
 
 /** Literal text as a file writes it in a place where references are resolved. */
-export function escapedReferences(text: string): string {
+export function escapeReferences(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
 /** Whether a settings file may declare these settings: the schema and every other rule of the file hold. */
 export function isExpressible(settings: JsonObject, lock?: SchemaLock): boolean {
-  return declaredAlone({ settings }, lock).errors.length === 0;
+  return parseBlocksAlone({ settings }, lock).errors.length === 0;
 }
 
 /** The same of any blocks, whatever names their variables get. */
 export function canDeclare(blocks: JsonObject): boolean {
-  const named = withNames(blocks, () => 'X');
-  return isObject(named) && declaredAlone(named).errors.length === 0;
+  const named = replaceMarkers(blocks, () => 'X');
+  return isObject(named) && parseBlocksAlone(named).errors.length === 0;
 }
 
 /** A file that declares some blocks and nothing else, and what is wrong with it. */
-export function declaredAlone(blocks: JsonObject, lock?: SchemaLock) {
+export function parseBlocksAlone(blocks: JsonObject, lock?: SchemaLock) {
   const text = flowText({ version: 1, ...blocks }, 'double');
   const { targets, diagnostics } = readTargets(
     { path: 'settings.yaml', text, base: null, ...(lock === undefined ? {} : { lock }) },
@@ -76,35 +83,35 @@ export function declaredAlone(blocks: JsonObject, lock?: SchemaLock) {
 
 /** Why a value of the service is not written as it is. */
 export function whyUnwritten(value: Value, hidden: readonly Secret[]): string {
-  const texts = textsIn(value);
-  if (texts.some((text) => isHidden(text, hidden))) return REASONS.tainted;
-  const isOpen = secretsIn(value).length === 0 && !texts.some((text) => holdsSecretText(text));
+  const texts = collectShownTexts(value);
+  if (texts.some((text) => hasHiddenSecret(text, hidden))) return REASONS.tainted;
+  const isOpen = collectSecrets(value).length === 0 && !texts.some((text) => holdsSecretText(text));
   return isOpen ? REASONS.inexpressible : REASONS.sensitive;
 }
 
 /** Every text in a value that is shown. */
-export function textsIn(value: Value): string[] {
+export function collectShownTexts(value: Value): string[] {
   if (typeof value === 'string') return [value];
-  if (isList(value)) return value.flatMap(textsIn);
-  return isRecord(value) ? Object.values(value).flatMap(textsIn) : [];
+  if (isList(value)) return value.flatMap(collectShownTexts);
+  return isRecord(value) ? Object.values(value).flatMap(collectShownTexts) : [];
 }
 
 const REDACTORS = new WeakMap<readonly Secret[], Redactor>();
 
 /** Whether a text, or a long number, is or holds one of these secrets, in any form in which documents mask it. */
-export function isHidden(value: unknown, hidden: readonly Secret[]): boolean {
+export function hasHiddenSecret(value: unknown, hidden: readonly Secret[]): boolean {
   if (hidden.length === 0) return false;
   if (typeof value === 'number' || value instanceof WireNumber) {
     const digits = value instanceof WireNumber ? value.token : String(value);
-    return digits.length >= SHORTEST_INSIDE && isHidden(digits, hidden);
+    return digits.length >= SHORTEST_INSIDE && hasHiddenSecret(digits, hidden);
   }
   if (typeof value !== 'string' || value === '') return false;
-  const redactor = REDACTORS.get(hidden) ?? redactorOf(hidden);
+  const redactor = REDACTORS.get(hidden) ?? createSecretRedactor(hidden);
   REDACTORS.set(hidden, redactor);
   return redactor.holds(value);
 }
 
-function redactorOf(secrets: readonly Secret[]): Redactor {
+function createSecretRedactor(secrets: readonly Secret[]): Redactor {
   const redactor = new Redactor();
   for (const secret of secrets) redactor.addSecret(secret);
   return redactor;

@@ -1,14 +1,14 @@
 import { isNamedKey, settingsNodes } from '../desired/schema-lookup.ts';
-import { isSecretPlace } from '../model/native-schema.ts';
+import { isSecretNode } from '../model/native-schema.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import { holdsSecretText, isSecretText } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
 import { isList, isRecord, type Json, type Value } from '../model/value.ts';
-import { markerOf, markerReference, type Placeholder } from './placeholder.ts';
+import { createVariableMarker, markerReference, type Placeholder } from './placeholder.ts';
 
 import { isHeaderPlace, openText, type TextPlace } from './program-text.ts';
 import type { WrittenValue } from './program.ts';
-import { asWritten, escapedReferences, isHidden } from './writable.ts';
+import { toWritableScalar, escapeReferences, hasHiddenSecret } from './writable.ts';
 
 /** A place of the service's record whose value goes into a file. */
 export interface WrittenPlace {
@@ -25,25 +25,25 @@ export interface WrittenPlace {
 }
 
 /** A value as a file writes it, whatever is in it: what is a secret, or may be one, as a reference. Null if a file cannot hold it. */
-export function writtenDeep(
+export function writeDeepValue(
   value: Value,
   place: WrittenPlace,
   before?: Value,
 ): WrittenValue | null {
   if (isList(value)) {
     const items = value.map((item, index) =>
-      writtenDeep(item, placeUnder(place, String(index)), value[index - 1] ?? ''),
+      writeDeepValue(item, placeUnder(place, String(index)), value[index - 1] ?? ''),
     );
-    return joinedWritten(items, (written) => written);
+    return joinWrittenParts(items, (written) => written);
   }
   if (isRecord(value)) {
     const keys = Object.keys(value);
-    const members = keys.map((key) => writtenDeep(value[key] ?? null, placeUnder(place, key)));
-    return joinedWritten(members, (written) =>
+    const members = keys.map((key) => writeDeepValue(value[key] ?? null, placeUnder(place, key)));
+    return joinWrittenParts(members, (written) =>
       Object.fromEntries(written.map((member, index) => [keys[index] ?? '', member])),
     );
   }
-  return writtenScalar(value, place, before);
+  return writeScalarValue(value, place, before);
 }
 
 /** A value as a file writes it at a place of the settings; null if a reference would be in it. */
@@ -52,7 +52,7 @@ export function openValue(
   path: Path,
   hidden: readonly Secret[],
 ): WrittenValue | null {
-  const written = writtenDeep(value, { schema: path, path, at: path, names: () => [], hidden });
+  const written = writeDeepValue(value, { schema: path, path, at: path, names: () => [], hidden });
   return written !== null && written.placeholders.length === 0 ? written : null;
 }
 
@@ -67,7 +67,7 @@ export function placeUnder(place: WrittenPlace, key: string): WrittenPlace {
   };
 }
 
-function joinedWritten(
+function joinWrittenParts(
   parts: readonly (WrittenValue | null)[],
   join: (values: readonly Json[]) => Json,
 ): WrittenValue | null {
@@ -79,24 +79,29 @@ function joinedWritten(
   };
 }
 
-function writtenScalar(value: Value, place: WrittenPlace, before?: Value): WrittenValue | null {
-  const isSecret = isSecretPlace(settingsNodes(place.schema));
+function writeScalarValue(value: Value, place: WrittenPlace, before?: Value): WrittenValue | null {
+  const isSecret = isSecretNode(settingsNodes(place.schema));
   if (value instanceof Secret) {
-    if (value.isEmpty()) return isSecret ? null : plain('');
+    if (value.isEmpty()) return isSecret ? null : createPlainWritten('');
     const at = textPlace(place, before);
     const text = openText(value, at, place.hidden);
     if (text === null) return null;
     const { open, rest } = text;
     if (rest || isSecret)
-      return referenceTo(value, place, isSecret && !isHeaderPlace(at.names) ? '' : String(open));
-    return plain(typeof open === 'string' ? escapedReferences(open) : open);
+      return createSecretReference(
+        value,
+        place,
+        isSecret && !isHeaderPlace(at.names) ? '' : String(open),
+      );
+    return createPlainWritten(typeof open === 'string' ? escapeReferences(open) : open);
   }
   if (typeof value === 'string' && value !== '') {
-    const mustHide = isSecret || isHidden(value, place.hidden) || looksSecret(value, place.schema);
-    if (mustHide) return referenceTo(value, place);
+    const mustHide =
+      isSecret || hasHiddenSecret(value, place.hidden) || looksSecret(value, place.schema);
+    if (mustHide) return createSecretReference(value, place);
   }
-  const written = isHidden(value, place.hidden) ? null : asWritten(value);
-  return written === null ? null : plain(written.written);
+  const written = hasHiddenSecret(value, place.hidden) ? null : toWritableScalar(value);
+  return written === null ? null : createPlainWritten(written.written);
 }
 
 function textPlace({ schema }: WrittenPlace, before: Value | undefined): TextPlace {
@@ -111,18 +116,18 @@ function textPlace({ schema }: WrittenPlace, before: Value | undefined): TextPla
   return { names, item: before === undefined ? null : { list: schema[last] ?? '', before } };
 }
 
-function plain(value: Json): WrittenValue {
+function createPlainWritten(value: Json): WrittenValue {
   return { value, placeholders: [] };
 }
 
 /** The reference for a secret at a place, behind the part of it that the file may hold. */
-export function referenceTo(
+export function createSecretReference(
   secret: Value,
   { path, at, names }: WrittenPlace,
   open = '',
 ): WrittenValue {
-  const marker = markerOf('place', formatPath(path));
-  const written = escapedReferences(open) + markerReference(marker);
+  const marker = createVariableMarker('place', formatPath(path));
+  const written = escapeReferences(open) + markerReference(marker);
   const placeholder: Placeholder = { marker, path, at, secret, written, names: names([]) };
   return { value: written, placeholders: [placeholder] };
 }

@@ -1,5 +1,5 @@
 import type { Node } from '../desired/node.ts';
-import { holdsReference } from '../desired/references.ts';
+import { hasValidReference } from '../desired/references.ts';
 import { BLOCKS } from '../desired/blocks.ts';
 import {
   AGENT_PROFILES_FORM,
@@ -10,7 +10,7 @@ import {
 } from '../model/collection-forms.ts';
 import {
   isSecretHolder,
-  isSecretIn,
+  isSecretItemMember,
   type CollectionForm,
   type ListedItem,
   type Listing,
@@ -25,20 +25,25 @@ import {
   isList,
   isRecord,
   sameValue,
-  secretsIn,
+  collectSecrets,
   type Json,
   type Value,
 } from '../model/value.ts';
 import { variableName } from './placeholder.ts';
 import type { WrittenValue } from './program.ts';
-import { asWritten, escapedReferences, isHidden } from './writable.ts';
-import { placeUnder, referenceTo, writtenDeep, type WrittenPlace } from './written-deep.ts';
+import { toWritableScalar, escapeReferences, hasHiddenSecret } from './writable.ts';
+import {
+  placeUnder,
+  createSecretReference,
+  writeDeepValue,
+  type WrittenPlace,
+} from './written-deep.ts';
 
 /**
  * An item as a file writes it: in the short form if it has only its main member. What cannot be written is not managed, and told to `leave`;
  * null if the item has to be declared with it.
  */
-export function writtenItem(
+export function writeListedItem(
   form: CollectionForm,
   listing: Listing,
   item: ListedItem,
@@ -47,12 +52,12 @@ export function writtenItem(
 ): WrittenValue | null {
   const { main } = form;
   const members: [string, WrittenValue][] = [];
-  if (main !== undefined && isSecretIn(form, [main]))
+  if (main !== undefined && isSecretItemMember(form, [main]))
     members.push([main, secretReference(form, item.name, [main])]);
   for (const [name, value] of Object.entries(item.members)) {
     if (members.some(([known]) => known === name) || isLeftToDefault(form, listing, item, name))
       continue;
-    const written = writtenMember(form, item.name, [name, value], hidden);
+    const written = writeItemMember(form, item.name, [name, value], hidden);
     if (written !== null) members.push([name, written]);
     else if (form.isWhole || name === main) return null;
     else leave(name);
@@ -67,23 +72,23 @@ export function writtenItem(
 
 /** A reference to a secret of an item, its variable named after both. */
 export function secretReference(form: CollectionForm, item: string, member: Path): WrittenValue {
-  return referenceTo(new Secret(''), placeIn(form, item, member, []));
+  return createSecretReference(new Secret(''), createMemberPlace(form, item, member, []));
 }
 
 /** A member as a file writes it: what is a secret, or may hold one, as a reference. Null if a file cannot hold it. */
-export function writtenMember(
+export function writeItemMember(
   form: CollectionForm,
   item: string,
   [name, value]: readonly [string, Value],
   hidden: readonly Secret[],
 ): WrittenValue | null {
   const isModel = form === LLM_PROFILES_FORM || form === CONNECTIONS_FORM;
-  return isSecretIn(form, [name]) || isModel || secretsIn(value).length > 0
-    ? writtenOfModel(form, [name], value, placeIn(form, item, [name], hidden))
-    : writtenPlain(form, [item, name], value, hidden);
+  return isSecretItemMember(form, [name]) || isModel || collectSecrets(value).length > 0
+    ? writeModelMember(form, [name], value, createMemberPlace(form, item, [name], hidden))
+    : writePlainMember(form, [item, name], value, hidden);
 }
 
-function placeIn(
+function createMemberPlace(
   { block, main }: CollectionForm,
   item: string,
   member: Path,
@@ -123,7 +128,7 @@ export function isLeftToDefault(
 const BY_CONNECTION: ReadonlySet<string> = new Set(['api_key', 'base_url']);
 
 /** A member of a model or of what it is reached by: what is a secret, or may hold one, as a reference. */
-function writtenOfModel(
+function writeModelMember(
   form: CollectionForm,
   member: Path,
   value: Value,
@@ -132,7 +137,7 @@ function writtenOfModel(
   if (isRecord(value)) {
     const inner = Object.entries(value).map(
       ([key, one]) =>
-        [key, writtenOfModel(form, [...member, key], one, placeUnder(place, key))] as const,
+        [key, writeModelMember(form, [...member, key], one, placeUnder(place, key))] as const,
     );
     const known = inner.flatMap(([key, one]) => (one === null ? [] : [[key, one] as const]));
     if (known.length < inner.length) return null;
@@ -141,12 +146,13 @@ function writtenOfModel(
       placeholders: known.flatMap(([, { placeholders }]) => placeholders),
     };
   }
-  if (isSecretIn(form, member)) return isEmpty(value) ? null : referenceTo(value, place);
-  return writtenDeep(value, place);
+  if (isSecretItemMember(form, member))
+    return isEmpty(value) ? null : createSecretReference(value, place);
+  return writeDeepValue(value, place);
 }
 
 /** A member that is no secret. Null if it holds one nevertheless. */
-function writtenPlain(
+function writePlainMember(
   form: CollectionForm,
   path: Path,
   value: Value,
@@ -178,16 +184,17 @@ function plainJson(value: Value, form: PlainForm, hidden: readonly Secret[]): Js
     return known.length < members.length ? undefined : Object.fromEntries(known);
   }
   if (typeof value === 'string') {
-    if (form.holds(value) || isHidden(value, hidden)) return undefined;
+    if (form.holds(value) || hasHiddenSecret(value, hidden)) return undefined;
     if (form.isPlain) return value.includes('${') ? undefined : value;
-    return escapedReferences(value);
+    return escapeReferences(value);
   }
-  return isHidden(value, hidden) ? undefined : asWritten(value)?.written;
+  return hasHiddenSecret(value, hidden) ? undefined : toWritableScalar(value)?.written;
 }
 
 /** Whether there is a reference anywhere in a value of the file. */
-export function refersIn(node: Node): boolean {
-  if (node.kind === 'scalar') return typeof node.value === 'string' && holdsReference(node.value);
-  if (node.kind === 'list') return node.items.some(refersIn);
-  return [...node.members.values()].some((one) => refersIn(one.node));
+export function hasReferences(node: Node): boolean {
+  if (node.kind === 'scalar')
+    return typeof node.value === 'string' && hasValidReference(node.value);
+  if (node.kind === 'list') return node.items.some(hasReferences);
+  return [...node.members.values()].some((one) => hasReferences(one.node));
 }

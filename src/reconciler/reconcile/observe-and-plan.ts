@@ -3,9 +3,9 @@ import type { PartPlan, Change } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { planEnvironment, type Planned } from '../plan/plan-environment.ts';
 import {
-  plannedSettings,
+  planSettingsPart,
   sameChanges,
-  settingsPlanIn,
+  extractSettingsPlan,
   withSettings,
 } from '../plan/settings-part.ts';
 import type { PlanInput, Reading, ResourceEnd } from './contract.ts';
@@ -38,7 +38,7 @@ export async function observeAndPlan<O extends ObservedState | null>(
   for (const plan of read) if (plan !== null) parts.push(plan(parts));
   const changes = parts.flatMap((part) => part.changes);
   await resolveReferences(input, observed, changes);
-  return proven(input, planEnvironment(input, observed, parts));
+  return proveSafePlan(input, planEnvironment(input, observed, parts));
 }
 
 /** That a service has nothing of a kind that the file declares: what, and where it is declared. */
@@ -66,17 +66,17 @@ function lackingAll(errors: readonly LackingError[]): SetpointError | null {
 /** The same with the settings observed anew; the other resources are observed again when their turn comes. */
 export async function planAgain(input: PlanInput, { plan, proofs }: Planned): Promise<Planned> {
   const observed = await input.settings.observe(input.signal);
-  const again = withSettings(plan, () => plannedSettings(input, observed));
-  const isSame = sameChanges(settingsPlanIn(plan), settingsPlanIn(again));
+  const again = withSettings(plan, () => planSettingsPart(input, observed));
+  const isSame = sameChanges(extractSettingsPlan(plan), extractSettingsPlan(again));
   const planned = planEnvironment(input, observed, again, isSame ? proofs : undefined);
-  return isSame ? planned : proven(input, planned);
+  return isSame ? planned : proveSafePlan(input, planned);
 }
 
 /**
  * A plan with what the service tried of it, judged by that as well. What a guard refuses is not tried: a try sends the keys, and
  * starts the programs.
  */
-async function proven<O extends ObservedState | null>(
+async function proveSafePlan<O extends ObservedState | null>(
   input: PlanInput<O>,
   planned: Planned<O>,
 ): Promise<Planned<O>> {
@@ -95,7 +95,7 @@ export async function inParallel<T, R>(
   work: (item: T) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
-  await inOrder(items, limit, work, async (result) => {
+  await processInOrder(items, limit, work, async (result) => {
     results.push(result);
   });
   return results;
@@ -109,7 +109,7 @@ const WAITING = 1024;
  * not kept after that, and items are not begun far ahead of the one whose result is next. Rejects with the first error of `work`
  * or `take`, and begins no item after it.
  */
-export async function inOrder<T, R>(
+export async function processInOrder<T, R>(
   items: readonly T[],
   limit: number,
   work: (item: T) => Promise<R>,
@@ -162,7 +162,7 @@ export async function inOrder<T, R>(
 }
 
 /** The error of a stop that was requested, or null. The signal's reason distinguishes SIGTERM from SIGINT. */
-export function interruption(signal: AbortSignal | undefined): SetpointError | null {
+export function findInterruption(signal: AbortSignal | undefined): SetpointError | null {
   if (signal?.aborted !== true) return null;
   return signal.reason === 'SIGTERM'
     ? new SetpointError('terminated', 'Stopped by SIGTERM.')
@@ -210,7 +210,11 @@ export function retryPause(error: SetpointError): number {
 }
 
 /** The end of two resources, the second written after the first. What was written of the first stays written. */
-export function joined(first: ResourceEnd, second: ResourceEnd, isStopped: boolean): ResourceEnd {
+export function joinResourceEnds(
+  first: ResourceEnd,
+  second: ResourceEnd,
+  isStopped: boolean,
+): ResourceEnd {
   const { error } = second;
   const isPartial = first.status === 'applied' && second.status === 'failed' && error !== null;
   return {
@@ -220,12 +224,12 @@ export function joined(first: ResourceEnd, second: ResourceEnd, isStopped: boole
     remaining: [...first.remaining, ...second.remaining],
     unknown: [...first.unknown, ...second.unknown],
     warnings: [...first.warnings, ...second.warnings],
-    error: first.error ?? (isPartial && !isStopped ? inPart(error) : error),
+    error: first.error ?? (isPartial && !isStopped ? toPartialError(error) : error),
   };
 }
 
 /** The end of a resource for which nothing was sent: there was nothing to do, or one before it failed. */
-export function untouched(
+export function createUnsentEnd(
   changes: readonly Change[],
   warnings: ResourceEnd['warnings'],
 ): ResourceEnd {
@@ -241,7 +245,7 @@ export function untouched(
 }
 
 /** The error of a run of which another part was applied. */
-export function inPart({ message, hint, cause }: SetpointError): SetpointError {
+export function toPartialError({ message, hint, cause }: SetpointError): SetpointError {
   return new SetpointError('applied-in-part', `Not everything was applied. ${message}`, {
     hint,
     cause,

@@ -1,26 +1,31 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import {
-  changesOf,
+  listPlanChanges,
   partWarnings,
-  unknownOf,
-  unmetOf,
-  warningsOf,
+  listPlanUnknowns,
+  listPlanUnmet,
+  listPlanWarnings,
   type Change,
   type PartPlan,
   type Plan,
 } from '../model/plan.ts';
 import { samePath } from '../model/path.ts';
-import { NOT_OBSERVED, spokenBy, type ObservedState, isEmptyStore } from '../model/state.ts';
+import {
+  NOT_OBSERVED,
+  describeDialectVersion,
+  type ObservedState,
+  isEmptyStore,
+} from '../model/state.ts';
 import { notCovered } from '../plan/approval.ts';
 import { refusalError } from '../plan/guard.ts';
 import type { Planned } from '../plan/plan-environment.ts';
-import { sameChanges, settingsPlanIn } from '../plan/settings-part.ts';
+import { sameChanges, extractSettingsPlan } from '../plan/settings-part.ts';
 import type { ManagedResource, Reconciled, ReconcileInput, ResourceEnd } from './contract.ts';
 import {
-  interruption,
-  joined,
+  findInterruption,
+  joinResourceEnds,
   sameResult,
-  untouched,
+  createUnsentEnd,
   observeAndPlan,
   planAgain,
 } from './observe-and-plan.ts';
@@ -44,34 +49,35 @@ const ATTEMPTS = 3;
 export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
   let planned: Planned | null = null;
   const ended = (status: Reconciled['status'], error: SetpointError | null): Reconciled =>
-    unverified(status, planned, error);
+    createUnverifiedEnd(status, planned, error);
   try {
     if (input.ifEmpty === true) {
       const found = await input.settings.observe(input.signal);
-      if (!isEmptyStore(found)) return leftAlone(found);
+      if (!isEmptyStore(found)) return createUntouchedEnd(found);
     }
     let next = await observeAndPlan(input);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       planned = next;
-      if (mustLeaveAlone(input, planned)) return leftAlone(planned.observed);
-      if (changesOf(planned.plan).length === 0) return withoutChanges(planned);
+      if (mustLeaveAlone(input, planned)) return createUntouchedEnd(planned.observed);
+      if (listPlanChanges(planned.plan).length === 0) return withoutChanges(planned);
       await input.announce(planned);
       const refused = whyRefused(input, planned);
-      if (refused !== null) return refusedEnd(planned, refused);
+      if (refused !== null) return createRefusedEnd(planned, refused);
       if (!(await input.approve())) {
         const declined = new SetpointError('declined', 'Cancelled. Nothing was written.');
-        return ended('failed', interruption(input.signal) ?? declined);
+        return ended('failed', findInterruption(input.signal) ?? declined);
       }
-      if (settingsPlanIn(planned.plan).changes.length === 0) return await writeAll(input, planned);
+      if (extractSettingsPlan(planned.plan).changes.length === 0)
+        return await writeResources(input, planned);
       next = await planAgain(input, planned);
-      const stopped = interruption(input.signal);
+      const stopped = findInterruption(input.signal);
       if (stopped !== null) return ended('failed', stopped);
-      if (mustLeaveAlone(input, next)) return leftAlone(next.observed);
+      if (mustLeaveAlone(input, next)) return createUntouchedEnd(next.observed);
       if (writesTheSame(planned, next)) {
         planned = next;
         const refusedNow = whyRefused(input, planned);
-        if (refusedNow !== null) return refusedEnd(planned, refusedNow);
-        return await writeAll(input, planned);
+        if (refusedNow !== null) return createRefusedEnd(planned, refusedNow);
+        return await writeResources(input, planned);
       }
     }
     return ended(
@@ -82,7 +88,7 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
       ),
     );
   } catch (thrown) {
-    const error = interruption(input.signal) ?? asSetpointError(thrown);
+    const error = findInterruption(input.signal) ?? asSetpointError(thrown);
     return ended(error.code === 'spec-refused' ? 'refused' : 'failed', error);
   }
 }
@@ -102,22 +108,22 @@ function mustLeaveAlone({ ifEmpty = false }: ReconcileInput, { observed }: Plann
 function writesTheSame(one: Planned, other: Planned): boolean {
   return (
     one.observed.stored === other.observed.stored &&
-    sameChanges(settingsPlanIn(one.plan), settingsPlanIn(other.plan))
+    sameChanges(extractSettingsPlan(one.plan), extractSettingsPlan(other.plan))
   );
 }
 
 /** Writes one resource after the other, until one fails, then removes what is removed last, and joins the ends. */
-async function writeAll(input: ReconcileInput, planned: Planned): Promise<Reconciled> {
+async function writeResources(input: ReconcileInput, planned: Planned): Promise<Reconciled> {
   const { plan, observed, proofs } = planned;
-  let end: ResourceEnd = untouched([], []);
-  for (const { resource, part } of stepsOf(plan, input.resources)) {
+  let end: ResourceEnd = createUnsentEnd([], []);
+  for (const { resource, part } of orderSteps(plan, input.resources)) {
     const own =
       end.error === null && resource !== undefined
         ? await resource.write(input, part, observed)
-        : { ...untouched(part.changes, partWarnings(part)), unknown: part.unknown };
-    end = joined(end, own, interruption(input.signal) !== null);
+        : { ...createUnsentEnd(part.changes, partWarnings(part)), unknown: part.unknown };
+    end = joinResourceEnds(end, own, findInterruption(input.signal) !== null);
   }
-  return { ...end, plan, ...spokenBy(observed), refusals: [], proofs };
+  return { ...end, plan, ...describeDialectVersion(observed), refusals: [], proofs };
 }
 
 /** A part of a plan that one resource writes at once. */
@@ -127,7 +133,7 @@ interface Step {
 }
 
 /** The steps of a write: what is stored, and what makes room for it, in the order of the plan; and what is removed last in the opposite order. */
-function stepsOf(plan: Plan, resources: readonly ManagedResource[]): readonly Step[] {
+function orderSteps(plan: Plan, resources: readonly ManagedResource[]): readonly Step[] {
   const all = plan.map((part): Step => {
     const resource = resources.find(({ name }) => name === part.resource.name);
     return { resource, part };
@@ -153,23 +159,27 @@ function withChanges({ resource, part }: Step, isKept: (change: Change) => boole
 
 /** Nothing to do; what is declared and unavailable is still an error. */
 function withoutChanges(planned: Planned): Reconciled {
-  const [unmet] = unmetOf(planned.plan);
-  if (unmet === undefined) return unverified('in-sync', planned, null);
+  const [unmet] = listPlanUnmet(planned.plan);
+  if (unmet === undefined) return createUnverifiedEnd('in-sync', planned, null);
   const { message, hint } = unmet;
-  return unverified('partial', planned, new SetpointError('applied-in-part', message, { hint }));
+  return createUnverifiedEnd(
+    'partial',
+    planned,
+    new SetpointError('applied-in-part', message, { hint }),
+  );
 }
 
 /** The end of a run that was to write only if nothing is stored yet: what is stored is compared with nothing. */
-function leftAlone(observed: ObservedState): Reconciled {
-  return { ...unverified('not-empty', null, null), ...spokenBy(observed) };
+function createUntouchedEnd(observed: ObservedState): Reconciled {
+  return { ...createUnverifiedEnd('not-empty', null, null), ...describeDialectVersion(observed) };
 }
 
-function refusedEnd(planned: Planned, error: SetpointError): Reconciled {
-  return { ...unverified('refused', planned, error), refusals: planned.refusals };
+function createRefusedEnd(planned: Planned, error: SetpointError): Reconciled {
+  return { ...createUnverifiedEnd('refused', planned, error), refusals: planned.refusals };
 }
 
 /** An end at which nothing was sent; null is a plan that could not be made. */
-function unverified(
+function createUnverifiedEnd(
   status: Reconciled['status'],
   planned: Planned | null,
   error: SetpointError | null,
@@ -178,12 +188,12 @@ function unverified(
   return {
     status,
     plan,
-    ...(planned === null ? NOT_OBSERVED : spokenBy(planned.observed)),
-    results: sameResult(changesOf(plan), 'not-sent'),
+    ...(planned === null ? NOT_OBSERVED : describeDialectVersion(planned.observed)),
+    results: sameResult(listPlanChanges(plan), 'not-sent'),
     started: new Map(),
     remaining: [],
-    unknown: unknownOf(plan),
-    warnings: warningsOf(plan),
+    unknown: listPlanUnknowns(plan),
+    warnings: listPlanWarnings(plan),
     refusals: [],
     proofs: planned?.proofs,
     error,

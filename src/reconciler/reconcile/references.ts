@@ -1,10 +1,10 @@
-import { itemReferences, namesOf, type ItemReference } from '../model/collection.ts';
+import { itemReferences, listItemNames, type ItemReference } from '../model/collection.ts';
 import { SetpointError } from '../model/error.ts';
-import { entriesOf, MCP_LISTS, pathedEntries } from '../model/mcp.ts';
+import { listRecordEntries, MCP_LISTS, listPathedEntries } from '../model/mcp.ts';
 import { OTHERS } from '../model/mcp-map.ts';
 import { formatPath } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
-import { serversIn, type DesiredState, type ObservedState } from '../model/state.ts';
+import { findDeclaredServers, type DesiredState, type ObservedState } from '../model/state.ts';
 import { isRecord } from '../model/value.ts';
 import { managesEntry, managesField } from '../plan/declared.ts';
 import type { NamedItems, PlanInput } from './contract.ts';
@@ -65,7 +65,7 @@ export async function resolveReferences(
 function isOpen({ block, name }: ItemReference, desired: DesiredState): boolean {
   if (NOT_JUDGED[block]?.(name) === true) return false;
   const declared = desired.items.get(block) ?? [];
-  return !namesOf(declared as Parameters<typeof namesOf>[0]).includes(name);
+  return !listItemNames(declared as Parameters<typeof listItemNames>[0]).includes(name);
 }
 
 /** The names of a collection, each as often as the service has it; null if that does not show. */
@@ -90,12 +90,12 @@ function sourceOf(name: string, asked: readonly ItemReference[]): ItemReference[
 /** The names of the mcp servers of a service once the plan is applied; null if the service gives one of them its name. */
 function serversAfter(desired: DesiredState, { values }: ObservedState): readonly string[] | null {
   const config = values['mcp_config'];
-  const own = serversIn(desired);
+  const own = findDeclaredServers(desired);
   const isManaged = own !== undefined && managesField(desired, 'mcp_config');
   const declared = isManaged
-    ? MCP_LISTS.flatMap((list) => (isRecord(own.value) ? entriesOf(own.value[list]) : []))
+    ? MCP_LISTS.flatMap((list) => (isRecord(own.value) ? listRecordEntries(own.value[list]) : []))
     : [];
-  const there = pathedEntries(config)
+  const there = listPathedEntries(config)
     .filter(({ list, entry }) => !isManaged || !managesEntry(desired, list, entry))
     .map(({ entry }) => entry);
   const names = [...declared, ...there].map(({ name }) => name);

@@ -1,6 +1,6 @@
 import type { ErrorReport } from '../model/error.ts';
 import type { WatchStatus } from '../model/verdict.ts';
-import { counted } from '../model/wording.ts';
+import { formatCount } from '../model/wording.ts';
 
 type Failure = Pick<ErrorReport, 'code' | 'message'>;
 
@@ -43,7 +43,7 @@ export function groupByCause<S extends Environment>(
     if (members[0] !== one) return [];
     const causes = new Set(members.map((member) => causeText(errorOf(member))));
     const [first = ''] = causes;
-    return [{ key, cause: causes.size === 1 ? first : withoutOwn(first), members }];
+    return [{ key, cause: causes.size === 1 ? first : maskCauseDetails(first), members }];
   });
 }
 
@@ -54,7 +54,7 @@ export function causeKey(error: Failure | null | undefined): string {
   if (error === null || error === undefined) return '';
   const known = KEYS.get(error);
   if (known !== undefined) return known;
-  const key = `${error.code} ${withoutOwn(causeText(error))}`;
+  const key = `${error.code} ${maskCauseDetails(causeText(error))}`;
   KEYS.set(error, key);
   return key;
 }
@@ -73,27 +73,29 @@ export function causeText(error: Failure | null | undefined): string {
 const OWN =
   /\b[a-z][a-z\d+.-]*:\/\/\S+|\$\{[^}]*\}|"[^"]*"|\b[A-Z][A-Z\d]*_[A-Z\d_]+\b|\b[\w-]+(?:\.[\w-]+)+(?::\d+)?|\b[\da-f]{8}[\da-f-]*\b|\b\d+(?:\.\d+)? (?:ms|s|m|h)\b/g;
 
-function withoutOwn(cause: string): string {
+function maskCauseDetails(cause: string): string {
   return cause.replaceAll(OWN, '…');
 }
 
 /** Where the members of a group are: `at gateway.example.com`, `behind example.com (12 services)`, `at 17 services`. */
-export function placeText(members: readonly Pick<Environment, 'origin'>[]): string {
-  const hosts = new Set(members.map(({ origin }) => hostOf(origin)).filter((host) => host !== ''));
+export function describeHosts(members: readonly Pick<Environment, 'origin'>[]): string {
+  const hosts = new Set(
+    members.map(({ origin }) => readOriginHost(origin)).filter((host) => host !== ''),
+  );
   const [first = ''] = hosts;
   if (hosts.size === 0) return '';
   if (hosts.size === 1) return `at ${first}`;
-  const services = counted(hosts.size, 'service');
-  const domains = new Set([...hosts].map(domainOf));
-  return domains.size === 1 ? `behind ${domainOf(first)} (${services})` : `at ${services}`;
+  const services = formatCount(hosts.size, 'service');
+  const domains = new Set([...hosts].map(findParentDomain));
+  return domains.size === 1 ? `behind ${findParentDomain(first)} (${services})` : `at ${services}`;
 }
 
-function hostOf(origin: string | null): string {
+function readOriginHost(origin: string | null): string {
   return origin !== null && URL.canParse(origin) ? new URL(origin).host : '';
 }
 
 /** The domain that a host is in, such as a gateway's; of an address of numbers, that address. */
-function domainOf(host: string): string {
+function findParentDomain(host: string): string {
   const [name = ''] = host.split(':', 1);
   const parts = name.split('.');
   const isName = parts.length > 2 && !/^[\d.]+$/.test(name);

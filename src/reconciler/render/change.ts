@@ -1,12 +1,12 @@
 import {
-  effectOf,
+  findActionEffect,
   isRename,
-  participleOf,
-  startedId,
+  findActionParticiple,
+  findStartId,
   type Effect,
   RESET,
   type Change,
-  changeName,
+  formatChangeName,
   isById,
 } from '../model/plan.ts';
 import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
@@ -14,7 +14,7 @@ import { MASK } from '../model/secret.ts';
 import { sameValue, type Json } from '../model/value.ts';
 import { structuredPatch } from 'diff';
 import { stringify } from 'yaml';
-import { elsewhere, type Paint, paint, type Style, visible } from './text.ts';
+import { formatDetailSource, type Paint, paint, type Style, visible } from './text.ts';
 
 /** `plan` words a change as what an apply would do; `drift` as what was found, and names the two sides of each difference. */
 export type Voice = 'plan' | 'drift';
@@ -56,20 +56,20 @@ export type ShownValues =
 /** A value, or words in its place. */
 export type Side = { readonly value: Json } | { readonly words: string };
 
-export function shownChange(
+export function toShownChange(
   change: Change<Json>,
   voice: Voice,
   result: Label | null = null,
 ): ShownChange {
   const { action } = change;
-  const [mark, color] = voice === 'plan' ? MARKS[effectOf(action)] : DIFFERS;
+  const [mark, color] = voice === 'plan' ? MARKS[findActionEffect(action)] : DIFFERS;
   return {
     change,
     voice,
-    name: changeName(change),
+    name: formatChangeName(change),
     label: { mark, words: voice === 'plan' ? action : 'differs', color },
-    reason: reasonOf(change, voice),
-    values: voice === 'plan' ? plannedValues(change) : comparedValues(change),
+    reason: formatChangeReason(change, voice),
+    values: voice === 'plan' ? selectPlanValues(change) : selectDriftValues(change),
     result,
   };
 }
@@ -83,26 +83,29 @@ const DIFFERS = ['~', 'yellow'] as const;
 
 /** Whether a change loses something that applying the previous file would not bring back. */
 export function isDangerous({ action }: Pick<Change, 'action'>): boolean {
-  return effectOf(action) === 'drop';
+  return findActionEffect(action) === 'drop';
 }
 
-function reasonOf({ action, path, reason, found = reason }: Change<Json>, voice: Voice): string {
+function formatChangeReason(
+  { action, path, reason, found = reason }: Change<Json>,
+  voice: Voice,
+): string {
   if (voice === 'drift') return found;
   if (action === 'remove') return `${reason}, will be removed`;
   return action === 'set' && path.length > 1 && reason === 'not set' ? 'new' : reason;
 }
 
-function plannedValues(change: Change<Json>): ShownValues {
+function selectPlanValues(change: Change<Json>): ShownValues {
   const { before, after, sensitive } = change;
   if (isById(change) || isRename(change)) return { kind: 'none' };
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
   const isSame = after !== null && sameValue(before, after);
-  if (isSame || (sensitive && !isOpen(after))) return { kind: 'none' };
+  if (isSame || (sensitive && !isDeclaredShown(after))) return { kind: 'none' };
   return { kind: 'arrow', before, after: afterwards(change) };
 }
 
 /** Whether a change shows what the file declares, although what the service has is masked. */
-function isOpen(after: Json): boolean {
+function isDeclaredShown(after: Json): boolean {
   return after !== null && !(typeof after === 'string' && after.includes(MASK));
 }
 
@@ -112,15 +115,16 @@ function afterwards({ after, reason }: Change<Json>): Side {
 }
 
 /** A secret is shown as its reference in the file, and as set or not set on the service. */
-function comparedValues(change: Change<Json>): ShownValues {
+function selectDriftValues(change: Change<Json>): ShownValues {
   const { action, before, after, sensitive, ref, reason, found = reason } = change;
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
-  if (isById(change)) return { kind: 'sides', file: stateOf(after), service: stateOf(before) };
+  if (isById(change))
+    return { kind: 'sides', file: toStateSide(after), service: toStateSide(before) };
   if (isRename(change))
     return {
       kind: 'sides',
-      file: { words: calledBy(after) },
-      service: { words: calledBy(before) },
+      file: { words: describeOtherName(after) },
+      service: { words: describeOtherName(before) },
     };
   if (!sensitive && after !== null && sameValue(before, after)) return { kind: 'none' };
   if (!sensitive) {
@@ -129,17 +133,17 @@ function comparedValues(change: Change<Json>): ShownValues {
     return { kind: 'sides', file, service };
   }
   const words = after === null ? 'null' : (ref ?? 'a secret');
-  const file = ref === null && isOpen(after) ? { value: after } : { words };
+  const file = ref === null && isDeclaredShown(after) ? { value: after } : { words };
   const service = reason === 'differs' ? 'another value' : found;
   return { kind: 'sides', file, service: { words: service } };
 }
 
 /** A name of what gets another one. */
-export function calledBy(name: Json): string {
+export function describeOtherName(name: Json): string {
   return typeof name === 'string' ? `called ${name}` : 'without a name';
 }
 
-function stateOf(value: Json): Side {
+function toStateSide(value: Json): Side {
   return { words: typeof value === 'string' ? value : 'none' };
 }
 
@@ -159,9 +163,9 @@ export function resultLabel(
       words: 'verified, except its secrets, which the server does not show',
     };
   const label = RESULTS[result];
-  const started = startedId(change);
+  const started = findStartId(change);
   const id = started === null ? '' : `${started}, `;
-  const done = participleOf(action);
+  const done = findActionParticiple(action);
   if (done === null || result === 'not-sent') return { ...label, words: id + label.words };
   if (result === 'unverifiable')
     return { ...label, words: `${id}STARTING; this backend may never report RUNNING` };
@@ -216,14 +220,14 @@ export function yamlText(value: Json): string {
 }
 
 /** Two nested values as a unified diff of their YAML, one line an element; a long one is cut. Null is nothing. */
-export function nestedDiff(before: Json, after: Json, style: Style): string[] {
-  const lines = patchLines(yamlOf(before), yamlOf(after)).map((line) =>
-    colored(visible(line), style),
+export function diffNested(before: Json, after: Json, style: Style): string[] {
+  const lines = patchLines(toDiffYaml(before), toDiffYaml(after)).map((line) =>
+    colorDiffLine(visible(line), style),
   );
   if (style.verbose || lines.length <= FOLD_AFTER) return lines;
   return [
     ...lines.slice(0, FOLD_AFTER),
-    `… ${lines.length - FOLD_AFTER} more lines; ${elsewhere(style)} shows them`,
+    `… ${lines.length - FOLD_AFTER} more lines; ${formatDetailSource(style)} shows them`,
   ];
 }
 
@@ -249,24 +253,24 @@ const UNITS: readonly (readonly [number, string])[] = [
 function patchLines(before: string, after: string): string[] {
   const options = { context: 3, maxEditLength: MOST_EDITS };
   const patch = structuredPatch('', '', before, after, '', '', options);
-  if (patch === undefined) return [...markedLines('-', before), ...markedLines('+', after)];
+  if (patch === undefined) return [...prefixLines('-', before), ...prefixLines('+', after)];
   return patch.hunks
     .flatMap(({ lines }, index) => (index === 0 ? lines : ['…', ...lines]))
     .filter((line) => !line.startsWith('\\'));
 }
 
-function markedLines(mark: string, text: string): string[] {
+function prefixLines(mark: string, text: string): string[] {
   return text
     .trimEnd()
     .split('\n')
     .map((line) => mark + line);
 }
 
-function yamlOf(value: Json): string {
+function toDiffYaml(value: Json): string {
   return value === null ? '' : yamlText(value);
 }
 
-function colored(line: string, style: Style): string {
+function colorDiffLine(line: string, style: Style): string {
   const mark = line.slice(0, 1);
   const spaced = mark === '…' ? line : `${mark} ${line.slice(1)}`;
   if (mark === '+') return paint(style, 'green', spaced);

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { linesOf, type ErrorReport } from '../model/error.ts';
+import { splitErrorMessage, type ErrorReport } from '../model/error.ts';
 import { paint, type Style, visible } from './text.ts';
 
 /** An error: what happened, in a line or more, and what to do. `environment` is the one it is about; null for all. */
@@ -9,7 +9,7 @@ export function errorText(
   environment: string | null = null,
 ): string {
   const where = environment === null ? '' : `${visible(environment)}: `;
-  return `${paint(style, 'red', 'setpoint:')} ${where}${linesOf(error).map(visible).join('\n  ')}\n  ${visible(error.hint)}\n`;
+  return `${paint(style, 'red', 'setpoint:')} ${where}${splitErrorMessage(error).map(visible).join('\n  ')}\n  ${visible(error.hint)}\n`;
 }
 
 /** Problems of files as a compiler prints them: place, sentence, the line with a caret, and what to do. */

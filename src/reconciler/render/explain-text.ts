@@ -9,10 +9,10 @@ import type { Origin } from '../model/effective.ts';
 import { formatPath } from '../model/path.ts';
 import { TYPE_NOUNS } from '../model/wording.ts';
 import type { Json } from '../model/value.ts';
-import { shownChange, inlineValue, isNested, yamlText } from './change.ts';
+import { toShownChange, inlineValue, isNested, yamlText } from './change.ts';
 import { changeText, unknownText, warningText, heading } from './section-text.ts';
 import { paint, type Style, visible } from './text.ts';
-import { groupedWarnings } from './section.ts';
+import { groupWarnings } from './section.ts';
 
 /** What a path of the file means; then, environment by environment, what is declared there and what an apply would do. */
 export function explainText(document: ExplainDocument, style: Style): string {
@@ -21,7 +21,7 @@ export function explainText(document: ExplainDocument, style: Style): string {
     [title, ...meaningText(document.meaning)],
     ...document.environments.map((environment) => [
       heading(environment, style),
-      ...environmentLines(document, environment, style),
+      ...formatExplained(document, environment, style),
     ]),
     ...(document.environments.length === 0 ? [[NO_FILE]] : []),
   ];
@@ -30,7 +30,7 @@ export function explainText(document: ExplainDocument, style: Style): string {
 
 const NO_FILE = 'There is no settings.yaml in this folder, so no environment declares it.';
 
-function environmentLines(
+function formatExplained(
   document: ExplainDocument,
   environment: EnvironmentExplained,
   style: Style,
@@ -85,9 +85,9 @@ function applyLines(
   if (error !== null) return applied(paint(style, 'red', 'unknown: the service could not be read'));
   if (status === 'not-observed') return applied('unknown: the service was not read');
   const lines = [
-    ...changes.flatMap((change) => changeText(shownChange(change, 'plan'), style)),
+    ...changes.flatMap((change) => changeText(toShownChange(change, 'plan'), style)),
     ...unknown.map((one) => unknownText(one, style)),
-    ...groupedWarnings(warnings).map((warning) => warningText(warning, style)),
+    ...groupWarnings(warnings).map((warning) => warningText(warning, style)),
   ].map((line) => `  ${line}`);
   if (changes.length + unknown.length > 0) return ['  apply', ...lines];
   const why = unmanaged

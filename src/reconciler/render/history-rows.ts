@@ -22,7 +22,7 @@ export function historyRows(records: readonly JournalRecord[]): readonly History
   /** By environment: the rows of notices to which no other record has put an end yet. */
   const open = new Map<string, Map<string, Notice[]>>();
   for (const [index, record] of records.entries()) {
-    if (hasEnded(record, records.slice(0, index))) continue;
+    if (isConcluded(record, records.slice(0, index))) continue;
     if (record.kind !== 'notice') {
       if ('environment' in record) open.delete(record.environment);
       rows.push({ kind: 'record', record });
@@ -45,7 +45,7 @@ export function historyRows(records: readonly JournalRecord[]): readonly History
 }
 
 /** Whether one of the later records says how something ended that began with this one. */
-function hasEnded(record: JournalRecord, later: readonly JournalRecord[]): boolean {
+function isConcluded(record: JournalRecord, later: readonly JournalRecord[]): boolean {
   if (record.kind === 'writing') {
     const next = later.findLast(
       (other) =>

@@ -2,14 +2,14 @@ import { formatPath, isWithin, type Path } from '../model/path.ts';
 import type { Change, Unknown } from '../model/plan.ts';
 import type { Json } from '../model/value.ts';
 import type { HistoryDocument, NoticeEvent, StateEvent, WriteEvent } from '../model/watch.ts';
-import { unchangedOf } from '../model/uncompared.ts';
-import { counted, namesListed } from '../model/wording.ts';
+import { listUncomparedRest } from '../model/uncompared.ts';
+import { formatCount, namesListed } from '../model/wording.ts';
 import { changePaths, historyRows, type HistoryRow, type ShownRecord } from './history-rows.ts';
-import { calledBy, inlineValue } from './change.ts';
-import { liftedProofs, STATE_WORDS } from './section.ts';
+import { describeOtherName, inlineValue } from './change.ts';
+import { listOverriddenProofs, STATE_WORDS } from './section.ts';
 import { proofText } from './section-text.ts';
 import { paint, type Style, visible } from './text.ts';
-import { notCompared } from './wording.ts';
+import { formatUncomparedCount } from './wording.ts';
 
 /** The latest rows of records, the latest first: what was found or written, between which reads, and the former values. */
 export function historyText(
@@ -32,7 +32,7 @@ function rowLines(row: HistoryRow, path: Path | null, style: Style): string[] {
       : '';
   const at = row.kind === 'record' ? row.record.at : row.at;
   const [first, ...rest] =
-    row.kind === 'record' ? wordsOf(row.record, path, style) : [noticeWords(row.notices)];
+    row.kind === 'record' ? formatRecordLines(row.record, path, style) : [noticeWords(row.notices)];
   return [
     `${paint(style, 'dim', at)}${name}  ${first ?? ''}`,
     ...rest.map((line) => `    ${line}`),
@@ -53,7 +53,7 @@ const NOTICE_WORDS: Readonly<Record<NoticeEvent['result'], (receivers: string) =
   unknown: (receivers) => `perhaps told ${receivers}`,
 };
 
-function wordsOf(record: ShownRecord, path: Path | null, style: Style): string[] {
+function formatRecordLines(record: ShownRecord, path: Path | null, style: Style): string[] {
   switch (record.kind) {
     case 'state':
       return stateLines(record, path, style);
@@ -71,13 +71,13 @@ function wordsOf(record: ShownRecord, path: Path | null, style: Style): string[]
     case 'resumed':
       return [`resumed${byText(record)}`];
     case 'clock-set': {
-      const seconds = counted(Math.round(Math.abs(record.by) / 1000), 'second');
+      const seconds = formatCount(Math.round(Math.abs(record.by) / 1000), 'second');
       return [`the clock was set ${record.by > 0 ? 'forward' : 'back'} by ${seconds}`];
     }
     case 'files':
       return [
         record.problem === null
-          ? `files read: ${counted(record.environments, 'environment')}${commitWords(record.commit)}`
+          ? `files read: ${formatCount(record.environments, 'environment')}${commitWords(record.commit)}`
           : `files not used: ${visible(record.problem)}`,
       ];
     case 'started':
@@ -97,12 +97,12 @@ function stateLines(event: StateEvent, path: Path | null, style: Style): string[
     `${first}${commitWords(commit)}`,
     ...seen,
     ...(plan?.changes ?? [])
-      .filter((change) => changePaths(change).some((one) => isAbout(one, path)))
+      .filter((change) => changePaths(change).some((one) => matchesAskedPath(one, path)))
       .map(
         (change) =>
           `${visible(formatPath(change.path))}: ${serviceHas(change, style)} on the service, ${fileHas(change, style)} in the file${change.class === undefined ? '' : ` (${change.class})`}`,
       ),
-    ...unknownLines(plan?.unknown ?? [], path),
+    ...formatRecordUnknowns(plan?.unknown ?? [], path),
     ...(plan?.refusals ?? []).map(({ rule, message }) => `${rule}: ${visible(message)}`),
     ...(error === null ? [] : [visible(error.message)]),
   ];
@@ -118,38 +118,38 @@ function writeLines(event: WriteEvent, path: Path | null, style: Style): string[
     `${who.join(', ')}${commitWords(commit)}`,
     ...(url === null ? [] : [visible(url)]),
     ...outcome.changes
-      .filter((change) => changePaths(change).some((one) => isAbout(one, path)))
+      .filter((change) => changePaths(change).some((one) => matchesAskedPath(one, path)))
       .map(
         (change) =>
           `${visible(formatPath(change.path))}: ${serviceHas(change, style)} → ${fileHas(change, style)} (${change.result})`,
       ),
-    ...(liftedProofs(outcome) ?? [])
-      .filter((proof) => isAbout(proof.path, path))
+    ...(listOverriddenProofs(outcome) ?? [])
+      .filter((proof) => matchesAskedPath(proof.path, path))
       .map((proof) => proofText(proof, style).trimStart()),
-    ...unknownLines(unchangedOf(outcome), path),
+    ...formatRecordUnknowns(listUncomparedRest(outcome), path),
     ...(outcome.allowed.length === 0 ? [] : [`lifted by --allow: ${outcome.allowed.join(', ')}`]),
     ...(outcome.error === null ? [] : [visible(outcome.error.message)]),
   ];
 }
 
 /** What could not be compared, in a line; none if all was. */
-function unknownLines(unknown: readonly Unknown[], asked: Path | null): string[] {
-  const about = unknown.filter(({ path }) => isAbout(path, asked));
+function formatRecordUnknowns(unknown: readonly Unknown[], asked: Path | null): string[] {
+  const about = unknown.filter(({ path }) => matchesAskedPath(path, asked));
   if (about.length === 0) return [];
   const names = about.map(({ path }) => visible(formatPath(path)));
-  return [`${notCompared(about.length)}: ${names.join(', ')}`];
+  return [`${formatUncomparedCount(about.length)}: ${names.join(', ')}`];
 }
 
 function serviceHas({ action, before }: Change<Json>, style: Style): string {
-  if (action === 'rename') return visible(calledBy(before));
+  if (action === 'rename') return visible(describeOtherName(before));
   return action === 'set' && before === null ? 'not set' : inlineValue(before, style);
 }
 
 function fileHas({ action, after }: Change<Json>, style: Style): string {
-  return action === 'rename' ? visible(calledBy(after)) : inlineValue(after, style);
+  return action === 'rename' ? visible(describeOtherName(after)) : inlineValue(after, style);
 }
 
-function isAbout(path: Path, asked: Path | null): boolean {
+function matchesAskedPath(path: Path, asked: Path | null): boolean {
   return asked === null || isWithin(path, asked);
 }
 

@@ -1,12 +1,12 @@
-import { escaped } from './text.ts';
+import { escapeJsonText } from './text.ts';
 
 /** A document, masked already, as indented JSON with a line break at its end; invisible characters are escaped. */
-export function json(document: unknown): string {
-  return `${indented(document)}\n`;
+export function renderJson(document: unknown): string {
+  return `${toIndentedJson(document)}\n`;
 }
 
-function indented(value: unknown): string {
-  return escaped(JSON.stringify(value, null, 2));
+function toIndentedJson(value: unknown): string {
+  return escapeJsonText(JSON.stringify(value, null, 2));
 }
 
 /**
@@ -14,13 +14,13 @@ function indented(value: unknown): string {
  * is whether no item came before.
  */
 export function startOfJson(head: unknown, list: string): string {
-  return `${indented(head).slice(0, -'\n}'.length)},\n  ${JSON.stringify(list)}: [`;
+  return `${toIndentedJson(head).slice(0, -'\n}'.length)},\n  ${JSON.stringify(list)}: [`;
 }
 
 export function partOfJson(item: unknown, isFirst: boolean): string {
-  return `${isFirst ? '' : ','}\n    ${indented(item).replaceAll('\n', '\n    ')}`;
+  return `${isFirst ? '' : ','}\n    ${toIndentedJson(item).replaceAll('\n', '\n    ')}`;
 }
 
 export function endOfJson(tail: unknown, isFirst: boolean): string {
-  return `${isFirst ? '' : '\n  '}],${indented(tail).slice('{'.length)}\n`;
+  return `${isFirst ? '' : '\n  '}],${toIndentedJson(tail).slice('{'.length)}\n`;
 }

@@ -16,7 +16,7 @@ import { paint, type Style, visible } from './text.ts';
 import { unreadSentence } from './wording.ts';
 
 /** The observed state of services, masked: settings as YAML, lists as tables. */
-export function observedText(document: ObservedDocument, style: Style): string {
+export function formatObserved(document: ObservedDocument, style: Style): string {
   const at = Date.parse(document.observed_at);
   const blocks = document.environments.map((environment) => {
     const head = heading(

@@ -7,7 +7,7 @@ import {
 import { TARGET_METRICS, TOTAL_METRICS, type Metric, type TargetMetric } from '../model/metrics.ts';
 import type { EnvironmentPlan, PlanHead } from '../model/plan.ts';
 import { changeCount, planAttention } from '../model/summary.ts';
-import { watchStatusOf, type WatchStatus } from '../model/verdict.ts';
+import { toWatchStatus, type WatchStatus } from '../model/verdict.ts';
 
 /** Takes the plans of a run one after another, and keeps of each what the metrics say: some words and numbers. */
 export interface MetricsOfPlans {
@@ -23,7 +23,7 @@ export interface MetricsOfPlans {
 export function metricsOfPlans(): MetricsOfPlans {
   const plans: KeptRead[] = [];
   return {
-    add: (environment) => plans.push(kept(environment)),
+    add: (environment) => plans.push(toStoredRead(environment)),
     *text({ tool: { version }, created_at: at, strict = false }) {
       const statusOf = (plan: KeptRead): WatchStatus => (strict ? plan.strictly : plan.status);
       const total = TOTAL_METRICS;
@@ -34,7 +34,7 @@ export function metricsOfPlans(): MetricsOfPlans {
         for (const plan of plans) {
           const samples = targetSamples(
             name as TargetMetric,
-            lookedAt({ ...plan, status: statusOf(plan) }, at),
+            toMeasurement({ ...plan, status: statusOf(plan) }, at),
           );
           if (samples.length === 0) continue;
           yield isFirst ? metricText(name, metric, samples) : sampleLines(name, samples);
@@ -52,14 +52,14 @@ interface KeptRead extends Omit<Measured, 'lastRead' | 'lastInSync'> {
   readonly strictly: WatchStatus;
 }
 
-function kept(environment: EnvironmentPlan): KeptRead {
+function toStoredRead(environment: EnvironmentPlan): KeptRead {
   const { name, status, dialect, release } = environment;
   const attention = planAttention(environment);
   const changes = changeCount(attention) > 0 ? attention.changes : {};
   return {
     name,
-    status: watchStatusOf(environment),
-    strictly: watchStatusOf(environment, true),
+    status: toWatchStatus(environment),
+    strictly: toWatchStatus(environment, true),
     settings: { mode: 'detect' },
     dialect,
     release,
@@ -67,7 +67,7 @@ function kept(environment: EnvironmentPlan): KeptRead {
   };
 }
 
-function lookedAt(plan: KeptRead, at: string): Measured {
+function toMeasurement(plan: KeptRead, at: string): Measured {
   const { status } = plan;
   return {
     ...plan,
@@ -82,7 +82,7 @@ export function metricText(
   { help, type }: Metric,
   samples: readonly Sample[],
 ): string {
-  return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n${sampleLines(name, samples)}`;
+  return `# HELP ${name} ${escapeHelpText(help)}\n# TYPE ${name} ${type}\n${sampleLines(name, samples)}`;
 }
 
 /** Lines of a metric that was begun. */
@@ -95,14 +95,14 @@ export function sampleLines(name: string, samples: readonly Sample[]): string {
 function labelText(labels: Sample['labels']): string {
   let text = '';
   for (const [key, value] of Object.entries(labels))
-    text += `${text === '' ? '{' : ','}${key}="${quoted(value)}"`;
+    text += `${text === '' ? '{' : ','}${key}="${escapeLabelValue(value)}"`;
   return text === '' ? '' : `${text}}`;
 }
 
-function quoted(text: string): string {
-  return /["\\\n]/.test(text) ? escaped(text).replaceAll('"', '\\"') : text;
+function escapeLabelValue(text: string): string {
+  return /["\\\n]/.test(text) ? escapeHelpText(text).replaceAll('"', '\\"') : text;
 }
 
-function escaped(text: string): string {
+function escapeHelpText(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }

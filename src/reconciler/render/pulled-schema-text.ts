@@ -2,16 +2,16 @@ import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled.ts
 import { paint, type Style, visible } from './text.ts';
 
 /** What the servers told of their settings, and what became of the locks. Errors are printed with the messages. */
-export function pulledSchemaText({ environments, files }: PulledSchemas, style: Style): string {
+export function formatPulledSchema({ environments, files }: PulledSchemas, style: Style): string {
   const told = environments.filter(({ error }) => error === null);
   const lines = [
-    ...told.flatMap((one) => environmentLines(one, style)),
-    ...files.flatMap((file) => fileLines(file, style)),
+    ...told.flatMap((one) => formatPulledServer(one, style)),
+    ...files.flatMap((file) => formatLockLines(file, style)),
   ];
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-function environmentLines({ name, dialect, release, known, left }: PulledSchema, style: Style) {
+function formatPulledServer({ name, dialect, release, known, left }: PulledSchema, style: Style) {
   const server = `${dialect ?? 'unknown'}${release === null ? '' : ` ${release}`}`;
   const line =
     known === null
@@ -26,7 +26,10 @@ function environmentLines({ name, dialect, release, known, left }: PulledSchema,
   ];
 }
 
-function fileLines({ file, status, added, removed, changed }: PulledLock, style: Style): string[] {
+function formatLockLines(
+  { file, status, added, removed, changed }: PulledLock,
+  style: Style,
+): string[] {
   if (status === 'absent') return [];
   return [
     ...added.map((name) => `  ${paint(style, 'green', '+')} ${visible(name)}`),

@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff';
-import { counted } from '../model/wording.ts';
+import { formatCount } from '../model/wording.ts';
 import { formatPath } from '../model/path.ts';
 import type {
   EnvironmentPull,
@@ -12,7 +12,7 @@ import type {
 import type { FileEdit, ShownLine } from '../model/pulled.ts';
 import { unknownText, heading } from './section-text.ts';
 import { inlineValue, isNested } from './change.ts';
-import { leftGroups } from '../model/taken.ts';
+import { groupSkipped } from '../model/taken.ts';
 import { showsSecrets } from '../model/uncompared.ts';
 import { paint, type Paint, type Style, visible } from './text.ts';
 import { unreadSentence } from './wording.ts';
@@ -27,7 +27,7 @@ const PULLED_WORDS: Readonly<Record<PulledAction, readonly [string, Paint, strin
 };
 
 /** What a pull brought into the files and what it kept, environment by environment. Errors are printed with the messages. */
-export function pulledText({ environments, files }: PullDocument, style: Style): string {
+export function formatPulled({ environments, files }: PullDocument, style: Style): string {
   const blocks = environments.map((environment) => environmentPull(environment, style));
   return blocks.join('\n') + filesText(files);
 }
@@ -36,7 +36,7 @@ function environmentPull(environment: EnvironmentPull, style: Style): string {
   const { pulled, left, unknown, variables } = environment;
   const lines = [heading(environment, style), ''];
   lines.push(
-    ...pulled.map((value) => pulledLine(value, style)),
+    ...pulled.map((value) => formatPulledValue(value, style)),
     ...left.map(({ path, reason, ref }) => {
       const from = ref === null ? '' : paint(style, 'dim', ` (${visible(ref)})`);
       return `  ${paint(style, 'yellow', '!')} ${visible(formatPath(path))}: kept: ${visible(reason)}${from}`;
@@ -53,7 +53,7 @@ function environmentPull(environment: EnvironmentPull, style: Style): string {
 }
 
 function footerText({ status, pulled, left, error }: EnvironmentPull, style: Style): string {
-  const values = counted(pulled.length, 'value');
+  const values = formatCount(pulled.length, 'value');
   switch (status) {
     case 'in-sync':
       return left.length > 0
@@ -70,7 +70,7 @@ function footerText({ status, pulled, left, error }: EnvironmentPull, style: Sty
   }
 }
 
-function pulledLine(
+function formatPulledValue(
   { path, action, before, after, sensitive, source }: PulledValue,
   style: Style,
 ): string {
@@ -104,7 +104,7 @@ export function initText(document: InitDocument, style: Style): string {
       ({ path, reason }) =>
         `  ${paint(style, 'yellow', '!')} ${visible(formatPath(path))}: left out: ${visible(reason)}`,
     ),
-    ...leftGroups(from?.left ?? []).map(
+    ...groupSkipped(from?.left ?? []).map(
       ({ file, places, reason }) =>
         `  ${paint(style, 'yellow', '!')} ${visible(file)}: not taken: ${visible(places)}: ${visible(reason)}`,
     ),
@@ -112,12 +112,12 @@ export function initText(document: InitDocument, style: Style): string {
       .filter((file) => file.status !== 'unchanged')
       .map((one) => `  ${paint(style, 'green', '+')} ${visible(one.file)}: ${one.status}`),
     '',
-    ...(from === null ? nextOf(document) : nextOfTaken(document, from)),
+    ...(from === null ? listNextSteps(document) : nextOfTaken(document, from)),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function nextOf(document: InitDocument): readonly string[] {
+function listNextSteps(document: InitDocument): readonly string[] {
   const { variables } = document;
   if (variables.length === 0) return ['Next: setpoint plan.'];
   return [
@@ -190,10 +190,10 @@ export function patchText({ file, before, after }: FileEdit, style: Style): stri
     let [old, now] = [oldStart - 1, newStart - 1];
     for (const change of changes) {
       const mark = change.slice(0, 1);
-      if (mark === '-') lines.push(paint(style, 'red', `-${shownLine(before[old++])}`));
-      else if (mark === '+') lines.push(paint(style, 'green', `+${shownLine(after[now++])}`));
+      if (mark === '-') lines.push(paint(style, 'red', `-${formatEditLine(before[old++])}`));
+      else if (mark === '+') lines.push(paint(style, 'green', `+${formatEditLine(after[now++])}`));
       else if (mark === ' ') {
-        lines.push(` ${shownLine(after[now++])}`);
+        lines.push(` ${formatEditLine(after[now++])}`);
         old += 1;
       }
     }
@@ -205,6 +205,6 @@ function wholeText(lines: readonly ShownLine[]): string {
   return lines.map(({ text }) => text).join('\n');
 }
 
-function shownLine(line: ShownLine | undefined): string {
+function formatEditLine(line: ShownLine | undefined): string {
   return visible((line?.shown ?? '').replace(/\r$/, ''));
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DIAGNOSTICS, type DiagnosticCode } from '../model/diagnostic.ts';
 import type { DiagnosticReport, ValidationDocument } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
-import { json } from './json.ts';
+import { renderJson } from './json.ts';
 import { visible } from './text.ts';
 
 const SCHEMA =
@@ -12,7 +12,7 @@ const SCHEMA =
 export function validationSarif({ diagnostics }: ValidationDocument): string {
   const codes = [...new Set(diagnostics.map(({ code }) => code))].toSorted();
   const prints = fingerprints(diagnostics);
-  return json({
+  return renderJson({
     $schema: SCHEMA,
     version: '2.1.0',
     runs: [
@@ -66,12 +66,12 @@ function fingerprints(diagnostics: readonly DiagnosticReport[]): string[] {
 /** A path as a URI reference: relative if the path is, with forward slashes, all else percent-encoded. */
 export function artifactUri(path: string): string {
   const drive = /^[A-Za-z]:[\\/]/.test(path);
-  const segments = path.replaceAll('\\', '/').split('/').map(encodedSegment);
+  const segments = path.replaceAll('\\', '/').split('/').map(encodeSegment);
   const uri = segments.join('/');
   if (drive) return `file:///${uri}`;
   return uri.startsWith('/') ? `file://${uri}` : uri;
 }
 
-function encodedSegment(segment: string): string {
+function encodeSegment(segment: string): string {
   return encodeURIComponent(Buffer.from(segment).toString());
 }

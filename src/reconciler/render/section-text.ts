@@ -3,10 +3,10 @@ import { formatPath } from '../model/path.ts';
 import {
   type EnvironmentPlan,
   type PlanDocument,
-  changeName,
+  formatChangeName,
   type Unknown,
   isById,
-  participleOf,
+  findActionParticiple,
 } from '../model/plan.ts';
 import { type Warning } from '../model/error.ts';
 import type { Costs, Proof } from '../model/proof.ts';
@@ -18,18 +18,18 @@ import {
   type ShownChange,
   type Side,
   inlineValue,
-  nestedDiff,
+  diffNested,
 } from './change.ts';
 import { outcomeSection, planSection, PROOF_LABELS, type Section } from './section.ts';
-import { isLeftOut, mergedText, summaryText, waysText } from './summary.ts';
-import { counted } from '../model/wording.ts';
-import { elsewhere, paint, type Style, visible } from './text.ts';
+import { isLeftOut, formatMergeNotes, summaryText, waysText } from './summary.ts';
+import { formatCount } from '../model/wording.ts';
+import { formatDetailSource, paint, type Style, visible } from './text.ts';
 import {
   NOTHING_TO_CHECK,
   refusalSentence,
   refusalTitle,
   requestCounts,
-  spokenText,
+  formatServiceVersion,
 } from './wording.ts';
 import { waysOfAll } from '../model/uncompared.ts';
 
@@ -40,11 +40,11 @@ import { waysOfAll } from '../model/uncompared.ts';
 export function planText(document: PlanDocument, style: Style, voice: Voice = 'plan'): string {
   const { environments } = document;
   const about = { voice, plan: document, total: environments.length };
-  return joinedText([
+  return joinParagraphs([
     ...environments.map((environment) => environmentText(environment, about, style)),
     summaryText(document, voice, style),
     waysText(waysOfAll(environments), voice, style),
-    mergedText(document.merged, style),
+    formatMergeNotes(document.merged, style),
   ]);
 }
 
@@ -63,7 +63,7 @@ export function environmentText(
 }
 
 /** Texts that are not empty, with an empty line between two. */
-function joinedText(texts: readonly string[]): string {
+function joinParagraphs(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n');
 }
 
@@ -81,16 +81,20 @@ export function previewText(environment: EnvironmentPlan, style: Style): string 
 export function outcomeText(document: OutcomeDocument, style: Style): string {
   const { environments, merged } = document;
   const total = environments.length;
-  return joinedText([
-    ...environments.map((environment) => endedText(environment, total, style)),
+  return joinParagraphs([
+    ...environments.map((environment) => formatOutcomeSection(environment, total, style)),
     summaryText(document, 'apply', style),
     waysText(waysOfAll(environments), 'apply', style),
-    mergedText(merged, style),
+    formatMergeNotes(merged, style),
   ]);
 }
 
 /** One environment of an outcome; empty if somebody declined it, which its error says, or if there are so many that it is left to the summary. */
-export function endedText(environment: EnvironmentOutcome, total: number, style: Style): string {
+export function formatOutcomeSection(
+  environment: EnvironmentOutcome,
+  total: number,
+  style: Style,
+): string {
   if (environment.error?.code === 'declined') return '';
   const section = outcomeSection(environment);
   if (isLeftOut(section, total) && !style.verbose) return '';
@@ -107,15 +111,15 @@ function sectionText(section: Section, style: Style): string {
   const body = [
     ...changes.flatMap((change) => changeText(change, style)),
     ...remaining.flatMap(({ expected, actual, reason, ...place }) => [
-      `  ${paint(style, 'red', '!')} ${visible(changeName(place))}: ${visible(reason)}`,
+      `  ${paint(style, 'red', '!')} ${visible(formatChangeName(place))}: ${visible(reason)}`,
       `      expected ${inlineValue(expected, style)}`,
       `      found    ${inlineValue(actual, style)}`,
     ]),
     // The plan of an apply has shown them.
-    ...(command === 'apply' && changes.length > 0 ? [] : unknownLines(unknown, style)),
+    ...(command === 'apply' && changes.length > 0 ? [] : formatUnknowns(unknown, style)),
     ...warnings.map((warning) => warningText(warning, style)),
     ...proofLines(section, style),
-    ...unmanagedText(section, style),
+    ...formatUnmanaged(section, style),
   ];
   if (body.length > 0) lines.push('', ...body);
   const refused = refusals.map(
@@ -132,14 +136,14 @@ export function heading(
 ): string {
   const { dialect = null, release = null } = spoken;
   const named =
-    dialect !== 'settings-v0' || style.verbose ? spokenText({ dialect, release }) : null;
+    dialect !== 'settings-v0' || style.verbose ? formatServiceVersion({ dialect, release }) : null;
   const about = [origin, named].flatMap((text) => (text === null ? [] : [`  ${visible(text)}`]));
   return (
     paint(style, 'bold', visible(name)) + about.map((text) => paint(style, 'dim', text)).join('')
   );
 }
 
-function unmanagedText({ unmanaged, unlisted }: Section, style: Style): string[] {
+function formatUnmanaged({ unmanaged, unlisted }: Section, style: Style): string[] {
   if (unmanaged.length === 0) return [];
   const names = unmanaged.map((path) => visible(formatPath(path)));
   const shown =
@@ -161,7 +165,7 @@ function lastLine({ sentence, requests, dialect }: Section, style: Style): strin
 export function changeText(shown: ShownChange, style: Style): string[] {
   if (shown.result !== null) return [resultLine(shown, style)];
   const [first = '', ...rest] =
-    shown.voice === 'plan' ? plannedLines(shown, style) : foundLines(shown, style);
+    shown.voice === 'plan' ? formatPlannedChange(shown, style) : formatDriftChange(shown, style);
   const { class: origin } = shown.change;
   return [first + (origin === undefined ? '' : paint(style, 'dim', `  [${origin}]`)), ...rest];
 }
@@ -171,12 +175,12 @@ function resultLine({ name, result }: ShownChange, style: Style): string {
   return `  ${paint(style, color, mark)} ${visible(name)}: ${visible(words)}`;
 }
 
-function plannedLines(shown: ShownChange, style: Style): string[] {
+function formatPlannedChange(shown: ShownChange, style: Style): string[] {
   const { change, reason, values } = shown;
-  const head = headOf(shown, style);
+  const head = formatChangeHead(shown, style);
   if (isById(change))
     return [
-      `${head}: will be ${participleOf(change.action) ?? change.action} (${visible(reason)})`,
+      `${head}: will be ${findActionParticiple(change.action) ?? change.action} (${visible(reason)})`,
     ];
   const ref = refText(change.ref, style);
   switch (values.kind) {
@@ -186,7 +190,7 @@ function plannedLines(shown: ShownChange, style: Style): string[] {
       return [`${head}: ${before}${after}${ref}`];
     }
     case 'diff': {
-      const diff = nestedDiff(values.before, values.after, style).map((line) => `      ${line}`);
+      const diff = diffNested(values.before, values.after, style).map((line) => `      ${line}`);
       return [`${head}: ${visible(reason)}${ref}`, ...diff];
     }
     default:
@@ -194,9 +198,9 @@ function plannedLines(shown: ShownChange, style: Style): string[] {
   }
 }
 
-function foundLines(shown: ShownChange, style: Style): string[] {
+function formatDriftChange(shown: ShownChange, style: Style): string[] {
   const { change, reason, values } = shown;
-  const head = headOf(shown, style);
+  const head = formatChangeHead(shown, style);
   if (values.kind === 'sides') {
     const why = isById(change) ? `: ${visible(reason)}` : '';
     const service = `- ${ON_THE_SERVICE}  ${sideText(values.service, style)}`;
@@ -212,7 +216,7 @@ function foundLines(shown: ShownChange, style: Style): string[] {
   const lines = [
     paint(style, 'red', `--- ${ON_THE_SERVICE}${before === null ? ': none' : ''}`),
     paint(style, 'green', `+++ ${IN_THE_FILE}${after === null ? ': none' : ''}`),
-    ...nestedDiff(before, after, style),
+    ...diffNested(before, after, style),
   ];
   return [
     `${head}: ${visible(reason)}${refText(ref, style)}`,
@@ -225,7 +229,7 @@ export function sideText(side: Side, style: Style): string {
   return 'words' in side ? visible(side.words) : inlineValue(side.value, style);
 }
 
-function headOf({ label, name }: ShownChange, style: Style): string {
+function formatChangeHead({ label, name }: ShownChange, style: Style): string {
   return `  ${paint(style, label.color, label.mark)} ${paint(style, 'bold', visible(name))}`;
 }
 
@@ -234,12 +238,12 @@ export function refText(ref: string | null, style: Style): string {
 }
 
 /** Stored secrets, which are in every plan until something can compare them, are one line. */
-function unknownLines(unknown: readonly Unknown[], style: Style): string[] {
+function formatUnknowns(unknown: readonly Unknown[], style: Style): string[] {
   const stored = unknown.filter(({ kind }) => kind === 'stored');
   if (style.verbose || stored.length < 2) return unknown.map((one) => unknownText(one, style));
   const mark = paint(style, 'cyan', '?');
   return [
-    `  ${mark} ${counted(stored.length, 'stored secret')} cannot be compared (${elsewhere(style)} lists them)`,
+    `  ${mark} ${formatCount(stored.length, 'stored secret')} cannot be compared (${formatDetailSource(style)} lists them)`,
     ...unknown.filter((one) => !stored.includes(one)).map((one) => unknownText(one, style)),
   ];
 }
@@ -266,9 +270,9 @@ const TOKENS = 20;
 /** What a check costs, as a sentence. */
 export function costsText({ model, reach, program }: Costs): string {
   const parts = [
-    ...(model === 0 ? [] : [`calls ${counted(model, 'model')} (about ${TOKENS} tokens each)`]),
-    ...(reach === 0 ? [] : [`connects to ${counted(reach, 'mcp server')}`]),
-    ...(program === 0 ? [] : [`starts ${counted(program, 'program')} on its machine`]),
+    ...(model === 0 ? [] : [`calls ${formatCount(model, 'model')} (about ${TOKENS} tokens each)`]),
+    ...(reach === 0 ? [] : [`connects to ${formatCount(reach, 'mcp server')}`]),
+    ...(program === 0 ? [] : [`starts ${formatCount(program, 'program')} on its machine`]),
   ];
   return `to check, the service ${parts.join(', ')}.`;
 }

@@ -1,7 +1,7 @@
 import {
   type Wording,
   resultLabel,
-  shownChange,
+  toShownChange,
   type Label,
   type ShownChange,
   type Voice,
@@ -21,11 +21,11 @@ import {
   outcomeSentence,
   planHeadline,
   planSentence,
-  seenText,
+  formatObservationAge,
   type Sentence,
 } from './wording.ts';
 import { WATCH_STATUSES, type Verdict, type WatchStatus } from '../model/verdict.ts';
-import { unchangedOf, waysOf, type Ways } from '../model/uncompared.ts';
+import { listUncomparedRest, listComparisonWays, type Ways } from '../model/uncompared.ts';
 import { namesListed } from '../model/wording.ts';
 
 /**
@@ -88,7 +88,7 @@ export function planSection(
       environment.organization === undefined
         ? null
         : `Organisation: ${organizationText(environment.organization)}.`,
-    seen: seenText(environment.observed_at, plannedAt),
+    seen: formatObservationAge(environment.observed_at, plannedAt),
     attention,
     verdict: verdictLabel(attention.verdict, voice, error),
     headline: planHeadline(environment, voice),
@@ -97,10 +97,10 @@ export function planSection(
     error,
     refusals,
     remaining: [],
-    warnings: groupedWarnings(environment.warnings),
-    changes: environment.changes.map((change) => shownChange(change, voice)),
+    warnings: groupWarnings(environment.warnings),
+    changes: environment.changes.map((change) => toShownChange(change, voice)),
     unknown,
-    ways: waysOf(environment),
+    ways: listComparisonWays(environment),
     proofs: environment.proofs ?? null,
     unmanaged,
     unlisted: unmanaged.length > 0 && environment.dialect === 'agent-server' ? UNLISTED : null,
@@ -135,14 +135,14 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
     error,
     refusals: refusals.length > 1 ? refusals : [],
     remaining,
-    warnings: groupedWarnings(newWarnings(environment)),
+    warnings: groupWarnings(newWarnings(environment)),
     changes: changes.map((change) => {
       const hides = unknown.some(({ path }) => isWithin(path, change.path));
-      return shownChange(change, 'plan', resultLabel(change, status, hides));
+      return toShownChange(change, 'plan', resultLabel(change, status, hides));
     }),
-    unknown: unchangedOf(environment),
-    ways: waysOf(environment),
-    proofs: liftedProofs(environment),
+    unknown: listUncomparedRest(environment),
+    ways: listComparisonWays(environment),
+    proofs: listOverriddenProofs(environment),
     unmanaged: [],
     unlisted: null,
     requests: environment,
@@ -150,7 +150,7 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
 }
 
 /** What was seen not to work and was written all the same; null if there is none. The plan has shown the others. */
-export function liftedProofs({
+export function listOverriddenProofs({
   allowed,
   proofs = [],
 }: EnvironmentOutcome): readonly Proof[] | null {
@@ -159,7 +159,7 @@ export function liftedProofs({
 }
 
 /** The error, unless the refusals that are listed are the error. */
-export function unlistedError({
+export function findUnlistedError({
   error,
   refusals,
 }: Pick<Section, 'error' | 'refusals'>): ErrorReport | null {
@@ -243,10 +243,10 @@ const ENDED: Readonly<Record<string, string>> = {
  * Warnings in the order in which they are shown: what an apply would refuse or lose, what guards report, the rest. Those
  * that differ only in the path they name become one with all the paths; documents keep them separate.
  */
-export function groupedWarnings(warnings: readonly Warning[]): Warning[] {
+export function groupWarnings(warnings: readonly Warning[]): Warning[] {
   const groups = new Map<string, Group>();
   for (const warning of byWeight(warnings)) {
-    const named = namedIn(warning);
+    const named = findOnlyPath(warning);
     const key = JSON.stringify([warning.code, named?.before ?? warning.message, named?.after]);
     const group = groups.get(key);
     if (group === undefined)
@@ -278,7 +278,7 @@ const MCP_PATH =
   /\bmcp_(?:config\.\w+|servers)(?:\["(?:[^"\\]|\\.)*"\]|\[[^\]"]*\]|\.[A-Za-z_][\w-]*)+/g;
 
 /** Null if a message names no path, or several. */
-function namedIn({ message, path }: Warning): NamedPath | null {
+function findOnlyPath({ message, path }: Warning): NamedPath | null {
   const own = path.length === 0 ? '' : formatPath(path);
   const names = own !== '' && message.includes(own) ? [own] : (message.match(MCP_PATH) ?? []);
   const [name] = names;
@@ -290,11 +290,11 @@ function namedIn({ message, path }: Warning): NamedPath | null {
 const MOST_NAMES = 12;
 
 function byWeight(warnings: readonly Warning[]): Warning[] {
-  return warnings.toSorted((one, other) => weightOf(one.code) - weightOf(other.code));
+  return warnings.toSorted((one, other) => rankWarning(one.code) - rankWarning(other.code));
 }
 
 /** 0: an apply would refuse or lose it; 1: a guard reports it; 2: anything else. */
-export function weightOf(code: WarningCode): 0 | 1 | 2 {
+export function rankWarning(code: WarningCode): 0 | 1 | 2 {
   if (code === 'lose-unreadable') return 0;
   return code === 'guard' ? 1 : 2;
 }

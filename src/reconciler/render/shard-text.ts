@@ -1,5 +1,5 @@
 import type { Shard } from '../model/shard.ts';
-import { counted, grouped } from '../model/wording.ts';
+import { formatCount, groupThousands } from '../model/wording.ts';
 
 /** `shard 0/4`, as the flag takes it. */
 export function shardName({ index, count }: Shard): string {
@@ -14,6 +14,8 @@ export function shardText(
   from: string | null,
 ): string {
   const name = `Shard ${index}/${count}${from === null ? '' : ` (from ${from})`}`;
-  const of = `of ${counted(chosen, 'environment')}`;
-  return own === 0 ? `${name}: none ${of}, nothing to do.\n` : `${name}: ${grouped(own)} ${of}.\n`;
+  const of = `of ${formatCount(chosen, 'environment')}`;
+  return own === 0
+    ? `${name}: none ${of}, nothing to do.\n`
+    : `${name}: ${groupThousands(own)} ${of}.\n`;
 }

@@ -16,7 +16,13 @@ function environmentSmoke(environment: EnvironmentSmoke, style: Style): string {
       ? `${paint(style, 'green', 'A conversation can start.')} Nothing else was tested.`
       : paint(style, 'red', 'No conversation became ready.');
   const seen = steps.length === 0 ? [] : [...steps.map(stepText), ''];
-  const lines = [heading(environment, style), '', ...seen, verdict, ...left(environment)];
+  const lines = [
+    heading(environment, style),
+    '',
+    ...seen,
+    verdict,
+    ...formatLeftovers(environment),
+  ];
   return `${lines.join('\n')}\n`;
 }
 
@@ -25,7 +31,7 @@ function stepText({ status, seconds }: SmokeStep): string {
   return `  ${`${seconds.toFixed(1)}s`.padStart(7)}  ${visible(status)}`;
 }
 
-function left({ conversation, sandbox, removed, remains }: EnvironmentSmoke): string[] {
+function formatLeftovers({ conversation, sandbox, removed, remains }: EnvironmentSmoke): string[] {
   const things = [
     conversation === null ? '' : `conversation ${visible(conversation)}`,
     sandbox === null ? '' : `sandbox ${visible(sandbox)}`,

@@ -1,7 +1,7 @@
 import type { EnvironmentWatched, WatchedDocument } from '../model/documents.gen.ts';
 import { WATCH_STATUSES } from '../model/verdict.ts';
-import { counted, grouped, namesListed } from '../model/wording.ts';
-import { groupByCause, placeText, type CauseGroup } from './cause-groups.ts';
+import { formatCount, groupThousands, namesListed } from '../model/wording.ts';
+import { groupByCause, describeHosts, type CauseGroup } from './cause-groups.ts';
 import { ageText } from './change.ts';
 import { LABELS } from './section.ts';
 import { paint, visible, type Style } from './text.ts';
@@ -29,7 +29,7 @@ export function statusText(
     ...(problems.length > 0 ? [''] : []),
     ...tableLines(rows, Date.parse(at), style),
     ...(listed.length > 0 ? [''] : []),
-    `${countsLine(environments)}${rows.length < environments.length ? ' -v lists all.' : ''}`,
+    `${formatStatusCounts(environments)}${rows.length < environments.length ? ' -v lists all.' : ''}`,
     '',
   ].join('\n');
 }
@@ -47,9 +47,9 @@ function tableLines(
     const one = isGroup ? row.members[0] : row;
     const label = LABELS[one.status];
     const [name, what] = isGroup
-      ? [counted(row.members.length, 'environment'), groupText(row)]
+      ? [formatCount(row.members.length, 'environment'), groupText(row)]
       : [one.name, whatText(one)];
-    const since = isGroup ? firstMember(row.members) : sinceOf(one);
+    const since = isGroup ? firstMember(row.members) : findStateStart(one);
     const age = one.status === 'not-read' ? '-' : ageText(now - Date.parse(since));
     const flaps = !isGroup && row.flapping;
     const state = `${label.mark} ${label.words}${flaps ? ', flapping' : ''}`;
@@ -66,7 +66,8 @@ function tableLines(
     ...rows.map(({ cells, color }) => {
       const [name = '', state = '', since = '', what = ''] = padded(cells);
       const before = name.length + state.length + since.length + 6;
-      const shown = style.verbose || style.width === null ? what : cut(what, style.width - before);
+      const shown =
+        style.verbose || style.width === null ? what : cutToWidth(what, style.width - before);
       return `${name}  ${paint(style, color, state)}  ${since}  ${shown}`.trimEnd();
     }),
   ];
@@ -75,21 +76,21 @@ function tableLines(
 /** At least some of it is shown, whatever room there is. */
 const LEAST = 20;
 
-function cut(text: string, room: number): string {
+function cutToWidth(text: string, room: number): string {
   const most = Math.max(room, LEAST);
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 function groupText({ cause, members }: CauseGroup<EnvironmentWatched>): string {
   const names = namesListed(members.map(({ name }) => name));
-  return `${[cause, placeText(members)].filter(Boolean).join(', ')}: ${names}`;
+  return `${[cause, describeHosts(members)].filter(Boolean).join(', ')}: ${names}`;
 }
 
 function firstMember(members: CauseGroup<EnvironmentWatched>['members']): string {
   return members.map(({ since }) => since).toSorted()[0] ?? '';
 }
 
-function sinceOf({ suspended, since }: EnvironmentWatched): string {
+function findStateStart({ suspended, since }: EnvironmentWatched): string {
   return suspended?.at ?? since;
 }
 
@@ -100,13 +101,13 @@ function whatText({ what, not_healed: not, suspended }: EnvironmentWatched): str
 }
 
 /** `300 environments: 12 failed, 2 drift, 286 in sync.` */
-function countsLine(environments: readonly EnvironmentWatched[]): string {
+function formatStatusCounts(environments: readonly EnvironmentWatched[]): string {
   if (environments.length === 0) return 'No environments.';
   const counts = WATCH_STATUSES.toReversed().flatMap((status) => {
     const count = environments.filter((one) => one.status === status).length;
-    return count === 0 ? [] : [`${grouped(count)} ${LABELS[status].words}`];
+    return count === 0 ? [] : [`${groupThousands(count)} ${LABELS[status].words}`];
   });
   const flapping = environments.filter((one) => one.flapping).length;
-  const also = flapping === 0 ? '' : `; ${grouped(flapping)} flapping`;
-  return `${counted(environments.length, 'environment')}: ${counts.join(', ')}${also}.`;
+  const also = flapping === 0 ? '' : `; ${groupThousands(flapping)} flapping`;
+  return `${formatCount(environments.length, 'environment')}: ${counts.join(', ')}${also}.`;
 }

@@ -1,14 +1,14 @@
 import { changeCount } from '../model/summary.ts';
 import type { AnySummary, OutcomeDocument } from '../model/outcome.ts';
 import type { Attention, Merged, PlanDocument } from '../model/plan.ts';
-import { isFailure, VERDICTS, type Verdict } from '../model/verdict.ts';
-import { counted, grouped } from '../model/wording.ts';
+import { isFailureVerdict, VERDICTS, type Verdict } from '../model/verdict.ts';
+import { formatCount, groupThousands } from '../model/wording.ts';
 import type { Shard } from '../model/shard.ts';
 import type { Label, Wording } from './change.ts';
-import { type Section, verdictLabel, weightOf } from './section.ts';
+import { type Section, verdictLabel, rankWarning } from './section.ts';
 import { shardName } from './shard-text.ts';
-import { countsText, driftCounts, notCompared } from './wording.ts';
-import { elsewhere, paint, type Style, visible } from './text.ts';
+import { countsText, driftCounts, formatUncomparedCount } from './wording.ts';
+import { formatDetailSource, paint, type Style, visible } from './text.ts';
 import { waysSentences, type Ways } from '../model/uncompared.ts';
 
 /** Up to so many environments each has a section; of more, those that need nobody are left to the summary. */
@@ -24,7 +24,7 @@ export function isLeftOut(
 ): boolean {
   if (verdict === 'not-started') return total > 1;
   const quiet = verdict === 'in-sync' || verdict === 'not-empty';
-  return total > FEW && quiet && warnings.every(({ code }) => weightOf(code) === 2);
+  return total > FEW && quiet && warnings.every(({ code }) => rankWarning(code) === 2);
 }
 
 /** Before each reason why a report is not whole. */
@@ -53,11 +53,11 @@ export function summaryLine(
   const { environments, unknown, warnings } = summary;
   const unchanged =
     wording !== 'apply' &&
-    countOf(summary, 'in-sync') + countOf(summary, 'unknown') === environments.total;
+    countVerdict(summary, 'in-sync') + countVerdict(summary, 'unknown') === environments.total;
   const rest = [
     unchanged ? 'No changes.' : '',
-    unknown > 0 ? `${notCompared(unknown)}.` : '',
-    environments.total > FEW && warnings > 0 ? `${counted(warnings, 'warning')}.` : '',
+    unknown > 0 ? `${formatUncomparedCount(unknown)}.` : '',
+    environments.total > FEW && warnings > 0 ? `${formatCount(warnings, 'warning')}.` : '',
   ].filter((sentence) => sentence !== '');
   return {
     total: environmentsText(environments.total, shard),
@@ -68,7 +68,7 @@ export function summaryLine(
 
 /** How many environments a document is about, and of which shard. */
 export function environmentsText(count: number, shard: Shard | null): string {
-  const environments = count === 0 ? 'no environments' : counted(count, 'environment');
+  const environments = count === 0 ? 'no environments' : formatCount(count, 'environment');
   return shard === null ? environments : `${environments} of ${shardName(shard)}`;
 }
 
@@ -81,18 +81,18 @@ function verdictCounts(summary: AnySummary, wording: Wording): Label[] {
     else if (count > 0) sums.set(label.words, { count, label });
   };
   for (const verdict of VERDICTS) {
-    if (isFailure(verdict) && countOf(summary, verdict) > 0) {
+    if (isFailureVerdict(verdict) && countVerdict(summary, verdict) > 0) {
       for (const [code, count] of Object.entries(summary.errors))
         add(count, verdictLabel(verdict, wording, { code }));
-    } else add(countOf(summary, verdict), verdictLabel(verdict, wording, null));
+    } else add(countVerdict(summary, verdict), verdictLabel(verdict, wording, null));
   }
   return [...sums.values()].map(({ count, label }) => ({
     ...label,
-    words: `${grouped(count)} ${countWords(label.words, count)}`,
+    words: `${groupThousands(count)} ${countWords(label.words, count)}`,
   }));
 }
 
-function countOf({ environments }: AnySummary, verdict: Verdict): number {
+function countVerdict({ environments }: AnySummary, verdict: Verdict): number {
   const counts: Readonly<Partial<Record<Verdict, number>>> = environments;
   return counts[verdict] ?? 0;
 }
@@ -108,7 +108,7 @@ function countWords(words: string, count: number): string {
 export function attentionWords(attention: Attention, wording: Wording): string {
   const { verdict, error, rules, changes, pending, unknown } = attention;
   if (error !== null) return error.message;
-  if (verdict === 'unknown') return notCompared(unknown);
+  if (verdict === 'unknown') return formatUncomparedCount(unknown);
   const count = changeCount(attention);
   if (count === 0) return wording === 'apply' ? '' : 'not as declared';
   const found = wording === 'drift' ? driftCounts(count, pending ?? 0) : countsText(changes);
@@ -158,7 +158,7 @@ export function waysText(ways: Ways, wording: Wording, style: Style): string {
 }
 
 /** Why a report is not whole, and what else is worth knowing of it. */
-export function mergedText(merged: Merged | undefined, style: Style): string {
+export function formatMergeNotes(merged: Merged | undefined, style: Style): string {
   const { problems = [], notes = [] } = merged ?? {};
   const lines = [
     ...problems.map((problem) => `${paint(style, 'red', NOT_WHOLE)} ${visible(problem)}`),
@@ -185,16 +185,18 @@ function attentionLines({ attention, more }: AnySummary, wording: Wording, style
   );
   const lines = rows.map((row) => {
     const { mark, color, words } = row.label;
-    const head = `  ${paint(style, color, mark)} ${cut(row.name, style, LONGEST_NAME).padEnd(name)}`;
-    const said = cut(row.words, style, room(style, name + label + 8));
+    const head = `  ${paint(style, color, mark)} ${cutSummary(row.name, style, LONGEST_NAME).padEnd(name)}`;
+    const said = cutSummary(row.words, style, room(style, name + label + 8));
     return `${head}  ${paint(style, color, words)}${' '.repeat(Math.max(0, label - words.length))}  ${said}`.trimEnd();
   });
   // Those that were not started are the last: what is not listed is one of them as soon as one is.
   const waiting = attention.slice(started.length).map(({ name }) => visible(name));
   const left = waiting.length > 0 ? 0 : more;
   const rest = started.length - listed.length + left;
-  const hint = style.verbose ? '' : `; ${elsewhere(style)} lists ${left === 0 ? 'them' : 'more'}`;
-  if (rest > 0) lines.push(paint(style, 'dim', `  and ${grouped(rest)} more${hint}`));
+  const hint = style.verbose
+    ? ''
+    : `; ${formatDetailSource(style)} lists ${left === 0 ? 'them' : 'more'}`;
+  if (rest > 0) lines.push(paint(style, 'dim', `  and ${groupThousands(rest)} more${hint}`));
   if (waiting.length > 0) lines.push(notStartedLine(waiting, more, style));
   return lines;
 }
@@ -204,7 +206,7 @@ function notStartedLine(names: readonly string[], more: number, style: Style): s
   const { mark, color, words } = verdictLabel('not-started', 'apply', null);
   const listed = style.verbose ? names : names.slice(0, FEW);
   const rest = names.length - listed.length + more;
-  const others = rest === 0 ? '' : ` and ${grouped(rest)} more`;
+  const others = rest === 0 ? '' : ` and ${groupThousands(rest)} more`;
   return `  ${paint(style, color, `${mark} ${words}`)}: ${listed.join(', ')}${others}`;
 }
 
@@ -218,7 +220,7 @@ function room({ width }: Style, used: number): number {
 }
 
 /** What does not fit on a terminal is cut off, unless the style is verbose. */
-function cut(text: string, style: Style, limit: number): string {
+function cutSummary(text: string, style: Style, limit: number): string {
   if (style.verbose || style.width === null || text.length <= limit) return text;
   return `${Array.from(text)
     .slice(0, limit - 1)

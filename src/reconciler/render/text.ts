@@ -16,7 +16,7 @@ export const PLAIN: Style = { color: false, width: null, verbose: false };
 export const WHOLE: Style = { ...PLAIN, verbose: true };
 
 /** What has what a text leaves out. */
-export function elsewhere(style: Style): string {
+export function formatDetailSource(style: Style): string {
   return style.elsewhere ?? '-v';
 }
 
@@ -35,23 +35,23 @@ function invisible(): RegExp {
 }
 
 /** Whether a text is of these characters alone, all of them visible, and starts no command of a runner. */
-function isPlain(text: string, characters: RegExp): boolean {
+function isSafeText(text: string, characters: RegExp): boolean {
   return characters.test(text) && !text.includes('::') && !text.includes('##[');
 }
 
 /** Text from a file or a service, safe for a terminal: characters that are invisible or control the terminal are escaped. */
 export function visible(text: string): string {
-  if (isPlain(text, /^[ -~]*$/)) return text;
+  if (isSafeText(text, /^[ -~]*$/)) return text;
   return text.replaceAll(invisible(), (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** The same for JSON text, in JSON's own escapes; the line breaks between members stay. */
-export function escaped(json: string): string {
-  if (isPlain(json, /^[\n -~]*$/)) return json;
-  return json.replaceAll(invisible(), (char) => (char === '\n' ? char : unicode(char)));
+export function escapeJsonText(json: string): string {
+  if (isSafeText(json, /^[\n -~]*$/)) return json;
+  return json.replaceAll(invisible(), (char) => (char === '\n' ? char : escapeCharacter(char)));
 }
 
-function unicode(char: string): string {
+function escapeCharacter(char: string): string {
   return Array.from(
     { length: char.length },
     (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, '0')}`,

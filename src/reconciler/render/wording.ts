@@ -1,20 +1,20 @@
 import {
   ACTIONS,
   countActions,
-  nounOf,
+  formatActionNoun,
   type ActionCounts,
   type Change,
   type EnvironmentPlan,
   type Unknown,
 } from '../model/plan.ts';
-import { exitCodeOf, type ErrorReport } from '../model/error.ts';
-import { counted, grouped } from '../model/wording.ts';
+import { computeErrorExitCode, type ErrorReport } from '../model/error.ts';
+import { formatCount, groupThousands } from '../model/wording.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
 import type { Spoken } from '../model/state.ts';
 import type { Json } from '../model/value.ts';
-import { unchangedOf } from '../model/uncompared.ts';
+import { listUncomparedRest } from '../model/uncompared.ts';
 import { type Voice, ageText, type Wording } from './change.ts';
 import type { Paint } from './text.ts';
 
@@ -45,7 +45,7 @@ export function unreadSentence(error: ErrorReport | null): string {
 
 /** Whether an error is one of the file, its variables or its policies, or of another environment: the service was not asked. */
 function isNotStarted(error: ErrorReport | null): boolean {
-  return error !== null && (exitCodeOf(error) === 3 || error.code === 'skipped');
+  return error !== null && (computeErrorExitCode(error) === 3 || error.code === 'skipped');
 }
 
 const NOT_FIXABLE = 'Not as declared, and an apply cannot change that: see the warnings.';
@@ -63,12 +63,12 @@ export function planSentence(
     const caveat = driftCaveat(changes);
     return sentence(
       null,
-      `${driftText(changes.length, pendingIn(changes))}.`,
+      `${driftText(changes.length, countPendingEdits(changes))}.`,
       caveat === '' ? '' : ` ${caveat}`,
     );
   }
   if (status === 'differs') return sentence('yellow', NOT_FIXABLE);
-  return unchanged(unknown, strict ? ' (--strict counts them)' : '');
+  return summarizeNoChanges(unknown, strict ? ' (--strict counts them)' : '');
 }
 
 export function planHeadline(environment: EnvironmentPlan, voice: Voice): string {
@@ -85,13 +85,13 @@ export function outcomeSentence(environment: EnvironmentOutcome): Sentence {
   switch (status) {
     case 'in-sync':
       return changes.length === 0
-        ? unchanged(unknown, ' and was not written')
+        ? summarizeNoChanges(unknown, ' and was not written')
         : sentence(null, 'Nothing was written: the service already matches the file.');
     case 'applied':
       return sentence(
         'green',
         'Applied',
-        ` ${counted(sent, 'change')}.${notComparedSentences(unchangedOf(environment))}`,
+        ` ${formatCount(sent, 'change')}.${notComparedSentences(listUncomparedRest(environment))}`,
       );
     case 'not-empty':
       return sentence(null, 'Settings are stored already: nothing was written (--if-empty).');
@@ -119,7 +119,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 
 export function outcomeHeadline(environment: EnvironmentOutcome): string {
   return environment.status === 'applied'
-    ? `${counted(countSent(environment), 'change')} applied`
+    ? `${formatCount(countSent(environment), 'change')} applied`
     : OUTCOME_HEADLINES[environment.status];
 }
 
@@ -139,7 +139,7 @@ export function sentenceText({ lead, rest }: Sentence): string {
 
 /** The counts of drift as the end of a title: `1 difference, 2 pending edits`. */
 export function driftTitle(changes: readonly Change<Json>[]): string {
-  return driftCounts(changes.length, pendingIn(changes));
+  return driftCounts(changes.length, countPendingEdits(changes));
 }
 
 /** The same of counts: of all changes, and of those among them that are edits of the file. */
@@ -158,14 +158,14 @@ export function driftCaveat(changes: readonly Change<Json>[]): string {
 }
 
 /** `as observed 2 h ago (TIME)`, by the age at the time of the plan. Null if the service itself was observed. */
-export function seenText(observedAt: string | null, plannedAt: string): string | null {
+export function formatObservationAge(observedAt: string | null, plannedAt: string): string | null {
   if (observedAt === null) return null;
   const age = ageText(Date.parse(plannedAt) - Date.parse(observedAt), ' ');
   return `as observed ${age} ago (${observedAt})`;
 }
 
 /** `app-server 1.11`, as far as it is known; null if nothing is. */
-export function spokenText({ dialect, release }: Spoken): string | null {
+export function formatServiceVersion({ dialect, release }: Spoken): string | null {
   if (dialect === null) return null;
   return release === null ? dialect : `${dialect} ${release}`;
 }
@@ -193,7 +193,7 @@ function sentence(color: Paint | null, lead: string, rest = ''): Sentence {
   return { lead, color, rest };
 }
 
-function unchanged(unknown: readonly Unknown[], told: string): Sentence {
+function summarizeNoChanges(unknown: readonly Unknown[], told: string): Sentence {
   return sentence('green', 'No changes.', notComparedSentences(unknown, told));
 }
 
@@ -206,8 +206,8 @@ function notComparedSentences(unknown: readonly Unknown[], told = ''): string {
     : 'value';
   const said = count > 1 ? told.replace(' was ', ' were ') : told;
   return [
-    ...(count === 0 ? [] : [` ${notCompared(count, noun)}${said}.`]),
-    ...(left === 0 ? [] : [` ${counted(left, 'value')} left as it is by --without.`]),
+    ...(count === 0 ? [] : [` ${formatUncomparedCount(count, noun)}${said}.`]),
+    ...(left === 0 ? [] : [` ${formatCount(left, 'value')} left as it is by --without.`]),
   ].join('');
 }
 
@@ -217,12 +217,12 @@ export const NOTHING_TO_CHECK = 'Nothing to check: no model, mcp server or agent
 /** `1 value could not be compared: llm_api_key` */
 export function notComparedText(unknown: readonly Unknown[]): string {
   const names = unknown.map(({ path }) => formatPath(path)).join(', ');
-  return `${notCompared(unknown.length)}: ${names}`;
+  return `${formatUncomparedCount(unknown.length)}: ${names}`;
 }
 
 /** `2 values could not be compared` */
-export function notCompared(count: number, noun = 'value'): string {
-  return `${counted(count, noun)} could not be compared`;
+export function formatUncomparedCount(count: number, noun = 'value'): string {
+  return `${formatCount(count, noun)} could not be compared`;
 }
 
 const NO_ACTIONS = countActions([]);
@@ -235,13 +235,13 @@ function countSent({ changes }: EnvironmentOutcome): number {
 export function countsText(counted: Partial<ActionCounts>): string {
   const counts = { ...NO_ACTIONS, ...counted };
   const made = ACTIONS.filter((action) => counts[action] > 0);
-  const changed = made.filter((action) => nounOf(action) === null);
-  const named = made.filter((action) => nounOf(action) !== null);
+  const changed = made.filter((action) => formatActionNoun(action) === null);
+  const named = made.filter((action) => formatActionNoun(action) !== null);
   const parts = [
-    changed.map((action) => `${grouped(counts[action])} to ${action}`),
+    changed.map((action) => `${groupThousands(counts[action])} to ${action}`),
     named.map((action, index) => {
-      const noun = index > 0 ? '' : ` ${nounOf(action, counts[action])}`;
-      return `${grouped(counts[action])}${noun} to ${action}`;
+      const noun = index > 0 ? '' : ` ${formatActionNoun(action, counts[action])}`;
+      return `${groupThousands(counts[action])}${noun} to ${action}`;
     }),
   ];
   return parts.flatMap((part) => (part.length === 0 ? [] : [part.join(', ')])).join('; ');
@@ -250,12 +250,12 @@ export function countsText(counted: Partial<ActionCounts>): string {
 /** Drift and pending edits, counted separately: `Drift: 1 difference. 2 pending edits`. Without --base every difference may be drift. */
 function driftText(changes: number, pending: number): string {
   const drifted = changes - pending;
-  const edits = pending === 0 ? [] : [counted(pending, 'pending edit')];
-  const drift = drifted === 0 ? 'No drift' : `Drift: ${counted(drifted, 'difference')}`;
+  const edits = pending === 0 ? [] : [formatCount(pending, 'pending edit')];
+  const drift = drifted === 0 ? 'No drift' : `Drift: ${formatCount(drifted, 'difference')}`;
   return [drift, ...edits].join('. ');
 }
 
-function pendingIn(changes: readonly Change<Json>[]): number {
+function countPendingEdits(changes: readonly Change<Json>[]): number {
   return changes.filter((change) => change.class === 'pending').length;
 }
 

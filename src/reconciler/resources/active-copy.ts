@@ -6,10 +6,10 @@ import type { Path } from '../model/path.ts';
 import type { Fingerprints, WrittenSecret } from '../model/ports.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState } from '../model/state.ts';
-import { isRecord, valueAt, type Value, type ValueRecord } from '../model/value.ts';
+import { isRecord, readPath, type Value, type ValueRecord } from '../model/value.ts';
 import type { Get } from './collections/wire.ts';
-import { isLlmOf } from './llm-profiles/read.ts';
-import { isCopyOf } from './meta-profiles.ts';
+import { isCopiedLlm } from './llm-profiles/read.ts';
+import { isActiveCopy } from './meta-profiles.ts';
 
 /*
  * The copies that the settings of an Agent Server have of what is active. A change of a profile does not reach them, somebody may change them, and a
@@ -25,16 +25,17 @@ export async function isCopied(
 ): Promise<boolean> {
   const isCopy = COPIES[kind];
   // An agent of another maker has no copy.
-  if (isCopy === undefined || valueAt(settings, AGENT_KIND) === 'acp') return true;
+  if (isCopy === undefined || readPath(settings, AGENT_KIND) === 'acp') return true;
   const found = await get(path);
   return typeof found === 'symbol' || !isRecord(found) || isCopy(found, settings);
 }
 
 /** Both as the server shows them. */
 const COPIES: Readonly<Record<string, (shown: ValueRecord, settings: ValueRecord) => boolean>> = {
-  llm_profile: isLlmOf,
+  llm_profile: isCopiedLlm,
   meta_profile: ({ config }, settings) =>
-    !isRecord(config) || isCopyOf(config, valueAt(settings, ['agent_settings', 'meta_profile'])),
+    !isRecord(config) ||
+    isActiveCopy(config, readPath(settings, ['agent_settings', 'meta_profile'])),
 };
 
 /** The key that is in the settings since an LLM profile was made active: no copy shows which. */
@@ -42,7 +43,7 @@ const KEY_TAKEN: Path = [ACTIVE_FORM.block, 'llm_profile', 'api_key'];
 
 /** The key that goes into the settings with a profile, for the fingerprints. */
 export function keyTaken(item: DesiredItem, desired: DesiredState): readonly WrittenSecret[] {
-  const value = keyOf(item, desired);
+  const value = findProfileKey(item, desired);
   return value === null ? [] : [{ path: KEY_TAKEN, value }];
 }
 
@@ -52,13 +53,15 @@ export function keyChanged(
   desired: DesiredState,
   fingerprints: Fingerprints,
 ): Reason | null {
-  const last = keyOf(item, desired)?.compareWith((text) => fingerprints.compare(KEY_TAKEN, text));
+  const last = findProfileKey(item, desired)?.compareWith((text) =>
+    fingerprints.compare(KEY_TAKEN, text),
+  );
   if (last !== 'different') return null;
   return REASONS.keyChanged;
 }
 
 /** The key that a profile has by the file, its own or that of its connection; null if the file has none. */
-function keyOf({ name, members }: DesiredItem, desired: DesiredState): Secret | null {
+function findProfileKey({ name, members }: DesiredItem, desired: DesiredState): Secret | null {
   const active = members?.[ACTIVE_FORM.main];
   if (name !== 'llm_profile' || typeof active !== 'string') return null;
   const profile = itemNamed(desired, LLM_PROFILES_FORM, active)?.members;

@@ -11,7 +11,7 @@ import {
 import type { CollectionForm } from '../model/collection.ts';
 import { isWithin, samePath } from '../model/path.ts';
 import type { Change, PartPlan, Plan } from '../model/plan.ts';
-import { isMasked } from '../model/secret-words.ts';
+import { isMaskedSecret } from '../model/secret-words.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
 import {
@@ -19,13 +19,13 @@ import {
   isList,
   isRecord,
   mapRecord,
-  placed,
-  recordOf,
-  secretsIn,
+  assignPath,
+  createRecord,
+  collectSecrets,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { plannedPath } from '../plan/moved.ts';
+import { toPlannedPath } from '../plan/moved.ts';
 import { BROUGHT } from '../plan/profiles.ts';
 import { fieldNamed, MODEL_PART } from '../model/field.ts';
 import { differing } from './collections/along.ts';
@@ -44,21 +44,21 @@ export async function storedTarget(
   name: string,
 ): Promise<Stored> {
   const found = await get(path);
-  if (found === ABSENT || found === LACKING || !isRecord(found)) return recordOf([]);
+  if (found === ABSENT || found === LACKING || !isRecord(found)) return createRecord([]);
   const config = withTokens(recordAt(found, 'config'));
   const key = found['api_key_set'] === true ? new UnseenSecret() : null;
   const own = part === 'llm_profiles' ? withMembers(recordAt(config), { api_key: key }) : config;
-  const stored = withPart(recordOf([]), [part], { [name]: own });
+  const stored = withPart(createRecord([]), [part], { [name]: own });
   if (isEmpty(recordAt(own)[CONNECTION_ID])) return stored;
   const list = await get(CONNECTIONS);
   const entries = typeof list !== 'symbol' && isList(list) ? list.filter(isRecord) : [];
   const connections = entries.flatMap(({ id, ...one }): [string, Value][] => {
     const api_key = one['api_key_set'] === true ? new UnseenSecret() : null;
     return typeof id === 'string'
-      ? [[id, withMembers(recordOf(Object.entries(one)), { api_key })]]
+      ? [[id, withMembers(createRecord(Object.entries(one)), { api_key })]]
       : [];
   });
-  return withMembers(stored, { provider_connections: recordOf(connections) });
+  return withMembers(stored, { provider_connections: createRecord(connections) });
 }
 
 /** A value with a token in place of each secret that the server does not show. */
@@ -66,7 +66,7 @@ function withTokens(value: Value): Value {
   if (isList(value)) return value.map(withTokens);
   if (isRecord(value)) return mapRecord(value, withTokens);
   const secret = typeof value === 'string' ? new Secret(value) : value;
-  return secret instanceof Secret && isMasked(secret) ? new UnseenSecret() : value;
+  return secret instanceof Secret && isMaskedSecret(secret) ? new UnseenSecret() : value;
 }
 
 /** What a request changes in the settings, given what the plan makes of the profiles before it. */
@@ -81,10 +81,10 @@ export function changesInSettings(
   const before = isAppServer ? asAppServer(shown, stored, settings) : shown;
   const made = after(isAppServer ? APP_SERVER : AGENT_SERVER, before, request);
   const [was, is] = [before, made].map((one) => recordAt(one, 'settings'));
-  return differing(was ?? recordOf([]), is ?? recordOf([])).flatMap(
+  return differing(was ?? createRecord([]), is ?? createRecord([])).flatMap(
     ([place, from, to]): Change[] => {
       if (samePath(place, ['agent_settings', 'active_meta_profile'])) return [];
-      const path = plannedPath(place);
+      const path = toPlannedPath(place);
       const isLlm = isWithin(place, MODEL_PART);
       const isPointer = path.length === 1 && path[0]?.startsWith('active_') === true;
       if (isPointer && cause.resource === 'active profile') return [];
@@ -95,7 +95,7 @@ export function changesInSettings(
           action: isEmpty(to) ? 'clear' : isEmpty(from) ? 'set' : 'change',
           before: from,
           after: isEmpty(to) ? null : to,
-          sensitive: secretsIn(from).length + secretsIn(to).length > 0,
+          sensitive: collectSecrets(from).length + collectSecrets(to).length > 0,
           ref: null,
           reason: isLlm ? BROUGHT : ALONG,
           consequence: true,
@@ -109,7 +109,7 @@ export function changesInSettings(
 /** What an app-server has stored: defaults once anything is stored, and the address of the provider, of which it shows none. */
 function asAppServer(shown: Stored, stored: Stored, settings: ObservedState): Stored {
   if (settings.stored) return withAddress(withActiveKey(shown, stored, settings));
-  return after(APP_SERVER, shown, { method: 'POST', path: V1_SETTINGS, body: recordOf([]) });
+  return after(APP_SERVER, shown, { method: 'POST', path: V1_SETTINGS, body: createRecord([]) });
 }
 
 /** An app-server keeps a profile active only as long as the llm is its own: then both have the same key. */
@@ -125,10 +125,10 @@ function settingsOf({ answer, secrets }: ObservedState): ValueRecord {
   const shown = recordAt(withTokens(answer));
   const native = Object.entries(shown).reduce((made, [name, value]) => {
     const place = fieldNamed(name)?.place ?? [name];
-    return place.length > 1 && name !== 'mcp_config' ? placed(made, place, value) : made;
+    return place.length > 1 && name !== 'mcp_config' ? assignPath(made, place, value) : made;
   }, shown);
   const isSet = secrets.get('llm_api_key') === 'stored';
-  return placed(native, [...MODEL_PART, 'api_key'], isSet ? new UnseenSecret() : null);
+  return assignPath(native, [...MODEL_PART, 'api_key'], isSet ? new UnseenSecret() : null);
 }
 
 /** What is stored once the plan of profiles and connections is made. */
@@ -138,7 +138,7 @@ function planned(stored: Stored, plan: Plan): Stored {
   const byName = [...connections].map(([name, one]) => [idOf(stored, name), one] as const);
   const linked = [...profiles].map(([name, { connection = null, ...llm }]) => {
     const id = typeof connection === 'string' ? idOf(stored, connection) : null;
-    return [name, recordOf(Object.entries({ ...llm, [CONNECTION_ID]: id }))] as const;
+    return [name, createRecord(Object.entries({ ...llm, [CONNECTION_ID]: id }))] as const;
   });
   const withAll = withPart(
     withPart(stored, ['llm_profiles'], Object.fromEntries(linked)),
@@ -171,7 +171,7 @@ function idOf(stored: Stored, name: string): string {
 /** A meta profile as a server has it, by the names of the file. */
 function routing({ classifier, ...members }: ValueRecord): ValueRecord {
   const { classes = [], prompt_template = null, model_table = null } = members;
-  return recordOf(
+  return createRecord(
     Object.entries({ classifier_model: classifier ?? null, classes, prompt_template, model_table }),
   );
 }

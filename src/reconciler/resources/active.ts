@@ -7,7 +7,12 @@ import {
   LLM_PROFILES_FORM,
   META_PROFILES_FORM,
 } from '../model/collection-forms.ts';
-import { itemNamed, namesOf, type DesiredItem, type ListedItem } from '../model/collection.ts';
+import {
+  itemNamed,
+  listItemNames,
+  type DesiredItem,
+  type ListedItem,
+} from '../model/collection.ts';
 import { isWithin, type Path } from '../model/path.ts';
 import { SetpointError } from '../model/error.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -15,22 +20,22 @@ import {
   isEmpty,
   isList,
   isRecord,
-  recordOf,
-  valueAt,
+  createRecord,
+  readPath,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
 import { isCopied, keyChanged, keyTaken } from './active-copy.ts';
 import { changesInSettings, storedTarget } from './active-effects.ts';
-import { membersOf } from './agent-profiles.ts';
+import { readAgentMembers } from './agent-profiles.ts';
 import { collection } from './collections/collection.ts';
-import { itemOf } from './collections/send.ts';
+import { readChangedItemName } from './collections/send.ts';
 import type { Stored } from '../effects/stored.ts';
 import { AGENTS_PATH } from './holders.ts';
 import {
   ABSENT,
   LACKING,
-  activationBy,
+  createActivationRequest,
   type Asking,
   type Get,
   type ItemRequest,
@@ -48,21 +53,23 @@ const WIRES: Wires = {
     list: activeInProfiles,
     replaces: () => 'in-place',
     describes: true,
-    requests: (work) => [request(work, activationBy(V1_PROFILES, nameOf(work.item)))],
-    follows: profilesOf,
+    requests: (work) => [
+      request(work, createActivationRequest(V1_PROFILES, readPointerName(work.item))),
+    ],
+    follows: findProfilesBlock,
     stored: ({ get, declared }) => profileInUse(get, declared),
     along: (cause, judged, earlier) => broughtBy(cause, judged, earlier),
     unfit: unfitInProfiles,
     again: (item, earlier, desired) =>
-      item.name === 'llm_profile' ? lostInProfiles(item, earlier, desired) : null,
+      item.name === 'llm_profile' ? explainLostActivation(item, earlier, desired) : null,
   },
   'agent-server': {
     list: activeInPointers,
     replaces: () => 'in-place',
     describes: true,
-    requests: (work) => [request(work, callOf(work))],
-    follows: profilesOf,
-    again: changedBeneath,
+    requests: (work) => [request(work, createActivationCall(work))],
+    follows: findProfilesBlock,
+    again: explainStaleCopy,
     outdated: keyChanged,
     takesAlong: keyTaken,
     stored: storedTargets,
@@ -82,7 +89,7 @@ const POINTERS: Readonly<Record<string, { readonly pointer: string; readonly pat
 };
 
 /** The block of the profiles that a pointer leads to. */
-function profilesOf(pointer: string): string | undefined {
+function findProfilesBlock(pointer: string): string | undefined {
   return pointer === 'llm_profile'
     ? LLM_PROFILES_FORM.block
     : pointer === 'agent_profile'
@@ -100,7 +107,7 @@ async function activeInProfiles({ get, unlike }: Asking): Promise<readonly Liste
 
 function activeItem(name: string, active: Value | undefined): ListedItem[] {
   return typeof active === 'string' && active !== ''
-    ? [{ name, members: recordOf([[ACTIVE_FORM.main, active]]) }]
+    ? [{ name, members: createRecord([[ACTIVE_FORM.main, active]]) }]
     : [];
 }
 
@@ -129,8 +136,9 @@ async function activeInPointers({
   const told: ListedItem[] = [];
   for (const item of items) {
     const own = declared.find(({ name }) => name === item.name);
-    const isAsked = names === 'all' || (own !== undefined && nameOf(own) === nameOf(item));
-    const path = `${POINTERS[item.name]?.path ?? ''}/${encodeURIComponent(nameOf(item))}`;
+    const isAsked =
+      names === 'all' || (own !== undefined && readPointerName(own) === readPointerName(item));
+    const path = `${POINTERS[item.name]?.path ?? ''}/${encodeURIComponent(readPointerName(item))}`;
     const isSame = !isAsked || (await isCopied(get, path, item.name, settings));
     told.push(isSame ? item : { ...item, outdated: REASONS.outdated });
   }
@@ -140,20 +148,20 @@ async function activeInPointers({
 /** The names under which the service may have an agent profile. */
 function namesWanted(desired: Asking['desired'], wanted: string): readonly string[] {
   const declared = itemNamed(desired, AGENT_PROFILES_FORM, wanted);
-  return declared === undefined ? [wanted] : namesOf([declared]);
+  return declared === undefined ? [wanted] : listItemNames([declared]);
 }
 
 async function nameOfId(get: Get, id: string, names: readonly string[]): Promise<string | null> {
-  for (const name of names) if ((await idOf(get, name)) === id) return name;
+  for (const name of names) if ((await findAgentProfileId(get, name)) === id) return name;
   return null;
 }
 
 /** The profiles that the file makes active, as far as their activation is copied into the settings. */
 async function storedTargets({ get, declared }: Asking): Promise<Stored> {
-  let stored: Stored = recordOf([]);
+  let stored: Stored = createRecord([]);
   for (const item of declared) {
     const part = COPIED[item.name];
-    const name = nameOf(item);
+    const name = readPointerName(item);
     if (item.name === 'agent_profile' && item.members !== null)
       stored = { ...stored, agent_profiles: await agentNamed(get, name) };
     if (part === undefined || item.members === null) continue;
@@ -166,8 +174,8 @@ async function storedTargets({ get, declared }: Asking): Promise<Stored> {
 /** An agent profile by its name, as the file would declare it; nothing if there is none. */
 async function agentNamed(get: Get, name: string): Promise<ValueRecord> {
   const json = await get(`${AGENTS_PATH}/${encodeURIComponent(name)}`);
-  const profile = typeof json === 'symbol' ? undefined : valueAt(json, ['profile']);
-  return isRecord(profile) ? recordOf([[name, membersOf(profile)]]) : recordOf([]);
+  const profile = typeof json === 'symbol' ? undefined : readPath(json, ['profile']);
+  return isRecord(profile) ? createRecord([[name, readAgentMembers(profile)]]) : createRecord([]);
 }
 
 /** The members of an agent profile come into effect with its activation: guards judge them as if they were set. */
@@ -176,16 +184,16 @@ function agentInEffect(
   { items, listing: { stored } }: Judged,
   earlier: Plan,
 ): readonly Change[] {
-  const item = items.find(({ name }) => name === itemOf(cause));
+  const item = items.find(({ name }) => name === readChangedItemName(cause));
   if (item?.name !== 'agent_profile' || item.members === null) return [];
-  const name = nameOf(item);
+  const name = readPointerName(item);
   const { block } = AGENT_PROFILES_FORM;
   const part = earlier.find(({ resource }) => resource.block === block);
   const declared = part?.leaves?.get(name);
   const isPlanned = (path: Path): boolean =>
     part?.changes.some((change) => isWithin(path, change.path)) === true;
-  const found = valueAt(stored, ['agent_profiles', name]);
-  const members = declared ?? (isRecord(found) ? found : recordOf([]));
+  const found = readPath(stored, ['agent_profiles', name]);
+  const members = declared ?? (isRecord(found) ? found : createRecord([]));
   return Object.entries(members).flatMap(([member, value]): Change[] => {
     const path = [block, name, member];
     const own = { path, action: 'set', before: null, after: value, sensitive: true } as const;
@@ -201,8 +209,8 @@ const COPIED: Readonly<Record<string, 'llm_profiles' | 'meta_profiles'>> = {
 /** The profile that the file makes active on an app-server. */
 async function profileInUse(get: Get, declared: readonly DesiredItem[]): Promise<Stored> {
   const item = declared.find(({ name, members }) => name === 'llm_profile' && members !== null);
-  if (item === undefined) return recordOf([]);
-  const name = nameOf(item);
+  if (item === undefined) return createRecord([]);
+  const name = readPointerName(item);
   const path = `${V1_PROFILES}/${encodeURIComponent(name)}`;
   return storedTarget(get, 'llm_profiles', path, name);
 }
@@ -212,9 +220,12 @@ function broughtBy(
   { items, listing: { stored }, settings }: Judged,
   earlier: Plan,
 ): readonly Change[] {
-  const item = items.find(({ name }) => name === itemOf(cause));
+  const item = items.find(({ name }) => name === readChangedItemName(cause));
   if (item === undefined || stored === undefined || item.members === null) return [];
-  const request = { ...activationBy(V1_PROFILES, nameOf(item)), body: recordOf([]) };
+  const request = {
+    ...createActivationRequest(V1_PROFILES, readPointerName(item)),
+    body: createRecord([]),
+  };
   return changesInSettings(request, cause, { stored, settings, earlier });
 }
 
@@ -224,47 +235,47 @@ function broughtAlong(
   { items, listing: { stored }, settings }: Judged,
   earlier: Plan,
 ): readonly Change[] {
-  const item = items.find(({ name }) => name === itemOf(cause));
+  const item = items.find(({ name }) => name === readChangedItemName(cause));
   if (item === undefined || stored === undefined || COPIED[item.name] === undefined) return [];
   const { pointer, path } = POINTERS[item.name] ?? { pointer: '', path: '' };
   const request =
     item.members === null
-      ? { method: 'PATCH', path: SETTINGS, body: recordOf([[pointer, null]]) }
-      : { ...activationBy(path, nameOf(item)), body: recordOf([]) };
+      ? { method: 'PATCH', path: SETTINGS, body: createRecord([[pointer, null]]) }
+      : { ...createActivationRequest(path, readPointerName(item)), body: createRecord([]) };
   return changesInSettings(request, cause, { stored, settings, earlier });
 }
 
 /** The name of an agent profile by its id; null if none has it. One is active, so that a look at the list writes nothing. */
 async function nameListed(get: Get, id: string): Promise<string | null> {
   const json = await get(AGENTS_PATH);
-  const profiles = typeof json === 'symbol' ? undefined : valueAt(json, ['profiles']);
-  const found = isList(profiles) ? profiles.find((one) => valueAt(one, ['id']) === id) : undefined;
-  const name = found === undefined ? undefined : valueAt(found, ['name']);
+  const profiles = typeof json === 'symbol' ? undefined : readPath(json, ['profiles']);
+  const found = isList(profiles) ? profiles.find((one) => readPath(one, ['id']) === id) : undefined;
+  const name = found === undefined ? undefined : readPath(found, ['name']);
   return typeof name === 'string' ? name : null;
 }
 
 /** The id of an agent profile; null if there is none of the name. The list of all of them writes, and is not asked. */
-async function idOf(get: Get, name: string): Promise<string | null> {
+async function findAgentProfileId(get: Get, name: string): Promise<string | null> {
   const json = await get(`${AGENTS_PATH}/${encodeURIComponent(name)}`);
-  const id = typeof json === 'symbol' ? undefined : valueAt(json, ['profile', 'id']);
+  const id = typeof json === 'symbol' ? undefined : readPath(json, ['profile', 'id']);
   return typeof id === 'string' ? id : null;
 }
 
-function nameOf({ members }: Pick<DesiredItem, 'members'>): string {
+function readPointerName({ members }: Pick<DesiredItem, 'members'>): string {
   const name = members?.[ACTIVE_FORM.main];
   return typeof name === 'string' ? name : '';
 }
 
-function callOf(work: ItemWork): ItemRequest['call'] {
+function createActivationCall(work: ItemWork): ItemRequest['call'] {
   const { item } = work;
   const { pointer, path } = POINTERS[item.name] ?? { pointer: '', path: '' };
   if (item.members === null)
-    return { method: 'PATCH', path: SETTINGS, body: recordOf([[pointer, null]]) };
-  const name = nameOf(item);
-  if (item.name !== 'agent_profile') return activationBy(path, name);
+    return { method: 'PATCH', path: SETTINGS, body: createRecord([[pointer, null]]) };
+  const name = readPointerName(item);
+  if (item.name !== 'agent_profile') return createActivationRequest(path, name);
   return async (get) => {
-    const id = await idOf(get, name);
-    if (id !== null) return activationBy(path, id);
+    const id = await findAgentProfileId(get, name);
+    if (id !== null) return createActivationRequest(path, id);
     throw new SetpointError('unfit-for-service', `This service has no agent profile ${name}.`, {
       hint: 'Declare it under agent_profiles, or check the name.',
     });
@@ -308,37 +319,42 @@ function unfitInProfiles({ items, listing }: Judged): readonly Unfit[] {
 }
 
 /** Why a profile of an app-server must be made active again: each store of it, and some stores of others, make it inactive. */
-function lostInProfiles(item: DesiredItem, earlier: Plan, desired: DesiredState): Reason | null {
+function explainLostActivation(
+  item: DesiredItem,
+  earlier: Plan,
+  desired: DesiredState,
+): Reason | null {
   const name = item.members?.[ACTIVE_FORM.main];
-  const profiles = changesIn(earlier, LLM_PROFILES_FORM.block);
+  const profiles = listNewItemPaths(earlier, LLM_PROFILES_FORM.block);
   if (profiles.some((path) => path[1] === name)) return REASONS.storedByPlan;
-  const declared = itemNamed(desired, LLM_PROFILES_FORM, nameOf(item));
+  const declared = itemNamed(desired, LLM_PROFILES_FORM, readPointerName(item));
   const isBare = declared !== undefined && isEmpty(declared.members?.['base_url']);
-  const stores = profiles.length > 0 || changesIn(earlier, 'settings').length > 0;
+  const stores = profiles.length > 0 || listNewItemPaths(earlier, 'settings').length > 0;
   return isBare && stores ? REASONS.withoutAddress : null;
 }
 
 /** Why a profile of an Agent Server must be made active again: the settings have a copy of it, which its change does not reach. */
-function changedBeneath(item: DesiredItem, earlier: Plan, desired: DesiredState): Reason | null {
+function explainStaleCopy(item: DesiredItem, earlier: Plan, desired: DesiredState): Reason | null {
   const name = item.members?.[ACTIVE_FORM.main];
   const block = item.name === 'meta_profile' ? META_PROFILES_FORM.block : LLM_PROFILES_FORM.block;
   if (item.name === 'agent_profile') return null;
-  if (changesIn(earlier, block).some((path) => path[1] === name)) return REASONS.changedByPlan;
+  if (listNewItemPaths(earlier, block).some((path) => path[1] === name))
+    return REASONS.changedByPlan;
   if (item.name !== 'llm_profile') return null;
-  const declared = itemNamed(desired, LLM_PROFILES_FORM, nameOf(item));
-  const connection: Value = orNull(declared?.members, 'connection');
-  const isTouched = changesIn(earlier, CONNECTIONS_FORM.block).some(
+  const declared = itemNamed(desired, LLM_PROFILES_FORM, readPointerName(item));
+  const connection: Value = readMemberOrNull(declared?.members, 'connection');
+  const isTouched = listNewItemPaths(earlier, CONNECTIONS_FORM.block).some(
     (path) => path[1] === connection,
   );
   return isTouched ? REASONS.connectionChanges : null;
 }
 
-function orNull(members: ValueRecord | null | undefined, name: string): Value {
+function readMemberOrNull(members: ValueRecord | null | undefined, name: string): Value {
   return members?.[name] ?? null;
 }
 
 /** A rename alone makes nothing inactive, and brings nothing new. */
-function changesIn(plan: Plan, block: string): readonly (readonly string[])[] {
+function listNewItemPaths(plan: Plan, block: string): readonly (readonly string[])[] {
   const part = plan.find(({ resource }) => resource.block === block);
   return part?.changes.filter((change) => !isRename(change)).map(({ path }) => path) ?? [];
 }

@@ -3,31 +3,31 @@ import {
   AGENT_PROFILES_FORM,
   LLM_PROFILES_FORM,
 } from '../model/collection-forms.ts';
-import { namesOf, type ListedItem } from '../model/collection.ts';
+import { listItemNames, type ListedItem } from '../model/collection.ts';
 import type { DesiredState } from '../model/state.ts';
 import {
   isEmpty,
   isList,
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
 import { ACTIVE_AGENT, AGENT_DEFAULT, AGENTS_PATH } from './holders.ts';
 import { collection } from './collections/collection.ts';
-import { carriedOf, itemsByName, renamingAt, wholeRequests } from './collections/whole.ts';
+import { carriedOf, itemsByName, renameOverPath, wholeRequests } from './collections/whole.ts';
 import type { Asking, Judged, Unfit, Wires } from './collections/wire.ts';
 
 const WIRES: Wires = {
   'agent-server': {
-    list: listedAgents,
+    list: listAgentProfiles,
     replaces: () => 'in-place',
     describes: true,
     whole: wholeAgentMember,
     requests: (work) => wholeRequests(work, AGENTS_PATH, agentProfileBody),
     leaves: carriedOf,
-    rename: (item, to) => renamingAt(AGENTS_PATH, item, to),
+    rename: (item, to) => renameOverPath(AGENTS_PATH, item, to),
     follows: (_, member) => (member === 'llm_profile' ? LLM_PROFILES_FORM.block : undefined),
     unfit: unfitProfiles,
     membersHere: ({ members }, there) => {
@@ -56,7 +56,7 @@ const THEIRS: Readonly<Record<string, string>> = {
 };
 
 /** What a member is that is left out. What a server has besides is its own: the id, the revision, the version of the form. */
-const DEFAULTS: ValueRecord = recordOf([
+const DEFAULTS: ValueRecord = createRecord([
   ['agent_kind', 'openhands'],
   ['llm_profile', null],
   ['mcp_servers', null],
@@ -68,8 +68,8 @@ const DEFAULTS: ValueRecord = recordOf([
   ['system_message_suffix', null],
   ['disabled_skills', []],
   ['public_skills', null],
-  ['condenser', recordOf([])],
-  ['verification', recordOf([])],
+  ['condenser', createRecord([])],
+  ['verification', createRecord([])],
   ['enable_classify_and_switch_llm_tool', false],
   ['tool_concurrency_limit', 1],
   ['acp_server', 'claude-code'],
@@ -81,7 +81,7 @@ const DEFAULTS: ValueRecord = recordOf([
   ['acp_args', null],
 ]);
 
-const SUMMARIZING: ValueRecord = recordOf([
+const SUMMARIZING: ValueRecord = createRecord([
   ['condenser_kind', 'llm_summarizing'],
   ['enabled', true],
   ['max_size', 240],
@@ -92,12 +92,12 @@ const SUMMARIZING: ValueRecord = recordOf([
   ['hard_context_reset_context_scaling', 0.8],
 ]);
 
-const NO_OP: ValueRecord = recordOf([
+const NO_OP: ValueRecord = createRecord([
   ['condenser_kind', 'no_op'],
   ['enabled', true],
 ]);
 
-const VERIFICATION: ValueRecord = recordOf([
+const VERIFICATION: ValueRecord = createRecord([
   ['critic_enabled', false],
   ['critic_mode', 'finish_and_message'],
   ['enable_iterative_refinement', false],
@@ -112,24 +112,24 @@ function wholeAgentMember(name: string, given: Value): Value {
   const value = given ?? DEFAULTS[name] ?? null;
   switch (name) {
     case 'condenser':
-      return filled(value, isNoOp(value) ? NO_OP : SUMMARIZING);
+      return fillDefaults(value, isNoOp(value) ? NO_OP : SUMMARIZING);
     case 'verification':
-      return filled(value, VERIFICATION);
+      return fillDefaults(value, VERIFICATION);
     case 'tools':
-      return isList(value) ? value.map((tool) => filled(tool, TOOL)) : value;
+      return isList(value) ? value.map((tool) => fillDefaults(tool, TOOL)) : value;
     case 'mcp_servers':
     case 'secrets':
     case 'disabled_skills':
     case 'public_skills':
-      return inOrder(value);
+      return sortTexts(value);
     default:
       return value;
   }
 }
 
-const TOOL: ValueRecord = recordOf([
+const TOOL: ValueRecord = createRecord([
   ['name', null],
-  ['params', recordOf([])],
+  ['params', createRecord([])],
 ]);
 
 function isNoOp(value: Value): boolean {
@@ -137,19 +137,21 @@ function isNoOp(value: Value): boolean {
 }
 
 /** A record with the members of another, and no others. */
-function filled(value: Value, defaults: ValueRecord): Value {
+function fillDefaults(value: Value, defaults: ValueRecord): Value {
   if (!isRecord(value)) return value;
-  return recordOf(Object.keys(defaults).map((key) => [key, value[key] ?? defaults[key] ?? null]));
+  return createRecord(
+    Object.keys(defaults).map((key) => [key, value[key] ?? defaults[key] ?? null]),
+  );
 }
 
-function inOrder(value: Value): Value {
+function sortTexts(value: Value): Value {
   if (!isList(value) || !value.every((one) => typeof one === 'string')) return value;
   return value.toSorted((one, other) => (one < other ? -1 : 1));
 }
 
 /** A profile as a server is sent it. */
 export function agentProfileBody(members: ValueRecord): ValueRecord {
-  return recordOf(
+  return createRecord(
     Object.entries(members).flatMap(([name, value]) =>
       value === null ? [] : [[THEIRS[name] ?? name, value] as const],
     ),
@@ -157,8 +159,8 @@ export function agentProfileBody(members: ValueRecord): ValueRecord {
 }
 
 /** What of a profile is not as it is by itself, by the names of the file. */
-export function membersOf(profile: ValueRecord): ValueRecord {
-  return recordOf(
+export function readAgentMembers(profile: ValueRecord): ValueRecord {
+  return createRecord(
     Object.keys(DEFAULTS).flatMap((name) => {
       const value = profile[THEIRS[name] ?? name] ?? null;
       const isDefault = sameValue(wholeAgentMember(name, value), wholeAgentMember(name, null));
@@ -173,7 +175,7 @@ const SERVED = ['schema_version', 'id', 'name', 'revision'];
 /** The members that the file has no place for: those of other releases. */
 function withoutKnown(profile: ValueRecord): ValueRecord {
   const known = [...Object.keys(DEFAULTS).map((name) => THEIRS[name] ?? name), ...SERVED];
-  return recordOf(Object.entries(profile).filter(([name]) => !known.includes(name)));
+  return createRecord(Object.entries(profile).filter(([name]) => !known.includes(name)));
 }
 
 /** The members that an answer has of a profile, also those that are null, by the names of the file. */
@@ -181,7 +183,7 @@ function shownIn(profile: ValueRecord): readonly string[] {
   return Object.keys(DEFAULTS).filter((name) => Object.hasOwn(profile, THEIRS[name] ?? name));
 }
 
-async function listedAgents(asking: Asking): Promise<readonly ListedItem[] | null> {
+async function listAgentProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {
   const names = await namesAsked(asking);
   const ids = new Map<string, string>();
   const others = new Map<string, ValueRecord>();
@@ -193,13 +195,13 @@ async function listedAgents(asking: Asking): Promise<readonly ListedItem[] | nul
     if (typeof name === 'string' && typeof id === 'string') ids.set(name, id);
     if (typeof name === 'string') others.set(name, withoutKnown(profile));
     if (typeof name === 'string') shown.set(name, shownIn(profile));
-    return membersOf(profile);
+    return readAgentMembers(profile);
   });
   return (
     items?.map((item) => {
       const id = ids.get(item.name);
       const shows = shown.get(item.name) ?? [];
-      const own = { ...item, shows, stored: others.get(item.name) ?? recordOf([]) };
+      const own = { ...item, shows, stored: others.get(item.name) ?? createRecord([]) };
       return id === undefined ? own : { ...own, id };
     }) ?? null
   );
@@ -214,7 +216,7 @@ async function namesAsked({
   get,
   unlike,
 }: Asking): Promise<readonly string[]> {
-  const own = namesOf(declared);
+  const own = listItemNames(declared);
   const isLooked = names === 'all' && !isEmpty(answer[ACTIVE_AGENT]);
   if (!isLooked && !isExhaustive) return own;
   const json = await get(AGENTS_PATH);
@@ -231,7 +233,7 @@ function unfitProfiles(judged: Judged): readonly Unfit[] {
   const item = items.find(({ name, members }) => name === AGENT_DEFAULT && members === null);
   const there = listing.items.find(({ name }) => name === AGENT_DEFAULT);
   if (item === undefined || isAnotherNext(desired)) return [];
-  const gone = removedActive(judged);
+  const gone = findRemovedActiveAgent(judged);
   const isActive = there?.id !== undefined && sameValue(settings.answer[ACTIVE_AGENT], there.id);
   if (!isActive && (gone === null || gone === AGENT_DEFAULT)) return [];
   const why = isActive
@@ -241,7 +243,7 @@ function unfitProfiles(judged: Judged): readonly Unfit[] {
 }
 
 /** The profile that is active and that the file removes; null if it removes another, or none. */
-function removedActive({
+function findRemovedActiveAgent({
   items,
   listing,
   settings,

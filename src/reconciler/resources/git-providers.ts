@@ -3,13 +3,13 @@ import type { DesiredItem, ListedItem, Listing } from '../model/collection.ts';
 import { SetpointError, type Warning } from '../model/error.ts';
 import type { PartPlan } from '../model/plan.ts';
 import { MASK, Secret, UnseenSecret } from '../model/secret.ts';
-import { isEmpty, isRecord, recordOf, sameValue, type Value } from '../model/value.ts';
+import { isEmpty, isRecord, createRecord, sameValue, type Value } from '../model/value.ts';
 import { DIALECTS } from '../service/dialects.ts';
 import { collection } from './collections/collection.ts';
 import {
   ABSENT,
   LACKING,
-  removalBy,
+  createRemovalRequest,
   type Call,
   type ItemRequest,
   type ItemWork,
@@ -17,15 +17,15 @@ import {
   type Wire,
   type Wires,
 } from './collections/wire.ts';
-import { itemOf } from './collections/send.ts';
+import { readChangedItemName } from './collections/send.ts';
 
 /** The git providers of each kind of server. An agent server has none: it finds a token among its custom secrets. Source: behaviour 6.2. */
 const WIRES: Wires = {
-  'settings-v0': wireOf('settings-v0', {
+  'settings-v0': createTokenCodec('settings-v0', {
     storing: '/api/add-git-providers',
-    emptying: { method: 'POST', path: '/api/unset-provider-tokens', body: recordOf([]) },
+    emptying: { method: 'POST', path: '/api/unset-provider-tokens', body: createRecord([]) },
   }),
-  'app-server': wireOf('app-server', {
+  'app-server': createTokenCodec('app-server', {
     storing: '/api/v1/secrets/git-providers',
     emptying: { method: 'DELETE', path: '/api/v1/secrets/git-providers', body: null },
   }),
@@ -42,7 +42,7 @@ interface Paths {
   readonly emptying: Call;
 }
 
-function wireOf(dialect: 'settings-v0' | 'app-server', paths: Paths): Wire {
+function createTokenCodec(dialect: 'settings-v0' | 'app-server', paths: Paths): Wire {
   const { path } = DIALECTS[dialect];
   return {
     list: async ({ get, unlike }) => {
@@ -54,13 +54,13 @@ function wireOf(dialect: 'settings-v0' | 'app-server', paths: Paths): Wire {
           'The service has no settings stored, and tells of its git providers only with them: a write could take away those that do not show.',
           { hint: 'Declare a setting beside git_providers, such as language: it is stored first.' },
         );
-      const items = isRecord(json) ? storedTokens(json['provider_tokens_set']) : 'unlike';
+      const items = isRecord(json) ? listStoredTokens(json['provider_tokens_set']) : 'unlike';
       if (items === 'unlike') throw unlike(path);
       return items;
     },
     inSettings: ({ stored, answer, saved = false }) => {
       if (!stored) return 'untold';
-      const items = storedTokens(answer['provider_tokens_set']);
+      const items = listStoredTokens(answer['provider_tokens_set']);
       if (items === 'unlike' || (saved && items?.some(hasMaskedHost) === true))
         throw new SetpointError(
           saved ? 'not-in-snapshot' : 'bad-response',
@@ -76,13 +76,13 @@ function wireOf(dialect: 'settings-v0' | 'app-server', paths: Paths): Wire {
 }
 
 /** The host of each token that is stored, as the settings show it; null if the service has no git providers. */
-function storedTokens(tokens: Value | undefined): readonly ListedItem[] | null | 'unlike' {
+function listStoredTokens(tokens: Value | undefined): readonly ListedItem[] | null | 'unlike' {
   if (tokens === undefined || tokens === null) return null;
   if (!isRecord(tokens)) return 'unlike';
   const items = Object.entries(tokens).map(([name, shown]): ListedItem | null => {
     const host = shown instanceof Secret ? shown.reveal() : shown;
     if (host !== null && typeof host !== 'string') return null;
-    const members = recordOf([
+    const members = createRecord([
       ['token', new UnseenSecret()],
       ['host', host],
     ]);
@@ -107,22 +107,23 @@ function requestFor(
   const { name, members } = item;
   const others = listing.items
     .filter((other) => other.name !== name)
-    .map((other) => [other.name, entryOf('', other.members['host'] ?? null)] as const);
+    .map((other) => [other.name, createTokenEntry('', other.members['host'] ?? null)] as const);
   const storingAll = (entries: readonly (readonly [string, Value])[]): Call => ({
     method: 'POST',
     path: storing,
-    body: recordOf([['provider_tokens', recordOf(entries)]]),
+    body: createRecord([['provider_tokens', createRecord(entries)]]),
   });
-  if (members === null) return removalBy(name, others.length === 0 ? emptying : storingAll(others));
+  if (members === null)
+    return createRemovalRequest(name, others.length === 0 ? emptying : storingAll(others));
   const isSent = changes.some(({ path }) => path.length === 2 || path[2] !== 'host');
   const { token = null, host: declared = there?.members['host'] ?? null, user_id: user } = members;
   const host = isEmpty(declared) ? null : declared;
   const isMoved = there !== undefined && !sameValue(there.members['host'] ?? null, host);
-  const own = entryOf(isSent ? token : '', host, isSent ? user : undefined);
+  const own = createTokenEntry(isSent ? token : '', host, isSent ? user : undefined);
   return {
     kind: isSent ? 'store' : 'describe',
     name,
-    shows: recordOf([
+    shows: createRecord([
       ['token', new UnseenSecret()],
       ['host', host],
     ]),
@@ -138,8 +139,8 @@ function requestFor(
 }
 
 /** An empty token is the one that is stored. */
-function entryOf(token: Value, host: Value, user?: Value): Value {
-  return recordOf([
+function createTokenEntry(token: Value, host: Value, user?: Value): Value {
+  return createRecord([
     ['token', token],
     ...(host === null ? [] : [['host', host] as const]),
     ...(user === undefined ? [] : [['user_id', user] as const]),
@@ -194,7 +195,8 @@ function warnings(
   { items }: Listing,
 ): Warning[] {
   const sent = desired.filter(
-    ({ name, members }) => members !== null && changes.some((change) => itemOf(change) === name),
+    ({ name, members }) =>
+      members !== null && changes.some((change) => readChangedItemName(change) === name),
   );
   if (sent.length === 0) return [];
   const storedHost = ({ name }: DesiredItem): Value =>

@@ -15,7 +15,7 @@ import {
   isEmpty,
   isList,
   isRecord,
-  valueAt,
+  readPath,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
@@ -37,10 +37,10 @@ export async function withHolders(
   items: readonly ListedItem[],
   named: 'LLM profiles' | 'meta profiles',
 ): Promise<readonly ListedItem[]> {
-  const agents = await read(asking, AGENTS_PATH, await agentNames(asking), 'profile');
+  const agents = await readHolders(asking, AGENTS_PATH, await agentNames(asking), 'profile');
   const isOfLlm = named === 'LLM profiles';
   const metas = isOfLlm
-    ? await read(
+    ? await readHolders(
         asking,
         META_PROFILES,
         await readNames(asking, META_PROFILES, 'meta_profiles'),
@@ -53,7 +53,7 @@ export async function withHolders(
       return { block: AGENT_PROFILES_FORM.block, name, names: [ref] };
     }),
     ...metas.map(([name, { classifier_model: model, classes }]) => {
-      const models = isList(classes) ? classes.map((one) => valueAt(one, ['model'])) : [];
+      const models = isList(classes) ? classes.map((one) => readPath(one, ['model'])) : [];
       return { block: META_PROFILES_FORM.block, name, names: [model, ...models] };
     }),
   ];
@@ -111,10 +111,10 @@ async function readNames({ get, unlike }: Asking, path: string, key: string): Pr
   if (typeof json === 'symbol') return [];
   const entries = isRecord(json) ? json[key] : undefined;
   if (!isList(entries)) throw unlike(path);
-  return entries.map((one) => valueAt(one, ['name'])).filter((name) => typeof name === 'string');
+  return entries.map((one) => readPath(one, ['name'])).filter((name) => typeof name === 'string');
 }
 
-async function read(
+async function readHolders(
   { get }: Asking,
   path: string,
   names: readonly string[],
@@ -123,7 +123,7 @@ async function read(
   const found: (readonly [string, ValueRecord])[] = [];
   for (const name of names) {
     const json = await get(`${path}/${encodeURIComponent(name)}`);
-    const record: Value | undefined = typeof json === 'symbol' ? undefined : valueAt(json, [key]);
+    const record: Value | undefined = typeof json === 'symbol' ? undefined : readPath(json, [key]);
     if (isRecord(record)) found.push([name, record]);
   }
   return found;

@@ -4,14 +4,14 @@ import {
   isEmpty,
   isList,
   isRecord,
-  recordOf,
+  createRecord,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
 import { collection } from './collections/collection.ts';
 import { itemsByName } from './collections/whole.ts';
 import {
-  removalBy,
+  createRemovalRequest,
   type Asking,
   type Call,
   type ItemRequest,
@@ -37,37 +37,40 @@ function wires(form: CollectionForm): Wires {
 
 function wire({ block, noun, resource }: CollectionForm): Wire {
   return {
-    list: (asking) => read(asking, block),
+    list: (asking) => readInstalledItems(asking, block),
     replaces: () => 'in-place',
     describes: true,
-    whole: wholeMember,
-    unfit: (judged) => unfit(judged, resource),
+    whole: fillInstalledMember,
+    unfit: (judged) => findInstalledTwice(judged, resource),
     listWrites: `All ${noun} are looked up: an Agent Server rewrites its own record of what is installed whenever it lists that.`,
-    requests: (work) => requestsFor(work, { path: `/api/${block}`, resource }),
+    requests: (work) => createInstallRequests(work, { path: `/api/${block}`, resource }),
   };
 }
 
 /** Those that are declared, one by one: one that is not there is no reason to have the service write. */
-async function read(asking: Asking, block: string): Promise<readonly ListedItem[] | null> {
+async function readInstalledItems(
+  asking: Asking,
+  block: string,
+): Promise<readonly ListedItem[] | null> {
   const { names } = asking;
-  if (names === 'all') return listed(asking, block);
+  if (names === 'all') return listInstalled(asking, block);
   const path = `/api/${block}/installed`;
-  return itemsByName(asking, path, names, (entry) => itemIn(entry)?.members ?? null);
+  return itemsByName(asking, path, names, (entry) => readInstalledItem(entry)?.members ?? null);
 }
 
-async function listed({ get, unlike }: Asking, block: string): Promise<ListedItem[] | null> {
+async function listInstalled({ get, unlike }: Asking, block: string): Promise<ListedItem[] | null> {
   const path = `/api/${block}/installed`;
   const json = await get(path);
   if (typeof json === 'symbol') return null;
   const entries = isRecord(json) ? json[block] : undefined;
   if (!isList(entries)) throw unlike(path);
-  const items = entries.map(itemIn).filter((item) => item !== null);
+  const items = entries.map(readInstalledItem).filter((item) => item !== null);
   if (items.length < entries.length) throw unlike(path);
   return items;
 }
 
 /** The commit stands for the ref: which branch or tag that was is not kept. */
-function itemIn(entry: Value): ListedItem | null {
+function readInstalledItem(entry: Value): ListedItem | null {
   if (!isRecord(entry)) return null;
   const { name, source, enabled, repo_path: folder, resolved_ref: commit } = entry;
   if (typeof name !== 'string' || typeof source !== 'string') return null;
@@ -77,28 +80,28 @@ function itemIn(entry: Value): ListedItem | null {
     ...(isEmpty(folder) ? {} : { repo_path: folder }),
     enabled: enabled ?? true,
   };
-  return { name, members: recordOf(Object.entries(members)) };
+  return { name, members: createRecord(Object.entries(members)) };
 }
 
-function wholeMember(name: string, value: Value): Value {
+function fillInstalledMember(name: string, value: Value): Value {
   if (name === 'enabled') return value ?? true;
   return isEmpty(value) ? null : value;
 }
 
 /** Whether two are installed from the same place. */
 function isSamePlace(one: ValueRecord, other: ValueRecord): boolean {
-  return sameMembers(placeIn(one), placeIn(other), wholeMember);
+  return sameMembers(readInstallSource(one), readInstallSource(other), fillInstalledMember);
 }
 
-function placeIn({ source = null, repo_path: folder = null }: ValueRecord): ValueRecord {
-  return recordOf([
+function readInstallSource({ source = null, repo_path: folder = null }: ValueRecord): ValueRecord {
+  return createRecord([
     ['source', source],
     ['repo_path', folder],
   ]);
 }
 
 /** What the same source has installed under another name, it would install again under that one. It shows where all are listed. */
-function unfit({ items, listing }: Judged, resource: string): readonly Unfit[] {
+function findInstalledTwice({ items, listing }: Judged, resource: string): readonly Unfit[] {
   return items.flatMap((item): Unfit[] => {
     const { name, members } = item;
     const isThere = listing.items.some((one) => one.name === name);
@@ -106,11 +109,11 @@ function unfit({ items, listing }: Judged, resource: string): readonly Unfit[] {
     const other = listing.items.find((one) => isSamePlace(one.members, members));
     if (other === undefined) return [];
     const why = `cannot be installed: what its source holds is called ${other.name}, and installed under that name.`;
-    return [{ item, why, hint: misnamed(resource, other.name) }];
+    return [{ item, why, hint: describeGivenName(resource, other.name) }];
   });
 }
 
-function misnamed(resource: string, name: string): string {
+function describeGivenName(resource: string, name: string): string {
   return `A ${resource} has the name that its source gives it: declare it as ${name}.`;
 }
 
@@ -120,10 +123,10 @@ interface ListPlace {
 }
 
 /** What is installed anew stays on or off. */
-function requestsFor(work: ItemWork, place: ListPlace): readonly ItemRequest[] {
+function createInstallRequests(work: ItemWork, place: ListPlace): readonly ItemRequest[] {
   const { item, changes, there } = work;
   const { name, members } = item;
-  if (members === null) return there === undefined ? [] : [removal(name, place)];
+  if (members === null) return there === undefined ? [] : [createUninstallRequest(name, place)];
   const isOn = members['enabled'] ?? true;
   const changed = changes.map(({ path: [, , member = ''] }) => member);
   const installs = there === undefined || changed.some((member) => member !== 'enabled');
@@ -151,7 +154,7 @@ function installation(
       ? null
       : {
           why: `The source of the ${resource} ${name} holds one that is called ${other}, which the service has installed under that name. It was left there.`,
-          hint: `${misnamed(resource, other)} To have it removed, declare it as null.`,
+          hint: `${describeGivenName(resource, other)} To have it removed, declare it as null.`,
         };
   return {
     kind: 'store',
@@ -160,7 +163,7 @@ function installation(
     call: {
       method: 'POST',
       path: `${path}/install`,
-      body: recordOf(Object.entries(body)),
+      body: createRecord(Object.entries(body)),
       headersTimeout: FETCHING,
       astray,
       refusals: {
@@ -192,13 +195,17 @@ function switching(
     call: {
       method: 'PATCH',
       path: `${path}/installed/${name}`,
-      body: recordOf([['enabled', isOn]]),
+      body: createRecord([['enabled', isOn]]),
     },
     isShown: ({ items }) =>
       items.some((one) => one.name === name && one.members['enabled'] === isOn),
   };
 }
 
-function removal(name: string, { path }: ListPlace): ItemRequest {
-  return removalBy(name, { method: 'DELETE', path: `${path}/installed/${name}`, body: null });
+function createUninstallRequest(name: string, { path }: ListPlace): ItemRequest {
+  return createRemovalRequest(name, {
+    method: 'DELETE',
+    path: `${path}/installed/${name}`,
+    body: null,
+  });
 }

@@ -1,10 +1,10 @@
 import { META_PROFILES_FORM } from '../model/collection-forms.ts';
 import { sameMembers, type ListedItem } from '../model/collection.ts';
-import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { collection } from './collections/collection.ts';
 import { NONE } from '../effects/stored.ts';
 import { changesInSettings } from './active-effects.ts';
-import { itemOf } from './collections/send.ts';
+import { readChangedItemName } from './collections/send.ts';
 import { carriedOf, itemsListed, wholeRequests } from './collections/whole.ts';
 import type { Asking, Wires } from './collections/wire.ts';
 import { removesSome, withHolders } from './holders.ts';
@@ -22,17 +22,21 @@ const NAMES = [
 
 const WIRES: Wires = {
   'agent-server': {
-    list: listedProfiles,
+    list: listMetaProfiles,
     replaces: () => 'in-place',
     describes: true,
-    whole: wholeMember,
+    whole: fillMetaMember,
     limit: LIMIT,
-    requests: (work) => wholeRequests(work, PATH, configOf),
+    requests: (work) => wholeRequests(work, PATH, toMetaConfig),
     leaves: carriedOf,
     along: (cause, { settings }, earlier) =>
       cause.action === 'remove'
         ? changesInSettings(
-            { method: 'DELETE', path: `${PATH}/${encodeURIComponent(itemOf(cause))}`, body: NONE },
+            {
+              method: 'DELETE',
+              path: `${PATH}/${encodeURIComponent(readChangedItemName(cause))}`,
+              body: NONE,
+            },
             cause,
             { stored: NONE, settings, earlier },
           )
@@ -47,17 +51,19 @@ export const META_PROFILES = collection(META_PROFILES_FORM, WIRES);
  * Whether the settings have a copy of a meta profile as it is. They get it when it is made active, and a change of the profile does not
  * reach it.
  */
-export function isCopyOf(config: ValueRecord, copy: Value | undefined): boolean {
-  return isRecord(copy) && sameMembers(membersOf(copy), membersOf(config), wholeMember);
+export function isActiveCopy(config: ValueRecord, copy: Value | undefined): boolean {
+  return (
+    isRecord(copy) && sameMembers(readMetaMembers(copy), readMetaMembers(config), fillMetaMember)
+  );
 }
 
 /** Classes have an order; without any it is an empty list. */
-function wholeMember(name: string, value: Value): Value {
+function fillMetaMember(name: string, value: Value): Value {
   return name === 'classes' ? (value ?? []) : value;
 }
 
-function configOf(members: ValueRecord): ValueRecord {
-  return recordOf(
+function toMetaConfig(members: ValueRecord): ValueRecord {
+  return createRecord(
     NAMES.flatMap(([own, theirs]) => {
       const value = members[own] ?? null;
       return value === null ? [] : [[theirs, value] as const];
@@ -65,8 +71,8 @@ function configOf(members: ValueRecord): ValueRecord {
   );
 }
 
-function membersOf(config: ValueRecord): ValueRecord {
-  return recordOf(
+function readMetaMembers(config: ValueRecord): ValueRecord {
+  return createRecord(
     NAMES.flatMap(([own, theirs]) => {
       const value = config[theirs] ?? null;
       return value === null || (isList(value) && value.length === 0) ? [] : [[own, value] as const];
@@ -77,11 +83,11 @@ function membersOf(config: ValueRecord): ValueRecord {
 /** The members that the file has no place for: those of other releases. */
 function withoutKnown(config: ValueRecord): ValueRecord {
   const known: readonly string[] = NAMES.map(([, theirs]) => theirs);
-  return recordOf(Object.entries(config).filter(([name]) => !known.includes(name)));
+  return createRecord(Object.entries(config).filter(([name]) => !known.includes(name)));
 }
 
 /** Neither the list nor a look at one writes. Of those that the file does not declare only the names are told. */
-async function listedProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {
+async function listMetaProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {
   const list = await asking.get(PATH);
   if (typeof list === 'symbol') return null;
   const others = new Map<string, ValueRecord>();
@@ -89,9 +95,12 @@ async function listedProfiles(asking: Asking): Promise<readonly ListedItem[] | n
     if (!isRecord(found) || !isRecord(found['config'])) return null;
     const { name, config } = found;
     if (typeof name === 'string') others.set(name, withoutKnown(config));
-    return membersOf(config);
+    return readMetaMembers(config);
   });
-  const items = listed.map((item) => ({ ...item, stored: others.get(item.name) ?? recordOf([]) }));
+  const items = listed.map((item) => ({
+    ...item,
+    stored: others.get(item.name) ?? createRecord([]),
+  }));
   if (!removesSome(asking, items)) return items;
   const active = asking.answer['active_meta_profile'];
   const held = await withHolders(asking, items, 'meta profiles');

@@ -15,15 +15,15 @@ import {
   isEmpty,
   isList,
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
-  valueAt,
+  readPath,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
 import { collection } from './collections/collection.ts';
 import {
-  removalBy,
+  createRemovalRequest,
   type Asking,
   type Get,
   type ItemRequest,
@@ -42,11 +42,11 @@ export const CONNECTION_ID = 'provider_connection_id';
 /** The addresses and keys that LLM profiles share. A server knows them by ids that it makes, and takes one name twice. */
 const WIRES: Wires = {
   'agent-server': {
-    list: listedConnections,
+    list: listProviderConnections,
     replaces: () => 'in-place',
     describes: true,
     limit: 64,
-    requests: requestsFor,
+    requests: createConnectionRequests,
     rename: renameCall,
     unfit: unfitConnections,
   },
@@ -54,21 +54,21 @@ const WIRES: Wires = {
 
 export const PROVIDER_CONNECTIONS = collection(CONNECTIONS_FORM, WIRES);
 
-async function listedConnections(asking: Asking): Promise<readonly ListedItem[] | null> {
+async function listProviderConnections(asking: Asking): Promise<readonly ListedItem[] | null> {
   const { names, declared, isExhaustive, get, unlike } = asking;
   const json = await get(PATH);
   if (typeof json === 'symbol') return null;
-  const entries = isList(json) ? json.map(connectionIn) : [null];
+  const entries = isList(json) ? json.map(readConnection) : [null];
   const items = entries.filter((item) => item !== null);
   if (items.length < entries.length) throw unlike(PATH);
   const twice = items.find(
     ({ name }, index) =>
       (isExhaustive || (names !== 'all' && names.includes(name))) && isLater(items, name, index),
   );
-  if (twice !== undefined && !asking.isReferred) throw ambiguous(twice.name);
+  if (twice !== undefined && !asking.isReferred) throw createDuplicateError(twice.name);
   if (!isExhaustive && declared.every(({ members }) => members !== null)) return items;
-  const holders = await holdersOf(asking);
-  const llm = valueAt(asking.answer, [...MODEL_PART, CONNECTION_ID]);
+  const holders = await listConnectionUsers(asking);
+  const llm = readPath(asking.answer, [...MODEL_PART, CONNECTION_ID]);
   return items.map((item) => ({
     ...item,
     heldBy: (holders.get(item.id) ?? []).map((name) => ({ block: LLM_PROFILES_FORM.block, name })),
@@ -80,7 +80,7 @@ function isLater(items: readonly ListedItem[], name: string, index: number): boo
   return items.findIndex((one) => one.name === name) < index;
 }
 
-function ambiguous(name: string): SetpointError {
+function createDuplicateError(name: string): SetpointError {
   return new SetpointError(
     'unfit-for-service',
     `This service has two provider connections named ${name}, and nothing tells which of them the file declares. Nothing was sent.`,
@@ -88,7 +88,7 @@ function ambiguous(name: string): SetpointError {
   );
 }
 
-function connectionIn(entry: Value): (ListedItem & { readonly id: string }) | null {
+function readConnection(entry: Value): (ListedItem & { readonly id: string }) | null {
   if (!isRecord(entry)) return null;
   const { id, display_name: name, provider = null, base_url: url = null } = entry;
   if (typeof id !== 'string' || typeof name !== 'string') return null;
@@ -97,11 +97,14 @@ function connectionIn(entry: Value): (ListedItem & { readonly id: string }) | nu
 }
 
 function membersWith(members: Readonly<Record<string, Value>>): ValueRecord {
-  return recordOf(Object.entries(members));
+  return createRecord(Object.entries(members));
 }
 
 /** The LLM profiles that name each connection, by its id. */
-async function holdersOf({ get, unlike }: Asking): Promise<ReadonlyMap<string, string[]>> {
+async function listConnectionUsers({
+  get,
+  unlike,
+}: Asking): Promise<ReadonlyMap<string, string[]>> {
   const json = await get(PROFILES);
   if (typeof json === 'symbol') return new Map();
   const profiles = isRecord(json) ? json['profiles'] : undefined;
@@ -117,18 +120,27 @@ async function holdersOf({ get, unlike }: Asking): Promise<ReadonlyMap<string, s
 }
 
 /** A change sends what changes, and nothing else: what is left out stays. */
-function requestsFor({ item, changes, there }: ItemWork): readonly ItemRequest[] {
+function createConnectionRequests({ item, changes, there }: ItemWork): readonly ItemRequest[] {
   const { name, members } = item;
   if (members === null)
     return there === undefined
       ? []
-      : [removalBy(name, { method: 'DELETE', path: placeOf(there), body: null, refusals: HELD })];
+      : [
+          createRemovalRequest(name, {
+            method: 'DELETE',
+            path: toConnectionPath(there),
+            body: null,
+            refusals: HELD,
+          }),
+        ];
   if (there === undefined) return [creation(name, members)];
   const changed = changes.map(({ path: [, , member = ''] }) => member);
-  const body = recordOf(changed.map((member) => [member, sentAs(member, members[member] ?? null)]));
-  const shows = recordOf([
+  const body = createRecord(
+    changed.map((member) => [member, toSentMember(member, members[member] ?? null)]),
+  );
+  const shows = createRecord([
     ...Object.entries(there.members),
-    ...changed.map((member) => [member, shownAs(member, members[member] ?? null)] as const),
+    ...changed.map((member) => [member, toShownMember(member, members[member] ?? null)] as const),
   ]);
   const isOfKey = changed.includes('api_key');
   const isRotation = isOfKey && !isEmpty(members['api_key'] ?? null);
@@ -139,19 +151,20 @@ function requestsFor({ item, changes, there }: ItemWork): readonly ItemRequest[]
       shows,
       call: {
         method: 'PATCH',
-        path: placeOf(there),
+        path: toConnectionPath(there),
         body,
         ...(isOfKey && !isRotation ? { refusals: KEPT } : {}),
       },
       // That a key took the place of another no list shows.
       isShown: ({ items }) =>
-        !isRotation && items.some((one) => one.name === name && isLike(one.members, shows)),
+        !isRotation &&
+        items.some((one) => one.name === name && isConnectionShown(one.members, shows)),
     },
   ];
 }
 
 /** Whether a list shows a connection as it is to be; of its key it shows whether there is one. */
-function isLike(members: ValueRecord, shows: ValueRecord): boolean {
+function isConnectionShown(members: ValueRecord, shows: ValueRecord): boolean {
   const isSame = (name: string): boolean =>
     name === 'api_key'
       ? isEmpty(members[name]) === isEmpty(shows[name])
@@ -160,11 +173,11 @@ function isLike(members: ValueRecord, shows: ValueRecord): boolean {
 }
 
 /** Empty text takes a key away, which null does not. */
-function sentAs(member: string, value: Value): Value {
+function toSentMember(member: string, value: Value): Value {
   return member === 'api_key' && isEmpty(value) ? '' : value;
 }
 
-function shownAs(member: string, value: Value): Value {
+function toShownMember(member: string, value: Value): Value {
   return member === 'api_key' && !isEmpty(value) ? new UnseenSecret() : value;
 }
 
@@ -177,7 +190,7 @@ function creation(name: string, members: ValueRecord): ItemRequest {
     name,
     shows: membersWith({ provider, base_url: url, api_key: new UnseenSecret() }),
     call: async (get) => {
-      if (await hasOne(get, name)) throw madeMeanwhile(name);
+      if (await hasOne(get, name)) throw createRaceError(name);
       return { method: 'POST', path: PATH, body, refusals: FULL };
     },
     isShown: ({ items }) => items.some((one) => one.name === name),
@@ -186,8 +199,12 @@ function creation(name: string, members: ValueRecord): ItemRequest {
 
 function renameCall(item: ListedItem, to: string): ItemRequest['call'] {
   return async (get) => {
-    if (await hasOne(get, to)) throw madeMeanwhile(to);
-    return { method: 'PATCH', path: placeOf(item), body: membersWith({ display_name: to }) };
+    if (await hasOne(get, to)) throw createRaceError(to);
+    return {
+      method: 'PATCH',
+      path: toConnectionPath(item),
+      body: membersWith({ display_name: to }),
+    };
   };
 }
 
@@ -207,7 +224,7 @@ async function hasOne(get: Get, name: string): Promise<boolean> {
 }
 
 /** The connections of a server: one member of each by another. */
-export async function connectionsBy(
+export async function mapConnections(
   get: Get,
   key: string,
   value: string,
@@ -222,14 +239,14 @@ export async function connectionsBy(
   );
 }
 
-function madeMeanwhile(name: string): SetpointError {
+function createRaceError(name: string): SetpointError {
   return new SetpointError(
     'contended',
     `Somebody else has just made the provider connection ${name}. Nothing was written.`,
   );
 }
 
-function placeOf({ id = '' }: ListedItem): string {
+function toConnectionPath({ id = '' }: ListedItem): string {
   return `${PATH}/${encodeURIComponent(id)}`;
 }
 
@@ -243,7 +260,7 @@ function unfitConnections({ items, listing, desired, settings }: Judged): readon
         : [{ item, why: 'has no api_key, and no service makes one without.', hint: NO_KEY }];
     const named = { block: CONNECTIONS_FORM.block, name: item.name };
     const holders = holdersLeft({ ...named, holders: there?.heldBy ?? [] }, desired).map(itemWords);
-    const llm = valueAt(settings.answer, [...MODEL_PART, CONNECTION_ID]);
+    const llm = readPath(settings.answer, [...MODEL_PART, CONNECTION_ID]);
     const isNamed = there?.id !== undefined && sameValue(llm, there.id);
     if (isNamed && !isReplaced(item.name, desired)) holders.push('the llm of the settings');
     if (holders.length === 0) return [];

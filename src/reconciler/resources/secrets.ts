@@ -1,10 +1,10 @@
 import { SECRETS_FORM } from '../model/collection-forms.ts';
 import { secondName, waitingFor, type DesiredItem, type ListedItem } from '../model/collection.ts';
-import { isMasked } from '../model/secret-words.ts';
+import { isMaskedSecret } from '../model/secret-words.ts';
 import {
   isList,
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
   type Value,
   type ValueRecord,
@@ -12,9 +12,9 @@ import {
 import { collection } from './collections/collection.ts';
 import {
   ABSENT,
-  pagedList,
-  removalBy,
-  renameBy,
+  createPagedReader,
+  createRemovalRequest,
+  createRenameRequest,
   type Asking,
   type Call,
   type ItemPage,
@@ -31,47 +31,47 @@ const AGENT = '/api/settings/secrets';
 /** Releases of an app-server that refuse to store a name that is there. */
 const CREATES_ONLY = /^1\.[78](\D|$)/;
 
-const AGENT_LIST = pagedList(
+const AGENT_LIST = createPagedReader(
   () => AGENT,
-  (json) => pageOf(json, 'secrets'),
+  (json) => readSecretPage(json, 'secrets'),
 );
 
 /** The custom secrets of each kind of server. Source: behaviour 4. */
 const WIRES: Wires = {
   'settings-v0': {
-    list: pagedList(
+    list: createPagedReader(
       () => V0,
-      (json) => pageOf(json, 'custom_secrets'),
+      (json) => readSecretPage(json, 'custom_secrets'),
     ),
     replaces: () => 'by-second-name',
     describes: true,
     // No request reaches these names.
     keeps: ({ name }) => name === '' || name.includes('/'),
-    requests: (work) => requestsFor(work, { path: V0, storing: 'POST' }),
-    rename: (item, to) => renaming(item, to, { path: V0, storing: 'POST' }),
+    requests: (work) => createSecretRequests(work, { path: V0, storing: 'POST' }),
+    rename: (item, to) => createSecretRenameCall(item, to, { path: V0, storing: 'POST' }),
   },
   'app-server': {
-    list: pagedList(
+    list: createPagedReader(
       (page) =>
         `${V1}/search?limit=100${page === null ? '' : `&page_id=${encodeURIComponent(page)}`}`,
-      (json) => pageOf(json, 'items'),
+      (json) => readSecretPage(json, 'items'),
     ),
     replaces: (release) =>
       release !== null && CREATES_ONLY.test(release) ? 'by-second-name' : 'in-place',
     describes: true,
-    requests: (work) => requestsFor(work, { path: V1, storing: 'POST' }),
-    rename: (item, to) => renaming(item, to, { path: V1, storing: 'POST' }),
+    requests: (work) => createSecretRequests(work, { path: V1, storing: 'POST' }),
+    rename: (item, to) => createSecretRenameCall(item, to, { path: V1, storing: 'POST' }),
   },
   'agent-server': {
-    list: async (asking) => withValues(asking, await AGENT_LIST(asking)),
+    list: async (asking) => revealDeclaredItems(asking, await AGENT_LIST(asking)),
     replaces: () => 'in-place',
     describes: false,
-    requests: (work) => requestsFor(work, { path: AGENT, storing: 'PUT' }),
+    requests: (work) => createSecretRequests(work, { path: AGENT, storing: 'PUT' }),
   },
 };
 
 /** The items with the values of those that the file declares, where values are asked for. One that the server cannot read has none. */
-async function withValues(
+async function revealDeclaredItems(
   { reveals, names, getSecret }: Asking,
   items: readonly ListedItem[] | null,
 ): Promise<readonly ListedItem[] | null> {
@@ -80,9 +80,9 @@ async function withValues(
   for (const item of items) {
     const isAsked = names.includes(item.name);
     const value = isAsked ? await getSecret(`${AGENT}/${encodeURIComponent(item.name)}`) : ABSENT;
-    const isKnown = typeof value !== 'symbol' && !isMasked(value);
+    const isKnown = typeof value !== 'symbol' && !isMaskedSecret(value);
     const members = Object.entries(item.members);
-    told.push(isKnown ? { ...item, members: recordOf([...members, ['value', value]]) } : item);
+    told.push(isKnown ? { ...item, members: createRecord([...members, ['value', value]]) } : item);
   }
   return told;
 }
@@ -97,18 +97,18 @@ interface Storing {
 }
 
 /** Never a moment without a value, where a server cannot replace one. */
-function requestsFor(
+function createSecretRequests(
   { item: { name, members }, changes, there, listing }: ItemWork,
   storing: Storing,
 ): readonly ItemRequest[] {
   const { replaces, describes } = listing;
   const next = secondName(name);
   const waiting = waitingFor(name, listing);
-  const leftOver = waiting === undefined ? [] : [removing(next, storing)];
+  const leftOver = waiting === undefined ? [] : [createSecretRemoval(next, storing)];
   if (members === null)
-    return [...(there === undefined ? [] : [removing(name, storing)]), ...leftOver];
+    return [...(there === undefined ? [] : [createSecretRemoval(name, storing)]), ...leftOver];
   const value = members['value'] ?? null;
-  const said = descriptionIn(members) ?? descriptionIn((there ?? waiting)?.members ?? {});
+  const said = readDescription(members) ?? readDescription((there ?? waiting)?.members ?? {});
   const description = said ?? '';
   const isDescribed = changes.every(({ path }) => path.length > 2);
   if (isDescribed && describes)
@@ -116,26 +116,26 @@ function requestsFor(
       {
         kind: 'describe',
         name,
-        shows: bodyOf({ description }),
-        call: own(storing, 'PUT', name, bodyOf({ name, description })),
+        shows: createSecretBody({ description }),
+        call: createSecretCall(storing, 'PUT', name, createSecretBody({ name, description })),
         isShown: ({ items }) =>
-          descriptionIn(items.find((one) => one.name === name)?.members ?? {}) === description,
+          readDescription(items.find((one) => one.name === name)?.members ?? {}) === description,
       },
     ];
   if (there === undefined || replaces === 'in-place')
     return [storingAs(name, { value, description }, storing, replaces), ...leftOver];
   return [
-    ...leftOver.map((request) => ({ ...request, needs: stillThere(name, next) })),
+    ...leftOver.map((request) => ({ ...request, needs: requireOldSecret(name, next) })),
     storingAs(next, { value, description }, storing, replaces),
-    { ...removing(name, storing), needs: waitingAs(next, description, name) },
-    renameOf({ name: next, members: bodyOf({ description }) }, name, storing),
+    { ...createSecretRemoval(name, storing), needs: waitingAs(next, description, name) },
+    createSecretRename({ name: next, members: createSecretBody({ description }) }, name, storing),
   ];
 }
 
 /** The old value goes only while the new one waits: another setpoint removes it as what is left of an interrupted run. */
 function waitingAs(next: string, description: Value, name: string): Needed {
   const isOurs = (item: ListedItem): boolean =>
-    item.name === next && sameValue(descriptionIn(item.members) ?? '', description);
+    item.name === next && sameValue(readDescription(item.members) ?? '', description);
   return {
     isShown: ({ items }) => items.some(isOurs),
     otherwise: {
@@ -146,7 +146,7 @@ function waitingAs(next: string, description: Value, name: string): Needed {
 }
 
 /** What waits goes only while the old value is there: another setpoint may be about to put it in the place of that. */
-function stillThere(name: string, next: string): Needed {
+function requireOldSecret(name: string, next: string): Needed {
   return {
     isShown: ({ items }) => items.some((item) => item.name === name),
     otherwise: {
@@ -159,14 +159,14 @@ function stillThere(name: string, next: string): Needed {
 const ONE_OF_THEM =
   'Another setpoint may rotate it at the same time: let one of them do it, then run setpoint plan again.';
 
-function renameOf(item: ListedItem, to: string, storing: Storing): ItemRequest {
-  return renameBy(item, to, renaming(item, to, storing));
+function createSecretRename(item: ListedItem, to: string, storing: Storing): ItemRequest {
+  return createRenameRequest(item, to, createSecretRenameCall(item, to, storing));
 }
 
 /** The value goes along; the description does, if it is sent. */
-function renaming(item: ListedItem, to: string, storing: Storing): Call {
-  const description = descriptionIn(item.members) ?? '';
-  return own(storing, 'PUT', item.name, bodyOf({ name: to, description }));
+function createSecretRenameCall(item: ListedItem, to: string, storing: Storing): Call {
+  const description = readDescription(item.members) ?? '';
+  return createSecretCall(storing, 'PUT', item.name, createSecretBody({ name: to, description }));
 }
 
 function storingAs(
@@ -175,33 +175,38 @@ function storingAs(
   { path, storing }: Storing,
   replaces: 'in-place' | 'by-second-name',
 ): ItemRequest {
-  const body = bodyOf({ name, description, value });
+  const body = createSecretBody({ name, description, value });
   return {
     kind: 'store',
     name,
-    shows: bodyOf({ description }),
+    shows: createSecretBody({ description }),
     call: { method: storing, path, body },
     isShown: ({ items }) => replaces === 'by-second-name' && items.some((one) => one.name === name),
   };
 }
 
-function removing(name: string, storing: Storing): ItemRequest {
-  return removalBy(name, own(storing, 'DELETE', name, null));
+function createSecretRemoval(name: string, storing: Storing): ItemRequest {
+  return createRemovalRequest(name, createSecretCall(storing, 'DELETE', name, null));
 }
 
-function own({ path }: Storing, method: Call['method'], name: string, body: Call['body']): Call {
+function createSecretCall(
+  { path }: Storing,
+  method: Call['method'],
+  name: string,
+  body: Call['body'],
+): Call {
   return { method, path: `${path}/${encodeURIComponent(name)}`, body };
 }
 
-function bodyOf(members: Readonly<Record<string, Value>>): ValueRecord {
-  return recordOf(Object.entries(members));
+function createSecretBody(members: Readonly<Record<string, Value>>): ValueRecord {
+  return createRecord(Object.entries(members));
 }
 
-function descriptionIn(members: DesiredItem['members']): Value | undefined {
+function readDescription(members: DesiredItem['members']): Value | undefined {
   return members?.['description'];
 }
 
-function pageOf(json: Value, key: string): ItemPage | null {
+function readSecretPage(json: Value, key: string): ItemPage | null {
   const list = isRecord(json) ? json[key] : undefined;
   if (!isRecord(json) || !isList(list)) return null;
   const next = json['next_page_id'];
@@ -214,6 +219,8 @@ function pageOf(json: Value, key: string): ItemPage | null {
 function asListed(item: Value): ListedItem | null {
   if (!isRecord(item) || typeof item['name'] !== 'string') return null;
   const { name, description } = item;
-  const members = recordOf([['description', typeof description === 'string' ? description : '']]);
+  const members = createRecord([
+    ['description', typeof description === 'string' ? description : ''],
+  ]);
   return { name, members };
 }

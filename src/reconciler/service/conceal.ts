@@ -25,22 +25,22 @@ import type { MemberFacts } from '../model/type-facts.ts';
 
 /** The address of an mcp server: one with a secret in it shows the rest. */
 export function concealAddress(value: Value): Value {
-  if (typeof value !== 'string') return sealed(value);
+  if (typeof value !== 'string') return sealValue(value);
   return isSensitiveAddress(value) ? new Secret(value, null, new Identity(bareUrl(value))) : value;
 }
 
 /** The command of an mcp server, unless one of its words is a secret by its flag or its form. */
 export function concealCommand(command: Value): Value {
-  if (typeof command !== 'string') return sealed(command);
-  return commandHoldsSecret(command) ? sealed(command) : command;
+  if (typeof command !== 'string') return sealValue(command);
+  return commandHoldsSecret(command) ? sealValue(command) : command;
 }
 
 /** A value of which every text and number is a secret. */
-export function sealed(value: Value): Value {
+export function sealValue(value: Value): Value {
   if (typeof value === 'string' || typeof value === 'number') return new Secret(value);
   if (value instanceof WireNumber) return new NumberSecret(value.token);
-  if (isList(value)) return value.map(sealed);
-  return isRecord(value) ? mapRecord(value, sealed) : value;
+  if (isList(value)) return value.map(sealValue);
+  return isRecord(value) ? mapRecord(value, sealValue) : value;
 }
 
 /** What a dialect knows of its settings besides their types. */
@@ -59,7 +59,7 @@ export function concealRecord(
 ): ValueRecord {
   return mapRecord(record, (value, name) => {
     if (harmless?.has(name) === true) return value;
-    if (isSecret?.(record, name) === true) return sealed(value);
+    if (isSecret?.(record, name) === true) return sealValue(value);
     return concealMember(value, memberFacts(type, name));
   });
 }
@@ -67,9 +67,10 @@ export function concealRecord(
 /** Wraps what a document must not show of a member with these facts. */
 export function concealMember(value: Value, facts: MemberFacts): Value {
   const { type, many = false, secret = false } = facts;
-  if (secret) return sealed(value);
+  if (secret) return sealValue(value);
   const each = many ? eachFacts(facts) : facts;
-  if (isList(value)) return many ? value.map((item) => concealMember(item, each)) : sealed(value);
+  if (isList(value))
+    return many ? value.map((item) => concealMember(item, each)) : sealValue(value);
   if (!isRecord(value)) return concealScalar(value, facts);
   if (many) return mapRecord(value, (one) => concealMember(one, each));
   return concealRecord(value, type);
@@ -78,7 +79,7 @@ export function concealMember(value: Value, facts: MemberFacts): Value {
 function concealScalar(value: Value, facts: MemberFacts): Value {
   if (value === '' || value === null || typeof value === 'boolean' || value instanceof Secret)
     return value;
-  if (typeof value !== 'string') return facts.number === true ? value : sealed(value);
+  if (typeof value !== 'string') return facts.number === true ? value : sealValue(value);
   const { words, shows } = facts;
   if (words?.includes(value) === true) return value;
   switch (shows) {
@@ -87,31 +88,33 @@ function concealScalar(value: Value, facts: MemberFacts): Value {
     case 'name':
       return concealName(value);
     case 'prose':
-      return isShownProse(value) ? value : sealed(value);
+      return isShownProse(value) ? value : sealValue(value);
     case 'text':
-      return holdsSecretText(value) ? wrapped(value) : value;
+      return holdsSecretText(value) ? wrapSecretText(value) : value;
     case 'source':
-      return sourceHoldsSecret(value) ? wrapped(value) : value;
+      return sourceHoldsSecret(value) ? wrapSecretText(value) : value;
     case 'address':
       return concealAddress(value);
     case 'command':
       return concealCommand(value);
     default:
-      return sealed(value);
+      return sealValue(value);
   }
 }
 
 /** A name is one word or few: a sentence in its place may quote a secret. */
 function concealName(value: string): Value {
   const isSentence = /\s/.test(value.trim());
-  return (isSentence ? isShownProse(value) : !holdsSecretText(value)) ? value : wrapped(value);
+  return (isSentence ? isShownProse(value) : !holdsSecretText(value))
+    ? value
+    : wrapSecretText(value);
 }
 
 /** A value with the form of a secret. Of an address with a secret in it the rest is shown. */
-function wrapped(value: string): Value {
+function wrapSecretText(value: string): Value {
   return isSensitiveUrl(value)
     ? new Secret(value, null, new Identity(bareUrl(value)))
-    : sealed(value);
+    : sealValue(value);
 }
 
 /** Whether a text in sentences may be shown. */

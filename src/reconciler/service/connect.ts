@@ -1,4 +1,4 @@
-import { parsedUrl } from '../model/address.ts';
+import { parseUrlCached } from '../model/address.ts';
 import type { Dispatcher } from '../model/dispatcher.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
@@ -179,7 +179,7 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
 }
 
 function baseAddress(server: ServerSettings): Readonly<URL> {
-  const base = URL.canParse(server.url) ? parsedUrl(server.url) : null;
+  const base = URL.canParse(server.url) ? parseUrlCached(server.url) : null;
   if (base !== null && (base.protocol === 'https:' || base.protocol === 'http:')) return base;
   throw new SetpointError('usage', `${server.origin} is not an http or https address.`);
 }

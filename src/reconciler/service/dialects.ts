@@ -6,21 +6,21 @@ import * as appServerRead from './app-server/read.ts';
 import * as appServerWrite from './app-server/write.ts';
 import type { Dialect, DialectName } from '../model/dialect.ts';
 import type { SetpointError } from '../model/error.ts';
-import { isRecord, recordOf, type ValueRecord } from '../model/value.ts';
-import { type Ask, jsonOf, OPENAPI, type ReleaseNaming } from './request.ts';
-import { type Reply, headerOf } from './exchange.ts';
+import { isRecord, createRecord, type ValueRecord } from '../model/value.ts';
+import { type Ask, readJsonReply, OPENAPI, type ReleaseNaming } from './request.ts';
+import { type Reply, readHeader } from './exchange.ts';
 import type { Connection } from './connect.ts';
 import { ServiceError } from './service-error.ts';
 import type { ObservedState, SettingsWrite } from '../model/state.ts';
 import type { WriteAnswer } from '../model/ports.ts';
 import { SERVER_INFO } from './agent-server/form.ts';
-import { pointedState } from './agent-server/pointed.ts';
-import { revealed } from './agent-server/reveal.ts';
-import { activateProfile } from './app-server/write.ts';
+import { resolvePointers } from './agent-server/pointed.ts';
+import { revealSettings } from './agent-server/reveal.ts';
+import { createProfileActivation } from './app-server/write.ts';
 import type { WriterOf } from './port.ts';
 import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
-import { EMPTY_STORE, observedState, settingsIn } from './settings-v0/read.ts';
-import { storeSettings } from './settings-v0/write.ts';
+import { EMPTY_STORE, observeV0Record, readV0Settings } from './settings-v0/read.ts';
+import { postWholeRecord } from './settings-v0/write.ts';
 
 /** How to read and write the settings of one dialect. Each dialect is a folder here, and an entry of the registry below. */
 export interface DialectModule {
@@ -64,7 +64,7 @@ export interface DialectModule {
   readonly write: WriterOf<(write: SettingsWrite) => Promise<WriteAnswer>>;
 }
 
-function schemasUnder(path: string): Readonly<Record<string, string>> {
+function listSchemaPaths(path: string): Readonly<Record<string, string>> {
   return {
     agent_settings: `${path}/agent-schema`,
     conversation_settings: `${path}/conversation-schema`,
@@ -77,35 +77,35 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
     dialect: SETTINGS_V0,
     path: SETTINGS_PATH,
     release: OPENAPI,
-    read: settingsIn,
+    read: readV0Settings,
     saved: (answer) =>
-      answer === null ? { ...EMPTY_STORE, saved: true } : observedState(answer, true),
-    write: storeSettings,
+      answer === null ? { ...EMPTY_STORE, saved: true } : observeV0Record(answer, true),
+    write: postWholeRecord,
   },
   'app-server': {
     dialect: appServer.APP_SERVER,
     path: appServer.SETTINGS_PATH,
     release: OPENAPI,
-    schemas: schemasUnder(appServer.SETTINGS_PATH),
-    read: appServerRead.settingsIn,
+    schemas: listSchemaPaths(appServer.SETTINGS_PATH),
+    read: appServerRead.readAppServerSettings,
     saved: (answer) =>
       answer === null
         ? { ...appServerRead.EMPTY_STORE, saved: true }
-        : appServerRead.observedState(answer, { saved: true }),
-    activate: activateProfile,
-    write: appServerWrite.storeSettings,
+        : appServerRead.observeAppServer(answer, { saved: true }),
+    activate: createProfileActivation,
+    write: appServerWrite.postChangedSettings,
   },
   'agent-server': {
     dialect: agentServer.AGENT_SERVER,
     path: agentServer.SETTINGS_PATH,
     release: SERVER_INFO,
-    schemas: schemasUnder(agentServer.SETTINGS_PATH),
+    schemas: listSchemaPaths(agentServer.SETTINGS_PATH),
     claims: (body) => agentServer.KEY_FLAG in body,
-    read: agentServerRead.settingsIn,
-    reveal: revealed,
-    pointed: pointedState,
-    saved: (answer) => agentServerRead.observedState(answer ?? recordOf([]), true),
-    write: agentServerWrite.storeSettings,
+    read: agentServerRead.readAgentServerSettings,
+    reveal: revealSettings,
+    pointed: resolvePointers,
+    saved: (answer) => agentServerRead.observeAgentServer(answer ?? createRecord([]), true),
+    write: agentServerWrite.patchSettings,
   },
 };
 
@@ -133,7 +133,7 @@ export async function readAnyDialect(
   const { place, reply } = await ask(first.path);
   const isKnown = spoken !== null || connection.dialect !== 'auto';
   if (!isMissingPath(place, reply)) {
-    const claiming = isKnown ? undefined : claimedBy(place, reply);
+    const claiming = isKnown ? undefined : findClaimingDialect(place, reply);
     return (claiming ?? first).read(connection, place, reply, ask);
   }
   if (spoken !== null) return first.read(connection, place, reply, ask);
@@ -147,9 +147,9 @@ export async function readAnyDialect(
 }
 
 /** The dialect whose tell-tale the answer of the first path has. */
-function claimedBy(place: string, reply: Reply): DialectModule | undefined {
+function findClaimingDialect(place: string, reply: Reply): DialectModule | undefined {
   if (reply.status !== 200) return undefined;
-  const read = jsonOf(place, reply);
+  const read = readJsonReply(place, reply);
   if ('error' in read || !isRecord(read.json)) return undefined;
   const body = read.json;
   return AT_FIRST_PATH.find(({ claims }) => claims?.(body) === true);
@@ -160,10 +160,10 @@ function claimedBy(place: string, reply: Reply): DialectModule | undefined {
  * another sentence; a 404 of anything else is not the service's.
  */
 export function isMissingPath(place: string, reply: Reply): boolean {
-  const type = headerOf(reply.headers, 'content-type') ?? '';
+  const type = readHeader(reply.headers, 'content-type') ?? '';
   if (reply.status === 200) return /^text\/html\b/i.test(type);
   if (reply.status !== 404) return false;
-  const read = jsonOf(place, reply);
+  const read = readJsonReply(place, reply);
   return 'json' in read && isRecord(read.json) && read.json['detail'] === 'Not Found';
 }
 

@@ -1,7 +1,7 @@
 import type { DispatchController, Dispatcher, DispatchHandler } from '../model/dispatcher.ts';
 import {
   type FaultDetail,
-  faultOf,
+  classifyFault,
   foreignCode,
   type Phase,
   type WireFault,
@@ -50,7 +50,7 @@ export async function exchange(
   origin: string,
   request: WireRequest,
 ): Promise<WireAnswer> {
-  if (request.signal?.aborted === true) return givenUp(request.signal.reason);
+  if (request.signal?.aborted === true) return toAbortedAnswer(request.signal.reason);
   const { answer, encoding } = await new Promise<Ending>((resolve) => {
     const pending = new PendingExchange(request, resolve);
     const { method, path, headers, body } = request;
@@ -68,7 +68,7 @@ export async function exchange(
   return { ...answer, body: await unpack(answer.body, encoding, request.largestBody) };
 }
 
-function givenUp(reason: unknown): WireAnswer {
+function toAbortedAnswer(reason: unknown): WireAnswer {
   return { kind: 'fault', fault: { kind: 'aborted', reason, phase: 'connect', cause: undefined } };
 }
 
@@ -77,7 +77,7 @@ function socketIsFree(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-export function headerOf(headers: ReplyHeaders, name: string): string | undefined {
+export function readHeader(headers: ReplyHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'object' ? value.join(', ') : value;
 }
@@ -136,7 +136,7 @@ class PendingExchange implements DispatchHandler {
       this.#end({ kind: 'reply', status, headers, body: new Uint8Array() });
       return;
     }
-    const encoding = contentEncoding(headerOf(headers, 'content-encoding'));
+    const encoding = contentEncoding(readHeader(headers, 'content-encoding'));
     if (encoding === null) this.#fail({ kind: 'foreign-encoding' });
     else this.#encoding = encoding;
   }
@@ -154,7 +154,8 @@ class PendingExchange implements DispatchHandler {
   }
 
   onResponseError(_: DispatchController | null, error: unknown): void {
-    if (!this.#over) this.#fault(faultOf(error, this.#phase, this.#request.deadlines.connect));
+    if (!this.#over)
+      this.#fault(classifyFault(error, this.#phase, this.#request.deadlines.connect));
   }
 
   readonly #onAbort = (): void => {
@@ -242,7 +243,7 @@ function unpackFault(error: Error): WireFault {
 export type Reply = Extract<WireAnswer, { kind: 'reply' }>;
 
 /** Whether a reply says that it is JSON. */
-export function isJson({ headers }: Reply): boolean {
-  const type = headerOf(headers, 'content-type') ?? '';
+export function isJsonReply({ headers }: Reply): boolean {
+  const type = readHeader(headers, 'content-type') ?? '';
   return type === 'application/json' || /^application\/([\w.-]+\+)?json *(;|$)/i.test(type);
 }

@@ -1,7 +1,7 @@
 import { SetpointError } from '../model/error.ts';
 import {
   requestError,
-  seconds,
+  formatWait,
   ServiceError,
   type Retry,
   type ServiceErrorOptions,
@@ -11,7 +11,7 @@ import {
  * The error for a request that got no whole answer. `place` is its method and address, as they may be shown; `proxied`
  * means that there may be a proxy in between.
  */
-export function faultError(place: string, fault: WireFault, proxied = false): SetpointError {
+export function createFaultError(place: string, fault: WireFault, proxied = false): SetpointError {
   const options = (more: ServiceErrorOptions = {}) => ({ cause: fault.cause, ...more });
   const unreachable = (words: string, retry: Retry = 'again') =>
     new ServiceError(
@@ -39,10 +39,10 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
     case 'timeout':
       return new ServiceError(
         'timed-out',
-        requestError(`${TOO_LATE[fault.phase]} within ${seconds(fault.after)}`, place),
+        requestError(`${TOO_LATE[fault.phase]} within ${formatWait(fault.after)}`, place),
         options({
           retry: fault.phase === 'body' ? 'once' : 'again',
-          starting: `${TOO_LATE[fault.phase]} within ${seconds(fault.after)}`,
+          starting: `${TOO_LATE[fault.phase]} within ${formatWait(fault.after)}`,
         }),
       );
     case 'cut':
@@ -89,7 +89,7 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
         options(),
       );
     case 'aborted':
-      return interruption(place, fault.reason);
+      return createAbortError(place, fault.reason);
   }
 }
 
@@ -103,7 +103,7 @@ const TOO_LATE: Readonly<Record<Phase, string>> = {
 };
 
 /** The error for what was given up from outside; an error of setpoint's own that did so stays what it is. */
-export function interruption(place: string, reason: unknown): SetpointError {
+export function createAbortError(place: string, reason: unknown): SetpointError {
   if (reason instanceof SetpointError) return reason;
   return new SetpointError('interrupted', `${place} was aborted: setpoint was interrupted.`);
 }
@@ -206,12 +206,12 @@ export type FaultDetail =
 export type WireFault = FaultDetail & { readonly phase: Phase; readonly cause: Error | undefined };
 
 /** What went wrong, read from the code of a foreign error. Nothing of its text is kept. */
-export function faultOf(thrown: unknown, phase: Phase, connectTimeout: number): WireFault {
-  const detail = detailOf(thrown, foreignCode(thrown), phase, connectTimeout);
+export function classifyFault(thrown: unknown, phase: Phase, connectTimeout: number): WireFault {
+  const detail = createFaultDetail(thrown, foreignCode(thrown), phase, connectTimeout);
   return { ...detail, phase, cause: withoutText(thrown) };
 }
 
-function detailOf(
+function createFaultDetail(
   thrown: unknown,
   code: string | null,
   phase: Phase,

@@ -23,11 +23,11 @@ export type Decoding =
 export function decode(bytes: Uint8Array): Decoding {
   try {
     const text = UTF_8.decode(bytes);
-    const plain = plainValue(text);
+    const plain = parseCanonicalJson(text);
     if (plain !== null) return { kind: 'value', value: plain };
     const excess = prescan(text);
     if (excess !== null) return { kind: 'problem', problem: excess };
-    return { kind: 'value', value: held(parse(text, null, numberOf)) };
+    return { kind: 'value', value: removePrototypes(parse(text, null, parseWireNumber)) };
   } catch {
     return { kind: 'problem', problem: 'not-json' };
   }
@@ -39,11 +39,11 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
  * The value of a text that JSON.stringify would write in the same way, as most services do: then no number has digits to keep, and
  * no key is there twice. Null for any other text.
  */
-function plainValue(text: string): Value | null {
+function parseCanonicalJson(text: string): Value | null {
   if (text.includes(TOO_DEEP)) return null;
   try {
     const parsed: unknown = JSON.parse(text);
-    return JSON.stringify(parsed) === text ? held(parsed) : null;
+    return JSON.stringify(parsed) === text ? removePrototypes(parsed) : null;
   } catch {
     return null;
   }
@@ -52,7 +52,7 @@ function plainValue(text: string): Value | null {
 /** Lists alone can be nested so deep that parsing them takes seconds. */
 const TOO_DEEP = '['.repeat(65);
 
-function numberOf(token: string): number | WireNumber {
+function parseWireNumber(token: string): number | WireNumber {
   const number = Number(token);
   return String(number) === token ? number : new WireNumber(token);
 }
@@ -61,17 +61,17 @@ function numberOf(token: string): number | WireNumber {
  * What was just parsed, its objects without a prototype. They are kept as they are: copies made key by key take ten times as long as
  * parsing. Throws if it is nested too deep.
  */
-function held(parsed: unknown, depth = 1): Value {
+function removePrototypes(parsed: unknown, depth = 1): Value {
   if (typeof parsed !== 'object' || parsed === null || parsed instanceof WireNumber) {
     return parsed as Value;
   }
   if (depth > DEEPEST) throw new RangeError('nested too deep');
   if (Array.isArray(parsed)) {
-    for (const item of parsed) held(item, depth + 1);
+    for (const item of parsed) removePrototypes(item, depth + 1);
     return parsed;
   }
   const record = withoutPrototype(parsed);
-  for (const key of Object.keys(record)) held(record[key], depth + 1);
+  for (const key of Object.keys(record)) removePrototypes(record[key], depth + 1);
   return record;
 }
 
@@ -106,7 +106,7 @@ export function prescan(text: string): Excess | null {
       case '"': {
         const end = endOfString(text, index);
         if (atKey) {
-          const key = unescaped(text.slice(index, end + 1));
+          const key = parseJsonKey(text.slice(index, end + 1));
           const seen = keys.at(-1);
           if (key !== null && seen?.has(key) === true) return 'duplicate-key';
           if (key !== null) seen?.add(key);
@@ -127,7 +127,7 @@ function endOfString(text: string, start: number): number {
   return index;
 }
 
-function unescaped(token: string): string | null {
+function parseJsonKey(token: string): string | null {
   try {
     const key: unknown = JSON.parse(token);
     return typeof key === 'string' ? key : null;
@@ -153,20 +153,20 @@ export class NumberSecret extends Secret {
 
 /** The JSON text of a record, secrets revealed: for the body of a write and nothing else. Digits and order are kept. */
 export function encode(record: ValueRecord): string {
-  return encoded(record);
+  return encodeValue(record);
 }
 
-function encoded(value: Value): string {
+function encodeValue(value: Value): string {
   if (value instanceof WireNumber) return value.token;
   if (value instanceof NumberSecret) return value.revealToken();
-  if (value instanceof Secret) return encoded(value.reveal());
+  if (value instanceof Secret) return encodeValue(value.reveal());
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new SetpointError('internal', 'A number without an end cannot be written as JSON.');
   }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (isList(value)) return `[${value.map(encoded).join(',')}]`;
+  if (isList(value)) return `[${value.map(encodeValue).join(',')}]`;
   const members = Object.entries(value).map(
-    ([key, member]) => `${JSON.stringify(key)}:${encoded(member)}`,
+    ([key, member]) => `${JSON.stringify(key)}:${encodeValue(member)}`,
   );
   return `{${members.join(',')}}`;
 }

@@ -1,11 +1,11 @@
 import { fieldAtNative, type FieldName, fieldNamed, NATIVE_PARTS } from '../model/field.ts';
-import { memberNodes, type SchemaNode, variantsOf } from '../model/json-schema.ts';
+import { findMemberNodes, type SchemaNode, listSchemaVariants } from '../model/json-schema.ts';
 import type { DialectName } from '../model/dialect.ts';
 import {
-  defaultOf,
+  findServerDefault,
   isOpenMap,
   isPart,
-  isSecretPlace,
+  isSecretNode,
   kindMember,
   nativeSchema,
 } from '../model/native-schema.ts';
@@ -14,10 +14,10 @@ import { Secret } from '../model/secret.ts';
 import type { SecretState } from '../model/state.ts';
 import {
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
   type Value,
-  valueAt,
+  readPath,
   type ValueRecord,
   WireNumber,
 } from '../model/value.ts';
@@ -49,7 +49,7 @@ export function nativeState(
   const visit = (value: Value, path: Path, nodes: readonly SchemaNode[]): void => {
     if (fieldAtNative(path) !== undefined || nodes.some(({ readOnly }) => readOnly === true))
       return;
-    if (isSecretPlace(nodes)) {
+    if (isSecretNode(nodes)) {
       secrets.push([formatPath(path), secretState(value, shows)]);
       untouched &&= value === null;
       return;
@@ -60,7 +60,7 @@ export function nativeState(
       // By itself a map of any names has no key: one was stored, whatever is under it.
       untouched &&= Object.keys(value).length === 0 || (isPart(nodes) && !isOpenMap(nodes));
       for (const [key, member] of Object.entries(value)) {
-        const inner = applying.flatMap((node) => memberNodes(node, key, defs));
+        const inner = applying.flatMap((node) => findMemberNodes(node, key, defs));
         // The word that tells variants apart is by itself that of the first one.
         if (first?.[0] === key) {
           if (sameValue(member, first[1])) continue;
@@ -76,7 +76,7 @@ export function nativeState(
   };
   for (const [name, value] of Object.entries(answer)) {
     const node = schema?.properties[name];
-    if (node !== undefined) visit(value, [name], variantsOf(node, defs));
+    if (node !== undefined) visit(value, [name], listSchemaVariants(node, defs));
     else if (NATIVE_PARTS.has(name)) visit(value, [name], []);
   }
   return { values, secrets, untouched };
@@ -95,7 +95,7 @@ function isApplying(node: SchemaNode, value: ValueRecord): boolean {
 
 /** Whether a value is exactly what the server makes: of a member that may be null and is not by itself, null was stored. */
 function isMade(value: Value, nodes: readonly SchemaNode[]): boolean {
-  const otherwise = defaultOf(nodes);
+  const otherwise = findServerDefault(nodes);
   if (otherwise !== undefined) return sameValue(value, otherwise);
   return value === null || (isRecord(value) && Object.keys(value).length === 0);
 }
@@ -113,17 +113,17 @@ export function flatRecord(
   named: (name: FieldName, value: Value) => Value,
 ): ValueRecord {
   const fields = [...places].map(
-    ([name, path]) => [name, named(name, valueAt(record, path) ?? null)] as const,
+    ([name, path]) => [name, named(name, readPath(record, path) ?? null)] as const,
   );
   const taken = new Set([...places.values()].map((path) => path.join(BETWEEN)));
-  return recordOf([...fields, ...Object.entries(withoutTaken(record, taken, ''))]);
+  return createRecord([...fields, ...Object.entries(withoutTaken(record, taken, ''))]);
 }
 
 /** Between the names of a path: free maps may have keys with dots. */
 const BETWEEN = '\u0000';
 
 function withoutTaken(record: ValueRecord, taken: ReadonlySet<string>, path: string): ValueRecord {
-  return recordOf(
+  return createRecord(
     Object.entries(record)
       .filter(([name]) => !taken.has(path + name))
       .map(([name, value]) => [
@@ -140,13 +140,13 @@ export function unlikePlace(
   isRequired: (path: Path) => boolean,
 ): Path | null {
   const unlike = [...places].find(([name, path]) => {
-    const value = valueAt(record, path);
-    return !hasTypeOf(name, value) || (value === undefined && isRequired(path));
+    const value = readPath(record, path);
+    return !hasFieldType(name, value) || (value === undefined && isRequired(path));
   });
   return unlike === undefined ? null : unlike[1];
 }
 
-function hasTypeOf(name: FieldName, value: Value | undefined): boolean {
+function hasFieldType(name: FieldName, value: Value | undefined): boolean {
   if (value === undefined || value === null) return true;
   const type = fieldNamed(name)?.type;
   if (type === 'object') return isRecord(value);

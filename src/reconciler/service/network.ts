@@ -2,9 +2,9 @@ import type * as Tls from 'node:tls';
 import { Client, Pool } from 'undici';
 import type { DispatchedRequest, Dispatcher, DispatchHandler } from '../model/dispatcher.ts';
 import { SetpointError } from '../model/error.ts';
-import { isLoopback } from '../model/address.ts';
+import { isLoopbackHost } from '../model/address.ts';
 import { withoutText } from './fault-error.ts';
-import { headerOf, type Method, type WireAnswer } from './exchange.ts';
+import { readHeader, type Method, type WireAnswer } from './exchange.ts';
 import type { Organization } from '../model/state.ts';
 import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
@@ -34,7 +34,7 @@ const LARGEST_HEADERS = 16_384;
  * The proxy carries https: alone, as a tunnel: it sees the host, and no header.
  */
 export async function openNetwork(settings: NetworkSettings): Promise<Sender> {
-  const local = isLoopback(settings.base.hostname);
+  const local = isLoopbackHost(settings.base.hostname);
   const tls = {
     timeout: settings.connectTimeout,
     ...(local ? {} : { rejectUnauthorized: true }),
@@ -56,7 +56,7 @@ export async function openNetwork(settings: NetworkSettings): Promise<Sender> {
 
 /** Whether a service may be reached through a proxy. */
 export function mayProxy(base: URL): boolean {
-  return base.protocol === 'https:' && !isLoopback(base.hostname);
+  return base.protocol === 'https:' && !isLoopbackHost(base.hostname);
 }
 
 /** The address of a proxy as a URL; a bare `host:port` is http. Null if there is none. */
@@ -256,14 +256,14 @@ export class RecentBodies {
   #next = 0;
 
   same(body: Uint8Array): Uint8Array {
-    const known = this.#bodies.find((one) => isSame(one, body));
+    const known = this.#bodies.find((one) => hasEqualBytes(one, body));
     if (known !== undefined) return known;
     if (body.length <= LARGEST) this.#bodies[this.#next++ % MOST] = body;
     return body;
   }
 }
 
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
+function hasEqualBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && Buffer.compare(one, other) === 0;
 }
 
@@ -303,7 +303,7 @@ export class Paces {
       sent: () => {
         const sentAt = clock.monotonic();
         return (answer) => {
-          const refusal = refusalIn(answer, clock);
+          const refusal = findRateLimit(answer, clock);
           const pace = this.#paces.get(origin);
           if (refusal === null) {
             if (answer.kind === 'fault') return pace?.lost(sentAt);
@@ -320,12 +320,12 @@ export class Paces {
 }
 
 /** 429, or 503 with the time to come back; null for any other answer. */
-function refusalIn(answer: WireAnswer, clock: Clock): Refusal | null {
+function findRateLimit(answer: WireAnswer, clock: Clock): Refusal | null {
   if (answer.kind === 'fault' || (answer.status !== 429 && answer.status !== 503)) return null;
   const { status, headers } = answer;
   const after = retryAfter(
-    headerOf(headers, 'retry-after'),
-    headerOf(headers, 'date'),
+    readHeader(headers, 'retry-after'),
+    readHeader(headers, 'date'),
     clock.now(),
   );
   return status === 503 && after === null ? null : { status, after };

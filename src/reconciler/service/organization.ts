@@ -1,10 +1,10 @@
 import type { Organization } from '../model/state.ts';
 import { isRecord, WireNumber, type Value, type ValueRecord } from '../model/value.ts';
-import { isJson, type Reply } from './exchange.ts';
+import { isJsonReply, type Reply } from './exchange.ts';
 import type { Connection } from './connect.ts';
 import type { KnownOrganization } from './network.ts';
-import { type Ask, jsonOf } from './request.ts';
-import { statusError } from './status-error.ts';
+import { type Ask, readJsonReply } from './request.ts';
+import { createStatusError } from './status-error.ts';
 
 /** Where a service tells of organisations. Source: behaviour 7. */
 export const SAAS_PATH = '/saas';
@@ -22,12 +22,12 @@ const BELIEVED = { unbound: 60_000, other: 3_600_000 };
  * The organisation that a key writes to; null if the service has none. It is asked once for all that a run, or a controller, has of the
  * same address and key. Throws a SetpointError if the service cannot be asked.
  */
-export async function knownOrganization(
+export async function findOrganization(
   connection: Connection,
   ask: Ask,
 ): Promise<Organization | null> {
   const { organizations, clock, base } = connection;
-  const found = organizations.find((one) => isSame(one, connection));
+  const found = organizations.find((one) => isSameConnection(one, connection));
   const age = found === undefined ? Infinity : clock.monotonic() - found.at;
   if (found !== undefined) {
     const organization = await found.asked;
@@ -39,7 +39,7 @@ export async function knownOrganization(
     address: base.href,
     secrets: connection.secrets,
     at: clock.monotonic(),
-    asked: askedOrganization(connection, ask),
+    asked: requestOrganization(connection, ask),
   };
   organizations.push(entry);
   try {
@@ -50,7 +50,7 @@ export async function knownOrganization(
   }
 }
 
-function isSame(one: KnownOrganization, { base, secrets }: Connection): boolean {
+function isSameConnection(one: KnownOrganization, { base, secrets }: Connection): boolean {
   return (
     one.address === base.href &&
     one.secrets.length === secrets.length &&
@@ -59,41 +59,42 @@ function isSame(one: KnownOrganization, { base, secrets }: Connection): boolean 
 }
 
 /** Asks a service whose settings are those of an app server. One that has no organisations answers two requests. */
-async function askedOrganization(connection: Connection, ask: Ask): Promise<Organization | null> {
-  const saas = await objectAt(connection, ask, SAAS_PATH);
+async function requestOrganization(connection: Connection, ask: Ask): Promise<Organization | null> {
+  const saas = await requestRecord(connection, ask, SAAS_PATH);
   const { place, reply } = await ask(KEY_PATH);
   refuseUnclear(connection, place, reply);
-  const key = answeredRecord(place, reply);
-  const hasKeys = text(key?.['user_id']) !== null || (reply.status === 400 && isJson(reply));
+  const key = readRecordReply(place, reply);
+  const hasKeys =
+    readTextValue(key?.['user_id']) !== null || (reply.status === 400 && isJsonReply(reply));
   if (saas?.['saas'] !== true && !hasKeys) return null;
-  const user = await objectAt(connection, ask, USER_PATH);
-  const id = text(user?.['org_id']) ?? text(key?.['org_id']);
-  const owner = text(key?.['user_id']);
-  const bound = key === null ? null : text(key['bound_org_id']) !== null;
+  const user = await requestRecord(connection, ask, USER_PATH);
+  const id = readTextValue(user?.['org_id']) ?? readTextValue(key?.['org_id']);
+  const owner = readTextValue(key?.['user_id']);
+  const bound = key === null ? null : readTextValue(key['bound_org_id']) !== null;
   return {
     id,
-    name: text(user?.['org_name']),
+    name: readTextValue(user?.['org_name']),
     personal: id !== null && id === owner,
     members: id === null ? null : await memberCount(connection, ask, id),
-    role: text(user?.['role']),
-    key: { name: text(key?.['name']), user: owner, bound },
+    role: readTextValue(user?.['role']),
+    key: { name: readTextValue(key?.['name']), user: owner, bound },
   };
 }
 
-async function objectAt(
+async function requestRecord(
   connection: Connection,
   ask: Ask,
   path: string,
 ): Promise<ValueRecord | null> {
   const { place, reply } = await ask(path);
   refuseUnclear(connection, place, reply);
-  return answeredRecord(place, reply);
+  return readRecordReply(place, reply);
 }
 
 async function memberCount(connection: Connection, ask: Ask, id: string): Promise<number | null> {
   const { place, reply } = await ask(membersPath(id));
   refuseUnclear(connection, place, reply);
-  const read = reply.status === 200 ? jsonOf(place, reply) : null;
+  const read = reply.status === 200 ? readJsonReply(place, reply) : null;
   if (read === null || 'error' in read) return null;
   return whole(isRecord(read.json) ? read.json['count'] : read.json);
 }
@@ -102,18 +103,18 @@ async function memberCount(connection: Connection, ask: Ask, id: string): Promis
 function refuseUnclear(connection: Connection, place: string, reply: Reply): void {
   const { status } = reply;
   if (status >= 500 || status === 429 || status === 408)
-    throw statusError(connection, place, reply);
+    throw createStatusError(connection, place, reply);
 }
 
-function answeredRecord(place: string, reply: Reply): ValueRecord | null {
-  if (reply.status !== 200 || !isJson(reply)) return null;
-  const read = jsonOf(place, reply);
+function readRecordReply(place: string, reply: Reply): ValueRecord | null {
+  if (reply.status !== 200 || !isJsonReply(reply)) return null;
+  const read = readJsonReply(place, reply);
   return 'json' in read && isRecord(read.json) ? read.json : null;
 }
 
 const LONGEST = 100;
 
-function text(value: Value | undefined): string | null {
+function readTextValue(value: Value | undefined): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.slice(0, LONGEST) : null;
 }
 

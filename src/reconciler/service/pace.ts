@@ -1,5 +1,5 @@
 import type { Clock } from '../model/ports.ts';
-import { interruption } from './fault-error.ts';
+import { createAbortError } from './fault-error.ts';
 import { LONGEST_KEPT, LONGEST_WAIT, NotSent, type Refusal } from './service-error.ts';
 
 /** A request that waits for its turn. */
@@ -102,7 +102,7 @@ export class Pace {
       };
       const stop = (): void => {
         this.#queue.splice(this.#queue.indexOf(queued), 1);
-        queued.reject(interruption(waiting.place, signal?.reason));
+        queued.reject(createAbortError(waiting.place, signal?.reason));
         this.#sleeping?.abort();
       };
       const after = this.#queue.findIndex((other) => other.waiting.order > waiting.order);

@@ -1,17 +1,17 @@
-import { isJson, type Reply, headerOf, type Method } from './exchange.ts';
+import { isJsonReply, type Reply, readHeader, type Method } from './exchange.ts';
 import {
   NO_ROUTE_YET,
   requestError,
   ServiceError,
   LONGEST_WAIT,
   NotSent,
-  seconds,
+  formatWait,
 } from './service-error.ts';
-import { statusError } from './status-error.ts';
+import { createStatusError } from './status-error.ts';
 import type { Connection } from './connect.ts';
-import { faultError, interruption } from './fault-error.ts';
+import { createFaultError, createAbortError } from './fault-error.ts';
 import type { SetpointError } from '../model/error.ts';
-import { onceFor, valueAt, type Value, isRecord, type ValueRecord } from '../model/value.ts';
+import { onceFor, readPath, type Value, isRecord, type ValueRecord } from '../model/value.ts';
 import type { Path } from '../model/path.ts';
 import { decode } from './json.ts';
 import type { WriteFailure, Clock } from '../model/ports.ts';
@@ -44,15 +44,15 @@ export function askFor(
       signal,
       wantsBody: (status) => status === 200 || status === 404,
     });
-    if (answer.kind === 'fault') throw faultError(place, answer.fault, connection.proxied);
+    if (answer.kind === 'fault') throw createFaultError(place, answer.fault, connection.proxied);
     return { place, reply: answer };
   };
 }
 
 /** The JSON of a reply, or the error that names its problem: another content type, a text that is cut off or too deep. */
-export function jsonOf(place: string, reply: Reply): ReadReply {
-  if (!isJson(reply)) return { error: notJson(place, reply) };
-  if (!(reply.body instanceof Uint8Array)) return { error: faultError(place, reply.body) };
+export function readJsonReply(place: string, reply: Reply): ReadReply {
+  if (!isJsonReply(reply)) return { error: notJson(place, reply) };
+  if (!(reply.body instanceof Uint8Array)) return { error: createFaultError(place, reply.body) };
   const decoding = decoded(reply.body);
   if (decoding.kind === 'value') return { json: decoding.value };
   switch (decoding.problem) {
@@ -87,10 +87,13 @@ const decoded = onceFor(decode);
 
 /** A 404 that is not JSON comes from a proxy, which may have no way to the service yet. */
 function notJson(place: string, { status, headers }: Reply): ServiceError {
-  const contentType = headerOf(headers, 'content-type') ?? '';
+  const contentType = readHeader(headers, 'content-type') ?? '';
   return new ServiceError(
     'not-this-service',
-    requestError(`the answer is ${kindOf(contentType)} instead of JSON (status ${status})`, place),
+    requestError(
+      `the answer is ${describeContentType(contentType)} instead of JSON (status ${status})`,
+      place,
+    ),
     {
       hint: 'Check server.url and its path prefix; a sign-in page in front of the service, or a service without this path, answers like this.',
       starting: status === 404 ? NO_ROUTE_YET : null,
@@ -99,7 +102,7 @@ function notJson(place: string, { status, headers }: Reply): ServiceError {
 }
 
 /** Only what is known beforehand is named: a header may hold anything. */
-function kindOf(contentType: string): string {
+function describeContentType(contentType: string): string {
   const [essence = ''] = contentType.toLowerCase().split(';', 1);
   switch (essence.trim()) {
     case '':
@@ -128,10 +131,13 @@ export interface ReleaseNaming {
 export const OPENAPI: ReleaseNaming = { path: '/openapi.json', at: ['info', 'version'] };
 
 /** The release that a service names if it is asked; null if it names none. Throws a SetpointError if there is no answer. */
-export async function namedRelease(ask: Ask, { path, at }: ReleaseNaming): Promise<string | null> {
+export async function requestRelease(
+  ask: Ask,
+  { path, at }: ReleaseNaming,
+): Promise<string | null> {
   const { place, reply } = await ask(path);
-  const read = reply.status === 200 ? jsonOf(place, reply) : null;
-  const named = read !== null && 'json' in read ? valueAt(read.json, at) : undefined;
+  const read = reply.status === 200 ? readJsonReply(place, reply) : null;
+  const named = read !== null && 'json' in read ? readPath(read.json, at) : undefined;
   return typeof named === 'string' && RELEASE.test(named) ? named : null;
 }
 
@@ -185,24 +191,24 @@ export async function sendOnce(connection: Connection, request: Sending): Promis
     wantsBody: (status) => [200, 201, 404, 422, ...refusals].includes(status),
   });
   if (answer.kind === 'fault') {
-    const error = faultError(place, answer.fault, connection.proxied);
-    return answer.fault.phase === 'connect' ? notApplied(error, false) : ambiguous(error);
+    const error = createFaultError(place, answer.fault, connection.proxied);
+    return answer.fault.phase === 'connect' ? notApplied(error, false) : toAmbiguousWrite(error);
   }
   const { status } = answer;
-  if (status === 200 || status === 201) return confirmed(place, answer);
+  if (status === 200 || status === 201) return confirmWrite(place, answer);
   const refusal = refusals.includes(status) ? refused?.(place, answer) : null;
   if (refusal !== null && refusal !== undefined) return notApplied(refusal, true);
-  const error = statusError(connection, place, answer);
+  const error = createStatusError(connection, place, answer);
   return status < 300 || status === 408 || status >= 500
-    ? ambiguous(error)
+    ? toAmbiguousWrite(error)
     : notApplied(error, true);
 }
 
-function confirmed(place: string, reply: Reply): SendAnswer {
-  const read = jsonOf(place, reply);
-  if ('error' in read) return ambiguous(read.error);
+function confirmWrite(place: string, reply: Reply): SendAnswer {
+  const read = readJsonReply(place, reply);
+  if ('error' in read) return toAmbiguousWrite(read.error);
   if (isRecord(read.json)) return { kind: 'done', answer: read.json };
-  return ambiguous(
+  return toAmbiguousWrite(
     new ServiceError(
       'bad-response',
       requestError('the answer is JSON that is not an object', place),
@@ -215,7 +221,7 @@ function notApplied(error: SetpointError, reached: boolean): WriteFailure {
   return { kind: 'not-applied', retry, reached, error };
 }
 
-export function ambiguous(error: SetpointError): WriteFailure {
+export function toAmbiguousWrite(error: SetpointError): WriteFailure {
   return { kind: 'ambiguous', error };
 }
 
@@ -264,17 +270,18 @@ export function retrying<T>(
         return await ask(signal);
       } catch (thrown) {
         if (!(thrown instanceof ServiceError)) throw thrown;
-        if (thrown instanceof NotSent && refused !== null) throw counted(refused, tries - 1);
-        if (thrown.retry === 'never') throw counted(thrown, tries);
+        if (thrown instanceof NotSent && refused !== null)
+          throw addAttemptCount(refused, tries - 1);
+        if (thrown.retry === 'never') throw addAttemptCount(thrown, tries);
         if (thrown.code === 'rate-limited') {
           refused = thrown;
           continue;
         }
         if (thrown.retry === 'once') seldom += 1;
-        if (tries >= most || seldom > 1) throw counted(thrown, tries);
+        if (tries >= most || seldom > 1) throw addAttemptCount(thrown, tries);
         const backoff = random() * Math.min(LONGEST_BACKOFF, FIRST_WAIT * 2 ** (tries - 1));
         const wait = Math.max(backoff, thrown.retryAfter ?? 0);
-        if (clock.monotonic() + wait >= limits.deadline) throw counted(thrown, tries);
+        if (clock.monotonic() + wait >= limits.deadline) throw addAttemptCount(thrown, tries);
         await pause(wait, { clock, place }, signal);
       }
     }
@@ -292,11 +299,11 @@ export async function pause(
   } catch (thrown) {
     if (signal?.aborted !== true) throw thrown;
   }
-  if (signal?.aborted === true) throw interruption(place, signal.reason);
+  if (signal?.aborted === true) throw createAbortError(place, signal.reason);
 }
 
 /** The same error with the number of attempts. */
-function counted(error: ServiceError, tries: number): ServiceError {
+function addAttemptCount(error: ServiceError, tries: number): ServiceError {
   if (tries === 1) return error;
   return error.reworded({ message: `${error.message.slice(0, -1)}, ${tries} tries in all.` });
 }
@@ -369,6 +376,6 @@ export function throughStartup<T>(
 /** The last error, with the time for which the service was waited for. */
 function notReady(last: ServiceError, { wait }: Startup): ServiceError {
   const later = (last.retryAfter ?? 0) > LONGEST_WAIT ? ' will not be' : ' was not';
-  const message = `The service${later} ready within ${seconds(wait)}. ${last.message}`;
+  const message = `The service${later} ready within ${formatWait(wait)}. ${last.message}`;
   return last.reworded({ message });
 }

@@ -1,11 +1,11 @@
 import type { DialectName } from '../model/dialect.ts';
 import { isList, isRecord, type Value } from '../model/value.ts';
 import type { Path } from '../model/path.ts';
-import { askFor, jsonOf, type TimeLimits } from './request.ts';
+import { askFor, readJsonReply, type TimeLimits } from './request.ts';
 import type { Connection } from './connect.ts';
 import { DIALECTS } from './dialects.ts';
 import { ServiceError } from './service-error.ts';
-import { statusError } from './status-error.ts';
+import { createStatusError } from './status-error.ts';
 
 /** A member as a server's own schema lists it; nothing of it is checked but that it has a place. */
 export interface ListedMember {
@@ -20,7 +20,7 @@ export interface ListedMember {
  * What the schemas of a service list, each member once; null if services of the dialect have no schemas. Sends a GET for each.
  * Throws a SetpointError if one is not answered.
  */
-export async function listedMembers(
+export async function listSchemaMembers(
   connection: Connection,
   dialect: DialectName,
   limits: TimeLimits,
@@ -31,10 +31,10 @@ export async function listedMembers(
   const found = new Map<string, ListedMember>();
   for (const [part, path] of Object.entries(schemas)) {
     const { place, reply } = await askFor(connection, limits, signal)(path);
-    if (reply.status !== 200) throw statusError(connection, place, reply);
-    const read = jsonOf(place, reply);
+    if (reply.status !== 200) throw createStatusError(connection, place, reply);
+    const read = readJsonReply(place, reply);
     if ('error' in read) throw read.error;
-    const members = membersIn(part, read.json);
+    const members = readSectionMembers(part, read.json);
     if (members === null) {
       throw new ServiceError(
         'bad-response',
@@ -46,7 +46,7 @@ export async function listedMembers(
   return [...found.values()];
 }
 
-function membersIn(part: string, body: Value): ListedMember[] | null {
+function readSectionMembers(part: string, body: Value): ListedMember[] | null {
   const sections = isRecord(body) ? body['sections'] : undefined;
   if (!isList(sections)) return null;
   const members: ListedMember[] = [];

@@ -68,18 +68,18 @@ export function retryAfter(
 ): number | null {
   const text = value?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Number(text) * 1000, ABSURD);
-  const until = dateOf(text);
+  const until = parseHttpDate(text);
   if (until === null) return null;
-  return Math.min(Math.max(0, until - (dateOf(date?.trim() ?? '') ?? now)), ABSURD);
+  return Math.min(Math.max(0, until - (parseHttpDate(date?.trim() ?? '') ?? now)), ABSURD);
 }
 
 /** A wait in words. */
-export function seconds(milliseconds: number): string {
+export function formatWait(milliseconds: number): string {
   const tenths = Math.round(milliseconds / 100);
   return tenths === 0 && milliseconds > 0 ? `${Math.ceil(milliseconds)} ms` : `${tenths / 10} s`;
 }
 
-function dateOf(text: string): number | null {
+function parseHttpDate(text: string): number | null {
   if (!IMF_DATE.test(text)) return null;
   const time = Date.parse(text);
   return Number.isNaN(time) ? null : time;
@@ -119,8 +119,8 @@ export class NotSent extends ServiceError {
 }
 
 function moreWords(requested: number, why: Why): string {
-  if (typeof why === 'number') return `, and has refused all of them for ${seconds(why)}`;
-  if (requested > 0) return `, and asks to wait for ${seconds(requested)}`;
+  if (typeof why === 'number') return `, and has refused all of them for ${formatWait(why)}`;
+  if (requested > 0) return `, and asks to wait for ${formatWait(requested)}`;
   return why === 'read' ? ', and the time for this environment is used up' : '';
 }
 

@@ -1,14 +1,14 @@
 import type { DialectName } from '../model/dialect.ts';
 import { asSetpointError, SetpointError, type Warning } from '../model/error.ts';
-import { isLoopback } from '../model/address.ts';
+import { isLoopbackHost } from '../model/address.ts';
 import type { Organization, ObservedState, SecretState } from '../model/state.ts';
 import type { Observer } from '../model/ports.ts';
 import type { Connection } from './connect.ts';
 import { DIALECTS, firstDialect, readAnyDialect } from './dialects.ts';
-import { headerOf } from './exchange.ts';
+import { readHeader } from './exchange.ts';
 import {
   askFor,
-  namedRelease,
+  requestRelease,
   retrying,
   type Startup,
   throughStartup,
@@ -16,9 +16,9 @@ import {
   UNLIMITED,
 } from './request.ts';
 import { formatPath, type Path } from '../model/path.ts';
-import { lockedSecrets, type SchemaLock } from '../model/native-schema.ts';
-import { isEmpty, placed, recordOf, valueAt } from '../model/value.ts';
-import { sealed } from './conceal.ts';
+import { listLockSecrets, type SchemaLock } from '../model/native-schema.ts';
+import { isEmpty, assignPath, createRecord, readPath } from '../model/value.ts';
+import { sealValue } from './conceal.ts';
 
 interface ObserverOptions {
   /** How long to wait for a service that is starting; null does not wait. */
@@ -50,7 +50,7 @@ export function settingsObserver(
     signal: AbortSignal | undefined,
     within: TimeLimits,
   ): Promise<ObservedState> => {
-    const state = await readSettings(connection, within, signal, spoken);
+    const state = await readSettingsOnce(connection, within, signal, spoken);
     // What a service speaks does not change under a run: it is found out once.
     spoken = state.dialect.name;
     const { pointed } = DIALECTS[spoken];
@@ -60,7 +60,7 @@ export function settingsObserver(
         ? state
         : await pointed(connection, state, pointers, ask);
     if (whole instanceof SetpointError) throw whole;
-    const shown = reveals ? await revealedState(connection, whole, within, signal) : whole;
+    const shown = reveals ? await revealStoredSecrets(connection, whole, within, signal) : whole;
     if (!organization || !mayHaveOrganizations(connection, spoken)) return shown;
     return withOrganization(shown, await organizationBehind(connection, within, signal));
   };
@@ -72,7 +72,7 @@ export function settingsObserver(
 }
 
 /** Reads the settings once. The error's `retry` tells whether to try again. */
-async function readSettings(
+async function readSettingsOnce(
   connection: Connection,
   limits: TimeLimits,
   signal: AbortSignal | undefined,
@@ -84,7 +84,7 @@ async function readSettings(
 }
 
 /** The state with the secrets that the service shows on request. Throws a SetpointError if it shows none. */
-async function revealedState(
+async function revealStoredSecrets(
   connection: Connection,
   state: ObservedState,
   limits: TimeLimits,
@@ -108,7 +108,7 @@ async function revealedState(
 
 /** Whether a service may keep settings for the members of an organisation. One on this machine is not asked. */
 export function mayHaveOrganizations({ base }: Connection, spoken: DialectName): boolean {
-  return spoken === 'app-server' && !isLoopback(base.hostname);
+  return spoken === 'app-server' && !isLoopbackHost(base.hostname);
 }
 
 /** The organisation that a key writes to; null if the service has none. Few services have one, so that the code is loaded here. */
@@ -117,7 +117,7 @@ export async function organizationBehind(
   limits: TimeLimits,
   signal: AbortSignal | undefined,
 ): Promise<Organization | null> {
-  const { knownOrganization } = await import('./organization.ts');
+  const { findOrganization: knownOrganization } = await import('./organization.ts');
   return knownOrganization(connection, askFor(connection, limits, signal));
 }
 
@@ -162,20 +162,20 @@ export async function probe(
       last = request.path;
       const answer = await connection.send(request);
       if (answer.kind === 'reply') {
-        const date = Date.parse(headerOf(answer.headers, 'date') ?? '');
-        const ahead = aheadBy(date, before, clock.now());
+        const date = Date.parse(readHeader(answer.headers, 'date') ?? '');
+        const ahead = computeClockLead(date, before, clock.now());
         answers.set(request.path, { status: answer.status, ahead });
       }
       return answer;
     },
   };
-  const outcome = await readSettings(watched, limits, signal).catch(asSetpointError);
+  const outcome = await readSettingsOnce(watched, limits, signal).catch(asSetpointError);
   const path = outcome instanceof SetpointError ? last : DIALECTS[outcome.dialect.name].path;
   return { path, ...(answers.get(path) ?? { status: null, ahead: null }), outcome };
 }
 
 /** A Date header is cut off to the second, and was written at some time of the exchange: within that, clocks agree. */
-function aheadBy(date: number, before: number, after: number): number | null {
+function computeClockLead(date: number, before: number, after: number): number | null {
   if (Number.isNaN(date)) return null;
   const [least, most] = [date - after, date + 1000 - before];
   if (least > 0) return least;
@@ -190,19 +190,19 @@ export function knowing(lock: SchemaLock | undefined, observer: Observer): Obser
 
 /** A state in which the secrets of a lock are secrets: wrapped, and known by whether they are stored. */
 export function withLock(state: ObservedState, lock: SchemaLock): ObservedState {
-  const paths = lockedSecrets(lock, state.dialect.name);
+  const paths = listLockSecrets(lock, state.dialect.name);
   if (paths.length === 0) return state;
   const names = new Set(paths.map(formatPath));
   const secrets = new Map(state.secrets);
-  for (const path of paths) secrets.set(formatPath(path), storedAt(path, state));
+  for (const path of paths) secrets.set(formatPath(path), readStoredState(path, state));
   return {
     ...state,
     secrets,
-    values: recordOf(Object.entries(state.values).filter(([name]) => !names.has(name))),
+    values: createRecord(Object.entries(state.values).filter(([name]) => !names.has(name))),
     ...(state.pointed === undefined ? {} : { pointed: withoutNames(state.pointed, names) }),
     answer: paths.reduce((answer, path) => {
-      const value = valueAt(answer, path);
-      return value === undefined ? answer : placed(answer, path, sealed(value));
+      const value = readPath(answer, path);
+      return value === undefined ? answer : assignPath(answer, path, sealValue(value));
     }, state.answer),
   };
 }
@@ -213,7 +213,7 @@ function withoutNames(
   names: ReadonlySet<string>,
 ): ObservedState['pointed'] & object {
   const open = (values: ObservedState['values']) =>
-    recordOf(Object.entries(values).filter(([name]) => !names.has(name)));
+    createRecord(Object.entries(values).filter(([name]) => !names.has(name)));
   return new Map(
     [...pointed].map(([pointer, one]) => {
       const { brings } = one;
@@ -226,8 +226,8 @@ function withoutNames(
 }
 
 /** A dialect that shows of each secret whether it is stored answers null for one that is not. */
-function storedAt(path: Path, { answer, dialect }: ObservedState): SecretState {
-  const value = valueAt(answer, path);
+function readStoredState(path: Path, { answer, dialect }: ObservedState): SecretState {
+  const value = readPath(answer, path);
   if (value !== undefined && !isEmpty(value)) return 'stored';
   return value !== undefined && dialect.name === 'agent-server' ? 'not-stored' : 'not-reported';
 }
@@ -236,7 +236,7 @@ function storedAt(path: Path, { answer, dialect }: ObservedState): SecretState {
  * The release of a service, exact if it answers the one GET that this sends; else what its settings have shown. Nothing
  * depends on it but what people read, so that a service that does not answer is no error.
  */
-export async function askedRelease(
+export async function findExactRelease(
   connection: Connection,
   { dialect, release }: ObservedState,
   limits: TimeLimits,
@@ -244,7 +244,7 @@ export async function askedRelease(
 ): Promise<string | null> {
   try {
     const ask = askFor(connection, limits, signal);
-    return (await namedRelease(ask, DIALECTS[dialect.name].release)) ?? release;
+    return (await requestRelease(ask, DIALECTS[dialect.name].release)) ?? release;
   } catch (thrown) {
     if (thrown instanceof SetpointError) return release;
     throw thrown;

@@ -1,24 +1,28 @@
 import type { ErrorCode } from '../model/error.ts';
 import type { Connection } from './connect.ts';
-import { headerOf, isJson, type Reply } from './exchange.ts';
+import { readHeader, isJsonReply, type Reply } from './exchange.ts';
 import {
   NO_ROUTE_YET,
   LONGEST_WAIT,
   RATE_HINT,
   requestError,
   retryAfter,
-  seconds,
+  formatWait,
   ServiceError,
   type ServiceErrorOptions,
 } from './service-error.ts';
 
 /** The error for an unexpected status. It contains nothing of the answer's text. */
-export function statusError(connection: Connection, place: string, reply: Reply): ServiceError {
+export function createStatusError(
+  connection: Connection,
+  place: string,
+  reply: Reply,
+): ServiceError {
   const { status, headers } = reply;
   const error = (code: ErrorCode, words: string, options?: ServiceErrorOptions) =>
     new ServiceError(code, requestError(`${words} (status ${status})`, place), options);
   if (status >= 300 && status < 400) {
-    const location = headerOf(headers, 'location');
+    const location = readHeader(headers, 'location');
     const target = redirectTarget(location, connection.base);
     return error('redirected', `the service answered with a redirect${target}`);
   }
@@ -32,10 +36,10 @@ export function statusError(connection: Connection, place: string, reply: Reply)
   switch (status) {
     case 401:
     case 403:
-      return refusedKey(place, status, connection.sendsKey);
+      return createKeyError(place, status, connection.sendsKey);
     case 404:
       return error('not-this-service', 'the server does not know this path', {
-        starting: isJson(reply) ? null : NO_ROUTE_YET,
+        starting: isJsonReply(reply) ? null : NO_ROUTE_YET,
       });
     case 405:
     case 406:
@@ -90,12 +94,15 @@ const REFUSALS: ReadonlyMap<number, ErrorCode> = new Map([
 
 /** What a proxy answers where the service would answer JSON; null if the service may have answered. */
 function isOfProxy(reply: Reply): string | null {
-  const type = (headerOf(reply.headers, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase();
+  const type = (readHeader(reply.headers, 'content-type') ?? '')
+    .split(';')[0]
+    ?.trim()
+    .toLowerCase();
   if (type === 'text/html' || type === 'application/xhtml+xml') return 'an HTML page';
   const asks = /^\s*(basic|digest|negotiate|ntlm)\b/i.exec(
-    headerOf(reply.headers, 'www-authenticate') ?? '',
+    readHeader(reply.headers, 'www-authenticate') ?? '',
   )?.[1];
-  return asks === undefined || isJson(reply) ? null : `a login of its own (${asks})`;
+  return asks === undefined || isJsonReply(reply) ? null : `a login of its own (${asks})`;
 }
 
 function hintOfProxy(status: number, place: string): string {
@@ -107,7 +114,7 @@ function hintOfProxy(status: number, place: string): string {
   return `Let the proxy pass ${method} to this path: give what it asks for as server.headers, or the address behind it as server.url.`;
 }
 
-function refusedKey(place: string, status: number, sent: boolean): ServiceError {
+function createKeyError(place: string, status: number, sent: boolean): ServiceError {
   if (sent) {
     return new ServiceError(
       'unauthorized',
@@ -132,11 +139,11 @@ function waiting(
   error: (wait: string, options: ServiceErrorOptions) => ServiceError,
 ): ServiceError {
   const after = retryAfter(
-    headerOf(headers, 'retry-after'),
-    headerOf(headers, 'date'),
+    readHeader(headers, 'retry-after'),
+    readHeader(headers, 'date'),
     clock.now(),
   );
-  return error(after === null ? '' : `, retry after ${seconds(after)}`, {
+  return error(after === null ? '' : `, retry after ${formatWait(after)}`, {
     retry: after !== null && after > LONGEST_WAIT ? 'never' : 'again',
     retryAfter: after,
     starting: `status ${status}`,

@@ -7,8 +7,8 @@ import {
   holdsNothing,
   isEmpty,
   isRecord,
-  placed,
-  recordOf,
+  assignPath,
+  createRecord,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
@@ -18,8 +18,8 @@ import type { Writing } from './port.ts';
 import { sendOnce } from './request.ts';
 import { type Reply } from './exchange.ts';
 import { ServiceError } from './service-error.ts';
-import { KEYED, listsOf, OTHERS, USUAL_TRANSPORT } from '../model/mcp-map.ts';
-import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { KEYED, convertToMcpLists, OTHERS, USUAL_TRANSPORT } from '../model/mcp-map.ts';
+import { listRecordEntries, createEntryIdentity, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { Secret } from '../model/secret.ts';
 
 /** The body of a write, or why the service must not be sent it. */
@@ -44,12 +44,12 @@ interface Merging {
 }
 
 /** The fields of a write, each in its place: a field of the specification may be inside a native part that is written as a whole. */
-export function mergedBody(fields: ValueRecord, service: Merging): BodyToStore {
+export function buildStoreBody(fields: ValueRecord, service: Merging): BodyToStore {
   const { places, diffs, ofNative, ofField } = service;
-  let record: ValueRecord = recordOf([]);
+  let record: ValueRecord = createRecord([]);
   const put = (path: Path, value: Value): void => {
     const at = path.map((key, index) => (index === 0 ? (diffs.get(key) ?? key) : key));
-    record = placed(record, at, value);
+    record = assignPath(record, at, value);
   };
   const isNamed = (name: string): number => Number(fieldNamed(name) !== undefined);
   const names = Object.keys(fields).toSorted((a, b) => isNamed(a) - isNamed(b));
@@ -104,9 +104,9 @@ export async function storeBody(
   return answer.kind === 'done' ? { kind: 'stored' } : answer;
 }
 
-export { listsOf };
+export { convertToMcpLists as listsOf };
 
-const API_KEY = recordOf([['strategy', 'api_key']]);
+const API_KEY = createRecord([['strategy', 'api_key']]);
 
 /** Servers by name, or the name that two of them would have. */
 export type Servers = { readonly servers: ValueRecord } | { readonly twice: string };
@@ -115,22 +115,25 @@ export type Servers = { readonly servers: ValueRecord } | { readonly twice: stri
  * The servers that the lists of a write stand for. A server keeps the name that it was read with; a new one is called as the file
  * names it, or after its address, so that the same address always gives the same name.
  */
-export function serversIn(config: Value): Servers {
-  if (!isRecord(config)) return { servers: recordOf([]) };
+export function convertServerLists(config: Value): Servers {
+  if (!isRecord(config)) return { servers: createRecord([]) };
   const others = config[OTHERS];
   const servers = new Map<string, Value>(isRecord(others) ? Object.entries(others) : []);
   const nameless: [McpList, ValueRecord][] = [];
   for (const list of MCP_LISTS) {
-    for (const entry of entriesOf(config[list])) {
-      const name = nameOf(entry);
+    for (const entry of listRecordEntries(config[list])) {
+      const name = readServerName(entry);
       if (name === null) nameless.push([list, entry]);
       else if (servers.has(name)) return { twice: name };
       else servers.set(name, serverToSend(list, entry));
     }
   }
   for (const [list, entry] of nameless)
-    servers.set(unusedName(derivedName(list, entry), servers), serverToSend(list, entry));
-  return { servers: recordOf(servers) };
+    servers.set(
+      chooseUnusedName(deriveServerName(list, entry), servers),
+      serverToSend(list, entry),
+    );
+  return { servers: createRecord(servers) };
 }
 
 /** That two servers would have one name, which is the key of one server there. */
@@ -139,19 +142,19 @@ export function twiceProblem(name: string): string {
 }
 
 /** What a server is called: the name of its entry, without blanks around it. Null if it has none. */
-export function nameOf({ name }: ValueRecord): string | null {
+export function readServerName({ name }: ValueRecord): string | null {
   const text = name instanceof Secret ? String(name.reveal()) : name;
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : null;
 }
 
 /** Host and path of an address; what may not be shown of it is in no name. */
-function derivedName(list: McpList, entry: ValueRecord): string {
-  const { shown } = identityOf(list, entry);
+function deriveServerName(list: McpList, entry: ValueRecord): string {
+  const { shown } = createEntryIdentity(list, entry);
   const words = shown.replace(/^[a-z]+:\/\//i, '').replaceAll(/[^A-Za-z0-9.]+/g, '-');
   return words.replaceAll(/^-+|-+$/g, '') || 'server';
 }
 
-function unusedName(name: string, servers: ReadonlyMap<string, Value>): string {
+function chooseUnusedName(name: string, servers: ReadonlyMap<string, Value>): string {
   for (let number = 1; ; number += 1) {
     const candidate = number === 1 ? name : `${name}-${number}`;
     if (!servers.has(candidate)) return candidate;
@@ -163,11 +166,13 @@ function serverToSend(list: McpList, entry: ValueRecord): ValueRecord {
   // The server takes an absent member for one that holds nothing.
   const members = Object.entries(rest).filter(([, value]) => !holdsNothing(value));
   const how = isRecord(auth) && KEYED.has(auth['strategy'] ?? null) ? auth : API_KEY;
-  const keyed = isEmpty(key) ? null : recordOf([...Object.entries(how), ['value', key ?? null]]);
+  const keyed = isEmpty(key)
+    ? null
+    : createRecord([...Object.entries(how), ['value', key ?? null]]);
   // A key takes the place of any other way to authenticate; without its key a way to send one is none.
   const sent = keyed ?? (how === auth && key !== undefined ? null : (auth ?? null));
   const reached = transport ?? (list === 'stdio_servers' ? null : USUAL_TRANSPORT[list]);
-  return recordOf([
+  return createRecord([
     ...members,
     ...(reached === null ? [] : [['transport', reached] as const]),
     ...(sent === null ? [] : [['auth', sent] as const]),

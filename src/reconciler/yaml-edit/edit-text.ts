@@ -5,7 +5,7 @@ import {
   isInline,
   itemLines,
   memberLines,
-  nestedLines,
+  formatNestedLines,
   type Quotes,
   scalarText,
   shortList,
@@ -14,15 +14,15 @@ import {
   isArray,
   isObject,
   type JsonObject,
-  own,
-  sameJson,
-  columnOf,
+  readJsonMember,
+  isSameData,
+  computeColumn,
   type EditItem,
   type EditList,
   type EditMap,
   type EditNode,
   lineStart,
-  plainOf,
+  toPlainData,
   type Spot,
   yamlSource,
   type YamlSource,
@@ -33,8 +33,8 @@ import {
   linesAfter,
   linesBehind,
   type Splice,
-  spliced,
-  withoutMembers,
+  applySplices,
+  removeMapMembers,
   withoutSpots,
 } from './splice.ts';
 
@@ -52,17 +52,19 @@ export interface Edit {
 export function editText(text: string, edits: readonly Edit[]): string | null {
   const source = yamlSource(text);
   if (source === null) return null;
-  const before = plainOf(source.root);
+  const before = toPlainData(source.root);
   const desired = edits.reduce<Json>(
     (value, edit) => withValue(value, edit.path, edit.value),
     before,
   );
   if (!isObject(desired)) return null;
-  if (sameJson(before, desired)) return text;
-  const edited = spliced(source.text, reshapeRoot(source, desired));
+  if (isSameData(before, desired)) return text;
+  const edited = applySplices(source.text, reshapeRoot(source, desired));
   if (edited === null) return null;
   const after = yamlSource(source.mark + edited);
-  return after !== null && sameJson(plainOf(after.root), desired) ? source.mark + edited : null;
+  return after !== null && isSameData(toPlainData(after.root), desired)
+    ? source.mark + edited
+    : null;
 }
 
 function withValue(value: Json, path: readonly string[], edited: Json | undefined): Json {
@@ -73,7 +75,7 @@ function withValue(value: Json, path: readonly string[], edited: Json | undefine
     return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
   return Object.fromEntries([
     ...Object.entries(record),
-    [key, withValue(own(record, key) ?? null, rest, edited)],
+    [key, withValue(readJsonMember(record, key) ?? null, rest, edited)],
   ]);
 }
 
@@ -97,17 +99,17 @@ export function reshapeRoot(source: YamlSource, desired: JsonObject): Splice[] {
 }
 
 function reshape(source: YamlSource, node: EditNode, desired: Json, place: Site): Splice[] {
-  if (sameJson(plainOf(node), desired)) return [];
+  if (isSameData(toPlainData(node), desired)) return [];
   if (isInline(desired)) return toInline(source, node, desired, place);
   if (node.kind === 'map' && isObject(desired)) {
     const stay = node.members.filter(({ key }) => Object.hasOwn(desired, key));
     if (stay.length > 0) return reshapeMap(source, node, desired, stay);
   }
   if (node.kind === 'list' && isArray(desired)) {
-    const kept = keptItems(node.items, desired);
+    const kept = matchStayingItems(node.items, desired);
     if (kept.size > 0) return reshapeList(source, node, desired, kept, place);
   }
-  return replaced(source, node, desired, place);
+  return replaceNode(source, node, desired, place);
 }
 
 function reshapeMap(
@@ -119,8 +121,8 @@ function reshapeMap(
   const { text, layout } = source;
   const quotes = node.flow && node.members.every(({ quoted }) => quoted) ? 'double' : 'plain';
   const inner = stay.flatMap(({ key, start, colon, node: value }) => {
-    const column = columnOf(text, start);
-    return reshape(source, value, own(desired, key) ?? null, {
+    const column = computeColumn(text, start);
+    return reshape(source, value, readJsonMember(desired, key) ?? null, {
       flow: node.flow,
       column,
       colon,
@@ -129,17 +131,17 @@ function reshapeMap(
   });
   const known = new Set(node.members.map(({ key }) => key));
   const added = Object.entries(desired).filter(([key]) => !known.has(key));
-  const gone = without(node.members, stay);
+  const gone = selectRemovedSpots(node.members, stay);
   if (node.flow) {
     const texts = added.map(([key, value]) => flowMember(key, value, quotes));
     return [...inner, ...flowSplices(source, node.members, gone, texts)];
   }
-  const column = columnOf(text, node.members[0]?.start ?? 0);
+  const column = computeColumn(text, node.members[0]?.start ?? 0);
   const lines = added.flatMap(([key, value]) => memberLines(key, value, column, layout));
   return [
     ...inner,
     linesBehind(source, stay.at(-1)?.end ?? node.end, column, lines),
-    ...withoutMembers(source, node.members, gone, column),
+    ...removeMapMembers(source, node.members, gone, column),
   ];
 }
 
@@ -153,7 +155,7 @@ function reshapeList(
   const { text, layout } = source;
   const stay = [...kept.keys()];
   const inner = [...kept].flatMap(([{ start, node: value }, index]) => {
-    const column = columnOf(text, start);
+    const column = computeColumn(text, start);
     return reshape(source, value, desired[index] ?? null, {
       flow: node.flow,
       column,
@@ -162,12 +164,12 @@ function reshapeList(
     });
   });
   const added = desired.slice(kept.size);
-  const gone = without(node.items, stay);
+  const gone = selectRemovedSpots(node.items, stay);
   if (node.flow) {
     const texts = added.map((value) => flowText(value, quotes));
     return [...inner, ...flowSplices(source, node.items, gone, texts)];
   }
-  const column = columnOf(text, node.items[0]?.start ?? 0);
+  const column = computeColumn(text, node.items[0]?.start ?? 0);
   const lines = added.flatMap((value) => itemLines(value, column, layout));
   return [
     ...inner,
@@ -176,7 +178,7 @@ function reshapeList(
   ];
 }
 
-function without<T extends Spot>(all: readonly T[], stay: readonly T[]): Set<T> {
+function selectRemovedSpots<T extends Spot>(all: readonly T[], stay: readonly T[]): Set<T> {
   const staying = new Set(stay);
   return new Set(all.filter((one) => !staying.has(one)));
 }
@@ -184,9 +186,9 @@ function without<T extends Spot>(all: readonly T[], stay: readonly T[]): Set<T> 
 /** A value on the line of its key or dash, in the quotes that are used there. */
 function toInline(source: YamlSource, node: EditNode, desired: Json, place: Site): Splice[] {
   const { flow, colon } = place;
-  if (isBlock(node) && colon !== null && isBelow(source, node, colon)) {
+  if (isBlockCollection(node) && colon !== null && isBelowKey(source, node, colon)) {
     const text = ` ${inlineText(desired, place.quotes, flow)}`;
-    const gone = isObject(desired) ? emptiedMap(source, node) : emptied(source, node);
+    const gone = isObject(desired) ? clearMap(source, node) : clearNode(source, node);
     return [{ start: colon + 1, end: colon + 1, text }, ...gone];
   }
   const { start, end } = node;
@@ -202,70 +204,71 @@ function toInline(source: YamlSource, node: EditNode, desired: Json, place: Site
 }
 
 /** A filled map or list in place of something else: below the key in block style if possible, else in flow style. */
-function replaced(source: YamlSource, node: EditNode, desired: Json, place: Site): Splice[] {
+function replaceNode(source: YamlSource, node: EditNode, desired: Json, place: Site): Splice[] {
   const { start, end } = node;
   const { flow, colon, column, quotes } = place;
   const whole = [{ start, end, text: flowText(desired, quotes) }];
   if (flow || colon === null) return whole;
-  const lines = linesAfter(source, colon, nestedLines(desired, column, source.layout));
-  if (isBlock(node)) {
-    const gone = isObject(desired) ? emptiedMap(source, node) : emptied(source, node);
-    return isBelow(source, node, colon) ? [lines, ...gone] : whole;
+  const lines = linesAfter(source, colon, formatNestedLines(desired, column, source.layout));
+  if (isBlockCollection(node)) {
+    const gone = isObject(desired) ? clearMap(source, node) : clearNode(source, node);
+    return isBelowKey(source, node, colon) ? [lines, ...gone] : whole;
   }
   const oneLine = lineStart(source.text, colon) === lineStart(source.text, end);
-  const short = shortList(desired, columnOf(source.text, start)) !== null;
-  if (short || !oneLine || !isInline(plainOf(node))) return whole;
+  const short = shortList(desired, computeColumn(source.text, start)) !== null;
+  if (short || !oneLine || !isInline(toPlainData(node))) return whole;
   return [{ start: colon + 1, end, text: '' }, lines];
 }
 
-function isBlock(node: EditNode): node is EditMap | EditList {
+function isBlockCollection(node: EditNode): node is EditMap | EditList {
   return node.kind !== 'scalar' && !node.flow;
 }
 
 /** Whether a block collection starts on a line below its key. */
-function isBelow({ text }: YamlSource, node: EditNode, colon: number): boolean {
+function isBelowKey({ text }: YamlSource, node: EditNode, colon: number): boolean {
   return lineStart(text, node.start) > colon;
 }
 
-function emptied(source: YamlSource, node: EditMap | EditList): Splice[] {
+function clearNode(source: YamlSource, node: EditMap | EditList): Splice[] {
   const spots: readonly Spot[] = node.kind === 'map' ? node.members : node.items;
   return withoutSpots(source, spots, new Set(spots));
 }
 
 /** A map that stays a map: its members go with their comments. */
-function emptiedMap(source: YamlSource, node: EditMap | EditList): Splice[] {
-  if (node.kind === 'list') return emptied(source, node);
+function clearMap(source: YamlSource, node: EditMap | EditList): Splice[] {
+  if (node.kind === 'list') return clearNode(source, node);
   const { members } = node;
-  const column = columnOf(source.text, members[0]?.start ?? 0);
-  return withoutMembers(source, members, new Set(members), column);
+  const column = computeColumn(source.text, members[0]?.start ?? 0);
+  return removeMapMembers(source, members, new Set(members), column);
 }
 
 /**
  * The items of a list that stay, each with its position in the desired list. The others are removed, and desired items after
  * those that stay are added. Two items are alike if they are equal, or have the same name or url.
  */
-export function keptItems(
+export function matchStayingItems(
   items: readonly EditItem[],
   desired: readonly Json[],
 ): Map<EditItem, number> {
   const kept = new Map<EditItem, number>();
   for (const item of items) {
     const next = desired[kept.size];
-    if (next !== undefined && isAlike(plainOf(item.node), next)) kept.set(item, kept.size);
+    if (next !== undefined && isSameListItem(toPlainData(item.node), next))
+      kept.set(item, kept.size);
   }
   return kept;
 }
 
-function isAlike(one: Json, other: Json): boolean {
-  if (sameJson(one, other)) return true;
+function isSameListItem(one: Json, other: Json): boolean {
+  if (isSameData(one, other)) return true;
   return ['name', 'url'].some((key) => {
-    const known = knownBy(one, key);
-    return known !== null && known === knownBy(other, key);
+    const known = readItemKey(one, key);
+    return known !== null && known === readItemKey(other, key);
   });
 }
 
-function knownBy(value: Json, key: string): string | null {
+function readItemKey(value: Json, key: string): string | null {
   if (typeof value === 'string') return key === 'url' ? value : null;
-  const known = isObject(value) ? own(value, key) : undefined;
+  const known = isObject(value) ? readJsonMember(value, key) : undefined;
   return typeof known === 'string' ? known : null;
 }

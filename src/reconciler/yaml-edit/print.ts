@@ -35,7 +35,7 @@ export function memberLines(key: string, value: Json, column: number, layout: La
   if (isInline(value)) return [`${head} ${inlineText(value, 'plain', false)}`];
   const flow = shortList(value, head.length + 1);
   if (flow !== null) return [`${head} ${flow}`];
-  return [head, ...nestedLines(value, column, layout)];
+  return [head, ...formatNestedLines(value, column, layout)];
 }
 
 /** A list of single values in brackets, if it fits on a line of which `width` columns are used; null for anything else. */
@@ -46,7 +46,7 @@ export function shortList(value: Json, width: number): string | null {
 }
 
 /** The lines below a key at a column: those of a map or list that is not empty. */
-export function nestedLines(value: Json, column: number, layout: Layout): string[] {
+export function formatNestedLines(value: Json, column: number, layout: Layout): string[] {
   if (isArray(value)) return value.flatMap((item) => itemLines(item, column + layout.dash, layout));
   return isObject(value) ? mapLines(value, column + layout.step, layout) : [];
 }
@@ -72,7 +72,7 @@ export type Quotes = 'plain' | 'single' | 'double';
  */
 export function scalarText(value: JsonScalar, quotes: Quotes, flow: boolean): string {
   if (typeof value !== 'string') return JSON.stringify(value);
-  if (quotes === 'plain' && isPlain(value, flow)) return value;
+  if (quotes === 'plain' && isPlainScalar(value, flow)) return value;
   if (quotes === 'single' && isPrintable(value)) return `'${value.replaceAll("'", "''")}'`;
   return doubleQuoted(value);
 }
@@ -97,7 +97,7 @@ const WORD = /^[A-Za-z][A-Za-z0-9_./-]*$/;
 const ELSEWHERE = /^(y|n|yes|no|on|off|true|false|null|~|[-+]?[.\d][\da-fox_.,:+ tz-]*)$/i;
 
 /** Whether a text needs no quotes: read back it is the same text, and nothing else. */
-function isPlain(text: string, flow: boolean): boolean {
+function isPlainScalar(text: string, flow: boolean): boolean {
   if (text === '' || ELSEWHERE.test(text)) return false;
   if (WORD.test(text)) return true;
   if (text.trim() !== text || !isPrintable(text)) return false;

@@ -40,10 +40,10 @@ export function yamlSource(whole: string): YamlSource | null {
   if (document.errors.length > 0 || duplicateKeys(document.contents).length > 0) return null;
   const root = editNode(document.contents, text);
   if (root?.kind !== 'map') return null;
-  return { mark, text, root, layout: layoutOf(text, root) };
+  return { mark, text, root, layout: measureLayout(text, root) };
 }
 
-export function columnOf(text: string, offset: number): number {
+export function computeColumn(text: string, offset: number): number {
   return offset - lineStart(text, offset);
 }
 
@@ -58,7 +58,7 @@ export function lineEnd(text: string, offset: number): number {
   return text[feed - 1] === '\r' ? feed - 1 : feed;
 }
 
-function layoutOf(text: string, root: EditMap): Layout {
+function measureLayout(text: string, root: EditMap): Layout {
   const feed = text.indexOf('\n');
   const found: { step?: number; dash?: number; gap?: number } = {};
   measure(text, root, found);
@@ -78,7 +78,7 @@ function measure(
   found: { step?: number; dash?: number; gap?: number },
 ): void {
   if (node.kind === 'scalar' || node.flow) return;
-  const column = (offset: number) => columnOf(text, offset);
+  const column = (offset: number) => computeColumn(text, offset);
   if (node.kind === 'list') {
     for (const item of node.items) {
       if (lineStart(text, item.start) === lineStart(text, item.node.start))
@@ -148,7 +148,7 @@ export function editNode(node: Node | null, text: string): EditNode | null {
   if (!isSeq(node)) return null;
   const [start, close] = node.range ?? [0, 0];
   const flow = node.flow === true;
-  const dashes = flow ? [] : dashesOf(node.srcToken);
+  const dashes = flow ? [] : listDashOffsets(node.srcToken);
   const items: EditItem[] = [];
   for (const [index, item] of node.items.entries()) {
     const inner = editNode(item as Node, text);
@@ -186,7 +186,7 @@ function lastEnd(spots: readonly Spot[], close: number): number {
   return spots.at(-1)?.end ?? close;
 }
 
-function dashesOf(token: CST.Token | undefined): number[] {
+function listDashOffsets(token: CST.Token | undefined): number[] {
   if (token?.type !== 'block-seq') return [];
   return token.items.flatMap(
     ({ start }) => start.find(({ type }) => type === 'seq-item-ind')?.offset ?? [],
@@ -215,10 +215,10 @@ const STYLES: Readonly<Record<string, EditScalar['style']>> = {
 };
 
 /** The data of a node. */
-export function plainOf(node: EditNode): Json {
+export function toPlainData(node: EditNode): Json {
   if (node.kind === 'scalar') return node.value;
-  if (node.kind === 'list') return node.items.map((item) => plainOf(item.node));
-  return Object.fromEntries(node.members.map((member) => [member.key, plainOf(member.node)]));
+  if (node.kind === 'list') return node.items.map((item) => toPlainData(item.node));
+  return Object.fromEntries(node.members.map((member) => [member.key, toPlainData(member.node)]));
 }
 
 export type JsonObject = { readonly [key: string]: Json };
@@ -233,18 +233,19 @@ export function isArray(value: Json | undefined): value is readonly Json[] {
 }
 
 /** An own member of a record, not one that every object inherits. */
-export function own(record: JsonObject, key: string): Json | undefined {
+export function readJsonMember(record: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 /** Whether two values are the same data. The order of keys does not count. */
-export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+export function isSameData(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (isArray(a))
-    return isArray(b) && a.length === b.length && a.every((one, i) => sameJson(one, b[i]));
+    return isArray(b) && a.length === b.length && a.every((one, i) => isSameData(one, b[i]));
   if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
   return (
-    keys.length === Object.keys(b).length && keys.every((key) => sameJson(own(a, key), own(b, key)))
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => isSameData(readJsonMember(a, key), readJsonMember(b, key)))
   );
 }

@@ -11,7 +11,7 @@ export interface Splice {
  * The text with its pieces replaced, everything else as it was. Insertions at one offset come in the given order, and before
  * what is removed there. Null if two pieces overlap.
  */
-export function spliced(text: string, splices: readonly Splice[]): string | null {
+export function applySplices(text: string, splices: readonly Splice[]): string | null {
   const ordered = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
   let result = '';
   let done = 0;
@@ -119,7 +119,7 @@ export function withoutSpots(
  * Removes members of a block map at `column`, each with the comments that are about it: the lines right above it in its own column, and those
  * below it that are indented deeper.
  */
-export function withoutMembers(
+export function removeMapMembers(
   source: YamlSource,
   spots: readonly Spot[],
   gone: ReadonlySet<Spot>,

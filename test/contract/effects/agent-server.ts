@@ -20,20 +20,20 @@ import {
   withMembers,
   withPart,
 } from '../../../src/reconciler/effects/stored.ts';
-import { faultsIn, type SchemaNode } from '../../../src/reconciler/model/json-schema.ts';
+import { findSchemaFaults, type SchemaNode } from '../../../src/reconciler/model/json-schema.ts';
 import { nativeDefinitions } from '../../../src/reconciler/model/native-schema.ts';
 import {
-  valueAt,
+  readPath,
   isEmpty,
   isRecord,
-  recordOf,
+  createRecord,
   type Value,
   type ValueRecord,
 } from '../../../src/reconciler/model/value.ts';
 import { type Exchange, type Folding, isMap, valueOf } from './fold.ts';
 
 const record = (members: Readonly<Record<string, Value>>): ValueRecord =>
-  recordOf(Object.entries(members));
+  createRecord(Object.entries(members));
 
 function settingsShown(stored: Stored): Value {
   const settings = recordAt(stored, 'settings');
@@ -180,8 +180,8 @@ function odd({ request }: Exchange): string | null {
 function faultsOf(diff: unknown, node: SchemaNode): readonly string[] {
   if (!isMap(diff)) return [];
   const value = valueOf(diff);
-  return faultsIn(value, node, nativeDefinitions('agent-server'))
-    .filter(({ kind, path }) => kind === 'value' && valueAt(value, path) !== null)
+  return findSchemaFaults(value, node, nativeDefinitions('agent-server'))
+    .filter(({ kind, path }) => kind === 'value' && readPath(value, path) !== null)
     .map(({ path }) => path.join('.'));
 }
 

@@ -14,23 +14,23 @@ import {
   withPart,
 } from '../../../src/reconciler/effects/stored.ts';
 import { fieldNamed } from '../../../src/reconciler/model/field.ts';
-import { faultsIn, type SchemaNode } from '../../../src/reconciler/model/json-schema.ts';
+import { findSchemaFaults, type SchemaNode } from '../../../src/reconciler/model/json-schema.ts';
 import { nativeDefinitions, nativeSchema } from '../../../src/reconciler/model/native-schema.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import {
   isEmpty,
   isList,
   isRecord,
-  recordOf,
+  createRecord,
   type Value,
-  valueAt,
+  readPath,
   type ValueRecord,
 } from '../../../src/reconciler/model/value.ts';
 import { type JsonRecord, recordThatDiffers } from '../recorded-dialect.ts';
 import { type Exchange, type Folding, isMap, valueOf } from './fold.ts';
 
 const record = (members: Readonly<Record<string, Value>>): ValueRecord =>
-  recordOf(Object.entries(members));
+  createRecord(Object.entries(members));
 
 /** Without secrets: where one may be there is null, and in maps and mcp servers nothing. */
 function hidden(value: Value, path: readonly string[] = []): Value {
@@ -42,7 +42,7 @@ function hidden(value: Value, path: readonly string[] = []): Value {
   const members = Object.entries(value).map(
     ([name, one]) => [name, hidden(one, [...path, name])] as const,
   );
-  return recordOf(
+  return createRecord(
     members.filter(([name, one]) => {
       const isGone = one === null || (isRecord(one) && Object.keys(one).length === 0);
       const was = value[name] ?? null;
@@ -78,7 +78,7 @@ function settingsShown(stored: Stored, base: JsonRecord): Value {
   );
   return withMembers(hidden(shown) as ValueRecord, {
     v1_enabled: true,
-    provider_tokens_set: recordOf(tokens),
+    provider_tokens_set: createRecord(tokens),
     llm_api_key_set: !isEmpty(llm['api_key']),
     search_api_key_set: !isEmpty(settings['search_api_key']),
   });
@@ -179,7 +179,7 @@ function topFaults(body: Record<string, unknown>): readonly string[] {
     const node = schema?.properties[name] ?? fieldNode(name);
     if (node === undefined || name.endsWith('_settings') || name === 'registered_marketplaces')
       return [];
-    return faultsIn(valueOf(value), node, schema?.$defs ?? {}).length === 0 ? [] : [name];
+    return findSchemaFaults(valueOf(value), node, schema?.$defs ?? {}).length === 0 ? [] : [name];
   });
 }
 
@@ -193,8 +193,8 @@ function fieldNode(name: string): SchemaNode | undefined {
 function faultsOf(diff: unknown, node: SchemaNode): readonly string[] {
   if (!isMap(diff)) return diff === undefined || diff === null ? [] : ['no record'];
   const value = valueOf(diff);
-  return faultsIn(value, node, nativeDefinitions('app-server'))
-    .filter(({ kind, path }) => kind === 'value' && valueAt(value, path) !== null)
+  return findSchemaFaults(value, node, nativeDefinitions('app-server'))
+    .filter(({ kind, path }) => kind === 'value' && readPath(value, path) !== null)
     .map(({ path }) => path.join('.'));
 }
 
@@ -206,7 +206,7 @@ function given(stored: Stored, file: string, content: unknown): Stored | null {
     const { secret: value = null, description = '' } = recordAt(valueOf(one));
     return [name, record({ value, description })] as const;
   });
-  return withMembers(stored, { secrets: recordOf(own), git_providers: valueOf(tokens) });
+  return withMembers(stored, { secrets: createRecord(own), git_providers: valueOf(tokens) });
 }
 
 /** The record of defaults as the first store leaves it: with the address of the model's provider. */
@@ -243,7 +243,7 @@ export const APP_SERVER_FOLD: Folding = {
         search_api_key_set: ___,
         ...file
       } = whole(stored, base);
-      return recordOf(Object.entries(file));
+      return createRecord(Object.entries(file));
     },
     expose: 'plaintext',
   },

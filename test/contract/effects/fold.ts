@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { after, type Effects, may, nameIn } from '../../../src/reconciler/effects/effects.ts';
 import type { Stored } from '../../../src/reconciler/effects/stored.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { isList, isRecord, recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { isList, isRecord, createRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import { fromEmpty } from '../placeholders.ts';
 import { type JsonRecord, recordThatDiffers } from '../recorded-dialect.ts';
 
@@ -156,7 +156,8 @@ export function isMap(value: unknown): value is Record<string, unknown> {
 
 export function valueOf(json: unknown): Value {
   if (Array.isArray(json)) return json.map(valueOf);
-  if (isMap(json)) return recordOf(Object.entries(json).map(([key, one]) => [key, valueOf(one)]));
+  if (isMap(json))
+    return createRecord(Object.entries(json).map(([key, one]) => [key, valueOf(one)]));
   return json as Value;
 }
 
@@ -216,7 +217,7 @@ function renamedIds(value: Value, made: string, real: string): Value {
   if (value === made) return real;
   if (isList(value)) return value.map((one) => renamedIds(one, made, real));
   if (!isRecord(value)) return value;
-  return recordOf(
+  return createRecord(
     Object.entries(value).map(([name, one]) => [
       name === made ? real : name,
       renamedIds(one, made, real),

@@ -5,10 +5,10 @@ import { startEmulator } from '../../../src/emulator/start.ts';
 import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
-import { isToLookAt } from '../../../src/controller/page/listing.ts';
-import { watchedReport } from '../../../src/controller/page/api.ts';
+import { isAttentionDue } from '../../../src/controller/page/listing.ts';
+import { createWatchedReport } from '../../../src/controller/page/api.ts';
 import { logLine } from '../../../src/controller/watch/telemetry/log.ts';
-import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
+import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
 import {
   journalLines,
   MINUTE,
@@ -107,15 +107,15 @@ describeEach(SPELLINGS, (_, index) => index === SPELLINGS.length - 1)(
       const folder = watchFolder();
       settingsFile(folder, text);
       const watch = watching(folder);
-      const metrics = metricsOf(watch.controller, { perEnvironment: true });
+      const metrics = createMetrics(watch.controller, { perEnvironment: true });
       await watch.pass(2 * MINUTE);
       const state = watch.state();
       expect(state).toMatchObject({ status: 'in-sync', stopped: null });
-      expect([isToLookAt(state, false), state.lastInSync === state.lastRead]).toEqual([
+      expect([isAttentionDue(state, false), state.lastInSync === state.lastRead]).toEqual([
         false,
         true,
       ]);
-      expect(watchedReport(state, [], 0)).toMatchObject({
+      expect(createWatchedReport(state, [], 0)).toMatchObject({
         status: 'in-sync',
         unknown: count,
         changes: 0,
@@ -134,7 +134,7 @@ describeEach(SPELLINGS, (_, index) => index === SPELLINGS.length - 1)(
       const strict = watching(folder, { clock: watch.clock, request: { env: ENV, strict: true } });
       await strict.pass(2 * MINUTE);
       expect(strict.state().status).toBe('unknown');
-      expect(isToLookAt(strict.state(), false)).toBe(true);
+      expect(isAttentionDue(strict.state(), false)).toBe(true);
       await strict.stop();
       settingsFile(folder, text.replace('interval: 1m', 'interval: 1m, strict: true'));
       const declared = watching(folder, { clock: strict.clock });

@@ -3,7 +3,7 @@ import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { get } from '../../../src/reconciler/operations/get.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
-import { changesOf } from '../../../src/reconciler/model/plan.ts';
+import { listPlanChanges } from '../../../src/reconciler/model/plan.ts';
 import { observeAndPlan } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
 import type { ManagedResource } from '../../../src/reconciler/reconcile/contract.ts';
 import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
@@ -79,7 +79,7 @@ it('is planned against what was saved of it, without the service', async () => {
     resources: RESOURCES,
     reader: ({ saved: ofSaved }) => ofSaved({ environment, at: saved.observed_at }),
   });
-  expect(changesOf(planned.plan)).toMatchObject([{ path: ['lamps', 'hall'], before: 'off' }]);
+  expect(listPlanChanges(planned.plan)).toMatchObject([{ path: ['lamps', 'hall'], before: 'off' }]);
 });
 
 it('is watched: what somebody did to it is drift, and is put back', async () => {

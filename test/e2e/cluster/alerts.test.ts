@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
+import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { adminOf, clusterWorld, reasonOf, type ClusterWorld } from '../../fixture/cluster-world.ts';
 import { kubeServer } from '../../fixture/kube-server.ts';
 import { hasProgram } from '../../fixture/program.ts';
@@ -19,7 +19,7 @@ async function minutesOf(
   await world.target('suspended', { settings: {}, interval: '5m', suspend: true });
   await make(world);
   const { controller } = await world.start();
-  const metrics = metricsOf(controller, { perEnvironment: true, notices: null });
+  const metrics = createMetrics(controller, { perEnvironment: true, notices: null });
   onTestFinished(() => metrics.close());
   await world.until('well', (status) => reasonOf(status, 'Ready') === 'InSync');
   const start = SYSTEM_CLOCK.now() / 1000;

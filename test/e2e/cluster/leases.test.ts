@@ -11,7 +11,7 @@ import {
   type Admin,
 } from '../../fixture/cluster-world.ts';
 import { until } from '../../fixture/watch-command.ts';
-import { rememberedStates } from '../../../src/controller/watch/data-folder.ts';
+import { readRememberedStates } from '../../../src/controller/watch/data-folder.ts';
 import { Journal } from '../../../src/controller/watch/journal/journal.ts';
 import type { JournalEvent } from '../../../src/reconciler/model/watch.ts';
 
@@ -47,7 +47,7 @@ describe.each(SERVERS)(
         const data = mkdtempSync(join(tmpdir(), 'setpoint-gone-'));
         onTestFinished(() => rmSync(data, { recursive: true, force: true }));
         const remembered = async () => {
-          const states = await rememberedStates(data, Date.now());
+          const states = await readRememberedStates(data, Date.now());
           return states.map(({ name }) => name.replace(`${world.namespace}/`, '')).toSorted();
         };
         for (const name of ['one', 'three', 'two']) await world.target(name, SPEC);

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aboutFlag, COMMAND_NAMES, commandEntry } from '../../../src/command/cli/command-table.ts';
 import { completionCommand } from '../../../src/command/cli/commands/completion.ts';
-import { outputsFrom } from '../../../src/command/cli/flags.ts';
+import { parseReportOutputs } from '../../../src/command/cli/flags.ts';
 import { FAIL_ON, SCHEMAS, SHELLS, type Shell } from '../../../src/command/cli/words.ts';
 import { fields } from '../../../src/reconciler/model/field.ts';
 import { folderWith, setpoint } from '../../fixture/command.ts';
@@ -291,12 +291,12 @@ describe('what the table of commands lists', () => {
     for (const name of COMMAND_NAMES) {
       const known = formatsFor(name);
       const formats = known.map(
-        (format) => outputsFrom({ output: [`${format}=x`] }, {}, known).at(-1)?.format,
+        (format) => parseReportOutputs({ output: [`${format}=x`] }, {}, known).at(-1)?.format,
       );
       expect(formats).toEqual(known);
     }
     const known = formatsFor('validate');
-    expect(() => outputsFrom({ output: ['?'] }, {}, known)).toThrow(
+    expect(() => parseReportOutputs({ output: ['?'] }, {}, known)).toThrow(
       expect.objectContaining({ hint: `Available: ${known.join(', ')}.` }),
     );
   });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { branchesOf } from '../../../src/command/github/branches.ts';
+import { createBranchesClient } from '../../../src/command/github/branches.ts';
 import { gitHub } from '../../../src/command/github/client.ts';
 import { driftBranch } from '../../../src/command/github/drift-branch.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type DriftPull,
   type ReadEnvironment,
 } from '../../../src/command/github/drift-pull.ts';
-import { accessFrom } from '../../../src/command/github/job.ts';
+import { readJobAccess } from '../../../src/command/github/job.ts';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import type { EnvironmentPull } from '../../../src/reconciler/model/documents.gen.ts';
 import {
@@ -82,14 +82,17 @@ async function run(
   environments: readonly ReadEnvironment[],
   { token = PULLS_TOKEN, base = 'main' } = {},
 ): Promise<readonly DriftPull[]> {
-  const access = accessFrom({ GITHUB_REPOSITORY: REPOSITORY, GITHUB_API_URL: github.url }, token);
+  const access = readJobAccess(
+    { GITHUB_REPOSITORY: REPOSITORY, GITHUB_API_URL: github.url },
+    token,
+  );
   const clock = { sleep: async () => {} };
   const document = planOf(...environments.map(({ plan }) => plan));
   const client = gitHub(access, clock);
   const done: DriftPull[] = [];
   for await (const one of writeDriftPulls(
     client,
-    branchesOf(access, clock),
+    createBranchesClient(access, clock),
     document,
     base,
     environments,

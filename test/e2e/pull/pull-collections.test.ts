@@ -9,7 +9,7 @@ import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { pull } from '../../../src/reconciler/operations/pull.ts';
 import type { PullRequest } from '../../../src/reconciler/operations/options.ts';
 import { pullEach } from '../../../src/reconciler/operations/pull-each.ts';
-import { pulledText } from '../../../src/reconciler/render/pulled-text.ts';
+import { formatPulled } from '../../../src/reconciler/render/pulled-text.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { describeEach, itEach } from '../../fixture/long.ts';
@@ -90,7 +90,7 @@ async function pulled(more: Partial<PullRequest> = {}) {
   expect(environment).toMatchObject({ error: null });
   expect(front.writes()).toEqual([]);
   const text = readFileSync(file, 'utf8');
-  const shown = pulledText(document, STYLE);
+  const shown = formatPulled(document, STYLE);
   expect(text + shown + JSON.stringify(document)).not.toContain('canary');
   const planned = await plan(asked);
   const said = environment?.left.map(({ path }) => path.join('.')) ?? [];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LONG, describeEach } from '../../fixture/long.ts';
-import { exitCodeOf } from '../../../src/reconciler/model/error.ts';
+import { computeErrorExitCode } from '../../../src/reconciler/model/error.ts';
 import type { EmulatorOptions } from '../../../src/emulator/start.ts';
 import type { EnvironmentOutcome } from '../../../src/reconciler/model/outcome.ts';
 import type { EnvironmentPlan } from '../../../src/reconciler/model/plan.ts';
@@ -82,7 +82,7 @@ async function applied(
     },
   });
   const outcome = accepted('outcome', document);
-  return { outcome, exit: exitCodeOf(outcome.error), shown };
+  return { outcome, exit: computeErrorExitCode(outcome.error), shown };
 }
 
 /** What plan and drift both report, having sent nothing but GET. */

@@ -6,9 +6,12 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NAMED_SETTINGS } from '../../../src/reconciler/desired/named-settings.ts';
 import { COLLECTION_FORMS } from '../../../src/reconciler/model/collection-forms.ts';
-import { isSecretIn, type CollectionForm } from '../../../src/reconciler/model/collection.ts';
+import {
+  isSecretItemMember,
+  type CollectionForm,
+} from '../../../src/reconciler/model/collection.ts';
 import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
-import { factsAt, placesWithin } from '../../../src/reconciler/model/path-facts.ts';
+import { findPathFacts, placesWithin } from '../../../src/reconciler/model/path-facts.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
@@ -48,7 +51,7 @@ const ADDRESSES = ['https://one.example.com/v1', 'https://two.example.com/v1'] a
 /** The addresses that an item has, by their types. */
 function addressesIn(block: string) {
   return placesWithin([block, 'x']).flatMap((path) => {
-    const { address } = factsAt(path);
+    const { address } = findPathFacts(path);
     return address?.by === 'url' ? [{ path, former: address.former }] : [];
   });
 }
@@ -71,7 +74,7 @@ function editsOf(sample: SampleItem): readonly Edit[] {
   if (form === undefined) throw new Error(`No collection has the block ${block}.`);
   const address = addressIn(block);
   const isKept = declared('/').includes('${env:THE_KEY}');
-  const runs: readonly Rule[] = factsAt([block, name]).runs === null ? [] : ['run-code'];
+  const runs: readonly Rule[] = findPathFacts([block, name]).runs === null ? [] : ['run-code'];
   const clears: readonly Rule[] = isKept ? ['clear-secret'] : [];
   const [from, to] = HOSTS[block] ?? ADDRESSES;
   const addressed = (folder: string): string =>
@@ -411,7 +414,7 @@ describe('the table', () => {
         (one) => one.found,
       );
       const holdsSecret = ['value', 'token', 'api_key'].some((member) =>
-        isSecretIn(form, [member]),
+        isSecretItemMember(form, [member]),
       );
       expect({
         block: form.block,
@@ -423,7 +426,7 @@ describe('the table', () => {
         clears: holdsSecret,
         moves: addressesIn(form.block).length > 0,
         runs:
-          factsAt([form.block, 'x']).runs !== null ||
+          findPathFacts([form.block, 'x']).runs !== null ||
           AGENTS.some(({ block }) => block === form.block),
       });
     }

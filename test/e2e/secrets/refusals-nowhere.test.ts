@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
+import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { servePage } from '../../../src/controller/page/serve.ts';
 import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
@@ -225,7 +225,7 @@ describe('no answer to a write is quoted by a controller', () => {
       await world.pass(8 * MINUTE);
       expect(refused).not.toEqual([]);
       expect(world.state().healFailed?.message).toContain('422');
-      const metrics = metricsOf(world.controller, { perEnvironment: true });
+      const metrics = createMetrics(world.controller, { perEnvironment: true });
       const page = await servePage(world.controller, {
         host: '127.0.0.1',
         port: 0,

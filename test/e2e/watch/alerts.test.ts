@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { credentialSource } from '../../../src/command/cli/watch-page.ts';
 import { servePage } from '../../../src/controller/page/serve.ts';
-import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
+import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { DiskAnswers } from '../../../src/reconciler/host/disk-answers.ts';
 import { SYSTEM_CLOCK } from '../../../src/reconciler/host/this-process.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
@@ -68,7 +68,7 @@ async function scene({
 /** The metrics of a controller from when it has begun. What returns them as a scrape gets them. */
 async function scraped(world: World, instance = 'a'): Promise<() => Promise<Scrape>> {
   await world.begun;
-  const metrics = metricsOf(world.controller, {
+  const metrics = createMetrics(world.controller, {
     perEnvironment: true,
     notices: world.notices()?.counts ?? null,
   });

@@ -14,7 +14,7 @@ import { rolldown } from 'rolldown';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   whyUnusable,
-  isRefused,
+  isLockRefused,
   type Lock,
   type Locks,
 } from '../../../src/controller/watch/locks/locks.ts';
@@ -30,7 +30,7 @@ function folderHere(): string {
 
 async function taken(locks: Locks, name: string): Promise<Lock> {
   const result = await locks.take(name);
-  if (isRefused(result)) throw new Error(`${name} is held by ${result.heldBy}`);
+  if (isLockRefused(result)) throw new Error(`${name} is held by ${result.heldBy}`);
   return result;
 }
 
@@ -121,7 +121,7 @@ it('takes a claim that was never finished for one of a dead holder', async () =>
   const { locks } = start();
   expect(await locks.take('prod')).toMatchObject({ retryIn: 30_000 });
   await time.pass(29_500);
-  expect(isRefused(await locks.take('prod'))).toBe(true);
+  expect(isLockRefused(await locks.take('prod'))).toBe(true);
   await time.pass(500);
   await taken(locks, 'prod');
   expect(readdirSync(join(folder, 'claims/lock-prod'))).toEqual(['8']);
@@ -190,7 +190,7 @@ it('waits for the process of another machine, whether or not its id is in use he
   const elsewhere = { ...left.process, host: 'another', pid: 4_000_000 };
   writeFileSync(path, JSON.stringify({ ...left, process: elsewhere }));
   const two = start();
-  expect(isRefused(await two.locks.take('prod'))).toBe(true);
+  expect(isLockRefused(await two.locks.take('prod'))).toBe(true);
   await one.locks.close();
   await two.locks.close();
 });
@@ -303,11 +303,11 @@ itEach(NO_HOLDERS, (holder) => holder === '../victim' || holder === 7)(
     writeFileSync(join(claims, generation), JSON.stringify({ holder }));
     const second = start();
     let won = await second.locks.take('prod');
-    for (let tried = 0; tried < 20 && isRefused(won); tried += 1) {
+    for (let tried = 0; tried < 20 && isLockRefused(won); tried += 1) {
       await time.pass(5000);
       won = await second.locks.take('prod');
     }
-    expect(isRefused(won)).toBe(false);
+    expect(isLockRefused(won)).toBe(false);
     for (const path of [victim, join(locks, 'victim')])
       expect(readFileSync(path, 'utf8')).toBe('as it was');
     await second.locks.close();

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { uncommittedChanges } from '../../../src/reconciler/host/git-source.ts';
+import { checkUncommittedChanges } from '../../../src/reconciler/host/git-source.ts';
 import { folderWith } from '../../fixture/command.ts';
 
 let folder: ReturnType<typeof folderWith>;
@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 const env = () => ({ PATH: process.env['PATH'], HOME: folder.path });
-const asked = (path = file) => uncommittedChanges(path, env());
+const asked = (path = file) => checkUncommittedChanges(path, env());
 
 function git(...args: string[]): string {
   const own = ['-c', 'user.name=x', '-c', 'user.email=x@example.com'];

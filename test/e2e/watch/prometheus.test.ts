@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
+import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { change, environment } from '../../fixture/documents.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
@@ -63,7 +63,7 @@ describe.runIf(hasProgram('prometheus'))('a Prometheus (skipped if it is not ins
       watchState({ name: 'eu', status: 'drift', plan }),
       watchState({ name: 'us' }),
     );
-    const metrics = metricsOf(watching, { perEnvironment: true });
+    const metrics = createMetrics(watching, { perEnvironment: true });
     watching.put(watchState({ name: 'us' }), {
       kind: 'read',
       seconds: 0.2,

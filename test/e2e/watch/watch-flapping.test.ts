@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../src/controller/watch/notices/decide.ts';
-import { wordsOf } from '../../../src/controller/watch/notices/message.ts';
+import { describeDueNotice } from '../../../src/controller/watch/notices/message.ts';
 import { ToldStates } from '../../../src/controller/watch/notices/told.ts';
 import { isFlapping } from '../../../src/controller/watch/flapping.ts';
 import { receiver } from '../../fixture/receivers.ts';
@@ -40,7 +40,7 @@ describe('an environment that is never healed and that another client keeps chan
     /** As receivers are told: what is due, once a minute. */
     const tell = (): void => {
       for (const due of decide(to, [watch.state()], told, watch.clock.now())) {
-        words.push(`${due.event}: ${wordsOf(due)}`);
+        words.push(`${due.event}: ${describeDueNotice(due)}`);
         const at = new Date(watch.clock.now()).toISOString();
         const { event, digest } = due;
         const about = { environment: 'default', receiver: to.name, result: 'sent' } as const;

@@ -5,11 +5,11 @@ import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import type { WatchState } from '../../../src/reconciler/model/watch.ts';
-import { watchedReport } from '../../../src/controller/page/api.ts';
+import { createWatchedReport } from '../../../src/controller/page/api.ts';
 import type { Controller } from '../../../src/controller/watch/controller.ts';
-import { contentOf } from '../../../src/controller/watch/notices/message.ts';
+import { createContent } from '../../../src/controller/watch/notices/message.ts';
 import { whyNotHealed } from '../../../src/controller/watch/healing.ts';
-import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
+import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';
 import {
@@ -136,7 +136,7 @@ async function removing(dialect: DialectName, { declared, removed }: SampleItem,
     const said = {
       status: state.status,
       why: whyNotHealed(state, [], now),
-      reported: watchedReport(state, [], now).not_healed,
+      reported: createWatchedReport(state, [], now).not_healed,
       told: toldOf(state),
       measured: await measured(world.controller),
     };
@@ -151,7 +151,7 @@ async function removing(dialect: DialectName, { declared, removed }: SampleItem,
 /** What a receiver is told of its healing, as JSON and in words. */
 function toldOf(state: WatchState) {
   const due = { state, event: 'opened', digest: state.digest, end: null } as const;
-  const { message, notices } = contentOf([due], null);
+  const { message, notices } = createContent([due], null);
   const [notice] = notices() as readonly {
     readonly healing: { readonly message: string } | null;
   }[];
@@ -159,7 +159,7 @@ function toldOf(state: WatchState) {
 }
 
 async function measured(controller: Controller): Promise<string | undefined> {
-  const metrics = metricsOf(controller, { perEnvironment: true });
+  const metrics = createMetrics(controller, { perEnvironment: true });
   const { text } = await metrics.text();
   metrics.close();
   return /^setpoint_target_heal_would_remove\{.*\} (\d)$/m.exec(text)?.[1];

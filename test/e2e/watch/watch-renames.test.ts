@@ -1,9 +1,9 @@
 /** A controller and items that have another name: what it finds, tells, shows and writes. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { foundPlanHtml } from '../../../src/controller/page/history.ts';
-import { watchedReport } from '../../../src/controller/page/api.ts';
-import { contentOf } from '../../../src/controller/watch/notices/message.ts';
+import { renderFoundPlan } from '../../../src/controller/page/history.ts';
+import { createWatchedReport } from '../../../src/controller/page/api.ts';
+import { createContent } from '../../../src/controller/watch/notices/message.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { historyText } from '../../../src/reconciler/render/history-text.ts';
@@ -34,11 +34,11 @@ it('tells a rename as one, shows it, and heals it by one request', async () => {
     await world.pass(3 * MINUTE);
     const state = world.state();
     const due = { state, event: 'opened', digest: state.digest, end: null } as const;
-    const { message, notices } = contentOf([due], null);
+    const { message, notices } = createContent([due], null);
     expect(message().items[0]?.details).toContain('secrets.TRACKER: renamed from JIRA');
     expect(notices()).toMatchObject([{ changes: { rename: 1 }, paths: ['secrets.TRACKER'] }]);
-    expect(watchedReport(state, [], world.clock.now()).what).toBe('secrets.TRACKER');
-    const page = state.plan === null ? '' : markupSource(foundPlanHtml(state.plan, state.since));
+    expect(createWatchedReport(state, [], world.clock.now()).what).toBe('secrets.TRACKER');
+    const page = state.plan === null ? '' : markupSource(renderFoundPlan(state.plan, state.since));
     expect(page).toContain('renamed from JIRA');
     expect(page).toContain('called JIRA');
     settingsFile(folder, text('heal'));

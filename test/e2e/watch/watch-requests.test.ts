@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
+import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import { MINUTE, settingsFile, startWatching, watchFolder } from '../../fixture/watch-world.ts';
 
@@ -23,7 +23,7 @@ environments: { one: { server: { url: "${store.url}" } }, gone: { server: { url:
     return code === 500;
   };
   const watch = startWatching({ folder });
-  const metrics = metricsOf(watch.controller, { perEnvironment: false });
+  const metrics = createMetrics(watch.controller, { perEnvironment: false });
   await watch.pass(10 * MINUTE);
   const { text } = await metrics.text();
   const counts = [...text.matchAll(/^setpoint_requests_total\{(.*)\} (\d+)$/gm)].map(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { markerOf } from '../../../src/command/github/marker.ts';
+import { createMarker } from '../../../src/command/github/marker.ts';
 import { treeOf } from '../../fixture/markdown-tree.ts';
 
 const name = fc.oneof(
@@ -13,7 +13,7 @@ const name = fc.oneof(
 it('a name never ends the comment nor starts another line, and two names have two markers', () => {
   fc.assert(
     fc.property(name, name, (one, other) => {
-      const marker = markerOf('plan', one);
+      const marker = createMarker('plan', one);
       expect(marker).toMatch(/^<!-- setpoint:plan environment=[A-Za-z0-9._%-]* -->$/);
       expect(marker.length).toBeLessThan(300);
       const { children = [] } = treeOf(`${marker}\n\nText.`);
@@ -21,8 +21,8 @@ it('a name never ends the comment nor starts another line, and two names have tw
         ['html', marker],
         ['paragraph', undefined],
       ]);
-      expect(marker === markerOf('plan', other)).toBe(one === other);
-      expect(marker).not.toBe(markerOf('drift', one));
+      expect(marker === createMarker('plan', other)).toBe(one === other);
+      expect(marker).not.toBe(createMarker('drift', one));
     }),
   );
 });

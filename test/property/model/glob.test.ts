@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matches } from '../../../src/reconciler/model/matcher.ts';
+import { isGlobMatch } from '../../../src/reconciler/model/matcher.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 describe('a glob', () => {
@@ -10,7 +10,7 @@ describe('a glob', () => {
     fc.assert(
       fc.property(letters, texts, (glob, text) => {
         const pattern = glob.replace(/\/+$/, '').replaceAll('*', '[^/]*');
-        expect(matches(text, [glob])).toBe(new RegExp(`^${pattern}$`).test(text));
+        expect(isGlobMatch(text, [glob])).toBe(new RegExp(`^${pattern}$`).test(text));
       }),
       { numRuns: propertyRuns(1000) },
     );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { redacted } from '../../../src/reconciler/model/redacted.ts';
+import { redactDocument } from '../../../src/reconciler/model/redacted.ts';
 import { Redactor } from '../../../src/reconciler/model/redactor.ts';
 import { encodings } from '../../fixture/encodings.ts';
 import { fromSchema } from '../../fixture/from-schema.ts';
@@ -118,7 +118,7 @@ describe.each(KINDS)('a document of the kind %s', (kind) => {
       });
       fc.assert(
         fc.property(documents, ([value, document]) => {
-          const shown = redacted(document, redactorOf(value));
+          const shown = redactDocument(document, redactorOf(value));
           expect(fits(shown), JSON.stringify(fits.errors)).toBe(true);
           expect(words(shown)).toEqual(words(document));
           for (const text of texts(shown)) {
@@ -126,7 +126,7 @@ describe.each(KINDS)('a document of the kind %s', (kind) => {
             for (const form of encodings(value))
               if (form.trim().length >= 6) expect(low).not.toContain(form.trim().toLowerCase());
           }
-          expect(redacted(shown, redactorOf(value))).toEqual(shown);
+          expect(redactDocument(shown, redactorOf(value))).toEqual(shown);
         }),
         { numRuns },
       );
@@ -158,7 +158,7 @@ describe.each(KINDS)('a document of the kind %s', (kind) => {
       fc.property(
         fromSchema(schema, text, fc.oneof(text, fc.constant(1), fc.constant(true))),
         (document) => {
-          const shown = redacted(document, redactorOf(...hostile));
+          const shown = redactDocument(document, redactorOf(...hostile));
           expect(fits(shown), JSON.stringify(fits.errors)).toBe(true);
           expect(words(shown)).toEqual(words(document));
           expect(statuses(shown)).toEqual(statuses(document));

@@ -4,8 +4,8 @@ import type { JournalRecord, WatchState } from '../../../src/reconciler/model/wa
 import { planPageHtml } from '../../../src/controller/page/actions.ts';
 import { badgeSvg } from '../../../src/controller/page/state-label.ts';
 import { environmentHtml, environmentView } from '../../../src/controller/page/environment-page.ts';
-import { framed } from '../../../src/controller/page/frame.ts';
-import { listHtml, listView, sortedStates } from '../../../src/controller/page/list-page.ts';
+import { renderPageFrame } from '../../../src/controller/page/frame.ts';
+import { renderListView, listView, sortStates } from '../../../src/controller/page/list-page.ts';
 import { sources } from '../../../src/controller/page/parts.ts';
 import type { Markup } from '../../../src/reconciler/render/html/page.ts';
 import { hostile, twins } from '../../fixture/hostile.ts';
@@ -61,11 +61,19 @@ function pagesOf({ states, records }: Known): string[] {
   const query = { text: '', state: 'any', page: 1 } as const;
   const session = { id: 'i', formToken: 't', endsAt: 0, who: '', said: null };
   const page = (main: Markup, title: string): string =>
-    framed({ title, main, live: null, now: WATCHED_AT, session, canLogIn: true, here: '/' });
-  const list = listView(watching, sortedStates(watching), query, WATCHED_AT);
+    renderPageFrame({
+      title,
+      main,
+      live: null,
+      now: WATCHED_AT,
+      session,
+      canLogIn: true,
+      here: '/',
+    });
+  const list = listView(watching, sortStates(watching), query, WATCHED_AT);
   const views = states.map((state) => environmentView(watching, state, records, WATCHED_AT));
   return [
-    page(listHtml(list, query), 'Environments'),
+    page(renderListView(list, query), 'Environments'),
     ...views.map((view, index) =>
       page(
         environmentHtml(view, { said: states[index]?.name ?? '', actions: null }),

@@ -10,7 +10,7 @@ import { effective } from '../../../src/reconciler/operations/effective.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { pull } from '../../../src/reconciler/operations/pull.ts';
 import { validate } from '../../../src/reconciler/operations/validate.ts';
-import { pulledText } from '../../../src/reconciler/render/pulled-text.ts';
+import { formatPulled } from '../../../src/reconciler/render/pulled-text.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { hand, writer, type Hand } from '../../fixture/hand-written.ts';
@@ -369,7 +369,7 @@ async function pulledAndChecked(one: Case, dialect: Dialect): Promise<void> {
     const read = () =>
       Object.keys(files).map((name) => readFileSync(join(folder.path, name), 'utf8'));
     const texts = read();
-    expect(texts.join() + JSON.stringify(document) + pulledText(document, STYLE)).not.toContain(
+    expect(texts.join() + JSON.stringify(document) + formatPulled(document, STYLE)).not.toContain(
       'canary',
     );
     const { environments } = await plan(asked);

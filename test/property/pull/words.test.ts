@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   argumentLine,
   envPairs,
-  shellWords,
+  splitShellLine,
   variableLine,
 } from '../../../src/reconciler/desired/lines.ts';
 import { isHarmlessValue, openPart } from '../../../src/reconciler/pull/program-text.ts';
@@ -35,7 +35,7 @@ describe('a line', () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 4 }), (words) => {
         const line = argumentLine(words);
-        if (line !== null) expect(shellWords(line)).toEqual(words);
+        if (line !== null) expect(splitShellLine(line)).toEqual(words);
       }),
     );
     expect(argumentLine(['-y', 'a b', `it's`])).toBe(`-y 'a b' "it's"`);

@@ -8,7 +8,7 @@ import {
   planAnnotations,
   validationAnnotations,
 } from '../../../src/reconciler/render/github/annotations.ts';
-import { json } from '../../../src/reconciler/render/json.ts';
+import { renderJson } from '../../../src/reconciler/render/json.ts';
 import { outcomeText, planText } from '../../../src/reconciler/render/section-text.ts';
 import { visible } from '../../../src/reconciler/render/text.ts';
 import { hostile, refilled, twins } from '../../fixture/hostile.ts';
@@ -106,7 +106,7 @@ describe('the log of a runner', () => {
           const text =
             filled.kind === 'plan' ? planText(filled, STYLE) : outcomeText(filled, STYLE);
           expect(commandsIn(text).filter((command) => command !== null)).toEqual([]);
-          expect(commandsIn(json(filled)).filter((command) => command !== null)).toEqual([]);
+          expect(commandsIn(renderJson(filled)).filter((command) => command !== null)).toEqual([]);
         }),
         { numRuns: propertyRuns(20) },
       );

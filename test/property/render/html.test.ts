@@ -10,7 +10,7 @@ import {
   validationHtml,
 } from '../../../src/reconciler/render/html/pages.ts';
 import { markup, markupSource } from '../../../src/reconciler/render/html/page.ts';
-import { nestedDiff } from '../../../src/reconciler/render/change.ts';
+import { diffNested } from '../../../src/reconciler/render/change.ts';
 import { environmentText } from '../../../src/reconciler/render/section-text.ts';
 import { visible } from '../../../src/reconciler/render/text.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
@@ -200,7 +200,7 @@ describe('a page of hostile strings', () => {
           planHtml(planOf(environment({ changes: [change({ before, after })] }))),
         );
         expect(elementsOf(tree, named('pre')).map(textOf).join('')).toBe(
-          nestedDiff(before, after, { ...PLAIN, verbose: true })
+          diffNested(before, after, { ...PLAIN, verbose: true })
             .map((line) => `${line}\n`)
             .join(''),
         );

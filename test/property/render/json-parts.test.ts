@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { endOfJson, json, partOfJson, startOfJson } from '../../../src/reconciler/render/json.ts';
+import {
+  endOfJson,
+  renderJson,
+  partOfJson,
+  startOfJson,
+} from '../../../src/reconciler/render/json.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const member = fc
@@ -23,7 +28,7 @@ it('a document in parts is the document as a whole, character by character', () 
         const parts = items.map((item, index) => partOfJson(item, index === 0));
         const text =
           startOfJson(head, 'environments') + parts.join('') + endOfJson(tail, items.length === 0);
-        expect(text).toBe(json({ ...head, environments: items, ...tail }));
+        expect(text).toBe(renderJson({ ...head, environments: items, ...tail }));
       },
     ),
     { numRuns: propertyRuns(300) },

@@ -7,7 +7,7 @@ import type {
   PlanDocument,
 } from '../../../src/reconciler/model/plan.ts';
 import type { Json } from '../../../src/reconciler/model/value.ts';
-import { groupedWarnings } from '../../../src/reconciler/render/section.ts';
+import { groupWarnings } from '../../../src/reconciler/render/section.ts';
 import {
   driftMarkdown,
   failureMarkdown,
@@ -157,7 +157,7 @@ describe('a comment', () => {
         const items = nodesOf(tree, 'listItem').length;
         const text = plainText(tree);
         expect(items + leftOut(text, 'warning') + leftOut(text, 'value')).toBe(
-          groupedWarnings(one.warnings).length + one.unknown.length,
+          groupWarnings(one.warnings).length + one.unknown.length,
         );
       }),
       { numRuns, endOnFailure: true },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { variablesFor } from '../../../src/command/action/variables.ts';
+import { createStepVariables } from '../../../src/command/action/variables.ts';
 
 const SECRETS = JSON.stringify({
   LLM_API_KEY: 'a',
@@ -18,7 +18,7 @@ it('are those of the step without its inputs, and of the secrets those that are 
     'INPUT_GITHUB-TOKEN': 't',
     GITHUB_SHA: 'merge',
   };
-  expect(variablesFor(env, SECRETS, 'head')).toEqual({
+  expect(createStepVariables(env, SECRETS, 'head')).toEqual({
     SETPOINT_ALLOWED_VARIABLES: 'LLM_*, EMPTY, SETPOINT_*',
     SETPOINT_ALLOWED_FILES: '',
     LLM_API_KEY: 'a',
@@ -28,7 +28,7 @@ it('are those of the step without its inputs, and of the secrets those that are 
 });
 
 it('are those of the step alone if no secrets are passed', () => {
-  expect(variablesFor({ A: '1', GITHUB_SHA: 'x' }, null, null)).toEqual({
+  expect(createStepVariables({ A: '1', GITHUB_SHA: 'x' }, null, null)).toEqual({
     A: '1',
     GITHUB_SHA: 'x',
   });
@@ -37,7 +37,8 @@ it('are those of the step alone if no secrets are passed', () => {
 it.each(['', 'null', '[]', '"text"', '{"A":1}', '{"A":null}', '{"A":"canary'])(
   'secrets as %j are refused, and not shown',
   (text) => {
-    const work = (): unknown => variablesFor({ SETPOINT_ALLOWED_VARIABLES: '*' }, text, null);
+    const work = (): unknown =>
+      createStepVariables({ SETPOINT_ALLOWED_VARIABLES: '*' }, text, null);
     expect(work).toThrow('The input secrets is not a JSON object of strings.');
   },
 );

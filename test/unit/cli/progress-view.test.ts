@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { write, type Stream } from '../../../src/command/cli/io.ts';
+import { writeText, type Stream } from '../../../src/command/cli/io.ts';
 import { progressView } from '../../../src/command/cli/progress-view.ts';
 
 const ERASED = '\u001B[1A\u001B[2K';
@@ -67,10 +67,10 @@ it('what is written in between takes the place of the line, on either stream', a
   const { io, written, counts } = terminalOf();
   counts(0, 0);
   counts(2, 100);
-  await write(io.stdout, 'a section\n');
-  await write(io.stdout, 'another\n');
+  await writeText(io.stdout, 'a section\n');
+  await writeText(io.stdout, 'another\n');
   counts(3, 200);
-  await write(io.stderr, 'an error\n');
+  await writeText(io.stderr, 'an error\n');
   expect(written).toEqual([
     '  100 of 10,000 environments, 50/s, 4 min left\n',
     ERASED,

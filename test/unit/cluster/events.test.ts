@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeRequest } from '../../../src/controller/cluster/kube-api.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
 import { EVENT_LIMITS } from '../../../src/controller/cluster/limits.ts';
-import { EventWriter, happened } from '../../../src/controller/cluster/events.ts';
+import { EventWriter, describeTransition } from '../../../src/controller/cluster/events.ts';
 
 /** The body of the event that is written of an object. */
 async function written(name: string, note: string) {
@@ -49,7 +49,7 @@ it.each([
   'says of a server that it cannot be reached, and leaves the rest to the status: %s',
   (result, reason) => {
     const state = { ...notReadState('agents/production'), failures: 3 };
-    expect(happened(state, { kind: 'read', seconds: 1, result })?.reason).toBe(reason);
+    expect(describeTransition(state, { kind: 'read', seconds: 1, result })?.reason).toBe(reason);
   },
 );
 

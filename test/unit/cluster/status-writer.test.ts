@@ -1,8 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { WatchState } from '../../../src/reconciler/model/watch.ts';
 import type { KubeRequest } from '../../../src/controller/cluster/kube-api.ts';
-import { versionOf, type TargetResource } from '../../../src/controller/cluster/target-resource.ts';
-import { statusOf } from '../../../src/controller/cluster/status.ts';
+import {
+  formatStateVersion,
+  type TargetResource,
+} from '../../../src/controller/cluster/target-resource.ts';
+import { computeTargetStatus } from '../../../src/controller/cluster/status.ts';
 import { StatusWriter } from '../../../src/controller/cluster/status-writer.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
 
@@ -27,7 +30,7 @@ async function writing(found: WatchState['found'], isKnownBefore: boolean) {
   const stateOf = (name: string): WatchState => ({
     ...notReadState(name, new Date(START).toISOString()),
     found,
-    commit: versionOf(1, UID),
+    commit: formatStateVersion(1, UID),
     lastRead: new Date(clock.now()).toISOString(),
     digest: 'd',
   });
@@ -54,7 +57,7 @@ async function writing(found: WatchState['found'], isKnownBefore: boolean) {
       },
       spec: { server: { url: 'https://agents.example.com' }, mode: 'Observe' },
     };
-    const status = statusOf(knownOf(key, object), new Date(START).toISOString());
+    const status = computeTargetStatus(knownOf(key, object), new Date(START).toISOString());
     objects.set(key, isKnownBefore ? ({ ...object, status } as unknown as TargetResource) : object);
   }
   const written: { readonly key: string; readonly at: number }[] = [];

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { EnvironmentPlan } from '../../../src/reconciler/model/plan.ts';
 import type { WatchState } from '../../../src/reconciler/model/watch.ts';
-import { versionOf, type TargetResource } from '../../../src/controller/cluster/target-resource.ts';
-import { isYetToRead, statusOf, type TargetKnown } from '../../../src/controller/cluster/status.ts';
-import { mergePatch } from '../../../src/controller/cluster/status-writer.ts';
+import {
+  formatStateVersion,
+  type TargetResource,
+} from '../../../src/controller/cluster/target-resource.ts';
+import {
+  isYetToRead,
+  computeTargetStatus,
+  type TargetKnown,
+} from '../../../src/controller/cluster/status.ts';
+import { createMergePatch } from '../../../src/controller/cluster/status-writer.ts';
 import { approvalDigest } from '../../../src/controller/watch/healing.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
 import { kstatusOf } from '../../fixture/kstatus.ts';
@@ -35,7 +42,12 @@ function objectWith(spec: object, metadata: object = {}): TargetResource {
 }
 
 function stateWith(members: Partial<WatchState>): WatchState {
-  const read = { found: 'in-sync', commit: versionOf(3, UID), lastRead: NOW, digest: 'd' } as const;
+  const read = {
+    found: 'in-sync',
+    commit: formatStateVersion(3, UID),
+    lastRead: NOW,
+    digest: 'd',
+  } as const;
   return { ...notReadState('agents/production', NOW), ...read, ...members };
 }
 
@@ -87,7 +99,7 @@ const SITUATIONS: readonly (readonly [
   ],
   [
     'read as it was before',
-    { state: stateWith({ commit: versionOf(2, UID) }) },
+    { state: stateWith({ commit: formatStateVersion(2, UID) }) },
     'Unknown',
     'Progressing',
     'Unknown',
@@ -241,7 +253,7 @@ const SITUATIONS: readonly (readonly [
 describe('the status of a SettingsTarget that is', () => {
   it.each(SITUATIONS)('%s', (_, members, ready, reason, drifted, kstatus) => {
     const known = knownWith(members);
-    const status = statusOf(known, NOW);
+    const status = computeTargetStatus(known, NOW);
     const of = (type: string) => status.conditions.find((one) => one.type === type);
     expect([of('Ready')?.status, of('Ready')?.reason]).toEqual([ready, reason]);
     expect(of('Drifted')?.status ?? null).toBe(drifted);
@@ -254,17 +266,17 @@ describe('the status of a SettingsTarget that is', () => {
 
   it('not read since its spec changed keeps the generation that was', () => {
     const object = { ...objectWith({}), status: { observedGeneration: 2 } };
-    const status = statusOf(
-      knownWith({ object, state: stateWith({ commit: versionOf(2, UID) }) }),
+    const status = computeTargetStatus(
+      knownWith({ object, state: stateWith({ commit: formatStateVersion(2, UID) }) }),
       NOW,
     );
     expect(status.observedGeneration).toBe(2);
   });
 
   it('suspended keeps what was said of it', () => {
-    const before = statusOf(knownWith({ state: stateWith(differs) }), NOW);
+    const before = computeTargetStatus(knownWith({ state: stateWith(differs) }), NOW);
     const object = { ...objectWith({ suspend: true }), status: before };
-    const status = statusOf(
+    const status = computeTargetStatus(
       knownWith({ object: object as never, state: null }),
       '2026-03-01T13:00:00Z',
     );
@@ -275,11 +287,11 @@ describe('the status of a SettingsTarget that is', () => {
   });
 
   it('suspended by a command says by whom, and why', () => {
-    const before = statusOf(knownWith({ state: stateWith(differs) }), NOW);
+    const before = computeTargetStatus(knownWith({ state: stateWith(differs) }), NOW);
     const object = { ...objectWith({ mode: 'Apply' }), status: before };
     const by = { at: NOW, reason: 'migration', until: null, by: 'Ada' };
     const state = stateWith({ ...differs, suspended: by });
-    const status = statusOf(knownWith({ object: object as never, state }), NOW);
+    const status = computeTargetStatus(knownWith({ object: object as never, state }), NOW);
     const of = (type: string) => status.conditions.find((one) => one.type === type);
     expect(of('Suspended')).toMatchObject({
       status: 'True',
@@ -294,7 +306,10 @@ describe('the status of a SettingsTarget that is', () => {
 
   it('partly not comparable says so beside', () => {
     const unknown = [{ path: ['llm_api_key'], reason: 'r', ref: null, kind: 'stored' }];
-    const status = statusOf(knownWith({ state: stateWith({ plan: planWith({ unknown }) }) }), NOW);
+    const status = computeTargetStatus(
+      knownWith({ state: stateWith({ plan: planWith({ unknown }) }) }),
+      NOW,
+    );
     expect(status.conditions.find(({ type }) => type === 'Verified')).toMatchObject({
       status: 'False',
       message: '1 value cannot be compared: llm_api_key.',
@@ -310,7 +325,7 @@ describe('the status of a SettingsTarget that is', () => {
     const reason = 'there is no Secret llm in the namespace agents';
     const missing = { path: ['llm_api_key'], reason, ref: '${…}', kind: 'missing' };
     const plan = planWith({ unknown: [stored, missing] });
-    const status = statusOf(knownWith({ state: stateWith({ plan }) }), NOW);
+    const status = computeTargetStatus(knownWith({ state: stateWith({ plan }) }), NOW);
     expect(status.conditions.find(({ type }) => type === 'Verified')?.message).toBe(
       `2 values cannot be compared: llm_api_key (${reason}), search_api_key.`,
     );
@@ -322,7 +337,7 @@ describe('the status of a SettingsTarget that is', () => {
       path: ['secrets', `NAME_${index}`],
       after: 'x'.repeat(5000),
     }));
-    const { plan } = statusOf(
+    const { plan } = computeTargetStatus(
       knownWith({ state: stateWith({ found: 'drift', plan: planWith({ changes }) }) }),
       NOW,
     );
@@ -334,7 +349,7 @@ describe('the status of a SettingsTarget that is', () => {
   it('never has a value of a change that is sensitive', () => {
     const change = { ...CHANGE, sensitive: true, before: 'PLANTED', after: 'PLANTED' };
     const state = stateWith({ found: 'drift', plan: planWith({ changes: [change] }) });
-    expect(JSON.stringify(statusOf(knownWith({ state }), NOW))).not.toContain('PLANTED');
+    expect(JSON.stringify(computeTargetStatus(knownWith({ state }), NOW))).not.toContain('PLANTED');
   });
 });
 
@@ -345,13 +360,13 @@ describe('the patch of a status', () => {
     [{ list: [1, 2] }, { list: [] }],
     [{ plan: { digest: 'x' } }, {}],
   ])('from %j makes %j', (before, after) => {
-    expect(patched(before, mergePatch(before, after))).toEqual(after);
+    expect(patched(before, createMergePatch(before, after))).toEqual(after);
   });
 });
 
 it('an object that cannot be reached and waits for its turn says both', () => {
   const waiting = { reason: 'WaitsForTurn', message: 'It waits for its turn.' };
-  const { conditions } = statusOf(
+  const { conditions } = computeTargetStatus(
     knownWith({ state: stateWith(failed('unreachable')), waiting }),
     NOW,
   );
@@ -387,7 +402,9 @@ it('ends no text within a character: it would come back as another one', () => {
   const plans = [planWith({ changes: [change] }), planWith({ error })];
   for (const plan of plans) {
     const found = plan.error === null ? 'drift' : 'error';
-    const text = JSON.stringify(statusOf(knownWith({ state: stateWith({ found, plan }) }), NOW));
+    const text = JSON.stringify(
+      computeTargetStatus(knownWith({ state: stateWith({ found, plan }) }), NOW),
+    );
     expect(text).not.toMatch(/\\ud[89a-f]/);
   }
 });

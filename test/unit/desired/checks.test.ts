@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { baseOf } from '../../../src/reconciler/desired/target.ts';
+import { parseBaseReference } from '../../../src/reconciler/desired/target.ts';
 import { loadTargets } from '../../../src/reconciler/operations/load.ts';
 import { problems, read, SERVER, source, target, withSettings } from './reading.ts';
 import { resolveServer } from '../../../src/reconciler/desired/resolve.ts';
@@ -205,7 +205,7 @@ describe('T18: extends', () => {
     ['{ a: "#", extends: a.yaml }', 'a.yaml'],
     ['"e\\x78tends": a.yaml', 'a.yaml'],
   ])('is found in %j', (text, path) => {
-    expect(baseOf('settings.yaml', text)?.path ?? null).toBe(path);
+    expect(parseBaseReference('settings.yaml', text)?.path ?? null).toBe(path);
   });
 });
 

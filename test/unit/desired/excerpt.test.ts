@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diagnostic, excerpt } from '../../../src/reconciler/desired/report.ts';
 import { isShowable } from '../../../src/reconciler/model/secret-words.ts';
-import { lineOf, locate, sourceFile } from '../../../src/reconciler/desired/node.ts';
+import { readLine, locate, sourceFile } from '../../../src/reconciler/desired/node.ts';
 
 describe('a quoted line', () => {
   it.each<[string, string[], string]>([
@@ -134,7 +134,7 @@ describe('places', () => {
   });
 
   it('lines come without their breaks', () => {
-    expect([1, 2, 3, 4, 5].map((line) => lineOf(file, line))).toEqual([
+    expect([1, 2, 3, 4, 5].map((line) => readLine(file, line))).toEqual([
       'a: 1',
       '🚀b: 2',
       '',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   fieldPath,
   type FieldPath,
-  meaningOf,
+  describeSchemaPlace,
   plainPaths,
 } from '../../../src/reconciler/desired/field-path.ts';
 import { fields } from '../../../src/reconciler/model/field.ts';
@@ -16,16 +16,17 @@ function found(text: string): FieldPath {
 describe('paths that a person may ask about', () => {
   it('every path that is offered leads somewhere, and has a meaning', () => {
     for (const path of plainPaths()) {
-      expect(meaningOf(found(path)).description, path).not.toBe('');
+      expect(describeSchemaPlace(found(path)).description, path).not.toBe('');
       expect(
-        meaningOf(found(path)).types.length + meaningOf(found(path)).values.length,
+        describeSchemaPlace(found(path)).types.length +
+          describeSchemaPlace(found(path)).values.length,
       ).toBeGreaterThan(0);
     }
   });
 
   it('of every field of the settings the meaning is that of the field table', () => {
     for (const field of fields()) {
-      expect(meaningOf(found(field.name)), field.name).toMatchObject({
+      expect(describeSchemaPlace(found(field.name)), field.name).toMatchObject({
         types: [field.type],
         nullable: field.nullable,
         secret: field.secret,
@@ -75,11 +76,11 @@ describe('paths that a person may ask about', () => {
     ['sandboxes[0].surplus', { default: 'keep' }],
     ['guards.protected', { default: false, store: null }],
   ])('%s means %j', (text, meaning) => {
-    expect(meaningOf(found(text))).toMatchObject(meaning);
+    expect(describeSchemaPlace(found(text))).toMatchObject(meaning);
   });
 
   it('what has no default shows none', () => {
-    expect(meaningOf(found('server.url'))).not.toHaveProperty('default');
-    expect(meaningOf(found('guards.max_changes'))).not.toHaveProperty('default');
+    expect(describeSchemaPlace(found('server.url'))).not.toHaveProperty('default');
+    expect(describeSchemaPlace(found('guards.max_changes'))).not.toHaveProperty('default');
   });
 });

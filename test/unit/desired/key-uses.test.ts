@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import {
   KeyUses,
-  originsBy,
-  sharedKeyFinding,
-  sharedKeyMessage,
+  createOriginResolver,
+  createSharedKeyFinding,
+  describeSharedKey,
 } from '../../../src/reconciler/desired/key-uses.ts';
 import { REFERRING } from '../../../src/reconciler/desired/blocks.ts';
-import { diagnosticOf } from '../../../src/reconciler/desired/report.ts';
+import { createDiagnostic } from '../../../src/reconciler/desired/report.ts';
 import { read, source } from './reading.ts';
 
 /** The messages of what two environments share, with the values of some variables, or offline. */
 function shared(text: string, variables: Readonly<Record<string, string>> | null = {}): string[] {
   expect(read(text).diagnostics).toEqual([]);
-  return sharedIn(text, variables).map(sharedKeyMessage);
+  return sharedIn(text, variables).map(describeSharedKey);
 }
 
 function sharedIn(text: string, variables: Readonly<Record<string, string>> | null) {
   const { targets } = read(text);
   const uses = new KeyUses({
     fileOf: (path) => path.replace('link', 'key'),
-    originOf: originsBy(variables === null ? null : source(variables)),
+    originOf: createOriginResolver(variables === null ? null : source(variables)),
   });
   for (const target of targets) uses.add(target);
   return uses.sharedBy(targets);
@@ -71,7 +71,7 @@ describe('a key of one server that would be sent to another is found', () => {
     const staging = 'url: "https://b.example", api_key: "${env:OTHER}"';
     const settings = `    ${name}: { some: [{ deep: "x \${env:KEY} y" }] }`;
     const text = two({ production: PRODUCTION, staging, settings });
-    expect(sharedIn(text, {}).map(sharedKeyMessage)).toEqual([
+    expect(sharedIn(text, {}).map(describeSharedKey)).toEqual([
       expect.stringMatching(/^KEY is the key of production .* by staging \(/),
     ]);
   });
@@ -149,7 +149,7 @@ it('offline, only origins that are written out are compared, and the problem has
   const [found] = sharedIn(two({ production: PRODUCTION, staging }), null);
   expect(found).toBeDefined();
   if (found === undefined) return;
-  expect(diagnosticOf(sharedKeyFinding(found))).toMatchObject({
+  expect(createDiagnostic(createSharedKeyFinding(found))).toMatchObject({
     code: 'key-shared',
     line: 7,
     path: ['environments', 'staging', 'server', 'api_key'],

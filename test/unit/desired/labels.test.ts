@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { labelsOf } from '../../../src/reconciler/desired/blocks/about.ts';
-import { declaredData } from '../../../src/reconciler/desired/declared-data.ts';
-import { labelledTargets, labelPairs } from '../../../src/reconciler/operations/select.ts';
+import { readLabels } from '../../../src/reconciler/desired/blocks/about.ts';
+import { createDeclaredData } from '../../../src/reconciler/desired/declared-data.ts';
+import { selectTargetsByLabel, labelPairs } from '../../../src/reconciler/operations/select.ts';
 import { read, SERVER, settings, target } from './reading.ts';
 
 const BASE = 'version: 1\nlabels: { region: eu, tier: standard, team: agents }\n';
@@ -16,7 +16,7 @@ environments:
 `;
 
 const labels = (text: string, name?: string, base?: string) =>
-  Object.fromEntries(labelsOf(target(text, name, base).labels));
+  Object.fromEntries(readLabels(target(text, name, base).labels));
 
 describe('labels', () => {
   it('are merged by key: the environment over the file over its base', () => {
@@ -40,7 +40,7 @@ describe('labels', () => {
       target(text, 'first', BASE),
     );
     if (with_ === undefined || without === undefined) throw new Error('two targets');
-    expect(declaredData(with_).data).toMatchObject({ labels: { ring: '0', team: 'agents' } });
+    expect(createDeclaredData(with_).data).toMatchObject({ labels: { ring: '0', team: 'agents' } });
     expect(settings(with_)).toEqual(settings(without));
   });
 });
@@ -48,7 +48,7 @@ describe('labels', () => {
 const { targets } = read(FILE, BASE);
 const chosen = (selector: string | string[], named?: string[]) => {
   const among = targets.filter(({ name }) => named?.includes(name) ?? true);
-  return labelledTargets(among, { selector, selectorFrom: undefined, targets: named }).map(
+  return selectTargetsByLabel(among, { selector, selectorFrom: undefined, targets: named }).map(
     ({ name }) => name,
   );
 };
@@ -91,7 +91,7 @@ describe('choosing by labels', () => {
     const [plain] = read(`version: 1\n${SERVER}\n`).targets;
     if (plain === undefined) throw new Error('no target');
     expect(() =>
-      labelledTargets([plain], {
+      selectTargetsByLabel([plain], {
         selector: 'ring=0',
         selectorFrom: 'SETPOINT_SELECTOR',
         targets: undefined,
@@ -113,7 +113,7 @@ describe('choosing by labels', () => {
     const fleet = read(`version: 1\n${SERVER}\nenvironments:\n${many.join('\n')}\n`).targets;
     expect(labelPairs(fleet)).toHaveLength(300);
     expect(() =>
-      labelledTargets(fleet, {
+      selectTargetsByLabel(fleet, {
         selector: 'customer=x',
         selectorFrom: undefined,
         targets: undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { envPairs, isUnfinished, shellWords } from '../../../src/reconciler/desired/lines.ts';
+import { envPairs, isUnfinished, splitShellLine } from '../../../src/reconciler/desired/lines.ts';
 import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
-import { identityOf, isMcpList } from '../../../src/reconciler/model/mcp.ts';
+import { createEntryIdentity, isMcpList } from '../../../src/reconciler/model/mcp.ts';
 import { isList, isRecord } from '../../../src/reconciler/model/value.ts';
 import { problems, SERVER, settings, source, target, withSettings } from './reading.ts';
 
@@ -175,7 +175,7 @@ describe('identities', () => {
     if (!isRecord(value)) return [];
     return Object.entries(value).flatMap(([list, entries]) =>
       isList(entries) && isMcpList(list)
-        ? entries.filter(isRecord).map((entry) => identityOf(list, entry).shown)
+        ? entries.filter(isRecord).map((entry) => createEntryIdentity(list, entry).shown)
         : [],
     );
   }
@@ -234,7 +234,7 @@ describe('shell words', () => {
     ['a\u00a0b', ['a\u00a0b']],
     ['🚀 b', ['🚀', 'b']],
   ])('%j', (line, words) => {
-    expect(shellWords(line)).toEqual(words);
+    expect(splitShellLine(line)).toEqual(words);
     expect(isUnfinished(line)).toBe(false);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { correctReference } from '../../../src/reconciler/desired/indirections.ts';
 import { lookUp } from '../../../src/reconciler/desired/lookup.ts';
-import { parseTemplate, wholeReference } from '../../../src/reconciler/desired/references.ts';
+import { parseTemplate, parseWholeReference } from '../../../src/reconciler/desired/references.ts';
 import { growth, LINEAR } from '../../fixture/growth.ts';
 import { problems, settings, source, target, withSettings } from './reading.ts';
 
@@ -98,16 +98,20 @@ describe('text with references', () => {
   });
 
   it('is a whole reference or it is not', () => {
-    expect(wholeReference('${env:A}')).toMatchObject({ kind: 'env', name: 'A', fallback: null });
-    expect(wholeReference('${env:A:-}')).toMatchObject({ fallback: '' });
-    expect(wholeReference('${file:/a b}')).toMatchObject({ kind: 'file', path: '/a b' });
-    expect(wholeReference('${secret:vault/kv/agents#/key}')).toMatchObject({
+    expect(parseWholeReference('${env:A}')).toMatchObject({
+      kind: 'env',
+      name: 'A',
+      fallback: null,
+    });
+    expect(parseWholeReference('${env:A:-}')).toMatchObject({ fallback: '' });
+    expect(parseWholeReference('${file:/a b}')).toMatchObject({ kind: 'file', path: '/a b' });
+    expect(parseWholeReference('${secret:vault/kv/agents#/key}')).toMatchObject({
       kind: 'secret',
       command: 'vault',
       path: 'kv/agents#/key',
     });
     for (const text of ['', 'a', ' ${env:A}', '${env:A} ', '${env:A}${env:B}', '$${env:A}'])
-      expect(wholeReference(text)).toBeNull();
+      expect(parseWholeReference(text)).toBeNull();
   });
 });
 

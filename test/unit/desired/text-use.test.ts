@@ -1,7 +1,7 @@
 /** A text that cannot work where the service uses it is refused, at every place that the types have, written out or from a reference. */
 import { describe, expect, it } from 'vitest';
 import { findFlaw, withUsable } from '../../../src/reconciler/desired/text-use.ts';
-import { factsAt, type TextUse } from '../../../src/reconciler/model/path-facts.ts';
+import { findPathFacts, type TextUse } from '../../../src/reconciler/model/path-facts.ts';
 import { formatPath, type Path } from '../../../src/reconciler/model/path.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import type { MemberFacts } from '../../../src/reconciler/model/type-facts.ts';
@@ -19,7 +19,7 @@ function placesIn(type: string, above: Path, seen: readonly string[] = []): read
 }
 
 const PLACES = [...placesIn('Settings', []), ...placesIn('File', [])];
-const USES = new Set(PLACES.map((path) => factsAt(path).use));
+const USES = new Set(PLACES.map((path) => findPathFacts(path).use));
 
 const OF_TEXTS = ['a\n', 'a\nb', ' a', 'a ', ' ', '\u00A0a', 'a\u200B', 'a\u0007b', '\uFEFFa'];
 const PLACEHOLDERS = [
@@ -104,7 +104,7 @@ describe('each use of a text', () => {
 
   it('has places', () => {
     expect(USES).toEqual(new Set(Object.keys(WRONG)));
-    const at = (path: string): TextUse => factsAt(path.split('.')).use;
+    const at = (path: string): TextUse => findPathFacts(path.split('.')).use;
     expect(at('llm_api_key')).toBe('key');
     expect(at('llm_profiles.x.base_url')).toBe('url');
     expect(at('mcp_servers.x.env.TOKEN')).toBe('free');
@@ -113,9 +113,9 @@ describe('each use of a text', () => {
 });
 
 describe('at each place of each type', () => {
-  const used = PLACES.filter((path) => WRONG[factsAt(path).use].length > 0);
+  const used = PLACES.filter((path) => WRONG[findPathFacts(path).use].length > 0);
   it.each(used.map((path) => [formatPath(path), path]))('%s: from a reference', (_, path) => {
-    const { use } = factsAt(path);
+    const { use } = findPathFacts(path);
     const values = (texts: readonly string[]) =>
       texts.map((text) => withUsable(new Secret(text, '${env:A}'), path));
     for (const value of values(WRONG[use])) {
@@ -126,7 +126,7 @@ describe('at each place of each type', () => {
   });
 
   it.each(used.map((path) => [formatPath(path), path]))('%s: written out', (_, path) => {
-    const { use } = factsAt(path);
+    const { use } = findPathFacts(path);
     const isOfSettings = Object.hasOwn(TYPES['Settings'] ?? {}, path[0] ?? '');
     const at = isOfSettings ? ['settings', ...path] : path;
     const found = (text: string) => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { emulatorDialects } from '../../../src/emulator/options.ts';
-import { EMBEDDED_DIALECTS, embeddedAddress } from '../../../src/reconciler/model/address.ts';
+import { EMBEDDED_DIALECTS, parseEmbeddedAddress } from '../../../src/reconciler/model/address.ts';
 import { DIALECTS } from '../../../src/reconciler/service/dialects.ts';
 import { emulatorAtRest, emulatorForTest, folderForTest } from './emulator.ts';
 import { send } from '../../contract/send.ts';
@@ -41,7 +41,7 @@ it.each([
   ['embedded:a.json?dialect=', null],
   ['https://a.example.com/?dialect=app-server', null],
 ])('%s is %o', (url, address) => {
-  expect(embeddedAddress(url)).toEqual(address);
+  expect(parseEmbeddedAddress(url)).toEqual(address);
 });
 
 describe('one store, as a real upgrade finds it', () => {

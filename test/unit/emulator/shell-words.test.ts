@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { shellWords } from '../../../src/emulator/settings/stdio-entry.ts';
+import { parseShellWords } from '../../../src/emulator/settings/stdio-entry.ts';
 
 describe('shellWords', () => {
   it.each<[string, string[]]>([
@@ -17,7 +17,7 @@ describe('shellWords', () => {
     [`'a\\b'`, ['a\\b']],
     ['a #b $HOME *', ['a', '#b', '$HOME', '*']],
   ])('splits %j', (line, words) => {
-    expect(shellWords(line)).toEqual({ kind: 'words', words });
+    expect(parseShellWords(line)).toEqual({ kind: 'words', words });
   });
 
   it.each([
@@ -25,6 +25,6 @@ describe('shellWords', () => {
     ["it's", 'No closing quotation'],
     ['end\\', 'No escaped character'],
   ])('does not finish %j', (line, reason) => {
-    expect(shellWords(line)).toEqual({ kind: 'unfinished', reason });
+    expect(parseShellWords(line)).toEqual({ kind: 'unfinished', reason });
   });
 });

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessFrom } from '../../../src/command/github/job.ts';
+import { readJobAccess } from '../../../src/command/github/job.ts';
 import { gitHub } from '../../../src/command/github/client.ts';
 import { exchangeWith } from '../../../src/command/github/exchange.ts';
 import { gitHubError } from '../../../src/command/github/github-error.ts';
@@ -30,7 +30,10 @@ afterEach(async () => {
 });
 
 function client(url = github.url, token = JOB_TOKEN, clock = quickClock()) {
-  return gitHub(accessFrom({ GITHUB_API_URL: url, GITHUB_REPOSITORY: REPOSITORY }, token), clock);
+  return gitHub(
+    readJobAccess({ GITHUB_API_URL: url, GITHUB_REPOSITORY: REPOSITORY }, token),
+    clock,
+  );
 }
 
 async function listen(handle: RequestListener): Promise<string> {
@@ -53,18 +56,20 @@ describe('where the token goes', () => {
     ['ftp://api.github.example', 'with another protocol'],
     ['nonsense', 'to no address'],
   ])('not to %s, %s', (url) => {
-    expect(() => accessFrom({ GITHUB_API_URL: url, GITHUB_REPOSITORY: REPOSITORY }, 't')).toThrow(
-      SetpointError,
-    );
+    expect(() =>
+      readJobAccess({ GITHUB_API_URL: url, GITHUB_REPOSITORY: REPOSITORY }, 't'),
+    ).toThrow(SetpointError);
   });
 
   it.each(['', 'a', 'a/b/c', 'a/../b', 'a b/c'])('the repository %j is none', (repository) => {
-    expect(() => accessFrom({ GITHUB_REPOSITORY: repository }, 't')).toThrow(/GITHUB_REPOSITORY/);
+    expect(() => readJobAccess({ GITHUB_REPOSITORY: repository }, 't')).toThrow(
+      /GITHUB_REPOSITORY/,
+    );
   });
 
   it('a token that could break a header is refused, and not shown', () => {
     const token = 'ghs_canary\r\nx-evil: 1';
-    expect(() => accessFrom({ GITHUB_REPOSITORY: REPOSITORY }, token)).toThrow(
+    expect(() => readJobAccess({ GITHUB_REPOSITORY: REPOSITORY }, token)).toThrow(
       'There is no token for GitHub.',
     );
   });

@@ -1,26 +1,28 @@
 import { expect, it } from 'vitest';
 import { change, environment, planOf } from '../../fixture/documents.ts';
-import { commentsOf } from '../../../src/command/github/comments-of.ts';
+import { createStickyComments } from '../../../src/command/github/comments-of.ts';
 import {
-  digestIn,
+  findDigest,
   contentDigest,
   isMarked,
-  marked,
-  markerOf,
+  joinMarkedPost,
+  createMarker,
 } from '../../../src/command/github/marker.ts';
-import { pullRequestIn } from '../../../src/command/github/job.ts';
+import { parseEventPullRequest } from '../../../src/command/github/job.ts';
 
 it('a post keeps its digest, whatever its line ends, and a valid commit', () => {
-  const marker = markerOf('plan', 'a');
-  const body = marked(marker, { digest: 'abc123', commit: 'f'.repeat(40) }, 'text');
+  const marker = createMarker('plan', 'a');
+  const body = joinMarkedPost(marker, { digest: 'abc123', commit: 'f'.repeat(40) }, 'text');
   for (const text of [body, body.replaceAll('\n', '\r\n')]) {
     expect(isMarked(text, marker)).toBe(true);
-    expect(digestIn(text)).toBe('abc123');
+    expect(findDigest(text)).toBe('abc123');
   }
   expect(body).toContain('"commit":"ffff');
-  expect(marked(marker, { digest: 'abc123', commit: '-->' }, 'text')).toContain('"commit":null');
-  expect(digestIn(`${marker}\ntext`)).toBe(null);
-  expect(digestIn('')).toBe(null);
+  expect(joinMarkedPost(marker, { digest: 'abc123', commit: '-->' }, 'text')).toContain(
+    '"commit":null',
+  );
+  expect(findDigest(`${marker}\ntext`)).toBe(null);
+  expect(findDigest('')).toBe(null);
 });
 
 it('the digest is that of the content, not of the order in which it is written', () => {
@@ -49,7 +51,7 @@ it.each([
     { number: 7, headSha: null, fork: true },
   ],
 ])('the pull request in %s', (event, expected) => {
-  expect(pullRequestIn(event)).toEqual(expected);
+  expect(parseEventPullRequest(event)).toEqual(expected);
 });
 
 it('a plan made again has the same comment, though its digests have another salt', () => {
@@ -62,9 +64,12 @@ it('a plan made again has the same comment, though its digests have another salt
     ),
     salt,
   });
-  const [one] = commentsOf(made('aa'), null);
-  const [other] = commentsOf(made('bb'), null);
+  const [one] = createStickyComments(made('aa'), null);
+  const [other] = createStickyComments(made('bb'), null);
   expect(one?.digest).toBe(other?.digest);
-  const [changed] = commentsOf(planOf(environment({ changes: [change({ after: 'it' })] })), null);
+  const [changed] = createStickyComments(
+    planOf(environment({ changes: [change({ after: 'it' })] })),
+    null,
+  );
   expect(changed?.digest).not.toBe(one?.digest);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findTextProblems, readSettingsTarget } from '../../../src/reconciler/kubernetes/read.ts';
-import { findReferences } from '../../../src/reconciler/kubernetes/texts.ts';
+import { findTextReferences } from '../../../src/reconciler/kubernetes/texts.ts';
 import { DATA } from '../../../src/reconciler/kubernetes/spec.ts';
 import type { SettingsTarget } from '../../../src/reconciler/kubernetes/settings-target.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
@@ -115,7 +115,7 @@ describe.each(Object.entries(REFERENCES))('a reference (%s)', (_, text) => {
     const places = textPlaces('SettingsPolicy');
     expect(places.length).toBeGreaterThan(5);
     for (const place of places)
-      expect(findReferences(withText({}, place, text) as ValueRecord, [])).toEqual([place]);
+      expect(findTextReferences(withText({}, place, text) as ValueRecord, [])).toEqual([place]);
   });
 });
 

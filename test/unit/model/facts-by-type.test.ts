@@ -3,21 +3,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SchemaNode } from '../../../src/reconciler/model/json-schema.ts';
-import { factsAt, memberFacts } from '../../../src/reconciler/model/path-facts.ts';
+import { findPathFacts, memberFacts } from '../../../src/reconciler/model/path-facts.ts';
 import { formatPath, type Path } from '../../../src/reconciler/model/path.ts';
 import {
-  masked,
-  placed,
-  recordOf,
+  maskSecrets,
+  assignPath,
+  createRecord,
   type Json,
   type Value,
   type ValueRecord,
 } from '../../../src/reconciler/model/value.ts';
 import { hostProblem } from '../../../src/reconciler/desired/address-travel.ts';
-import { travelPolicyIn } from '../../../src/reconciler/desired/key-travel.ts';
+import { createTravelPolicy } from '../../../src/reconciler/desired/key-travel.ts';
 import { COLLECTION_FORMS } from '../../../src/reconciler/model/collection-forms.ts';
 import type { CollectionForm } from '../../../src/reconciler/model/collection.ts';
-import { fieldNamed, unnamedField } from '../../../src/reconciler/model/field.ts';
+import { fieldNamed, createUnnamedField } from '../../../src/reconciler/model/field.ts';
 import type { Change, PartPlan } from '../../../src/reconciler/model/plan.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import { guardRules } from '../../../src/reconciler/plan/guard.ts';
@@ -102,7 +102,7 @@ describe('every member that the schemas have', () => {
   it('is a secret wherever its schema has a password', () => {
     const open = ALL.filter(
       ({ path, node }) =>
-        node.format === 'password' && path.length > 2 && !factsAt(listed(path)).secret,
+        node.format === 'password' && path.length > 2 && !findPathFacts(listed(path)).secret,
     );
     expect(open.map(({ path }) => formatPath(path))).toEqual([]);
   });
@@ -112,7 +112,7 @@ describe('every member that the schemas have', () => {
     const unknown = ALL.filter((leaf) => isText(leaf) && ADDRESS.test(leaf.path.at(-1) ?? ''))
       .map(({ path }) => path)
       .filter((path) => path[0] !== 'secrets_store' && !IS_NONE.has(path.at(-1) ?? ''))
-      .filter((path) => factsAt(listed(path)).address === null);
+      .filter((path) => findPathFacts(listed(path)).address === null);
     expect(unknown.map(formatPath)).toEqual([]);
   });
 
@@ -120,18 +120,18 @@ describe('every member that the schemas have', () => {
     const { LLM = {}, MCPServer = {} } = Object.assign({}, ...SERVERS.map(({ $defs }) => $defs));
     for (const name of Object.keys((LLM as SchemaNode).properties ?? {})) {
       const at = (path: Path) => {
-        const { address, ...facts } = factsAt([...path, name]);
+        const { address, ...facts } = findPathFacts([...path, name]);
         return { ...facts, by: address?.by, sends: address?.sends.flat().map((one) => one.at(-1)) };
       };
       expect([name, at(['llm_profiles', 'x'])]).toEqual([name, at(['agent_settings', 'llm'])]);
     }
     for (const name of Object.keys((MCPServer as SchemaNode).properties ?? {})) {
-      const { secret, served } = factsAt(['mcp_servers', 'x', name]);
+      const { secret, served } = findPathFacts(['mcp_servers', 'x', name]);
       for (const path of [
         ['agent_settings', 'mcp_config', 'x'],
         ['mcp_config', 'shttp_servers', 'x'],
       ])
-        expect([name, factsAt([...path, name])]).toMatchObject([name, { secret, served }]);
+        expect([name, findPathFacts([...path, name])]).toMatchObject([name, { secret, served }]);
     }
   });
 });
@@ -150,7 +150,7 @@ function shown(path: Path, type: string, text: string): string {
     (inner, key) => (/^\d+$/.test(key) ? [inner] : { [key]: inner }),
     text,
   );
-  return JSON.stringify(masked(concealRecord(value as ValueRecord, type)));
+  return JSON.stringify(maskSecrets(concealRecord(value as ValueRecord, type)));
 }
 
 /** Each text of an item, or of the settings, by the type that its record is of. */
@@ -208,7 +208,7 @@ const [ONE, TWO] = ['https://one.example.com', 'https://two.example.com'];
 
 /** A record with values at paths. */
 function record(...values: readonly (readonly [Path, Value])[]): ValueRecord {
-  return values.reduce((whole, [path, value]) => placed(whole, path, value), recordOf([]));
+  return values.reduce((whole, [path, value]) => assignPath(whole, path, value), createRecord([]));
 }
 
 const distinct = (paths: readonly Path[]): readonly Path[] => [
@@ -216,7 +216,7 @@ const distinct = (paths: readonly Path[]): readonly Path[] => [
 ];
 
 const ADDRESSES = distinct(ALL.map(({ path }) => path)).filter(
-  (path) => factsAt(path).address?.by === 'url' && path[0] !== 'secrets_store',
+  (path) => findPathFacts(path).address?.by === 'url' && path[0] !== 'secrets_store',
 );
 const FORMS = new Map<string, CollectionForm>(COLLECTION_FORMS.map((form) => [form.block, form]));
 
@@ -225,11 +225,11 @@ describe.each(ADDRESSES.map((path) => [formatPath(path), path] as const))(
   (_, path) => {
     const [block = '', name = '', ...member] = path;
     const form = FORMS.get(block);
-    const [credential = []] = factsAt(path).address?.sends.flat() ?? [];
+    const [credential = []] = findPathFacts(path).address?.sends.flat() ?? [];
 
     it('must be among the allowed origins, as it is declared with a key', () => {
       const secret = new Secret('k', '${env:K}');
-      const field = { field: unnamedField(path, false), value: TWO, source: () => SOURCE };
+      const field = { field: createUnnamedField(path, false), value: TWO, source: () => SOURCE };
       const isServer = /mcp_(?:servers|config)/.test(formatPath(path));
       const servers = record([['shttp_servers'], [record([['url'], TWO], [['api_key'], secret])]]);
       const items =
@@ -248,7 +248,7 @@ describe.each(ADDRESSES.map((path) => [formatPath(path), path] as const))(
             : [],
         items: new Map([[block, items]]),
       };
-      const policy = (env: Record<string, string>) => hostProblem(desired, travelPolicyIn(env));
+      const policy = (env: Record<string, string>) => hostProblem(desired, createTravelPolicy(env));
       expect(policy({ SETPOINT_ALLOWED_ORIGINS: ONE })).toMatchObject({
         code: 'origin-not-allowed',
       });
@@ -260,7 +260,7 @@ describe.each(ADDRESSES.map((path) => [formatPath(path), path] as const))(
       () => {
         if (form === undefined) return;
         const stored = credential.slice(2);
-        const { item } = factsAt([block, name, stored[0] ?? '']);
+        const { item } = findPathFacts([block, name, stored[0] ?? '']);
         const held =
           item === null
             ? ([stored, new UnseenSecret()] as const)
@@ -290,13 +290,13 @@ const EMPTY_PART: Omit<PartPlan, 'resource' | 'changes'> = {
 };
 
 const SAFETY = distinct(ALL.map(({ path }) => path)).filter(
-  (path) => factsAt(path).safety !== null,
+  (path) => findPathFacts(path).safety !== null,
 );
 
 it.each(SAFETY.map((path) => [formatPath(path), path] as const))(
   'what protects is judged: %s',
   (_, path) => {
-    const { safety } = factsAt(path);
+    const { safety } = findPathFacts(path);
     const [lowered = ''] = safety?.unless ?? [];
     const isItem = FORMS.has(path[0] ?? '');
     const change: Change = {

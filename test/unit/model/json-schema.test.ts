@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { faultsIn, inWords, type SchemaNode } from '../../../src/reconciler/model/json-schema.ts';
+import {
+  findSchemaFaults,
+  describeSchema,
+  type SchemaNode,
+} from '../../../src/reconciler/model/json-schema.ts';
 import {
   nativeSchema,
-  nodesAt,
+  selectSchemaNodes,
   secretPaths,
   serversWith,
 } from '../../../src/reconciler/model/native-schema.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
-import { recordOf, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
+import { createRecord, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
 
 const AT = (value: Value, node: SchemaNode) =>
-  faultsIn(value, node, {}).map(({ path, kind }) => [path.join('.'), kind]);
+  findSchemaFaults(value, node, {}).map(({ path, kind }) => [path.join('.'), kind]);
 
 describe('a value by a schema', () => {
   const LLM: SchemaNode = {
@@ -27,13 +31,13 @@ describe('a value by a schema', () => {
   };
 
   it.each<[string, Value, unknown]>([
-    ['fits', recordOf([['timeout', 3]]), []],
-    ['is out of range', recordOf([['timeout', -1]]), [['timeout', 'value']]],
-    ['is no whole number', recordOf([['timeout', 1.5]]), [['timeout', 'value']]],
-    ['has many digits', recordOf([['timeout', new WireNumber('9007199254740993')]]), []],
+    ['fits', createRecord([['timeout', 3]]), []],
+    ['is out of range', createRecord([['timeout', -1]]), [['timeout', 'value']]],
+    ['is no whole number', createRecord([['timeout', 1.5]]), [['timeout', 'value']]],
+    ['has many digits', createRecord([['timeout', new WireNumber('9007199254740993')]]), []],
     [
       'is at an open limit',
-      recordOf([
+      createRecord([
         ['timeout', 1],
         ['ratio', 1],
       ]),
@@ -41,7 +45,7 @@ describe('a value by a schema', () => {
     ],
     [
       'is none of the words',
-      recordOf([
+      createRecord([
         ['timeout', 1],
         ['effort', 'mid'],
       ]),
@@ -49,7 +53,7 @@ describe('a value by a schema', () => {
     ],
     [
       'is too long',
-      recordOf([
+      createRecord([
         ['timeout', 1],
         ['name', 'abc'],
       ]),
@@ -57,7 +61,7 @@ describe('a value by a schema', () => {
     ],
     [
       'counts a surrogate pair once',
-      recordOf([
+      createRecord([
         ['timeout', 1],
         ['name', '😀😀'],
       ]),
@@ -65,18 +69,18 @@ describe('a value by a schema', () => {
     ],
     [
       'is not known',
-      recordOf([
+      createRecord([
         ['timeout', 1],
         ['other', 1],
       ]),
       [['other', 'unknown']],
     ],
-    ['is missing', recordOf([]), [['timeout', 'missing']]],
+    ['is missing', createRecord([]), [['timeout', 'missing']]],
     [
       'is wrong inside a map',
-      recordOf([
+      createRecord([
         ['timeout', 1],
-        ['headers', recordOf([['X', 1]])],
+        ['headers', createRecord([['X', 1]])],
       ]),
       [['headers.X', 'value']],
     ],
@@ -96,10 +100,10 @@ describe('a value by a schema', () => {
   });
 
   it('is told in words by what its place takes', () => {
-    expect(inWords({ type: ['integer', 'null'], minimum: 0 }, {})).toBe(
+    expect(describeSchema({ type: ['integer', 'null'], minimum: 0 }, {})).toBe(
       'a whole number of at least 0 or null',
     );
-    expect(inWords({ type: 'string', enum: ['low', 'high'] }, {})).toBe('"low" or "high"');
+    expect(describeSchema({ type: 'string', enum: ['low', 'high'] }, {})).toBe('"low" or "high"');
   });
 });
 
@@ -124,7 +128,9 @@ describe('the schemas of servers', () => {
         ['agent_settings', 'schema_version'],
         ['agent_settings', 'agent_context', 'current_datetime'],
       ])
-        expect(nodesAt(schema, path).every(({ readOnly }) => readOnly === true)).toBe(true);
+        expect(selectSchemaNodes(schema, path).every(({ readOnly }) => readOnly === true)).toBe(
+          true,
+        );
     }
     expect(nativeSchema('settings-v0')).toBeNull();
   });
@@ -133,9 +139,11 @@ describe('the schemas of servers', () => {
     const schema = nativeSchema('agent-server');
     if (schema === null) throw new Error('no schema');
     const kind = (word: string) => () => word;
-    expect(nodesAt(schema, ['agent_settings', 'tools'], kind('acp'))).toEqual([]);
-    expect(nodesAt(schema, ['agent_settings', 'acp_model'], kind('acp'))).toHaveLength(1);
-    expect(nodesAt(schema, ['agent_settings', 'tools'], kind('openhands'))).toHaveLength(1);
+    expect(selectSchemaNodes(schema, ['agent_settings', 'tools'], kind('acp'))).toEqual([]);
+    expect(selectSchemaNodes(schema, ['agent_settings', 'acp_model'], kind('acp'))).toHaveLength(1);
+    expect(selectSchemaNodes(schema, ['agent_settings', 'tools'], kind('openhands'))).toHaveLength(
+      1,
+    );
     expect(serversWith(['conversation_settings', 'default_runtime'])).toBe('agent-server 1.57.0');
   });
 });

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { fields } from '../../../src/reconciler/model/field.ts';
 import { nativeSchema, secretPaths } from '../../../src/reconciler/model/native-schema.ts';
 import {
-  factsAt,
+  findPathFacts,
   normalPath,
   placesWithin,
-  shownPath,
+  maskFreeKeys,
 } from '../../../src/reconciler/model/path-facts.ts';
 import { formatPath, parsePath, type Path } from '../../../src/reconciler/model/path.ts';
 
@@ -19,13 +19,13 @@ describe('what is known of a path', () => {
     const paths = schema === null ? [] : secretPaths(schema);
     expect(paths.length).toBeGreaterThan(4);
     for (const path of paths)
-      expect([formatPath(path), factsAt(path).secret]).toEqual([formatPath(path), true]);
+      expect([formatPath(path), findPathFacts(path).secret]).toEqual([formatPath(path), true]);
   });
 
   it('is the same under the name of a field and at its native place', () => {
     for (const { name, place, secret } of fields()) {
-      expect(factsAt([name])).toEqual(factsAt(place));
-      if (secret) expect([name, factsAt([name]).secret]).toEqual([name, true]);
+      expect(findPathFacts([name])).toEqual(findPathFacts(place));
+      if (secret) expect([name, findPathFacts([name]).secret]).toEqual([name, true]);
     }
   });
 
@@ -42,19 +42,19 @@ describe('what is known of a path', () => {
 
 describe('a place shares what is known of the place around it', () => {
   it('whether it is a secret and what it runs, and no more', () => {
-    expect(factsAt(at('secrets_store.provider_tokens.github.token')).secret).toBe(true);
-    expect(factsAt(at('mcp_config.stdio_servers[files].env.TOKEN'))).toMatchObject({
+    expect(findPathFacts(at('secrets_store.provider_tokens.github.token')).secret).toBe(true);
+    expect(findPathFacts(at('mcp_config.stdio_servers[files].env.TOKEN'))).toMatchObject({
       secret: true,
       runs: { what: 'a program' },
     });
-    expect(factsAt(at('mcp_config.shttp_servers[https://x/mcp].headers.X'))).toMatchObject({
+    expect(findPathFacts(at('mcp_config.shttp_servers[https://x/mcp].headers.X'))).toMatchObject({
       secret: true,
       runs: null,
     });
-    expect(factsAt(at('agent_settings.mcp_config.files.command')).runs).toMatchObject({
+    expect(findPathFacts(at('agent_settings.mcp_config.files.command')).runs).toMatchObject({
       what: 'a program',
     });
-    expect(factsAt(at('agent_settings.llm'))).toEqual({
+    expect(findPathFacts(at('agent_settings.llm'))).toEqual({
       secret: false,
       runs: null,
       safety: null,
@@ -64,15 +64,15 @@ describe('a place shares what is known of the place around it', () => {
       use: 'free',
       served: false,
     });
-    expect(factsAt(at('llm_base_url.x'))).toMatchObject({ address: null });
-    expect(factsAt(at('confirmation_mode.x'))).toMatchObject({ safety: null });
-    expect(factsAt(at('mcp_config')).runs).toBeNull();
-    expect(factsAt(at('mcp_config.stdio_servers')).runs).toBeNull();
+    expect(findPathFacts(at('llm_base_url.x'))).toMatchObject({ address: null });
+    expect(findPathFacts(at('confirmation_mode.x'))).toMatchObject({ safety: null });
+    expect(findPathFacts(at('mcp_config')).runs).toBeNull();
+    expect(findPathFacts(at('mcp_config.stdio_servers')).runs).toBeNull();
   });
 
   it('what is sent to an address', () => {
     const sent = (path: string) =>
-      factsAt(at(path)).address?.sends.map((group) => group.map(formatPath));
+      findPathFacts(at(path)).address?.sends.map((group) => group.map(formatPath));
     expect(sent('llm_base_url')).toEqual([
       ['agent_settings.llm.api_key'],
       ['agent_settings.llm.extra_headers'],
@@ -108,6 +108,6 @@ describe('a path is shown as far as no name in it has the form of a secret', () 
       'agent_settings.llm.extra_headers["sk-live-0123456789"]',
     ],
   ])('%s', (path, shown) => {
-    expect(shownPath(at(path))).toEqual(at(shown));
+    expect(maskFreeKeys(at(path))).toEqual(at(shown));
   });
 });

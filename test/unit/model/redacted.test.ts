@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redacted } from '../../../src/reconciler/model/redacted.ts';
+import { redactDocument } from '../../../src/reconciler/model/redacted.ts';
 import { Redactor } from '../../../src/reconciler/model/redactor.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 
@@ -39,7 +39,7 @@ describe('names of the schema stay in paths, and what a person or a service name
       'provider_tokens',
     );
     const warning = { code: 'guard' as const, message: 'm', path };
-    expect(redacted(warning, redactor).path).toEqual(shown);
+    expect(redactDocument(warning, redactor).path).toEqual(shown);
   });
 });
 
@@ -53,26 +53,26 @@ describe('a change', () => {
         ],
       }),
     );
-    expect(redacted(plan, redactorOf('tenant-77', '77077')).environments[0]?.changes).toMatchObject(
-      [
-        {
-          path: ['language'],
-          action: 'change',
-          before: 'fr',
-          after: 'see https://(sensitive)@h/x?(sensitive)',
-          sensitive: true,
-        },
-        { path: ['agent'], before: { '(sensitive)': 'x' }, after: '(sensitive)', sensitive: true },
-      ],
-    );
-    expect(redacted(plan, redactorOf('nothing')).environments[0]?.changes[1]).toMatchObject({
+    expect(
+      redactDocument(plan, redactorOf('tenant-77', '77077')).environments[0]?.changes,
+    ).toMatchObject([
+      {
+        path: ['language'],
+        action: 'change',
+        before: 'fr',
+        after: 'see https://(sensitive)@h/x?(sensitive)',
+        sensitive: true,
+      },
+      { path: ['agent'], before: { '(sensitive)': 'x' }, after: '(sensitive)', sensitive: true },
+    ]);
+    expect(redactDocument(plan, redactorOf('nothing')).environments[0]?.changes[1]).toMatchObject({
       sensitive: false,
     });
   });
 
   it('of a sandbox keeps what it is about, but for an id or spec that is a value', () => {
     const of = (path: string[]) =>
-      redacted(
+      redactDocument(
         change({ resource: 'sandbox', path }),
         redactorOf('default', '#1', 'spec:77', 'llm_model'),
       ).path;
@@ -83,7 +83,7 @@ describe('a change', () => {
 
   it('two keys that are masked alike stay two', () => {
     const after = { 'tenant-77': 1, 'TENANT-77': 2, language: 3 };
-    expect(redacted(change({ after }), redactorOf('tenant-77')).after).toEqual({
+    expect(redactDocument(change({ after }), redactorOf('tenant-77')).after).toEqual({
       '(sensitive)': 1,
       '(sensitive)#2': 2,
       language: 3,
@@ -93,10 +93,10 @@ describe('a change', () => {
   it('an origin that is a value is shown as its reference', () => {
     const redactor = new Redactor();
     redactor.add('https://h.example/t', '${env:URL}');
-    expect(redacted(environment({ origin: 'https://h.example/t' }), redactor).origin).toBe(
+    expect(redactDocument(environment({ origin: 'https://h.example/t' }), redactor).origin).toBe(
       '${env:URL}',
     );
-    expect(redacted(environment({ origin: 'https://h.example/t/x' }), redactor).origin).toBe(
+    expect(redactDocument(environment({ origin: 'https://h.example/t/x' }), redactor).origin).toBe(
       '(sensitive)/x',
     );
   });

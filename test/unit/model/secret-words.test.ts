@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   isSensitiveName,
   looksLikeToken,
-  shownArgument,
-  shownVariable,
+  maskProgramArgument,
+  maskProgramVariable,
   sourceHoldsSecret,
 } from '../../../src/reconciler/model/secret-words.ts';
 
@@ -94,7 +94,7 @@ describe('a literal of the file is shown, unless its flag, name or form is that 
     ['postgres://u:p@db/x', null, '(sensitive)'],
     ['sh', '-c', 'sh'],
   ])('the argument %j after %j', (argument, before, shown) =>
-    expect(shownArgument(argument, before)).toBe(shown),
+    expect(maskProgramArgument(argument, before)).toBe(shown),
   );
 
   it.each([
@@ -103,7 +103,7 @@ describe('a literal of the file is shown, unless its flag, name or form is that 
     ['TOKEN', '', ''],
     ['URL', 'https://h/x?k=1', '(sensitive)'],
   ])('the variable %s with %j', (name, text, shown) =>
-    expect(shownVariable(name, text)).toBe(shown),
+    expect(maskProgramVariable(name, text)).toBe(shown),
   );
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { recordOf, sameValue, WireNumber } from '../../../src/reconciler/model/value.ts';
+import { createRecord, sameValue, WireNumber } from '../../../src/reconciler/model/value.ts';
 
 describe('equality by meaning', () => {
   it.each([
@@ -20,11 +20,11 @@ describe('equality by meaning', () => {
   it('the order of keys does not count', () => {
     expect(
       sameValue(
-        recordOf([
+        createRecord([
           ['a', 1],
           ['b', 2],
         ]),
-        recordOf([
+        createRecord([
           ['b', 2],
           ['a', 1],
         ]),
@@ -32,8 +32,8 @@ describe('equality by meaning', () => {
     ).toBe(true);
     expect(
       sameValue(
-        recordOf([['a', 1]]),
-        recordOf([
+        createRecord([['a', 1]]),
+        createRecord([
           ['a', 1],
           ['b', null],
         ]),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  isFailure,
+  isFailureVerdict,
   needsAttention,
   OUTCOME_VERDICTS,
   outcomeVerdict,
@@ -8,7 +8,7 @@ import {
   planVerdict,
   VERDICTS,
   WATCH_STATUSES,
-  watchStatusOf,
+  toWatchStatus,
 } from '../../../src/reconciler/model/verdict.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
 
@@ -53,12 +53,12 @@ describe('a plan and a controller say the same of an environment', () => {
     ['error', 'error', 'error', environment({ error: { ...skipped, code: 'tls' }, unknown })],
     ['not-started', 'not-read', 'not-started', environment({ error: skipped })],
   ])('%s is %s, and strictly %s', (verdict, status, strict, plan) => {
-    expect([planVerdict(plan), watchStatusOf(plan), planVerdict(plan, true)]).toEqual([
+    expect([planVerdict(plan), toWatchStatus(plan), planVerdict(plan, true)]).toEqual([
       verdict,
       status,
       strict,
     ]);
-    if (strict === 'unknown') expect(watchStatusOf(plan, true)).toBe('unknown');
+    if (strict === 'unknown') expect(toWatchStatus(plan, true)).toBe('unknown');
   });
 });
 
@@ -88,11 +88,11 @@ describe('an outcome', () => {
 });
 
 it('an error says all of what failed, and of nothing else', () => {
-  expect(VERDICTS.filter(isFailure)).toEqual(['error', 'failed']);
+  expect(VERDICTS.filter(isFailureVerdict)).toEqual(['error', 'failed']);
 });
 
 it('a plan is pending only if all of its changes are edits of the file', () => {
   const changes = [change({ class: 'pending' }), change({ class: 'drift' })];
   expect(planVerdict(environment({ changes }))).toBe('differs');
-  expect(watchStatusOf(environment({ changes }))).toBe('drift');
+  expect(toWatchStatus(environment({ changes }))).toBe('drift');
 });

@@ -3,7 +3,7 @@ import { WATCH_STATUSES } from '../../../src/reconciler/model/verdict.ts';
 import {
   causeId,
   countsByStatus,
-  isToLookAt,
+  isAttentionDue,
   listAddress,
   pageOfList,
   listQuery,
@@ -16,7 +16,7 @@ import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { environment } from '../../fixture/documents.ts';
 import { PLAIN } from '../../../src/reconciler/render/text.ts';
 import { statusText } from '../../../src/reconciler/render/status-text.ts';
-import { watchedDocument, watchedReport } from '../../../src/controller/page/api.ts';
+import { createWatchedDocument, createWatchedReport } from '../../../src/controller/page/api.ts';
 import { ago, WATCHED_AT, watchState } from '../../fixture/watching.ts';
 import { everyState, fleet, longWatched, reads } from '../../fixture/watched-fleet.ts';
 
@@ -68,14 +68,14 @@ describe('the list', () => {
     const found = (text: string) => matching(all, query(text), WATCHED_AT).map(({ name }) => name);
     expect(found('state=flapping')).toEqual(['flapping', 'suspended']);
     expect(found('state=attention')).toEqual(['flapping']);
-    expect(all.map((one) => watchedReport(one, [], WATCHED_AT).flapping)).toEqual([
+    expect(all.map((one) => createWatchedReport(one, [], WATCHED_AT).flapping)).toEqual([
       false,
       true,
       true,
       false,
     ]);
-    const reports = all.map((one) => watchedReport(one, [], WATCHED_AT));
-    expect(statusText(watchedDocument(null, reports, WATCHED_AT), false, PLAIN)).toMatch(
+    const reports = all.map((one) => createWatchedReport(one, [], WATCHED_AT));
+    expect(statusText(createWatchedDocument(null, reports, WATCHED_AT), false, PLAIN)).toMatch(
       /flapping +✓ in sync, flapping[^]*; 2 flapping\./,
     );
   });
@@ -83,7 +83,7 @@ describe('the list', () => {
   it('counts what is to be looked at by what is not as declared, unless somebody has suspended it', () => {
     expect(names('state=attention')).toEqual(
       everyState()
-        .filter((one) => isToLookAt(one, false))
+        .filter((one) => isAttentionDue(one, false))
         .map(({ name }) => name)
         .toSorted((a, b) => names('').indexOf(a) - names('').indexOf(b)),
     );
@@ -123,7 +123,7 @@ describe('the usual list of many', () => {
     expect(rows[0]).toMatchObject({ cause: 'No route' });
     const [first] = rows;
     expect(first !== undefined && 'members' in first ? first.members : []).toHaveLength(12);
-    expect(rows.slice(1).every((row) => 'name' in row && isToLookAt(row, false))).toBe(true);
+    expect(rows.slice(1).every((row) => 'name' in row && isAttentionDue(row, false))).toBe(true);
     expect([hidden + total, rows.length]).toEqual([300, total - 11]);
     expect(
       pageOfList(sorted.slice(0, 15), { text: '', state: 'usual', page: 1 }, WATCHED_AT).hidden,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import {
-  alertOfCondition,
+  findConditionAlert,
   ALERT_OF_STATUS,
   ALERT_OF_TROUBLE,
 } from '../../../src/reconciler/model/alert-names.ts';
@@ -66,7 +66,7 @@ describe.each(NAMES)('the runbook of %s', (name) => {
 
 it('what is wrong with the controller, an environment or healing links to a runbook that there is', () => {
   const alerts = [
-    ...CONDITION_KINDS.map(alertOfCondition),
+    ...CONDITION_KINDS.map(findConditionAlert),
     ...Object.values(ALERT_OF_TROUBLE),
     ...Object.values(ALERT_OF_STATUS),
   ];

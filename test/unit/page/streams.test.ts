@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { versionOf, type LiveView } from '../../../src/controller/page/parts.ts';
+import { computeViewVersion, type LiveView } from '../../../src/controller/page/parts.ts';
 import { Streams } from '../../../src/controller/page/streams.ts';
 import { markup } from '../../../src/reconciler/render/html/page.ts';
 import { longWatched } from '../../fixture/watched-fleet.ts';
@@ -81,7 +81,7 @@ async function open(
       return compute();
     },
   };
-  const version = versionOf(view(), 'boot');
+  const version = computeViewVersion(view(), 'boot');
   await streams.open(source, reader as unknown as ServerResponse, version, {
     name,
     isAllowed,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { formatPath, parsePath, pathKey } from '../../../src/reconciler/model/path.ts';
+import { formatPath, parsePath, formatPathKey } from '../../../src/reconciler/model/path.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { createRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import {
-  candidatesOf,
+  createPlaceFinder,
   formOfShown,
-  placesOf,
-  plainIn,
-  shownBy,
+  listAgreementPlaces,
+  collectPlainPaths,
+  createValueReader,
 } from '../../../src/reconciler/plan/agreement.ts';
 import { declared } from './declared.ts';
 import { observed } from './hand-made.ts';
@@ -15,7 +15,7 @@ import { observed } from './hand-made.ts';
 const URL = 'https://a.example/mcp';
 const SECRET = new Secret('sk-one', '${env:KEY}');
 
-const key = (text: string) => pathKey(parsePath(text) ?? []);
+const key = (text: string) => formatPathKey(parsePath(text) ?? []);
 
 /** A file with these entries of shttp_servers, each the members of a map, and its blocks beside settings. */
 function listed(entries: readonly string[], blocks = '') {
@@ -25,7 +25,7 @@ function listed(entries: readonly string[], blocks = '') {
 
 function showing(...entries: readonly Readonly<Record<string, Value>>[]) {
   return observed(
-    recordOf([
+    createRecord([
       ['mcp_config', { sse_servers: [], stdio_servers: [], shttp_servers: entries }],
       ['language', 'en'],
     ]),
@@ -35,8 +35,8 @@ function showing(...entries: readonly Readonly<Record<string, Value>>[]) {
 const at = (identity: string) => ['mcp_config', 'shttp_servers', identity];
 
 describe('the places that a file declares', () => {
-  const paths = (...from: Parameters<typeof placesOf>) =>
-    placesOf(...from).map(({ path }) => formatPath(path));
+  const paths = (...from: Parameters<typeof listAgreementPlaces>) =>
+    listAgreementPlaces(...from).map(({ path }) => formatPath(path));
 
   it('are its fields, native ones among them, and every entry by its name or else its address', () => {
     const file = declared(`language: en
@@ -77,7 +77,10 @@ mcp_config:
       reason: 'x',
       ref: null,
     }));
-    const compared = placesOf(file, unknown).map(({ path, isCompared }) => [path[0], isCompared]);
+    const compared = listAgreementPlaces(file, unknown).map(({ path, isCompared }) => [
+      path[0],
+      isCompared,
+    ]);
     expect(Object.fromEntries(compared)).toEqual({
       language: true,
       git_user_name: false,
@@ -88,8 +91,8 @@ mcp_config:
 });
 
 describe('the places that a change may be agreed at', () => {
-  const candidates = (...from: Parameters<typeof candidatesOf>) => {
-    const of = candidatesOf(...from);
+  const candidates = (...from: Parameters<typeof createPlaceFinder>) => {
+    const of = createPlaceFinder(...from);
     return (identity: string) => of(at(identity)).map(({ path }) => path.at(-1));
   };
 
@@ -108,7 +111,7 @@ describe('the places that a change may be agreed at', () => {
   });
 
   it('are the path itself of all else', () => {
-    const of = candidatesOf(declared('language: en'), showing());
+    const of = createPlaceFinder(declared('language: en'), showing());
     expect(of(['language'])).toEqual([{ path: ['language'], called: [['language']] }]);
   });
 });
@@ -124,9 +127,9 @@ describe('what a service shows at a place', () => {
       { name: 'one', url: URL },
       { name: 'two', url: URL },
     ];
-    expect(shownBy(showing(two, one))(place('one', URL))).toEqual(one);
-    expect(shownBy(showing({ url: URL }))(place('one', URL))).toEqual({ url: URL });
-    expect(shownBy(showing(two))(place('one'))).toBeUndefined();
+    expect(createValueReader(showing(two, one))(place('one', URL))).toEqual(one);
+    expect(createValueReader(showing({ url: URL }))(place('one', URL))).toEqual({ url: URL });
+    expect(createValueReader(showing(two))(place('one'))).toBeUndefined();
   });
 
   it('is the first of those alike, and the second behind its number', () => {
@@ -134,17 +137,17 @@ describe('what a service shows at a place', () => {
       { url: URL, timeout: 1 },
       { url: URL, timeout: 2 },
     ];
-    const shown = shownBy(showing(one, two));
+    const shown = createValueReader(showing(one, two));
     expect([shown(place(URL)), shown(place(`${URL}#2`))]).toEqual([one, two]);
   });
 
   it('is an address before a name that reads like it', () => {
     const [named, meant] = [{ name: URL, url: 'https://b.example/mcp' }, { url: URL }];
-    expect(shownBy(showing(named, meant))(place(URL))).toEqual(meant);
+    expect(createValueReader(showing(named, meant))(place(URL))).toEqual(meant);
   });
 
   it('is the value of a field, or nothing', () => {
-    const shown = shownBy(showing());
+    const shown = createValueReader(showing());
     expect(shown({ path: ['language'], called: [['language']] })).toBe('en');
     expect(shown({ path: ['agent'], called: [['agent']] })).toBeUndefined();
   });
@@ -158,17 +161,17 @@ describe('what is shown beside a secret', () => {
   };
 
   it('counts at the places of what is none, the widest ones', () => {
-    expect(plainIn(entry)).toEqual([
+    expect(collectPlainPaths(entry)).toEqual([
       key('command'),
-      pathKey(['args', '0']),
-      pathKey(['args', '2']),
+      formatPathKey(['args', '0']),
+      formatPathKey(['args', '2']),
       key('env.LEVEL'),
     ]);
-    expect(plainIn(SECRET)).toEqual([]);
-    expect(plainIn({ a: ['b'] })).toEqual([pathKey([])]);
+    expect(collectPlainPaths(SECRET)).toEqual([]);
+    expect(collectPlainPaths({ a: ['b'] })).toEqual([formatPathKey([])]);
   });
 
-  const form = (shown: Value, plain: readonly string[] = plainIn(entry)) =>
+  const form = (shown: Value, plain: readonly string[] = collectPlainPaths(entry)) =>
     JSON.stringify(formOfShown(shown, plain));
   const entryWith = (more: Readonly<Record<string, Value>>): Value => ({
     ...(entry as Readonly<Record<string, Value>>),
@@ -197,7 +200,7 @@ describe('what is shown beside a secret', () => {
 
   it('holds no secret, and all else if none was declared', () => {
     expect(form(entry)).not.toContain('sk-');
-    expect(form({ a: [SECRET, 'b'] }, [pathKey([])])).toBe('[["a",[[false],"b"]]]');
+    expect(form({ a: [SECRET, 'b'] }, [formatPathKey([])])).toBe('[["a",[[false],"b"]]]');
     expect(formOfShown({ a: 'b' })).toEqual([['a', 'b']]);
     expect(formOfShown(undefined)).toBeUndefined();
   });

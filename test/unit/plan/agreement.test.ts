@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
-import { changesOf, type Change, type Plan } from '../../../src/reconciler/model/plan.ts';
+import { listPlanChanges, type Change, type Plan } from '../../../src/reconciler/model/plan.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
-import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { createRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import type { Agreement, AgreementWith } from '../../../src/reconciler/model/agreement.ts';
 import { agreementAfter, sinceAgreement } from '../../../src/reconciler/plan/agreement.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
@@ -31,7 +31,7 @@ class Reader {
   known: AgreementWith | null = null;
 
   read({ desired, stored, address = 'one', sandboxes = [] }: Read): Record<string, string> {
-    const state = observed(recordOf(Object.entries(stored)));
+    const state = observed(createRecord(Object.entries(stored)));
     const steps = sandboxes.map((id) => step(id));
     const made = planOf([], planSettings(desired, state, NOTHING_KNOWN), steps);
     const plan: Plan =
@@ -44,7 +44,7 @@ class Reader {
       DIGESTS,
     );
     this.known = JSON.parse(JSON.stringify({ address, agreement })) as AgreementWith;
-    return classesOf(changesOf(plan));
+    return classesOf(listPlanChanges(plan));
   }
 
   get agreement(): Agreement {
@@ -284,10 +284,10 @@ describe('an agreement with a service at another address', () => {
     const reader = new Reader();
     reader.read({ desired: EN, stored: { language: 'en', agent: 'A' } });
     const { agreement } = reader;
-    const state = observed(recordOf(Object.entries(THEIRS)));
+    const state = observed(createRecord(Object.entries(THEIRS)));
     const plan = planOf([], planSettings(FR, state, NOTHING_KNOWN));
     const since = sinceAgreement({ address: kept, agreement }, address, DIGESTS);
-    expect(classesOf(changesOf(since.classify(plan, FR, state)))).toEqual({
+    expect(classesOf(listPlanChanges(since.classify(plan, FR, state)))).toEqual({
       language: 'conflict',
       agent: 'drift',
     });
@@ -504,7 +504,7 @@ describe('what is kept of an agreement', () => {
   });
 
   it('is nothing of a path that was never equal', () => {
-    const state = observed(recordOf([['language', 'de']]));
+    const state = observed(createRecord([['language', 'de']]));
     const plan = planOf([], planSettings(EN, state, NOTHING_KNOWN));
     const compared = { desired: EN, observed: state, plan, address: null };
     expect(agreementAfter(compared, null, DIGESTS).places).toStrictEqual({});

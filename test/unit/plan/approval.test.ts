@@ -7,7 +7,7 @@ import { Redactor } from '../../../src/reconciler/model/redactor.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { Value } from '../../../src/reconciler/model/value.ts';
 import { alreadyMade, notCovered, type Approved } from '../../../src/reconciler/plan/approval.ts';
-import { declaredDigests } from '../../../src/reconciler/plan/declared.ts';
+import { digestDeclaredChanges } from '../../../src/reconciler/plan/declared.ts';
 import { environmentPlan } from '../../../src/reconciler/plan/plan-environment.ts';
 import { change, NO_GUARDS, observed, planOf, step } from './hand-made.ts';
 
@@ -42,7 +42,7 @@ const PLAN = planOf([LANGUAGE, AGENT]);
 
 /** The part of a saved plan that approves a plan, as it was made or altered since. */
 function saved(plan: Plan, alter: Partial<EnvironmentPlan> = {}, desired = DESIRED): Approved {
-  const made = declaredDigests(plan, desired, digests);
+  const made = digestDeclaredChanges(plan, desired, digests);
   const part = {
     ...documentOf(plan),
     digests: { address: null, changes: made },

@@ -3,7 +3,10 @@ import type { Change, SettingsPlan } from '../../../src/reconciler/model/plan.ts
 import { Identity, Secret } from '../../../src/reconciler/model/secret.ts';
 import type { SecretState } from '../../../src/reconciler/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
-import { clearedSecrets, removedEntries } from '../../../src/reconciler/plan/plan-secrets.ts';
+import {
+  findClearedSecrets,
+  listRemovedEntries,
+} from '../../../src/reconciler/plan/plan-secrets.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 import { writeOf } from '../../fixture/observed.ts';
 
@@ -11,7 +14,7 @@ const ENTRY = ['mcp_config', 'shttp_servers', 'https://a.example'];
 const KEY = new Secret('stored-key');
 
 function cleared(changes: readonly Change[], more: Partial<SettingsPlan> = {}) {
-  return clearedSecrets(settingsPlan(changes, more), observed({}));
+  return findClearedSecrets(settingsPlan(changes, more), observed({}));
 }
 
 /** The paths that a change of an entry clears. */
@@ -40,7 +43,7 @@ describe('a secret of a native part', () => {
   const SECRETS = ['agent_settings', 'agent_context', 'secrets'];
   const AWS = ['agent_settings', 'llm', 'aws_secret_access_key'];
   const paths = (one: Change, stored: readonly (readonly [string, SecretState])[] = []) =>
-    clearedSecrets(settingsPlan([one]), { ...observed({}), secrets: new Map(stored) }).map(
+    findClearedSecrets(settingsPlan([one]), { ...observed({}), secrets: new Map(stored) }).map(
       ({ path }) => path.join('.'),
     );
 
@@ -229,9 +232,9 @@ describe('removed entries', () => {
     shttp_servers: 'none',
   });
   const removed = (one: Change, record: ValueRecord | null = null) =>
-    removedEntries(settingsPlan([one], { write: record === null ? null : writeOf(record) })).map(
-      ({ path }) => path.slice(1).join(' '),
-    );
+    listRemovedEntries(
+      settingsPlan([one], { write: record === null ? null : writeOf(record) }),
+    ).map(({ path }) => path.slice(1).join(' '));
   const clear = (before: Value) => change(['mcp_config'], { action: 'clear', before });
 
   it('are those that a change names, or all of a config that is cleared', () => {
@@ -253,7 +256,7 @@ describe('removed entries', () => {
   });
 
   it('are called by their whole path', () => {
-    expect(removedEntries(settingsPlan([clear(config('https://a'))]))[0]?.path).toEqual([
+    expect(listRemovedEntries(settingsPlan([clear(config('https://a'))]))[0]?.path).toEqual([
       'mcp_config',
       'sse_servers',
       'https://a',
@@ -268,7 +271,7 @@ describe('removed entries', () => {
   });
 
   it('carry what was stored', () => {
-    expect(removedEntries(settingsPlan([clear(config('https://a'))]))[0]?.entry).toEqual({
+    expect(listRemovedEntries(settingsPlan([clear(config('https://a'))]))[0]?.entry).toEqual({
       url: 'https://a',
     });
   });

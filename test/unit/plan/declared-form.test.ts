@@ -4,12 +4,12 @@ import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import { readTargets } from '../../../src/reconciler/desired/target.ts';
 import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
-import { declaredDigests } from '../../../src/reconciler/plan/declared.ts';
+import { digestDeclaredChanges } from '../../../src/reconciler/plan/declared.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { settingsToSave } from '../../../src/reconciler/plan/snapshot.ts';
-import type { concealRecord } from '../../../src/reconciler/service/settings-v0/read.ts';
+import type { concealV0Record } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { observedOf } from '../../fixture/observed.ts';
-import { settingsPart } from '../../../src/reconciler/plan/settings-part.ts';
+import { createSettingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 
 const CANARY = 'canary-5be0d1';
 const SETTINGS = `version: 1
@@ -37,7 +37,7 @@ function desiredWith(secret: string) {
   return resolveSettings(target, source);
 }
 
-function observed(record: Parameters<typeof concealRecord>[0]): ObservedState {
+function observed(record: Parameters<typeof concealV0Record>[0]): ObservedState {
   return observedOf(record);
 }
 
@@ -58,7 +58,7 @@ describe('no digest is made of a value of a reference, or of what only the servi
   const digestsOf = (secret: string, digests = noted()) => {
     const desired = desiredWith(secret);
     const settings = planSettings(desired, observed({ llm_api_key_set: true }), NOTHING_KNOWN);
-    const made = declaredDigests([settingsPart(settings)], desired, digests);
+    const made = digestDeclaredChanges([createSettingsPart(settings)], desired, digests);
     return { digests: made, texts: digests.texts };
   };
 
@@ -134,7 +134,7 @@ settings:
     if (target === undefined) throw new Error('The file has a target.');
     const desired = resolveSettings(target, { variable: () => '', file: () => ({ problem: '' }) });
     const settings = planSettings(desired, observed({}), NOTHING_KNOWN);
-    return declaredDigests([settingsPart(settings)], desired, digests);
+    return digestDeclaredChanges([createSettingsPart(settings)], desired, digests);
   });
   expect(one).toHaveLength(2);
   expect(same).toEqual(one);

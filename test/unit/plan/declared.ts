@@ -3,7 +3,7 @@ import { readTargets } from '../../../src/reconciler/desired/target.ts';
 import type { Plan, SettingsPlan } from '../../../src/reconciler/model/plan.ts';
 import type { DesiredState, ObservedState } from '../../../src/reconciler/model/state.ts';
 import { planEnvironment, type Planned } from '../../../src/reconciler/plan/plan-environment.ts';
-import { type PlanTerms, plannedSettings } from '../../../src/reconciler/plan/settings-part.ts';
+import { type PlanTerms, planSettingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 import {
   NOTHING_KNOWN,
   planSettings,
@@ -51,5 +51,5 @@ export function environmentPlanned(
   observed: ObservedState,
   others: Plan = [],
 ): Planned {
-  return planEnvironment(terms, observed, [plannedSettings(terms, observed), ...others]);
+  return planEnvironment(terms, observed, [planSettingsPart(terms, observed), ...others]);
 }

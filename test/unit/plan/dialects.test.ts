@@ -11,7 +11,7 @@ import type {
   ObservedState,
 } from '../../../src/reconciler/model/state.ts';
 import type { Value } from '../../../src/reconciler/model/value.ts';
-import { misfit } from '../../../src/reconciler/plan/fit.ts';
+import { findUnsupported } from '../../../src/reconciler/plan/fit.ts';
 import { environmentPlanned } from './declared.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { DIALECTS } from '../../../src/reconciler/service/dialects.ts';
@@ -206,12 +206,12 @@ describe('a dialect that keeps what a write leaves out', () => {
     [new UnseenSecret('${env:N}'), null],
   ])('refuses a value that it does not accept: %o', (value, words) => {
     const wanted = desired({ max_iterations: value });
-    expect(misfit(wanted, inferring)?.message ?? null).toBe(
+    expect(findUnsupported(wanted, inferring)?.message ?? null).toBe(
       words === null
         ? null
         : `This service speaks settings-v0, and nothing was sent to it. ${words}`,
     );
-    expect(misfit({ ...wanted, unmanaged: [['max_iterations']] }, inferring)).toBeNull();
+    expect(findUnsupported({ ...wanted, unmanaged: [['max_iterations']] }, inferring)).toBeNull();
   });
 
   it.each<[Value, boolean]>([
@@ -227,7 +227,9 @@ describe('a dialect that keeps what a write leaves out', () => {
   ])('takes a timeout of an mcp entry as each dialect does: %o', (timeout, isWhole) => {
     const url = 'https://b.example.com';
     const wanted = desired({ mcp_config: { shttp_servers: [{ url, timeout }] } });
-    const found = Object.values(DIALECTS).map(({ dialect }) => misfit(wanted, dialect)?.message);
+    const found = Object.values(DIALECTS).map(
+      ({ dialect }) => findUnsupported(wanted, dialect)?.message,
+    );
     const refusal = `This service speaks settings-v0, and nothing was sent to it. mcp_config.shttp_servers[${url}].timeout must be a whole number from 1 to 3600 there.`;
     expect(found).toEqual([isWhole ? undefined : refusal, undefined, undefined]);
   });
@@ -260,7 +262,9 @@ describe('a dialect that keeps what a write leaves out', () => {
     'knows the names and addresses that lists take, and maps need not: %s %o',
     (list, entry, words) => {
       const wanted = desired({ mcp_config: { [list]: [entry] } });
-      const found = Object.values(DIALECTS).map(({ dialect }) => misfit(wanted, dialect)?.message);
+      const found = Object.values(DIALECTS).map(
+        ({ dialect }) => findUnsupported(wanted, dialect)?.message,
+      );
       const refusal = words === null ? undefined : expect.stringContaining(`${words} there.`);
       expect(found).toEqual([refusal, undefined, undefined]);
     },
@@ -274,7 +278,7 @@ describe('a dialect that keeps what a write leaves out', () => {
         shttp_servers: [{ url: 'https://b.example.com', api_key: 'k', name: 'b', timeout: 30 }],
         stdio_servers: [{ name: 'fs', command: 'npx', args: ['-y'], env: { TOKEN: 't' } }],
       };
-      expect(misfit(desired({ mcp_config }), dialect)).toBeNull();
+      expect(findUnsupported(desired({ mcp_config }), dialect)).toBeNull();
     },
   );
 
@@ -283,7 +287,7 @@ describe('a dialect that keeps what a write leaves out', () => {
     ['', 'llm_model cannot be empty there: it is always set.'],
     ['m', null],
   ])('refuses to be without what is always set: %o', (value, words) => {
-    const error = misfit(desired({ llm_model: value }), inferring);
+    const error = findUnsupported(desired({ llm_model: value }), inferring);
     if (words === null) expect(error).toBeNull();
     else
       expect(error).toMatchObject({

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { GuardSettings, Refusal, Rule } from '../../../src/reconciler/model/guard.ts';
 import type { Path } from '../../../src/reconciler/model/path.ts';
 import type { Plan, Unknown } from '../../../src/reconciler/model/plan.ts';
-import { guardWarnings, refusalError, refusalsOf } from '../../../src/reconciler/plan/guard.ts';
+import {
+  guardWarnings,
+  refusalError,
+  collectRefusals,
+} from '../../../src/reconciler/plan/guard.ts';
 import { change, NO_GUARDS, observed, planOf } from './hand-made.ts';
 
 const MOVE = change(['llm_base_url'], {
@@ -23,12 +27,12 @@ describe('a rule that is on', () => {
   const both = guarded(planOf([MOVE, IMAGE]), ['move-endpoint', 'run-code']);
 
   it('refuses what it finds, and is no warning as well', () => {
-    expect(rules(refusalsOf(both, []))).toEqual(['move-endpoint', 'run-code']);
+    expect(rules(collectRefusals(both, []))).toEqual(['move-endpoint', 'run-code']);
     expect(guardWarnings(both, [])).toEqual([]);
   });
 
   it('warns if it is lifted', () => {
-    expect(rules(refusalsOf(both, ['run-code']))).toEqual(['move-endpoint']);
+    expect(rules(collectRefusals(both, ['run-code']))).toEqual(['move-endpoint']);
     const warnings = guardWarnings(both, ['run-code']);
     expect(warnings).toMatchObject([{ code: 'guard', path: [] }]);
     expect(warnings[0]?.message).toMatch(/sandbox_base_container_image.* \(run-code\)$/);
@@ -36,7 +40,7 @@ describe('a rule that is on', () => {
 
   it('warns if it is off', () => {
     const off = guarded(planOf([MOVE, IMAGE]), []);
-    expect(refusalsOf(off, [])).toEqual([]);
+    expect(collectRefusals(off, [])).toEqual([]);
     expect(messages(guardWarnings(off, []))).toEqual([
       expect.stringMatching(/ \(move-endpoint\)$/),
       expect.stringMatching(/ \(run-code\)$/),
@@ -49,14 +53,14 @@ describe('a rule that is forbidden', () => {
   const both = guarded(planOf([MOVE, IMAGE]), ['move-endpoint', 'run-code'], { forbidden });
 
   it('refuses although a flag would lift it, says by whom, and offers no flag', () => {
-    const refusals = refusalsOf(both, ['move-endpoint', 'run-code']);
+    const refusals = collectRefusals(both, ['move-endpoint', 'run-code']);
     expect(rules(refusals)).toEqual(['run-code']);
     expect(refusals[0]?.message).toMatch(/The SettingsPolicy teams forbids it\.$/);
     expect(refusalError(refusals)?.hint).not.toContain('--allow');
   });
 
   it('is no warning beside that', () => {
-    expect(rules(refusalsOf(both, ['move-endpoint']))).toEqual(['run-code']);
+    expect(rules(collectRefusals(both, ['move-endpoint']))).toEqual(['run-code']);
     expect(messages(guardWarnings(both, ['move-endpoint', 'run-code']))).toEqual([
       expect.stringMatching(/ \(move-endpoint\)$/),
     ]);
@@ -67,7 +71,7 @@ describe('a frozen environment', () => {
   const frozen = { frozen: 'the year is closed' };
 
   it('refuses every plan, first of all reasons, and no flag lifts that', () => {
-    const refusals = refusalsOf(guarded(planOf([MOVE]), ['move-endpoint'], frozen), []);
+    const refusals = collectRefusals(guarded(planOf([MOVE]), ['move-endpoint'], frozen), []);
     expect(rules(refusals)).toEqual(['frozen', 'move-endpoint']);
     expect(refusals[0]).toEqual({
       rule: 'frozen',
@@ -78,13 +82,13 @@ describe('a frozen environment', () => {
   });
 
   it('does not refuse an empty plan', () => {
-    expect(refusalsOf(guarded(planOf([]), ['empty-store'], frozen), [])).toEqual([]);
+    expect(collectRefusals(guarded(planOf([]), ['empty-store'], frozen), [])).toEqual([]);
   });
 });
 
 it('an empty plan is no matter of a guard: not even of an empty store', () => {
   const empty = { ...guarded(planOf([]), ['empty-store']), observed: observed({}, false) };
-  expect(refusalsOf(empty, [])).toEqual([]);
+  expect(collectRefusals(empty, [])).toEqual([]);
   expect(guardWarnings(empty, [])).toEqual([]);
 });
 

@@ -7,10 +7,10 @@ import {
 } from '../../../src/reconciler/resources/sandboxes/plan.ts';
 import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import type { ValueRecord } from '../../../src/reconciler/model/value.ts';
-import { observedState } from '../../../src/reconciler/service/settings-v0/read.ts';
+import { observeV0Record } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { writeOf } from '../../fixture/observed.ts';
 import { sandboxPart } from '../../../src/reconciler/resources/sandboxes/resource.ts';
-import { settingsPart } from '../../../src/reconciler/plan/settings-part.ts';
+import { createSettingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 
 /** A change of the settings under a path, from nothing to nothing unless it is given. */
 export function change(path: Path, more: Partial<Change> = {}): Change {
@@ -49,7 +49,7 @@ export function planOf(
   more: Partial<SettingsPlan> = {},
   steps: readonly SandboxStep[] = [],
 ): Plan {
-  return [settingsPart(settingsPlan(changes, more)), sandboxPart({ ...NO_SANDBOXES, steps })];
+  return [createSettingsPart(settingsPlan(changes, more)), sandboxPart({ ...NO_SANDBOXES, steps })];
 }
 
 /** A sandbox that is to be resumed. */
@@ -69,7 +69,7 @@ export function step(id: string, more: Partial<Change> = {}): SandboxStep {
 }
 
 export function observed(record: ValueRecord, stored = true): ObservedState {
-  return { ...observedState(record), stored };
+  return { ...observeV0Record(record), stored };
 }
 
 export const NO_GUARDS: GuardSettings = { on: new Set(), maxChanges: null, frozen: null };

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import {
-  endingBy,
-  endingWarnings,
-  hasEnded,
+  findDeactivation,
+  warnProfileDeactivation,
+  isProfileDeactivated,
   isUnchanged,
 } from '../../../src/reconciler/plan/profiles.ts';
-import { observedState } from '../../../src/reconciler/service/app-server/read.ts';
+import { observeAppServer } from '../../../src/reconciler/service/app-server/read.ts';
 import type { ValueRecord } from '../../../src/reconciler/model/value.ts';
 
 const BARE = { model: 'x/y', base_url: null };
@@ -19,7 +19,10 @@ function shown(
 ): ObservedState {
   const agent_settings = { agent_kind: 'openhands', llm: { temperature: 1 } };
   const answer = { llm_model: 'x/y', llm_api_key_set: true, agent_settings, ...more };
-  return observedState({ ...answer, llm_profiles: { active, profiles } } as unknown as ValueRecord);
+  return observeAppServer({
+    ...answer,
+    llm_profiles: { active, profiles },
+  } as unknown as ValueRecord);
 }
 
 describe('the LLM profile that a write ends', () => {
@@ -34,26 +37,26 @@ describe('the LLM profile that a write ends', () => {
     ['one that the answer does not show', 'other', { language: 'fr' }, true],
   ])('is %s', (_, active, fields, again) => {
     const observed = shown(active, { main: BARE, addressed: ADDRESSED });
-    const ending = endingBy(fields, observed);
+    const ending = findDeactivation(fields, observed);
     expect(ending).toEqual(again === null ? null : { name: active, again });
     const words =
       again === null ? [] : [again ? 'activates it again' : 'This write changes the llm'];
-    expect(endingWarnings(fields, observed).map(({ message }) => message)).toEqual(
+    expect(warnProfileDeactivation(fields, observed).map(({ message }) => message)).toEqual(
       words.map((word) => expect.stringContaining(word)),
     );
   });
 
   it('is none on a service without profiles', () => {
     const { profiles: _, ...observed } = shown('main');
-    expect(endingBy({ language: 'fr' }, observed)).toBe(null);
-    expect(hasEnded(observed, shown('main'))).toBe(false);
+    expect(findDeactivation({ language: 'fr' }, observed)).toBe(null);
+    expect(isProfileDeactivated(observed, shown('main'))).toBe(false);
   });
 
   it('has ended once another is active, or none', () => {
-    expect(hasEnded(shown('main'), shown('main'))).toBe(false);
-    expect(hasEnded(shown('main'), shown(null))).toBe(true);
-    expect(hasEnded(shown('main'), shown('other'))).toBe(true);
-    expect(hasEnded(shown(null), shown('main'))).toBe(false);
+    expect(isProfileDeactivated(shown('main'), shown('main'))).toBe(false);
+    expect(isProfileDeactivated(shown('main'), shown(null))).toBe(true);
+    expect(isProfileDeactivated(shown('main'), shown('other'))).toBe(true);
+    expect(isProfileDeactivated(shown(null), shown('main'))).toBe(false);
   });
 
   it.each([

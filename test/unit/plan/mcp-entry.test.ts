@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
-import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { createRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import { EMPTY_STORE } from '../../../src/reconciler/service/settings-v0/read.ts';
 import {
   compareEntry,
   hiddenSecrets,
-  hidingIn,
-  lost,
-  mergedEntry,
-  missingIn,
+  resolveMcpHiding,
+  listUnpreservableMembers,
+  mergeUnmaskedEntry,
+  listMissingReferences,
   PLAIN_ANSWER,
   type Hiding,
 } from '../../../src/reconciler/plan/mcp-entry.ts';
@@ -19,7 +19,11 @@ const reason = 'cannot be read back';
 
 /** How an answer hides secrets that has these mcp servers. */
 function hidingOf(servers: Value, saved: boolean): Hiding {
-  return hidingIn({ ...EMPTY_STORE, values: recordOf([['mcp_config', servers]]), saved });
+  return resolveMcpHiding({
+    ...EMPTY_STORE,
+    values: createRecord([['mcp_config', servers]]),
+    saved,
+  });
 }
 
 /** A reference of the file that has no value here, with this text around it. */
@@ -219,7 +223,7 @@ describe('a reference without a value', () => {
   });
 
   it('is found in lists and maps, by its own path; what a snapshot masks is none', () => {
-    const found = missingIn(['x'], {
+    const found = listMissingReferences(['x'], {
       args: ['a', missing()],
       env: { A: missing(), B: KEY, C: new UnseenSecret() },
       name: 'n',
@@ -229,7 +233,7 @@ describe('a reference without a value', () => {
       ['x', 'env', 'A'],
     ]);
     expect(found[0]).toMatchObject({ reason: 'the variable A is not set', ref: '${env:A}' });
-    expect(missingIn(['x'], null)).toEqual([]);
+    expect(listMissingReferences(['x'], null)).toEqual([]);
   });
 });
 
@@ -258,7 +262,10 @@ describe('what a write would lose of an entry', () => {
     const remedy = 'Declare the entry with it (a reference, or null for none)';
     const stops = 'always';
     expect(
-      lost(['mcp_config', 'stdio_servers', 'files'], ['env.A.B', 'args', 'environment']),
+      listUnpreservableMembers(
+        ['mcp_config', 'stdio_servers', 'files'],
+        ['env.A.B', 'args', 'environment'],
+      ),
     ).toEqual([
       { path: ['mcp_config', 'stdio_servers', 'files', 'env', 'A.B'], stops, remedy },
       { path: ['mcp_config', 'stdio_servers', 'files', 'args'], stops, remedy },
@@ -268,7 +275,7 @@ describe('what a write would lose of an entry', () => {
 
   it('is not sent back as a mask, and what is declared is laid over the rest', () => {
     const actual = { name: 'n', command: 'old', args: [MASK], later: 'kept' };
-    expect({ ...mergedEntry({ name: 'n', command: 'new' }, actual) }).toEqual({
+    expect({ ...mergeUnmaskedEntry({ name: 'n', command: 'new' }, actual) }).toEqual({
       name: 'n',
       command: 'new',
       later: 'kept',

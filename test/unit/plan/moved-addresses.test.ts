@@ -5,7 +5,7 @@ import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { ObservedState, SecretState } from '../../../src/reconciler/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
 import { BROUGHT } from '../../../src/reconciler/plan/profiles.ts';
-import { movedEndpoints } from '../../../src/reconciler/plan/moved.ts';
+import { findMovedEndpoints } from '../../../src/reconciler/plan/moved.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 
 const [HERE, THERE] = ['https://a.example', 'https://b.example'];
@@ -29,7 +29,7 @@ function at(path: string, more: Partial<Change> = {}): Change {
 
 function moved(path: string, stored: Stored, ...more: Change[]): string[] {
   const moves = at(path, { before: HERE, after: THERE });
-  return movedEndpoints(settingsPlan([moves, ...more]), state(stored)).map(
+  return findMovedEndpoints(settingsPlan([moves, ...more]), state(stored)).map(
     ({ message }) => message,
   );
 }
@@ -98,11 +98,11 @@ describe('an address takes along what is stored for it', () => {
   it('also if the part around it is reset, and the credential stays', () => {
     const part = at('agent_settings.verification', { action: 'clear', before: {} });
     const stored = { secrets: { llm_api_key: 'stored' }, values: { [CRITIC]: HERE } } as const;
-    expect(movedEndpoints(settingsPlan([part]), state(stored)).map(({ path }) => path)).toEqual([
-      parsePath(CRITIC),
-    ]);
+    expect(findMovedEndpoints(settingsPlan([part]), state(stored)).map(({ path }) => path)).toEqual(
+      [parsePath(CRITIC)],
+    );
     const none = { ...stored, values: {} };
-    expect(movedEndpoints(settingsPlan([part]), state(none))).toEqual([]);
+    expect(findMovedEndpoints(settingsPlan([part]), state(none))).toEqual([]);
   });
 
   it('and a key that the service always tells of only if it does', () => {
@@ -115,9 +115,9 @@ describe('an address takes along what is stored for it', () => {
   it('also a model that the service addresses by itself', () => {
     const model = at('llm_model', { before: 'openai/a', after: 'anthropic/b' });
     const stored = { ...observed({ user_version: 1, v1_enabled: true, llm_api_key_set: true }) };
-    expect(movedEndpoints(settingsPlan([model]), stored).map(({ message }) => message)).toEqual([
-      'The plan moves llm_model to another provider, and the stored llm_api_key would go there.',
-    ]);
+    expect(findMovedEndpoints(settingsPlan([model]), stored).map(({ message }) => message)).toEqual(
+      ['The plan moves llm_model to another provider, and the stored llm_api_key would go there.'],
+    );
   });
 
   it('if a part around it is written with another one in it, and not with the same', () => {
@@ -125,7 +125,7 @@ describe('an address takes along what is stored for it', () => {
     const found = (url: string) => {
       const after = { critic_server_url: url };
       const part = at('agent_settings.verification', { before: {}, after });
-      return movedEndpoints(settingsPlan([part]), state(stored)).map(({ message }) => message);
+      return findMovedEndpoints(settingsPlan([part]), state(stored)).map(({ message }) => message);
     };
     expect(found(THERE)).toEqual([sentence(CRITIC, 'the stored llm_api_key')]);
     expect(found(HERE)).toEqual([]);
@@ -137,7 +137,7 @@ describe('an address that comes with active_profile', () => {
   const found = (address: Partial<Change>, key: Partial<Change>, named = 'llm_api_key') => {
     const moves = at('llm_base_url', { before: HERE, after: THERE, ...address });
     const changes = [moves, at(named, { action: 'clear', ...key })];
-    return movedEndpoints(settingsPlan(changes), state(stored)).map(({ message }) => message);
+    return findMovedEndpoints(settingsPlan(changes), state(stored)).map(({ message }) => message);
   };
   const brought = { reason: BROUGHT };
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/reconciler/model/plan.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
-import { movedEndpoints } from '../../../src/reconciler/plan/moved.ts';
+import { findMovedEndpoints } from '../../../src/reconciler/plan/moved.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 
 const STORED = observed({ llm_api_key_set: true });
@@ -15,7 +15,7 @@ describe('llm_model', () => {
     record: ValueRecord = INFERRING,
     more: Change[] = [],
   ) =>
-    movedEndpoints(
+    findMovedEndpoints(
       settingsPlan([change(['llm_model'], { before, after }), ...more]),
       observed(record),
     ).map(({ path }) => path);
@@ -58,13 +58,13 @@ describe('llm_model', () => {
     const state = observed(INFERRING);
     const without = { ...state, dialect: { ...state.dialect, fields: new Map() } };
     const plan = settingsPlan([change(['llm_model'], { before: a, after: b })]);
-    expect(movedEndpoints(plan, without)).toEqual([]);
+    expect(findMovedEndpoints(plan, without)).toEqual([]);
   });
 });
 
 describe('llm_base_url', () => {
   const found = (before: Value, after: Value, state = STORED, ...more: Change[]) =>
-    movedEndpoints(settingsPlan([change(['llm_base_url'], { before, after }), ...more]), state);
+    findMovedEndpoints(settingsPlan([change(['llm_base_url'], { before, after }), ...more]), state);
   const [HERE, THERE] = ['https://a.example/v1', 'https://b.example/v1'];
 
   it('that moves to another host takes the stored key along', () => {
@@ -132,7 +132,7 @@ describe('llm_base_url', () => {
 
   it('is what is judged, and no other field', () => {
     const other = change(['agent'], { before: HERE, after: THERE });
-    expect(movedEndpoints(settingsPlan([other]), STORED)).toEqual([]);
+    expect(findMovedEndpoints(settingsPlan([other]), STORED)).toEqual([]);
   });
 });
 
@@ -147,7 +147,7 @@ describe('an entry of mcp_config', () => {
   const added = (after: Value, more: Partial<Change> = {}, list = 'shttp_servers') =>
     change(['mcp_config', list, 'x'], { action: 'set', after, ...more });
   const judged = (one: Change, state = stored({ url: THEIRS, api_key: new Secret(KEY) })) =>
-    movedEndpoints(settingsPlan([one]), state);
+    findMovedEndpoints(settingsPlan([one]), state);
 
   it('may not take the key of another host', () => {
     expect(judged(added({ url: MINE, api_key: new Secret(KEY, '${env:KEY}') }))).toEqual([

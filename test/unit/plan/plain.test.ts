@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import { WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
-import { declaredDigests } from '../../../src/reconciler/plan/declared.ts';
+import { digestDeclaredChanges } from '../../../src/reconciler/plan/declared.ts';
 import {
-  failedEnvironment,
+  createFailedEnvironment,
   planEnvironment,
 } from '../../../src/reconciler/plan/plan-environment.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
-import { writtenSecrets } from '../../../src/reconciler/plan/plan-secrets.ts';
+import { listWrittenSecrets } from '../../../src/reconciler/plan/plan-secrets.ts';
 import { sandboxPart } from '../../../src/reconciler/resources/sandboxes/resource.ts';
 import { NO_SANDBOXES } from '../../../src/reconciler/resources/sandboxes/plan.ts';
-import { observedState } from '../../../src/reconciler/service/settings-v0/read.ts';
+import { observeV0Record } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { observedOf, writeOf } from '../../fixture/observed.ts';
 import { declared, environmentPlanned, planned } from './declared.ts';
 import { change, planOf, step } from './hand-made.ts';
@@ -21,7 +21,7 @@ const MASK = new Secret('**********');
 describe('a plain field', () => {
   const plan = (text: string, value: Value, variables = {}) => {
     const [name = ''] = text.split(':');
-    const record = observedState({ [name]: value });
+    const record = observeV0Record({ [name]: value });
     return planSettings(declared(text, variables), record, NOTHING_KNOWN);
   };
 
@@ -163,7 +163,7 @@ it('the secrets of a write are the passwords in it: what is declared, or null if
     { A: 'a' },
   );
   const write = writeOf({ language: 'en', llm_api_key: 'a', search_api_key: '' });
-  const written = writtenSecrets(desired, write);
+  const written = listWrittenSecrets(desired, write);
   expect(written.map(({ path }) => path)).toEqual([['llm_api_key'], ['search_api_key']]);
   expect(written[0]?.value?.reveal()).toBe('a');
   expect(written[1]?.value).toBeNull();
@@ -175,7 +175,7 @@ describe('a snapshot of settings', () => {
       sse_servers: [{ url: 'https://a.example.com', api_key: new UnseenSecret() }],
       shttp_servers: [],
     };
-    const saved = observedState({ language: 'en', mcp_config: config }, true);
+    const saved = observeV0Record({ language: 'en', mcp_config: config }, true);
     const text = 'language: fr\nmcp_config: { shttp_servers: [] }';
     const found = planSettings(declared(text), saved, NOTHING_KNOWN);
     expect(found.unpreservable.filter(({ path }) => path[0] === 'mcp_config')).toEqual([]);
@@ -216,7 +216,7 @@ describe('an environment', () => {
     const about = { name: 'prod', origin: 'https://a.example.com', observed_at: null };
     const error = { code: 'unreachable' as const, message: 'No.', hint: '' };
     const warning = { code: 'guard', message: 'm', path: [] } as const;
-    expect(failedEnvironment(about, error as never, [warning])).toEqual({
+    expect(createFailedEnvironment(about, error as never, [warning])).toEqual({
       ...about,
       dialect: null,
       release: null,
@@ -235,7 +235,11 @@ describe('an environment', () => {
 
 describe('the digests of what a file declares', () => {
   const digests = (text: string, path: readonly string[]) =>
-    declaredDigests(planOf([change(path)]), declared(text, { A: 'a', B: 'a' }), digestsUnder('00'));
+    digestDeclaredChanges(
+      planOf([change(path)]),
+      declared(text, { A: 'a', B: 'a' }),
+      digestsUnder('00'),
+    );
 
   it('tell values, references and places apart, and not the order of keys', () => {
     const env = (members: string) =>
@@ -260,7 +264,7 @@ describe('the digests of what a file declares', () => {
       const one = step(id);
       const steps = [{ ...one, item: { ...one.item, whenBusy } }];
       const plan = kind === 'sandbox' ? planOf([], {}, steps) : planOf([change([id])]);
-      return declaredDigests(plan, declared('language: en'), digestsUnder('00'));
+      return digestDeclaredChanges(plan, declared('language: en'), digestsUnder('00'));
     };
     expect(of('skip')).toEqual(of('skip'));
     expect(of('skip')).not.toEqual(of('pause'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesOf } from '../../../src/reconciler/model/plan.ts';
+import { listPlanChanges } from '../../../src/reconciler/model/plan.ts';
 import type { PlanTerms } from '../../../src/reconciler/plan/settings-part.ts';
 import { NOTHING_KNOWN } from '../../../src/reconciler/plan/plan-settings.ts';
 import { observedOf } from '../../fixture/observed.ts';
@@ -66,7 +66,7 @@ describe('the plan of an environment that is observed as another one', () => {
       terms(SETTINGS, { fingerprints: { compare: () => last } });
     for (const last of ['none', 'different', 'none', 'different'] as const) {
       const { plan } = environmentPlanned(known(last), service);
-      expect(changesOf(plan)).toHaveLength(last === 'different' ? 1 : 0);
+      expect(listPlanChanges(plan)).toHaveLength(last === 'different' ? 1 : 0);
     }
   });
 
@@ -74,7 +74,7 @@ describe('the plan of an environment that is observed as another one', () => {
     const service = observedOf({ ...RECORD, language: 'de' });
     const lines = ['', '# a line\n# and another'].map((blocks) => {
       const { plan } = environmentPlanned(terms(SETTINGS, {}, blocks), service);
-      return changesOf(plan)[0]?.source?.line ?? 0;
+      return listPlanChanges(plan)[0]?.source?.line ?? 0;
     });
     expect(lines[1]).toBeGreaterThan(lines[0] ?? 0);
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fieldNamed } from '../../../src/reconciler/model/field.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
-import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { createRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import { planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import type { Rotation } from '../../../src/reconciler/plan/declared.ts';
 import { bodyOf, observedOf } from '../../fixture/observed.ts';
@@ -32,7 +32,7 @@ function planned(
   more: DesiredState['fields'] = [],
   shown?: string,
 ) {
-  const record = recordOf([
+  const record = createRecord([
     ['llm_api_key', null],
     ...(flag === undefined ? [] : [['llm_api_key_set', flag] as const]),
   ]);
@@ -107,7 +107,7 @@ describe('a password field: flag × fingerprint × declared × rotate', () => {
   );
 
   it('is never part of a body that does not list it: neither as null nor as what a load answered', () => {
-    const record = recordOf([
+    const record = createRecord([
       ['language', 'en'],
       ['llm_api_key', new Secret('**********')],
       ['llm_api_key_set', true],

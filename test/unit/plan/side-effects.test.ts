@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import {
-  lostSecrets,
-  touchedBetween,
+  findLostSecrets,
+  findUnmanagedChanges,
   withoutDoubled,
 } from '../../../src/reconciler/plan/side-effects.ts';
 import { change } from './hand-made.ts';
@@ -18,7 +18,7 @@ const sse = (...entries: unknown[]) => ({ mcp_config: { sse_servers: entries } }
 
 describe('what a write changed although the file does not manage it', () => {
   const touched = (before: Fields, after: Fields, desired = LANGUAGE) =>
-    touchedBetween(observedOf(before), observedOf(after), desired);
+    findUnmanagedChanges(observedOf(before), observedOf(after), desired);
   const pathsOf = (...given: Parameters<typeof touched>) =>
     touched(...given).map(({ path }) => path);
 
@@ -98,7 +98,7 @@ describe('what a write changed although the file does not manage it', () => {
 
 describe('secrets that are not stored any more', () => {
   const lost = (before: Fields, after: Fields) =>
-    lostSecrets(observedOf(before), observedOf(after));
+    findLostSecrets(observedOf(before), observedOf(after));
 
   it('are those that the service reports as not stored', () => {
     const stored = { llm_api_key_set: true, search_api_key_set: false };

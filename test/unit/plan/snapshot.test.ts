@@ -3,7 +3,7 @@ import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import type { SavedDigest } from '../../../src/reconciler/model/documents.gen.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import type { Json } from '../../../src/reconciler/model/value.ts';
-import { savedSettings, settingsToSave } from '../../../src/reconciler/plan/snapshot.ts';
+import { restoreSavedSettings, settingsToSave } from '../../../src/reconciler/plan/snapshot.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { declared } from './declared.ts';
 
@@ -169,7 +169,7 @@ describe('an answer that is read from a snapshot', () => {
     settings: Readonly<Record<string, Json>>,
     digests: readonly SavedDigest[],
     file = text,
-  ) => savedSettings(settings, digests, declared(file, { SECRET: url }), DIGESTS);
+  ) => restoreSavedSettings(settings, digests, declared(file, { SECRET: url }), DIGESTS);
   const { settings, digests } = saved({ llm_base_url: url, language: 'en' }, text);
   const answer = settings as Readonly<Record<string, Json>>;
 

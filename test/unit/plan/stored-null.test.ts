@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { unnamedField } from '../../../src/reconciler/model/field.ts';
+import { createUnnamedField } from '../../../src/reconciler/model/field.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
-import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { createRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
-import { observedState } from '../../../src/reconciler/service/agent-server/read.ts';
+import { observeAgentServer } from '../../../src/reconciler/service/agent-server/read.ts';
 
 const PATH = ['agent_settings', 'llm', 'timeout'];
 
@@ -13,13 +13,13 @@ function changes(declared: Value, llm: Readonly<Record<string, Value>>) {
   const answer = { llm_api_key_is_set: false, agent_settings: { agent_kind: 'openhands', llm } };
   const source = () => ({ file: 'settings.yaml', line: 1, column: 1 });
   const desired: DesiredState = {
-    fields: [{ field: unnamedField(PATH, false), value: declared, source }],
+    fields: [{ field: createUnnamedField(PATH, false), value: declared, source }],
     items: new Map(),
     missing: [],
     unmanaged: [],
     guards: { on: new Set(), maxChanges: null, frozen: null },
   };
-  const observed = observedState(recordOf(Object.entries(answer)));
+  const observed = observeAgentServer(createRecord(Object.entries(answer)));
   return planSettings(desired, observed, NOTHING_KNOWN).changes.map(
     ({ action, before, after }) => ({
       action,

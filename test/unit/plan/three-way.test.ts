@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
-import { changesOf, type Change, type Plan } from '../../../src/reconciler/model/plan.ts';
+import { listPlanChanges, type Change, type Plan } from '../../../src/reconciler/model/plan.ts';
 import type { Digests } from '../../../src/reconciler/model/ports.ts';
 import type { Agreement, AgreementWith } from '../../../src/reconciler/model/agreement.ts';
 import { agreementAfter, sinceAgreement } from '../../../src/reconciler/plan/agreement.ts';
 import type { DesiredState, ObservedState } from '../../../src/reconciler/model/state.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { createRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
-import { classified, declarations } from '../../../src/reconciler/plan/three-way.ts';
+import { classifyChanges, declarations } from '../../../src/reconciler/plan/three-way.ts';
 import { source, target, withSettings } from '../desired/reading.ts';
 import { NO_SANDBOXES } from '../../../src/reconciler/resources/sandboxes/plan.ts';
 import { sandboxPart } from '../../../src/reconciler/resources/sandboxes/resource.ts';
 import { change, observed, planOf, step } from './hand-made.ts';
-import { settingsPart } from '../../../src/reconciler/plan/settings-part.ts';
+import { createSettingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 
 /** A file with these lines under settings, and more blocks below. */
 function file(lines: readonly string[], rest = ''): DesiredState {
@@ -27,10 +27,10 @@ function classes(
   now: DesiredState,
   stored: Readonly<Record<string, Value>>,
 ): Record<string, string | undefined> {
-  const state = observed(recordOf(Object.entries(stored)));
+  const state = observed(createRecord(Object.entries(stored)));
   const settings = planSettings(now, state, NOTHING_KNOWN);
-  const plan = [settingsPart(settings), sandboxPart(NO_SANDBOXES)];
-  return classesOf(changesOf(classified(plan, now, base, state, NOTHING_KNOWN)));
+  const plan = [createSettingsPart(settings), sandboxPart(NO_SANDBOXES)];
+  return classesOf(listPlanChanges(classifyChanges(plan, now, base, state, NOTHING_KNOWN)));
 }
 
 function classesOf(changes: readonly Change[]): Record<string, string | undefined> {
@@ -45,16 +45,16 @@ function since(
   stored: Readonly<Record<string, Value>>,
 ): Record<string, string | undefined> {
   const digests = digestsUnder();
-  const before = observed(recordOf(Object.entries(agreed)));
+  const before = observed(createRecord(Object.entries(agreed)));
   const agreement = agreedOn(base, before, digests);
-  const state = observed(recordOf(Object.entries(stored)));
+  const state = observed(createRecord(Object.entries(stored)));
   const kept = JSON.parse(JSON.stringify({ address: 'a', agreement })) as AgreementWith;
   const found = sinceAgreement(kept, 'a', digestsUnder(digests.salt)).classify(
     planned(now, state),
     now,
     state,
   );
-  return classesOf(changesOf(found));
+  return classesOf(listPlanChanges(found));
 }
 
 function planned(desired: DesiredState, state: ObservedState): Plan {
@@ -99,10 +99,11 @@ describe('of a field', () => {
 
   it('behind references that have no value is compared by the reference', () => {
     const unseen = (name: string) => file([`git_user_name: "\${env:${name}}"`]);
-    const state = observed(recordOf([['git_user_name', 'theirs']]));
+    const state = observed(createRecord([['git_user_name', 'theirs']]));
     const classOf = (base: DesiredState, now: DesiredState) =>
-      changesOf(classified(planOf([change(['git_user_name'])]), now, base, state, NOTHING_KNOWN))[0]
-        ?.class;
+      listPlanChanges(
+        classifyChanges(planOf([change(['git_user_name'])]), now, base, state, NOTHING_KNOWN),
+      )[0]?.class;
     expect(classOf(unseen('NONE'), unseen('NONE'))).toBe('drift');
     expect(classOf(unseen('NONE'), unseen('OTHER'))).toBe('pending');
     expect(classOf(unseen('NONE'), unseen('A'))).toBe('pending');
@@ -114,7 +115,9 @@ describe('of a field', () => {
     const now = file(['llm_api_key: "${env:A}"']);
     const plan = planOf([change(['llm_api_key'], { action: 'rotate' })]);
     const state = observed({ llm_api_key_set: true });
-    expect(changesOf(classified(plan, now, now, state, NOTHING_KNOWN))[0]?.class).toBe('pending');
+    expect(listPlanChanges(classifyChanges(plan, now, now, state, NOTHING_KNOWN))[0]?.class).toBe(
+      'pending',
+    );
   });
 });
 
@@ -280,7 +283,7 @@ describe('what a file declares under a path', () => {
 describe('of the sandboxes', () => {
   const declared = (block: string) => file(['language: en'], block);
   const classOf = (base: string, now: string) =>
-    classified(
+    classifyChanges(
       planOf([], {}, [step('box-1')]),
       declared(now),
       declared(base),
@@ -388,14 +391,14 @@ describe('since file and service were last the same, of which only digests are k
         value: config(server('a', { timeout: 60, api_key: wrapped })).mcp_config,
       }));
       const shown = config(server('a', { timeout: 60, api_key: new Secret(value) }));
-      const state = observed(recordOf(Object.entries(shown)));
+      const state = observed(createRecord(Object.entries(shown)));
       return agreedOn({ ...base, fields }, state, digestsUnder('salt'));
     };
     expect(of('one')).toEqual(of('two'));
     const plain = (value: string) =>
       agreedOn(
         resolveSettings(target(withSettings('git_user_name: "${env:A}"')), source({ A: value })),
-        observed(recordOf([['git_user_name', value]])),
+        observed(createRecord([['git_user_name', value]])),
         digestsUnder('salt'),
       );
     expect(plain('one')).toEqual(plain('two'));

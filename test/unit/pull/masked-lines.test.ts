@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { maskedLines } from '../../../src/reconciler/pull/masked-lines.ts';
+import { maskFileLines } from '../../../src/reconciler/pull/masked-lines.ts';
 
 function shown(text: string): string {
-  return maskedLines(text)
+  return maskFileLines(text)
     .map((line) => line.shown)
     .join('\n');
 }

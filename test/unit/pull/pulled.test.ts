@@ -8,10 +8,10 @@ import { comparableState } from '../../../src/reconciler/pull/comparison.ts';
 import { pullEdits } from '../../../src/reconciler/pull/edits.ts';
 import { NO_COLLECTIONS } from '../../../src/reconciler/pull/listed.ts';
 import type { PullRules } from '../../../src/reconciler/pull/mcp.ts';
-import { pulledNative } from '../../../src/reconciler/pull/native.ts';
-import { planOf } from '../../../src/reconciler/pull/target.ts';
+import { pullNativeValue } from '../../../src/reconciler/pull/native.ts';
+import { planPulledSettings } from '../../../src/reconciler/pull/target.ts';
 import { REASONS } from '../../../src/reconciler/pull/writable.ts';
-import { Resolved, sourceFor } from '../../../src/reconciler/operations/redacting.ts';
+import { Resolved, createMaskingSource } from '../../../src/reconciler/operations/redacting.ts';
 import { APP_SERVER } from '../../../src/reconciler/service/app-server/dialect.ts';
 import { observedOf } from '../../fixture/observed.ts';
 
@@ -40,7 +40,7 @@ function edits({ files, has, env = {}, adopt = [] }: Given) {
     files,
     READ,
     observed,
-    sourceFor([], { references: referenceSource(env), resolved: new Resolved() }),
+    createMaskingSource([], { references: referenceSource(env), resolved: new Resolved() }),
   );
 }
 
@@ -340,8 +340,8 @@ describe('a native value', () => {
       [formatPath([...BODY, 'other'])]: 2,
     };
     const observed = { ...observedOf({}), dialect: APP_SERVER, values };
-    const { desired } = comparableState(target, sourceFor([], running));
-    const { changes } = planOf(desired, observed);
+    const { desired } = comparableState(target, createMaskingSource([], running));
+    const { changes } = planPulledSettings(desired, observed);
     const rules: PullRules = {
       unmanaged: [],
       changes,
@@ -351,7 +351,7 @@ describe('a native value', () => {
       overReferences: false,
       hidden: [],
     };
-    const pulled = changes.map((change) => pulledNative(change, target, observed, rules));
+    const pulled = changes.map((change) => pullNativeValue(change, target, observed, rules));
     const left = pulled.flatMap((one) => one.left.map(({ path }) => path.at(-1)));
     expect(left).toEqual(unlike === BODY ? ['odd', 'other'] : ['odd']);
   });

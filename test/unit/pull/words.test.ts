@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { isHarmlessValue, openPart } from '../../../src/reconciler/pull/program-text.ts';
 import { isSecretText } from '../../../src/reconciler/model/secret-words.ts';
 import {
-  markerOf,
+  createVariableMarker,
   markerReference,
   variableName,
-  variablesIn,
-  withNames,
+  listTextVariables,
+  replaceMarkers,
 } from '../../../src/reconciler/pull/placeholder.ts';
 
 describe('what a file may hold of an argument', () => {
@@ -116,18 +116,18 @@ describe('a variable', () => {
   });
 
   it('has a marker until it has a name, and what the service has is not read as one', () => {
-    const marker = markerOf('a', 'b');
+    const marker = createVariableMarker('a', 'b');
     const value = {
       url: `x-${markerReference(marker)}`,
       other: [`$${markerReference(marker)}`, '${env:A}'],
     };
-    expect(withNames(value, () => 'NAME')).toEqual({
+    expect(replaceMarkers(value, () => 'NAME')).toEqual({
       url: 'x-${env:NAME}',
       other: [`$${markerReference(marker)}`, '${env:A}'],
     });
   });
 
   it('that a text reads is found in every form', () => {
-    expect([...variablesIn('${env:A} ${env:B:-x} ${env:C')]).toEqual(['A', 'B', 'C']);
+    expect([...listTextVariables('${env:A} ${env:B:-x} ${env:C')]).toEqual(['A', 'B', 'C']);
   });
 });

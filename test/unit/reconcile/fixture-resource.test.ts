@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 import {
-  changesOf,
+  listPlanChanges,
   type Change,
   type PartPlan,
   type PlanDocument,
 } from '../../../src/reconciler/model/plan.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
 import { Redactor, SharedValues } from '../../../src/reconciler/model/redactor.ts';
-import { redacted } from '../../../src/reconciler/model/redacted.ts';
+import { redactDocument } from '../../../src/reconciler/model/redacted.ts';
 import { agreementAfter, sinceAgreement } from '../../../src/reconciler/plan/agreement.ts';
 import { alreadyMade, notCovered } from '../../../src/reconciler/plan/approval.ts';
-import { declaredDigests } from '../../../src/reconciler/plan/declared.ts';
+import { digestDeclaredChanges } from '../../../src/reconciler/plan/declared.ts';
 import { environmentPlan, planHead } from '../../../src/reconciler/plan/plan-environment.ts';
-import { classified } from '../../../src/reconciler/plan/three-way.ts';
+import { classifyChanges } from '../../../src/reconciler/plan/three-way.ts';
 import { NOTHING_KNOWN } from '../../../src/reconciler/plan/plan-settings.ts';
 import { planSummary } from '../../../src/reconciler/model/summary.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from '../../../src/reconciler/reconcile/contract.ts';
 import {
   sameResult,
-  untouched,
+  createUnsentEnd,
   observeAndPlan,
 } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
@@ -47,7 +47,7 @@ function lamps(wanted: Readonly<Record<string, string>>, service: Map<string, st
       for (const { path, after } of changes)
         service.set(path[1] ?? '', JSON.stringify(after).slice(1, -1));
       return {
-        ...untouched(changes, []),
+        ...createUnsentEnd(changes, []),
         status: 'applied',
         results: sameResult(changes, 'verified'),
       };
@@ -169,14 +169,14 @@ it('is masked as the settings are', async () => {
   const values = new SharedValues();
   values.add(CANARY);
   const redactor = new Redactor(values);
-  const shown = redacted(environmentPlan(planned, { ...ABOUT, digests: null }, []), redactor);
+  const shown = redactDocument(environmentPlan(planned, { ...ABOUT, digests: null }, []), redactor);
   expect(JSON.stringify(shown)).not.toContain(CANARY);
 });
 
 it('is approved change by change, by what the file declares for each', async () => {
   const planOf = async (wanted: Readonly<Record<string, string>>) => {
     const planned = await observeAndPlan(inputOf(wanted, new Map()));
-    const changes = declaredDigests(planned.plan, NO_FIELDS, DIGESTS);
+    const changes = digestDeclaredChanges(planned.plan, NO_FIELDS, DIGESTS);
     const digests = { address: null, changes };
     return { planned, part: environmentPlan(planned, { ...ABOUT, digests }, []) };
   };
@@ -200,7 +200,7 @@ it('drifts if the service has changed, and is pending if the file has', async ()
     const agreement = agreed.agreement;
     const since = sinceAgreement({ address: 'a', agreement }, 'a', DIGESTS);
     const found = since.classify(plan, NO_FIELDS, observed);
-    return changesOf(found).map((change) => change.class);
+    return listPlanChanges(found).map((change) => change.class);
   };
   const first = await observeAndPlan(inputOf({ hall: 'on' }, service));
   const compared = { desired: NO_FIELDS, address: 'a', ...first };
@@ -209,6 +209,6 @@ it('drifts if the service has changed, and is pending if the file has', async ()
   service.set('hall', 'off');
   expect(await classesOf({ hall: 'on' })).toEqual(['drift']);
   const { plan, observed } = await observeAndPlan(inputOf({ hall: 'on' }, service));
-  const withBase = classified(plan, NO_FIELDS, NO_FIELDS, observed, NOTHING_KNOWN);
-  expect(changesOf(withBase)).toMatchObject([{ class: 'drift' }]);
+  const withBase = classifyChanges(plan, NO_FIELDS, NO_FIELDS, observed, NOTHING_KNOWN);
+  expect(listPlanChanges(withBase)).toMatchObject([{ class: 'drift' }]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inOrder, inParallel } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
+import { processInOrder, inParallel } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
 
 /** Work that ends when it is told to. */
 function held<T>() {
@@ -22,7 +22,7 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, i
 it('results are taken in the order of the items, whatever ends first', async () => {
   const { work, begun, end, settle } = held<number>();
   const taken: number[] = [];
-  const all = inOrder(numbers(5), 3, work, async (item) => {
+  const all = processInOrder(numbers(5), 3, work, async (item) => {
     taken.push(item);
   });
   await settle();
@@ -43,7 +43,7 @@ it('an item that takes long holds up others only once 1,024 results wait for it'
   let endFirst = (): void => {};
   const first = new Promise<void>((resolve) => (endFirst = resolve));
   const taken: number[] = [];
-  const all = inOrder(
+  const all = processInOrder(
     numbers(3000),
     4,
     async (item) => {
@@ -65,7 +65,7 @@ it('an item that takes long holds up others only once 1,024 results wait for it'
 it('results are taken one at a time', async () => {
   let taking = 0;
   let most = 0;
-  await inOrder(
+  await processInOrder(
     numbers(50),
     8,
     async (item) => item,
@@ -83,7 +83,7 @@ it.each(['work', 'take'] as const)(
   'the first error of %s ends it, and no item is begun after it',
   async (from) => {
     const begun: number[] = [];
-    const failing = inOrder(
+    const failing = processInOrder(
       numbers(5000),
       2,
       async (item) => {

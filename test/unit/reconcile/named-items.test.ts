@@ -12,7 +12,7 @@ import type { Fingerprints } from '../../../src/reconciler/model/ports.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import type { ValueRecord } from '../../../src/reconciler/model/value.ts';
 import { planCollection } from '../../../src/reconciler/resources/collections/plan.ts';
-import { isCopyOf } from '../../../src/reconciler/resources/meta-profiles.ts';
+import { isActiveCopy } from '../../../src/reconciler/resources/meta-profiles.ts';
 
 const NOTHING_KNOWN: Fingerprints = { compare: () => 'none' };
 
@@ -95,15 +95,15 @@ describe('the copy of a meta profile in the settings', () => {
   };
 
   it('is that of the profile as it is, or of one before a change', () => {
-    expect(isCopyOf(config, copy)).toBe(true);
+    expect(isActiveCopy(config, copy)).toBe(true);
     const bare = { classifier_model: 'one', classes: [] };
-    expect(isCopyOf(bare, { ...copy, classes: [] })).toBe(true);
-    expect(isCopyOf(config, { ...copy, classes: [] })).toBe(false);
-    expect(isCopyOf({ ...config, model_table: 'one' }, copy)).toBe(false);
+    expect(isActiveCopy(bare, { ...copy, classes: [] })).toBe(true);
+    expect(isActiveCopy(config, { ...copy, classes: [] })).toBe(false);
+    expect(isActiveCopy({ ...config, model_table: 'one' }, copy)).toBe(false);
   });
 
   it('is none while no meta profile was made active', () => {
-    expect(isCopyOf(config, null)).toBe(false);
-    expect(isCopyOf(config, undefined)).toBe(false);
+    expect(isActiveCopy(config, null)).toBe(false);
+    expect(isActiveCopy(config, undefined)).toBe(false);
   });
 });

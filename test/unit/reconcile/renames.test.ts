@@ -13,7 +13,7 @@ import { planCollection } from '../../../src/reconciler/resources/collections/pl
 import {
   afterEarlierRenames,
   afterRenames,
-  renamingsIn,
+  listRenamings,
   throwIfNotRenamed,
 } from '../../../src/reconciler/resources/collections/renames.ts';
 
@@ -33,7 +33,7 @@ const names = ({ items }: Listing): string[] => items.map(({ name }) => name);
 describe('what is renamed', () => {
   it('is what a list has under the former name and not under the own one', () => {
     const item = declared('b', 'a');
-    const renamed = (...there: string[]) => renamingsIn([item], listing(there)).length;
+    const renamed = (...there: string[]) => listRenamings([item], listing(there)).length;
     expect([renamed('a'), renamed('a', 'b'), renamed('b'), renamed()]).toEqual([1, 0, 0, 0]);
   });
 

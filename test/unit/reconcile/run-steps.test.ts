@@ -5,8 +5,8 @@ import {
   planSandboxes,
 } from '../../../src/reconciler/resources/sandboxes/plan.ts';
 import {
-  namedSpecs,
-  startedIn,
+  collectNamedSpecs,
+  listStartedSandboxes,
   stillNeeded,
 } from '../../../src/reconciler/resources/sandboxes/run.ts';
 import { counted, list, named } from './listed.ts';
@@ -72,10 +72,10 @@ it('what was started is what a start named, and not what was resumed', () => {
     id: ['a', 'x', null][index] ?? null,
   }));
   if (resumed === undefined || one === undefined || two === undefined) throw new Error('Too few.');
-  expect([...startedIn([resumed, one, two])]).toEqual([['x', item]]);
+  expect([...listStartedSandboxes([resumed, one, two])]).toEqual([['x', item]]);
 });
 
 it('the named specs are those of the items that have one', () => {
   const items = [counted(1), counted(1, 'python'), named('a', 'paused'), counted(0, 'node')];
-  expect([...namedSpecs(items)]).toEqual(['python', 'node']);
+  expect([...collectNamedSpecs(items)]).toEqual(['python', 'node']);
 });

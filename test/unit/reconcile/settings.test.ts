@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesOf } from '../../../src/reconciler/model/plan.ts';
+import { listPlanChanges } from '../../../src/reconciler/model/plan.ts';
 import type { Planned } from '../../../src/reconciler/plan/plan-environment.ts';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
@@ -84,7 +84,7 @@ describe('what is sent', () => {
   it('is announced and approved anew if the service has changed meanwhile', async () => {
     const seen: unknown[] = [];
     const announce = async ({ plan }: Planned) => {
-      seen.push(changesOf(plan)[0]?.before);
+      seen.push(listPlanChanges(plan)[0]?.before);
     };
     const { end, count } = await run({ shows: [EN, DE, DE, FR], more: { announce } });
     expect(seen).toEqual(['en', 'de']);

@@ -8,7 +8,7 @@ import {
   validationAnnotations,
 } from '../../../src/reconciler/render/github/annotations.ts';
 import { outcomeHtml } from '../../../src/reconciler/render/html/pages.ts';
-import { json } from '../../../src/reconciler/render/json.ts';
+import { renderJson } from '../../../src/reconciler/render/json.ts';
 import {
   driftMarkdown,
   outcomeMarkdown,
@@ -20,7 +20,7 @@ import { outcomeText, planText } from '../../../src/reconciler/render/section-te
 import { validationSarif } from '../../../src/reconciler/render/sarif.ts';
 import { outcomeOf } from '../../fixture/documents.ts';
 import { tablesOf } from '../../fixture/markdown-counts.ts';
-import { partOf } from '../../../src/reconciler/model/summary.ts';
+import { replaceEnvironments } from '../../../src/reconciler/model/summary.ts';
 import { nodesOf, plainText, treeOf, type Node } from '../../fixture/markdown-tree.ts';
 import { commandsIn } from '../../fixture/runner-command.ts';
 import { OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
@@ -32,7 +32,7 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
     ['plan', planMarkdown, planAnnotations],
     ['drift', driftMarkdown, driftAnnotations],
   ] as const)('every format of %s shows as much', (voice, markdown, annotations) => {
-    const { environments } = JSON.parse(json(document)) as PlanDocument;
+    const { environments } = JSON.parse(renderJson(document)) as PlanDocument;
     const counts = {
       changes: environments.flatMap(({ changes }) => changes).length,
       warnings: environments.flatMap(({ warnings }) => warnings).length,
@@ -62,7 +62,7 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
     expect(none).toEqual([]);
     const titles = folded.length > 0 ? folded : [heading?.replace(/^.* — /, '')];
     const sentences = document.environments.map((environment) => {
-      const lines = planText(partOf(document, [environment]), STYLE).split('\n');
+      const lines = planText(replaceEnvironments(document, [environment]), STYLE).split('\n');
       const last = lines.findLast((line) => line !== '' && !line.startsWith(REFUSED)) ?? '';
       const counted =
         /^Plan: (.*)\.$/.exec(last)?.[1] ?? WORDS.find(([start]) => last.startsWith(start))?.[1];
@@ -83,7 +83,7 @@ const WORDS = [
 it.each(Object.entries(OUTCOMES))(
   'every format of the outcome %s has the same content',
   (_, document) => {
-    const { environments } = JSON.parse(json(document)) as OutcomeDocument;
+    const { environments } = JSON.parse(renderJson(document)) as OutcomeDocument;
     const changes = environments.flatMap((one) => one.changes).length;
     const remaining = environments.flatMap((one) => one.remaining).length;
     const errors = environments.filter(({ error }) => error !== null).length;

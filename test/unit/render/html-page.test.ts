@@ -9,7 +9,7 @@ import {
   validationHtml,
 } from '../../../src/reconciler/render/html/pages.ts';
 import { markup, markupSource, STYLE_SHEET } from '../../../src/reconciler/render/html/page.ts';
-import { partOf } from '../../../src/reconciler/model/summary.ts';
+import { replaceEnvironments } from '../../../src/reconciler/model/summary.ts';
 import { outcomeText } from '../../../src/reconciler/render/section-text.ts';
 import {
   change,
@@ -97,7 +97,9 @@ describe('the counts', () => {
     (_, document) => {
       const tree = documentOf(outcomeHtml(document));
       expect(elementsOf(tree, ofClass('sentence')).map(textOf)).toEqual(
-        document.environments.map((one) => lastLine(outcomeText(partOf(document, [one]), PLAIN))),
+        document.environments.map((one) =>
+          lastLine(outcomeText(replaceEnvironments(document, [one]), PLAIN)),
+        ),
       );
     },
   );

@@ -5,7 +5,7 @@ import { ACTIONS, type Change } from '../../../src/reconciler/model/plan.ts';
 import { byWayOf, REASONS, type Reason } from '../../../src/reconciler/model/reasons.ts';
 import type { Json } from '../../../src/reconciler/model/value.ts';
 import { changeText } from '../../../src/reconciler/render/section-text.ts';
-import { shownChange } from '../../../src/reconciler/render/change.ts';
+import { toShownChange } from '../../../src/reconciler/render/change.ts';
 
 const STYLE = { color: false, verbose: true, width: 80 };
 const ALL = Object.entries<Reason>(REASONS).flatMap(([name, reason]) => [
@@ -33,10 +33,10 @@ it.each(ALL)(
     for (const action of ACTIONS)
       for (const sensitive of [true, false]) {
         const change = changeWith(reason, action, sensitive);
-        const drift = changeText(shownChange(change, 'drift'), STYLE).join('\n');
+        const drift = changeText(toShownChange(change, 'drift'), STYLE).join('\n');
         expect(drift).not.toMatch(/will be|by way of/);
       }
-    const plan = changeText(shownChange(changeWith(reason, 'rotate', true), 'plan'), STYLE);
+    const plan = changeText(toShownChange(changeWith(reason, 'rotate', true), 'plan'), STYLE);
     expect(plan.join('\n')).toContain(reason.reason);
   },
 );

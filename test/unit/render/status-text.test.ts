@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watchedDocument, watchedReport } from '../../../src/controller/page/api.ts';
+import { createWatchedDocument, createWatchedReport } from '../../../src/controller/page/api.ts';
 import { worstFirst } from '../../../src/controller/page/listing.ts';
 import { statusText } from '../../../src/reconciler/render/status-text.ts';
 import { environment } from '../../fixture/documents.ts';
@@ -28,8 +28,10 @@ function lines(isNarrowed = false, more = {}): string[] {
     found: 'in-sync',
     suspended: { at: ago(5), reason: 'Load test', until: null, by: 'Ada' },
   });
-  const reports = worstFirst([...down, suspended]).map((one) => watchedReport(one, [], WATCHED_AT));
-  const document = watchedDocument(null, reports, WATCHED_AT);
+  const reports = worstFirst([...down, suspended]).map((one) =>
+    createWatchedReport(one, [], WATCHED_AT),
+  );
+  const document = createWatchedDocument(null, reports, WATCHED_AT);
   return statusText(document, isNarrowed, { ...STYLE, ...more }).split('\n');
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nestedDiff } from '../../../src/reconciler/render/change.ts';
+import { diffNested } from '../../../src/reconciler/render/change.ts';
 import { outcomeText, planText } from '../../../src/reconciler/render/section-text.ts';
 import { visible } from '../../../src/reconciler/render/text.ts';
 import { change, environment, outcome, outcomeOf, planOf } from '../../fixture/documents.ts';
@@ -9,7 +9,7 @@ const WHOLE = { color: false, width: null, verbose: true };
 it('values with nothing in common are shown one after the other, without a search for what they share', () => {
   const before = Array.from({ length: 20_000 }, (_, index) => `before ${index}`);
   const after = before.map((line) => line.replace('before', 'after'));
-  const lines = nestedDiff(before, after, WHOLE);
+  const lines = diffNested(before, after, WHOLE);
   expect(lines.length).toBe(40_000);
   expect(lines[0]).toBe('- - before 0');
   expect(lines[20_000]).toBe('+ - after 0');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { escaped, visible } from '../../../src/reconciler/render/text.ts';
+import { escapeJsonText, visible } from '../../../src/reconciler/render/text.ts';
 
 /** The code points that fit, without halves of pairs. */
 function codesOf(pattern: RegExp): number[] {
@@ -21,7 +21,7 @@ describe('what is invisible is escaped', () => {
       const char = String.fromCodePoint(code);
       if (visible(`a${char}b`) !== `a\\u{${code.toString(16)}}b`) return true;
       if (char === '\n') return false;
-      const json = escaped(`"a${char}b"`);
+      const json = escapeJsonText(`"a${char}b"`);
       return !/^"a(?:\\u[0-9a-f]{4}){1,2}b"$/.test(json) || JSON.parse(json) !== `a${char}b`;
     });
     expect(wrong).toEqual([]);

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import type { Warning } from '../../../src/reconciler/model/error.ts';
 import { planAnnotations } from '../../../src/reconciler/render/github/annotations.ts';
 import { planHtml } from '../../../src/reconciler/render/html/pages.ts';
-import { json } from '../../../src/reconciler/render/json.ts';
+import { renderJson } from '../../../src/reconciler/render/json.ts';
 import { planMarkdown } from '../../../src/reconciler/render/markdown/comments.ts';
 import { planText } from '../../../src/reconciler/render/section-text.ts';
-import { groupedWarnings } from '../../../src/reconciler/render/section.ts';
+import { groupWarnings } from '../../../src/reconciler/render/section.ts';
 import { environment, planOf } from '../../fixture/documents.ts';
 
 const PLAIN = { color: false, width: null, verbose: false };
@@ -35,7 +35,7 @@ it.each([
   expect(planMarkdown(document).match(/^> - /gm)).toHaveLength(1);
   expect(planHtml(document).match(/<li>! /g)).toHaveLength(1);
   expect(planAnnotations(document).match(/^::warning /gm)).toHaveLength(1);
-  const kept = JSON.parse(json(document)) as typeof document;
+  const kept = JSON.parse(renderJson(document)) as typeof document;
   expect(kept.environments[0]?.warnings).toEqual(warnings);
 });
 
@@ -45,11 +45,11 @@ it('warnings with different messages stay separate', () => {
     message: 'The plan changes mcp_config.stdio_servers[a], a program.',
   };
   const elsewhere = { ...adds('b'), code: 'already-made' } as const;
-  expect(groupedWarnings([adds('a'), other, elsewhere])).toEqual([adds('a'), other, elsewhere]);
+  expect(groupWarnings([adds('a'), other, elsewhere])).toEqual([adds('a'), other, elsewhere]);
   const two = { ...adds('a'), message: 'mcp_config.sse_servers[x] is mcp_config.sse_servers[y].' };
-  expect(
-    groupedWarnings([two, { ...two, message: two.message.replace('[y]', '[z]') }]),
-  ).toHaveLength(2);
+  expect(groupWarnings([two, { ...two, message: two.message.replace('[y]', '[z]') }])).toHaveLength(
+    2,
+  );
 });
 
 it('a sentence that is there twice is shown once, and of hundreds twelve are named', () => {
@@ -58,8 +58,8 @@ it('a sentence that is there twice is shown once, and of hundreds twelve are nam
     message: 'The plan turns confirmation_mode off.',
     path: [],
   };
-  expect(groupedWarnings([plain, plain])).toEqual([plain]);
+  expect(groupWarnings([plain, plain])).toEqual([plain]);
   const many = Array.from({ length: 300 }, (_, index) => adds(`n${index}`));
-  const [one] = groupedWarnings(many);
+  const [one] = groupWarnings(many);
   expect(one?.message).toContain('[n11] and 288 more, a program.');
 });

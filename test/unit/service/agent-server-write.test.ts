@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { SettingsWrite } from '../../../src/reconciler/model/state.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
-import { observedState } from '../../../src/reconciler/service/agent-server/read.ts';
+import { createRecord, type Value } from '../../../src/reconciler/model/value.ts';
+import { observeAgentServer } from '../../../src/reconciler/service/agent-server/read.ts';
 import {
-  bodyToStore,
-  storeSettings,
-  unwritable,
+  buildPatchBody,
+  patchSettings,
+  explainPatchRefusal,
 } from '../../../src/reconciler/service/agent-server/write.ts';
 import { answering, bodyText, ORIGIN } from './answering.ts';
 
@@ -19,13 +19,13 @@ type Fields = Readonly<Record<string, Value>>;
 
 function writeOf(fields: Fields, stored: Fields = {}): SettingsWrite {
   const answer = { agent_settings: { agent_kind: 'openhands' }, ...stored };
-  const observed = observedState(recordOf(Object.entries(answer)));
-  return { fields: recordOf(Object.entries(fields)), observed };
+  const observed = observeAgentServer(createRecord(Object.entries(answer)));
+  return { fields: createRecord(Object.entries(fields)), observed };
 }
 
 /** The body of a PATCH, or why there is none. */
 function patch(fields: Fields, stored: Fields = {}): unknown {
-  return bodyText(bodyToStore(writeOf(fields, stored)));
+  return bodyText(buildPatchBody(writeOf(fields, stored)));
 }
 
 const WITHOUT_PLACE = ['email', 'search_api_key', 'secrets_store', 'no_such_field'];
@@ -68,7 +68,7 @@ describe('a PATCH', () => {
 
   it.each(WITHOUT_PLACE)('is none if it would have %s, which the server does not have', (name) => {
     expect(patch({ language: 'en', [name]: 'x' })).toBe(`these services have no ${name}`);
-    expect(unwritable(writeOf({ [name]: null }))).toBe(`these services have no ${name}`);
+    expect(explainPatchRefusal(writeOf({ [name]: null }))).toBe(`these services have no ${name}`);
   });
 
   it.each<[string, Value]>([
@@ -77,11 +77,15 @@ describe('a PATCH', () => {
     ['mcp_config', { shttp_servers: [{ name: 'one', url: URL, api_key: MASK }] }],
   ])('is none if it would have a mask: %s', (name, value) => {
     expect(patch({ [name]: value })).toBe('it would clear a secret by its mask');
-    expect(unwritable(writeOf({ [name]: value }))).toBe('it would clear a secret by its mask');
+    expect(explainPatchRefusal(writeOf({ [name]: value }))).toBe(
+      'it would clear a secret by its mask',
+    );
   });
 
   it('may be sent if nothing speaks against it', () => {
-    expect(unwritable(writeOf({ llm_api_key: new Secret('k'), language: null }))).toBeNull();
+    expect(
+      explainPatchRefusal(writeOf({ llm_api_key: new Secret('k'), language: null })),
+    ).toBeNull();
   });
 });
 
@@ -165,7 +169,7 @@ describe('the mcp servers of a PATCH', () => {
 
   it('are not sent if two would have one name', () => {
     const twice = config({ name: 'one', url: URL }, { name: 'one', url: OTHER });
-    expect(unwritable(writeOf({ mcp_config: twice }))).toMatch(
+    expect(explainPatchRefusal(writeOf({ mcp_config: twice }))).toMatch(
       /^two servers of mcp_config would have the name one,/,
     );
   });
@@ -175,7 +179,7 @@ describe('a write', () => {
   const PLACE = `PATCH ${ORIGIN}/api/settings`;
   const refusal = async (status: number, fields: Fields, detail = 'canary-answer') => {
     const { writing } = answering(status, { detail, input: 'canary-input' });
-    const answer = await storeSettings(writing)(writeOf(fields));
+    const answer = await patchSettings(writing)(writeOf(fields));
     if (answer.kind !== 'not-applied') throw new Error(answer.kind);
     const { message, code, hint } = answer.error;
     expect(code).toBe(hint.includes('server.url') ? 'not-this-service' : 'settings-refused');
@@ -186,7 +190,7 @@ describe('a write', () => {
   it('is one PATCH', async () => {
     const { writing, sent } = answering(200);
     const fields = { llm_api_key: new Secret('canary-key'), language: 'en' };
-    await expect(storeSettings(writing)(writeOf(fields))).resolves.toEqual({
+    await expect(patchSettings(writing)(writeOf(fields))).resolves.toEqual({
       kind: 'stored',
     });
     expect(sent).toEqual([
@@ -200,7 +204,7 @@ describe('a write', () => {
 
   it('that must not be sent is not', async () => {
     const { writing, sent } = answering(200);
-    await expect(storeSettings(writing)(writeOf({ llm_api_key: MASK }))).resolves.toMatchObject({
+    await expect(patchSettings(writing)(writeOf({ llm_api_key: MASK }))).resolves.toMatchObject({
       kind: 'not-applied',
       retry: false,
       reached: false,
@@ -272,7 +276,7 @@ describe('a write', () => {
 
   it('that a server fails at may have taken effect', async () => {
     const { writing } = answering(500);
-    await expect(storeSettings(writing)(writeOf({ language: 'en' }))).resolves.toMatchObject({
+    await expect(patchSettings(writing)(writeOf({ language: 'en' }))).resolves.toMatchObject({
       kind: 'ambiguous',
       error: { code: 'server-error' },
     });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { SettingsWrite } from '../../../src/reconciler/model/state.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
-import { recordOf, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
+import { createRecord, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
 import { EMPTY_STORE } from '../../../src/reconciler/service/app-server/read.ts';
 import {
-  bodyToStore,
-  storeSettings,
-  unwritable,
+  buildPostBody,
+  postChangedSettings,
+  explainPostRefusal,
 } from '../../../src/reconciler/service/app-server/write.ts';
 import { answering, bodyText, ORIGIN } from './answering.ts';
 
@@ -18,16 +18,16 @@ const PLACE = `POST ${ORIGIN}/api/v1/settings`;
 type Fields = Readonly<Record<string, Value>>;
 
 function writeOf(fields: Fields): SettingsWrite {
-  const stored = recordOf([['git_user_name', 'stored']]);
+  const stored = createRecord([['git_user_name', 'stored']]);
   return {
-    fields: recordOf(Object.entries(fields)),
+    fields: createRecord(Object.entries(fields)),
     observed: { ...EMPTY_STORE, stored: true, values: stored },
   };
 }
 
 /** The body of a POST, or why there is none. */
 function post(fields: Fields): unknown {
-  return bodyText(bodyToStore(writeOf(fields)));
+  return bodyText(buildPostBody(writeOf(fields)));
 }
 
 const unreadable = (name: string) =>
@@ -74,8 +74,8 @@ describe('a POST', () => {
       max_budget_per_task: new WireNumber('2.50'),
       max_iterations: new WireNumber('12345678901234567890'),
     };
-    expect(bodyToStore(writeOf(fields))).toEqual({
-      record: recordOf([
+    expect(buildPostBody(writeOf(fields))).toEqual({
+      record: createRecord([
         ['max_budget_per_task', fields.max_budget_per_task],
         ['conversation_settings_diff', { max_iterations: fields.max_iterations }],
       ]),
@@ -86,7 +86,7 @@ describe('a POST', () => {
     'is none if it would have %s, which the service does not have',
     (name) => {
       expect(post({ language: 'en', [name]: true })).toBe(`these services have no ${name}`);
-      expect(unwritable(writeOf({ [name]: null }))).toBe(`these services have no ${name}`);
+      expect(explainPostRefusal(writeOf({ [name]: null }))).toBe(`these services have no ${name}`);
     },
   );
 
@@ -99,7 +99,7 @@ describe('a POST', () => {
   });
 
   it('may be sent if nothing speaks against it', () => {
-    expect(unwritable(writeOf({ llm_api_key: secret('k'), language: null }))).toBeNull();
+    expect(explainPostRefusal(writeOf({ llm_api_key: secret('k'), language: null }))).toBeNull();
   });
 });
 
@@ -156,7 +156,7 @@ describe('what the service could not read again is not sent', () => {
   it('is nothing of what is written beside it, either', async () => {
     const { writing, sent } = answering(200);
     const fields = { language: 'en', search_api_key: 7 };
-    await expect(storeSettings(writing)(writeOf(fields))).resolves.toMatchObject({
+    await expect(postChangedSettings(writing)(writeOf(fields))).resolves.toMatchObject({
       kind: 'not-applied',
       retry: false,
       reached: false,
@@ -235,7 +235,7 @@ describe('a write', () => {
   it('is one POST', async () => {
     const { writing, sent } = answering(200);
     const fields = { language: 'en', llm_api_key: secret('canary-key') };
-    await expect(storeSettings(writing)(writeOf(fields))).resolves.toEqual({
+    await expect(postChangedSettings(writing)(writeOf(fields))).resolves.toEqual({
       kind: 'stored',
     });
     expect(sent).toEqual([
@@ -251,7 +251,7 @@ describe('a write', () => {
     'that is refused (%s) repeats what is stored: none of it is shown',
     async (status) => {
       const { writing } = answering(status, { detail: 'canary-stored' });
-      const answer = await storeSettings(writing)(writeOf({ max_iterations: 0 }));
+      const answer = await postChangedSettings(writing)(writeOf({ max_iterations: 0 }));
       if (answer.kind !== 'not-applied') throw new Error(answer.kind);
       expect(answer).toMatchObject({ retry: false, reached: true });
       const { code, message, hint } = answer.error;
@@ -265,7 +265,7 @@ describe('a write', () => {
 
   it('that a service fails at may have taken effect', async () => {
     const { writing } = answering(500);
-    await expect(storeSettings(writing)(writeOf({ language: 'en' }))).resolves.toMatchObject({
+    await expect(postChangedSettings(writing)(writeOf({ language: 'en' }))).resolves.toMatchObject({
       kind: 'ambiguous',
       error: { code: 'server-error' },
     });

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import {
   isRecord,
-  recordOf,
+  createRecord,
   WireNumber,
   type ValueRecord,
 } from '../../../src/reconciler/model/value.ts';
 import { decode, encode } from '../../../src/reconciler/service/json.ts';
-import { concealRecord } from '../../../src/reconciler/service/settings-v0/read.ts';
+import { concealV0Record } from '../../../src/reconciler/service/settings-v0/read.ts';
 
 function decoded(text: string): ValueRecord {
   const decoding = decode(Buffer.from(text));
@@ -27,7 +27,7 @@ describe('decode', () => {
 
   it('makes numbers of what numbers can hold, and keeps the digits of the rest', () => {
     expect(decoded('{"a":4,"b":4.0,"c":9007199254740993}')).toEqual(
-      recordOf([
+      createRecord([
         ['a', 4],
         ['b', new WireNumber('4.0')],
         ['c', new WireNumber('9007199254740993')],
@@ -77,7 +77,7 @@ describe('decode', () => {
 
 describe('encode', () => {
   it('reveals secrets, numbers with their digits', () => {
-    const record = concealRecord(
+    const record = concealV0Record(
       decoded('{"token":12345678901234567890,"n":{"key":7,"secret":"s"}}'),
     );
     expect(JSON.stringify(record)).toBe(

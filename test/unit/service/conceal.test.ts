@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
 
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { isRecord, masked, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
-import { concealRecord } from '../../../src/reconciler/service/settings-v0/read.ts';
+import {
+  isRecord,
+  maskSecrets,
+  WireNumber,
+  type Value,
+} from '../../../src/reconciler/model/value.ts';
+import { concealV0Record } from '../../../src/reconciler/service/settings-v0/read.ts';
 
 describe('conceal', () => {
   it('wraps password fields, but not the lack of one', () => {
-    const record = concealRecord({ llm_api_key: 'a', search_api_key: '', sandbox_api_key: null });
-    expect(masked(record)).toEqual({
+    const record = concealV0Record({ llm_api_key: 'a', search_api_key: '', sandbox_api_key: null });
+    expect(maskSecrets(record)).toEqual({
       llm_api_key: '(sensitive)',
       search_api_key: '',
       sandbox_api_key: null,
@@ -15,7 +20,7 @@ describe('conceal', () => {
   });
 
   it('M24: wraps what mcp entries hold beside their names', () => {
-    const record = concealRecord({
+    const record = concealV0Record({
       mcp_config: {
         sse_servers: [
           { url: 'https://a.example/sse', api_key: 'k' },
@@ -30,7 +35,7 @@ describe('conceal', () => {
         session_token: 't',
       },
     });
-    expect(masked(record)).toEqual({
+    expect(maskSecrets(record)).toEqual({
       mcp_config: {
         sse_servers: [
           { url: 'https://a.example/sse', api_key: '(sensitive)' },
@@ -53,7 +58,7 @@ describe('conceal', () => {
   });
 
   it('members of mcp entries and lists that are not known are masked, whatever they are called', () => {
-    const record = concealRecord({
+    const record = concealV0Record({
       mcp_config: {
         sse_servers: [
           { url: 'user:canary@b.example/sse', headers: { A: 'canary' }, note: 'canary' },
@@ -68,8 +73,8 @@ describe('conceal', () => {
         default: 'canary',
       },
     });
-    expect(JSON.stringify(masked(record))).not.toContain('canary');
-    expect(masked(record)).toMatchObject({
+    expect(JSON.stringify(maskSecrets(record))).not.toContain('canary');
+    expect(maskSecrets(record)).toMatchObject({
       mcp_config: {
         sse_servers: [{ url: '(sensitive)', headers: { A: '(sensitive)' }, note: '(sensitive)' }],
         stdio_servers: [
@@ -84,14 +89,14 @@ describe('conceal', () => {
   });
 
   it('of a field that is not known, every text and number is masked at any depth', () => {
-    const record = concealRecord({
+    const record = concealV0Record({
       mail: { from: 'canary', deep: [{ id: 'canary', port: 25, tls: true, none: null }] },
       later: ['canary', new WireNumber('1.0')],
       some_token_set: 'canary',
       auth_mode: 'canary',
       empty: '',
     });
-    expect(masked(record)).toEqual({
+    expect(maskSecrets(record)).toEqual({
       mail: {
         from: '(sensitive)',
         deep: [{ id: '(sensitive)', port: '(sensitive)', tls: true, none: null }],
@@ -104,14 +109,14 @@ describe('conceal', () => {
   });
 
   it('of a known field, a text with the form of a secret is masked', () => {
-    const record = concealRecord({
+    const record = concealV0Record({
       git_user_name: 'ghp_canary',
       agent: 'see sk-canary for it',
       language: ['canary'],
       email: 'a@b.example',
       max_iterations: 7,
     });
-    expect(masked(record)).toEqual({
+    expect(maskSecrets(record)).toEqual({
       git_user_name: '(sensitive)',
       agent: '(sensitive)',
       language: ['(sensitive)'],
@@ -121,7 +126,7 @@ describe('conceal', () => {
   });
 
   it('keeps what a url is known by, and its bytes', () => {
-    const record = concealRecord({
+    const record = concealV0Record({
       mcp_config: { sse_servers: [{ url: ' https://u:p@b.example/sse?t=1#f' }] },
     });
     const found = dig(record, 'mcp_config', 'sse_servers', 0, 'url');
@@ -131,10 +136,10 @@ describe('conceal', () => {
   });
 
   it('wraps every text of secrets_store, whatever its name', () => {
-    const record = concealRecord({
+    const record = concealV0Record({
       secrets_store: { provider_tokens: { github: { host: 'h', user: null } }, custom: ['x'] },
     });
-    expect(masked(record)).toEqual({
+    expect(maskSecrets(record)).toEqual({
       secrets_store: {
         provider_tokens: { github: { host: '(sensitive)', user: null } },
         custom: ['(sensitive)'],
@@ -143,13 +148,13 @@ describe('conceal', () => {
   });
 
   it('leaves flags and the names of tokens alone', () => {
-    const record = concealRecord({
+    const record = concealV0Record({
       llm_api_key_set: true,
       provider_tokens_set: { github: 'github.com' },
       language: 'en',
       llm_base_url: 'https://u:p@x.example/v1',
     });
-    expect(masked(record)).toEqual({
+    expect(maskSecrets(record)).toEqual({
       llm_api_key_set: true,
       provider_tokens_set: { github: 'github.com' },
       language: 'en',

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { Identity, Secret } from '../../../src/reconciler/model/secret.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
-import { nameOf, serversIn, twiceProblem } from '../../../src/reconciler/service/store-body.ts';
+import {
+  readServerName,
+  convertServerLists,
+  twiceProblem,
+} from '../../../src/reconciler/service/store-body.ts';
 import { bodyText } from './answering.ts';
 
 const URL = 'https://mcp.example.com/mcp';
 
 /** The servers that a config stands for, as they are sent, or the name that two would have. */
 function servers(config: Value): unknown {
-  const found = serversIn(config);
+  const found = convertServerLists(config);
   return 'twice' in found ? found.twice : bodyText({ record: found.servers });
 }
 
@@ -77,8 +81,9 @@ describe('the name of a server', () => {
   it('is the one of its entry, without blanks around it', () => {
     expect(names({ name: ' a b ', url: URL })).toEqual(['a b']);
     expect(names({ name: new Secret('secret-name'), url: URL })).toEqual(['secret-name']);
-    for (const name of [null, '', '  ', 7, new Secret(' ')]) expect(nameOf({ name })).toBeNull();
-    expect(nameOf({})).toBeNull();
+    for (const name of [null, '', '  ', 7, new Secret(' ')])
+      expect(readServerName({ name })).toBeNull();
+    expect(readServerName({})).toBeNull();
   });
 
   it('is no name of another one, in whatever list', () => {
@@ -113,7 +118,7 @@ describe('the name of a server', () => {
       'a.example-3',
       'a.example-4',
     ]);
-    const found = serversIn({ shttp_servers: [nameless, named] });
+    const found = convertServerLists({ shttp_servers: [nameless, named] });
     expect(found).toMatchObject({ servers: { 'a.example': { url: URL } } });
   });
 });

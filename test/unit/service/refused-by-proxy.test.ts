@@ -1,12 +1,12 @@
 /** A refusal is explained by who gave it: a proxy in front of the service, or the service. */
 import { describe, expect, it } from 'vitest';
-import { statusError } from '../../../src/reconciler/service/status-error.ts';
+import { createStatusError } from '../../../src/reconciler/service/status-error.ts';
 import type { Connection } from '../../../src/reconciler/service/connect.ts';
 import type { Reply } from '../../../src/reconciler/service/exchange.ts';
 
 function errorOf(status: number, headers: Record<string, string>, method = 'PATCH') {
   const connection = { sendsKey: true, base: new URL('https://x') } as unknown as Connection;
-  return statusError(connection, `${method} https://x/api/settings`, {
+  return createStatusError(connection, `${method} https://x/api/settings`, {
     status,
     headers,
     body: null,

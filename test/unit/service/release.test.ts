@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { concealAnswer } from '../../../src/reconciler/service/app-server/read.ts';
 import { DIALECTS } from '../../../src/reconciler/service/dialects.ts';
-import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { createRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { storedRecord } from '../../fixture/app-server.ts';
 import type { JsonRecord } from '../../fixture/store-server.ts';
@@ -34,7 +34,7 @@ describe('the release that a record shows', () => {
   ])('app-server: %s', (release, record) => {
     const members = Object.entries(record) as [string, Value][];
     const appServer = DIALECTS['app-server'];
-    expect(appServer.saved(concealAnswer(recordOf(members))).release).toBe(release);
+    expect(appServer.saved(concealAnswer(createRecord(members))).release).toBe(release);
   });
 
   it('an empty store shows none', () => {

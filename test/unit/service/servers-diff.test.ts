@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { isList, isRecord, recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { isList, isRecord, createRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import { serversDiff } from '../../../src/reconciler/service/agent-server/servers-diff.ts';
 
 const URL = 'https://mcp.example.com/mcp';
@@ -19,7 +19,7 @@ type Plain =
 function valueOf(plain: Plain): Value {
   if (plain === null || typeof plain !== 'object' || plain instanceof Secret) return plain;
   if (Array.isArray(plain)) return plain.map(valueOf);
-  return recordOf(Object.entries(plain).map(([name, one]) => [name, valueOf(one)]));
+  return createRecord(Object.entries(plain).map(([name, one]) => [name, valueOf(one)]));
 }
 
 /** A value as it is sent, its secrets too. */

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { SettingsWrite } from '../../../src/reconciler/model/state.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
-import { recordToStore, storeSettings } from '../../../src/reconciler/service/settings-v0/write.ts';
+import { createRecord, type Value } from '../../../src/reconciler/model/value.ts';
+import {
+  recordToStore,
+  postWholeRecord,
+} from '../../../src/reconciler/service/settings-v0/write.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { answering, bodyText, ORIGIN } from './answering.ts';
 
 type Fields = Readonly<Record<string, Value>>;
 
 function writeOf(fields: Fields, stored: Readonly<Record<string, unknown>> = {}): SettingsWrite {
-  return { fields: recordOf(Object.entries(fields)), observed: observedOf(stored) };
+  return { fields: createRecord(Object.entries(fields)), observed: observedOf(stored) };
 }
 
 /** The record that a write posts. */
@@ -101,7 +104,7 @@ describe('a write', () => {
   /** What is said of a 422 that answers this, behind the status. */
   async function refusal(answered: unknown, fields: Fields = {}, type?: string): Promise<string> {
     const { writing } = answering(422, answered, type);
-    const answer = await storeSettings(writing)(writeOf(fields));
+    const answer = await postWholeRecord(writing)(writeOf(fields));
     if (answer.kind !== 'not-applied') throw new Error(answer.kind);
     expect(answer).toMatchObject({ retry: false, reached: true });
     expect(answer.error.code).toBe('settings-refused');
@@ -115,7 +118,7 @@ describe('a write', () => {
   it('is one POST', async () => {
     const { writing, sent } = answering(200);
     const write = writeOf({ llm_api_key: new Secret('canary-key') }, { language: 'en' });
-    await expect(storeSettings(writing)(write)).resolves.toEqual({ kind: 'stored' });
+    await expect(postWholeRecord(writing)(write)).resolves.toEqual({ kind: 'stored' });
     expect(sent).toEqual([
       {
         method: 'POST',
@@ -127,7 +130,7 @@ describe('a write', () => {
 
   it('that a service fails at may have taken effect', async () => {
     const { writing } = answering(500);
-    await expect(storeSettings(writing)(writeOf({}))).resolves.toMatchObject({
+    await expect(postWholeRecord(writing)(writeOf({}))).resolves.toMatchObject({
       kind: 'ambiguous',
       error: { code: 'server-error' },
     });
@@ -196,7 +199,7 @@ describe('a write', () => {
     ).resolves.toBe(': ?.?');
     const read = { mcp_config: { stdio_servers: [{ name: 'a', args: ['canary-stored-arg'] }] } };
     const { writing } = answering(422, detail({ loc: ['body', 'canary-stored-arg'] }));
-    const answer = await storeSettings(writing)(writeOf({ language: 'en' }, read));
+    const answer = await postWholeRecord(writing)(writeOf({ language: 'en' }, read));
     expect(JSON.stringify(answer)).not.toContain('canary');
   });
 });

@@ -1,15 +1,15 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { isLoopback } from '../../../src/reconciler/model/address.ts';
+import { isLoopbackHost } from '../../../src/reconciler/model/address.ts';
 import { proxyAddress } from '../../../src/reconciler/service/network.ts';
 import {
   tlsWords,
-  faultOf,
+  classifyFault,
   foreignCode,
   isTlsCode,
   withoutText,
 } from '../../../src/reconciler/service/fault-error.ts';
-import { retryAfter, seconds } from '../../../src/reconciler/service/service-error.ts';
+import { retryAfter, formatWait } from '../../../src/reconciler/service/service-error.ts';
 
 describe('isLoopback', () => {
   it.each([
@@ -20,7 +20,7 @@ describe('isLoopback', () => {
     'http://2130706433',
     'http://[::1]',
     'http://[::ffff:127.0.0.1]',
-  ])('%s is', (url) => expect(isLoopback(new URL(url).hostname)).toBe(true));
+  ])('%s is', (url) => expect(isLoopbackHost(new URL(url).hostname)).toBe(true));
 
   it.each([
     'http://localhost.example.com',
@@ -31,7 +31,7 @@ describe('isLoopback', () => {
     'http://0.0.0.0',
     'http://[::2]',
     'http://notlocalhost',
-  ])('%s is not', (url) => expect(isLoopback(new URL(url).hostname)).toBe(false));
+  ])('%s is not', (url) => expect(isLoopbackHost(new URL(url).hostname)).toBe(false));
 });
 
 describe('retryAfter', () => {
@@ -103,7 +103,7 @@ describe('a foreign error', () => {
     ['EWHATEVER', 'cut'],
   ])('%s before there is a connection is %s', (code, kind) => {
     const error = Object.assign(new Error('canary'), { code });
-    expect(faultOf(error, 'connect', 5_000)).toMatchObject({ kind, phase: 'connect' });
+    expect(classifyFault(error, 'connect', 5_000)).toMatchObject({ kind, phase: 'connect' });
   });
 });
 
@@ -121,5 +121,5 @@ it.each([
   [50, '0.1 s'],
   [30_000, '30 s'],
 ])('a wait of %d ms is %s', (wait, words) => {
-  expect(seconds(wait)).toBe(words);
+  expect(formatWait(wait)).toBe(words);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beginningsAfter, firstOf } from '../../../src/controller/watch/beginnings.ts';
+import { beginningsAfter, findFirstBeginning } from '../../../src/controller/watch/beginnings.ts';
 import type { Beginning } from '../../../src/reconciler/model/watch.ts';
 import { change } from '../../fixture/documents.ts';
 
@@ -18,7 +18,7 @@ const differs = (...paths: readonly string[]) => ({ changes: ofPaths(...paths), 
 const after = (known: readonly Beginning[], ...[found, plan]: Found) =>
   beginningsAfter(known, found, plan, at(9), at(8));
 
-type Found = [Parameters<typeof firstOf>[1], Parameters<typeof firstOf>[2]];
+type Found = [Parameters<typeof findFirstBeginning>[1], Parameters<typeof findFirstBeginning>[2]];
 
 describe('what differs began', () => {
   it('at the read that found it first, each by itself', () => {
@@ -75,12 +75,15 @@ describe('what differs began', () => {
 
 describe('a state began', () => {
   const began = [since('settings c', 7), since('settings a', 5), since('settings b', 3)];
-  const first = (...[found, plan]: Found) => firstOf(began, found, plan)?.since;
+  const first = (...[found, plan]: Found) => findFirstBeginning(began, found, plan)?.since;
 
   it('with the first of what makes it up, and of nothing else', () => {
     expect(first('drift', differs('a', 'b', 'c'))).toBe(at(3));
     expect(first('drift', differs('c', 'a'))).toBe(at(5));
-    expect(firstOf(began, 'drift', differs('c'))).toEqual({ since: at(7), after: at(6) });
+    expect(findFirstBeginning(began, 'drift', differs('c'))).toEqual({
+      since: at(7),
+      after: at(6),
+    });
   });
 
   it('with an edit of the file only if nothing else differs', () => {
@@ -90,11 +93,11 @@ describe('a state began', () => {
   });
 
   it('with the first read that failed', () => {
-    expect(firstOf([...began, since('error', 8)], 'error', null)?.since).toBe(at(8));
+    expect(findFirstBeginning([...began, since('error', 8)], 'error', null)?.since).toBe(at(8));
   });
 
   it('at no known time if nothing of it is known', () => {
-    expect(firstOf([], 'drift', differs('a'))).toBeNull();
-    expect(firstOf(began, 'in-sync', null)).toBeNull();
+    expect(findFirstBeginning([], 'drift', differs('a'))).toBeNull();
+    expect(findFirstBeginning(began, 'in-sync', null)).toBeNull();
   });
 });

@@ -4,7 +4,10 @@ import {
   CLOCK_SET,
   EnvironmentRecords,
 } from '../../../src/controller/watch/environment-records.ts';
-import { digestOf, notReadState } from '../../../src/controller/watch/environment-state.ts';
+import {
+  computeFoundDigest,
+  notReadState,
+} from '../../../src/controller/watch/environment-state.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 import { StateStory } from '../../fixture/state-story.ts';
 
@@ -51,7 +54,7 @@ describe('an environment that was not read yet', () => {
       environment: 'production',
       status: 'drift',
       before: 'not-read',
-      digest: digestOf(DRIFT),
+      digest: computeFoundDigest(DRIFT),
       after: null,
       commit: 'c1',
       plan: DRIFT,
@@ -174,7 +177,7 @@ describe('a write', () => {
     expect(one.state.putBack).toEqual({
       at: iso(T0 + 7),
       found: 'drift',
-      digest: digestOf(DRIFT),
+      digest: computeFoundDigest(DRIFT),
       paths: ['language'],
     });
     expect(one.state).toMatchObject({ healFailed: null, heals: [{ paths: ['language'] }] });
@@ -234,7 +237,7 @@ describe('what is remembered', () => {
     expect(again.state).toEqual({ ...known().state, ...own });
     expect(again.state).toMatchObject({
       status: 'drift',
-      digest: digestOf(DRIFT),
+      digest: computeFoundDigest(DRIFT),
       since: iso(T0 + 3),
       after: iso(T0 + 2),
       plan: DRIFT,
@@ -291,23 +294,23 @@ describe('the digest of a state', () => {
     ['a rule that refuses', { ...DRIFT, refusals }],
     ['an error', { ...DRIFT, error }],
   ])('is another one for %s', (_, other) => {
-    expect(digestOf(other)).toMatch(/^[0-9a-f]{32}$/);
-    expect(digestOf(other)).not.toBe(digestOf(DRIFT));
+    expect(computeFoundDigest(other)).toMatch(/^[0-9a-f]{32}$/);
+    expect(computeFoundDigest(other)).not.toBe(computeFoundDigest(DRIFT));
   });
 
   it('follows which values cannot be compared and which rules refuse, not in which words', () => {
     const of = (path: string, reason: string) =>
-      digestOf(plan({ unknown: [{ path: [path], reason, ref: null }] }));
+      computeFoundDigest(plan({ unknown: [{ path: [path], reason, ref: null }] }));
     expect(of('a', 'x')).toBe(of('a', 'y'));
     expect(of('a', 'x')).not.toBe(of('b', 'x'));
     const refused = (rule: 'max-changes' | 'frozen', message: string) =>
-      digestOf({ ...DRIFT, refusals: [{ rule, message, path: [], hint: '' }] });
+      computeFoundDigest({ ...DRIFT, refusals: [{ rule, message, path: [], hint: '' }] });
     expect(refused('frozen', 'x')).toBe(refused('frozen', 'y'));
     expect(refused('frozen', 'x')).not.toBe(refused('max-changes', 'x'));
   });
 
   it('in sync is empty only if all was compared', () => {
-    expect(digestOf(plan())).toBe('');
-    expect(digestOf(plan({ unknown }))).not.toBe('');
+    expect(computeFoundDigest(plan())).toBe('');
+    expect(computeFoundDigest(plan({ unknown }))).not.toBe('');
   });
 });

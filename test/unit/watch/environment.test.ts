@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { watchStatusOf } from '../../../src/reconciler/model/verdict.ts';
+import { toWatchStatus } from '../../../src/reconciler/model/verdict.ts';
 import { EnvironmentRecords } from '../../../src/controller/watch/environment-records.ts';
-import { digestOf, notReadState } from '../../../src/controller/watch/environment-state.ts';
+import {
+  computeFoundDigest,
+  notReadState,
+} from '../../../src/controller/watch/environment-state.ts';
 import { change, environment as plan } from '../../fixture/documents.ts';
 import { StateStory } from '../../fixture/state-story.ts';
 
@@ -113,7 +116,7 @@ describe('what a plan says of an environment', () => {
     ['pending', plan({ changes: [change({ class: 'pending' })] })],
     ['conflict', plan({ changes: [change({ class: 'pending' }), change({ class: 'conflict' })] })],
     ['error', failed('no')],
-  ])('is %s', (status, of) => expect(watchStatusOf(of)).toBe(status));
+  ])('is %s', (status, of) => expect(toWatchStatus(of)).toBe(status));
 });
 
 describe('what cannot be compared', () => {
@@ -149,7 +152,7 @@ describe('what cannot be compared', () => {
     const state = new StateStory(T0, { strict: true });
     state.read(one, T0, null);
     expect([state.state.status, state.state.lastInSync]).toEqual(['unknown', null]);
-    expect(digestOf(one, true)).not.toBe(digestOf(one));
+    expect(computeFoundDigest(one, true)).not.toBe(computeFoundDigest(one));
     expect(
       state.read({ ...one, status: 'differs', changes: [change()] }, T0 + 1, null),
     ).toMatchObject({
@@ -174,12 +177,14 @@ describe('a digest', () => {
       changes: [change({ source: { file: 'x', line: 1, column: 1 } })],
       origin: 'https://b',
     });
-    expect(digestOf(one)).toBe(digestOf(other));
+    expect(computeFoundDigest(one)).toBe(computeFoundDigest(other));
   });
 
   it('does not follow the text of an error, which may hold a time', () => {
-    expect(digestOf(failed('at 12:00'))).toBe(digestOf(failed('at 12:05')));
-    expect(digestOf(failed('x'))).not.toBe(digestOf(failed('x', 'rate-limited')));
+    expect(computeFoundDigest(failed('at 12:00'))).toBe(computeFoundDigest(failed('at 12:05')));
+    expect(computeFoundDigest(failed('x'))).not.toBe(
+      computeFoundDigest(failed('x', 'rate-limited')),
+    );
   });
 
   it.each([
@@ -188,10 +193,10 @@ describe('a digest', () => {
     ['another class', plan({ changes: [change({ class: 'pending' })] })],
     ['one change more', plan({ changes: [change(), change({ path: ['agent'] })] })],
   ])('is another one for %s', (_, other) => {
-    expect(digestOf(other)).not.toBe(digestOf(plan({ changes: [change()] })));
+    expect(computeFoundDigest(other)).not.toBe(computeFoundDigest(plan({ changes: [change()] })));
   });
 
-  it('is empty in sync', () => expect(digestOf(plan())).toBe(''));
+  it('is empty in sync', () => expect(computeFoundDigest(plan())).toBe(''));
 });
 
 describe('a read', () => {

@@ -2,13 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { WatchSettings, WatchState } from '../../../src/reconciler/model/watch.ts';
 import {
   healsAfter,
-  moved,
+  shiftHealTimes,
   recent,
-  refusedTooOften,
+  isRefusedTooOften,
   retold,
   whyStopHealing,
 } from '../../../src/controller/watch/heal-limits.ts';
-import { failedAfter, isStanding, whyMustNotHeal } from '../../../src/controller/watch/healing.ts';
+import {
+  addHealFailure,
+  isStanding,
+  whyMustNotHeal,
+} from '../../../src/controller/watch/healing.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 import { StateStory } from '../../fixture/state-story.ts';
 
@@ -116,12 +120,12 @@ describe('healing', () => {
     });
     for (const minute of [0, 10, 20]) {
       one.wrote(['language'], at(T0 + minute * MINUTE));
-      expect(refusedTooOften(one.state, T0 + minute * MINUTE)).toBe(false);
+      expect(isRefusedTooOften(one.state, T0 + minute * MINUTE)).toBe(false);
       one.written(refused, T0 + minute * MINUTE);
     }
     expect(whyStopHealing(one.state, T0 + 30 * MINUTE)).toBeNull();
-    expect(refusedTooOften(one.state, T0 + 30 * MINUTE)).toBe(true);
-    expect(refusedTooOften(one.state, T0 + 61 * MINUTE)).toBe(false);
+    expect(isRefusedTooOften(one.state, T0 + 30 * MINUTE)).toBe(true);
+    expect(isRefusedTooOften(one.state, T0 + 61 * MINUTE)).toBe(false);
     expect(one.state.healFailed).toEqual({
       ...at(T0),
       count: 3,
@@ -164,7 +168,7 @@ describe('healing', () => {
     const one = new StateStory(T0, { mode: 'heal', maxHealsPerHour: 1 });
     one.wrote(['language'], at(T0));
     expect(whyStopHealing(one.state, T0)).toBeNull();
-    expect(refusedTooOften(one.state, T0)).toBe(false);
+    expect(isRefusedTooOften(one.state, T0)).toBe(false);
   });
 
   it('counts the time that passed, if the clock is set', () => {
@@ -225,14 +229,14 @@ describe('a heal that has ended', () => {
   const error = (code: string) => ({ code, message: `It is ${code}.`, hint: '' });
 
   it('ends the failures before it if it succeeded', () => {
-    const before = failedAfter(null, { error: error('unreachable') }, at(T0).at);
+    const before = addHealFailure(null, { error: error('unreachable') }, at(T0).at);
     expect(before).toMatchObject({ count: 1, isRefused: false });
-    expect(failedAfter(before, { error: null }, at(T0 + 1).at)).toBeNull();
+    expect(addHealFailure(before, { error: null }, at(T0 + 1).at)).toBeNull();
   });
 
   it('adds to the failures before it, which began when the first did', () => {
-    const before = failedAfter(null, { error: error('unreachable') }, at(T0).at);
-    const after = failedAfter(before, { error: error('bad-response') }, at(T0 + MINUTE).at);
+    const before = addHealFailure(null, { error: error('unreachable') }, at(T0).at);
+    const after = addHealFailure(before, { error: error('bad-response') }, at(T0 + MINUTE).at);
     expect(after).toEqual({
       ...at(T0),
       count: 2,
@@ -245,9 +249,9 @@ describe('a heal that has ended', () => {
   it.each(['interrupted', 'contended', 'lock-lost'])(
     'with %s neither failed nor succeeded',
     (code) => {
-      expect(failedAfter(null, { error: error(code) }, at(T0).at)).toBeNull();
-      const before = failedAfter(null, { error: error('unreachable') }, at(T0).at);
-      expect(failedAfter(before, { error: error(code) }, at(T0 + 1).at)).toBe(before);
+      expect(addHealFailure(null, { error: error(code) }, at(T0).at)).toBeNull();
+      const before = addHealFailure(null, { error: error('unreachable') }, at(T0).at);
+      expect(addHealFailure(before, { error: error(code) }, at(T0 + 1).at)).toBe(before);
     },
   );
 
@@ -259,14 +263,14 @@ describe('a heal that has ended', () => {
     ['a write without changes', 'bad-response', 1, [], true],
   ] as const)('is refused by the service: %s', (_, code, post, changes, isRefused) => {
     const attempt = { error: error(code), changes, requests: { get: 1, post } };
-    expect(failedAfter(null, attempt, at(T0).at)?.isRefused).toBe(isRefused);
+    expect(addHealFailure(null, attempt, at(T0).at)?.isRefused).toBe(isRefused);
   });
 
   it('is refused by nobody if it is not known what was sent', () => {
     const attempt = { error: error('settings-refused'), changes: [refused] };
-    expect(failedAfter(null, attempt, at(T0).at)?.isRefused).toBe(false);
+    expect(addHealFailure(null, attempt, at(T0).at)?.isRefused).toBe(false);
     const unknown = { error: error('settings-refused'), requests: { get: 1, post: 1 } };
-    expect(failedAfter(null, unknown, at(T0).at)?.isRefused).toBe(true);
+    expect(addHealFailure(null, unknown, at(T0).at)?.isRefused).toBe(true);
   });
 
   it('stands until somebody changes something, if no read can tell that it is over', () => {
@@ -299,6 +303,6 @@ describe('the times of heals', () => {
   it('are told as the clock of now tells them, and move with it', () => {
     const now = { ...at(T0 + 90 * MINUTE), ...up('one', 15 * MINUTE) };
     expect(retold([heal], now)).toEqual([{ ...heal, ...at(T0 + 80 * MINUTE) }]);
-    expect(moved([heal], -MINUTE)).toEqual([{ ...heal, ...at(T0 - MINUTE) }]);
+    expect(shiftHealTimes([heal], -MINUTE)).toEqual([{ ...heal, ...at(T0 - MINUTE) }]);
   });
 });

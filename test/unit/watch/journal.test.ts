@@ -16,7 +16,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEvent } from '../../../src/reconciler/model/watch.ts';
 import { Journal } from '../../../src/controller/watch/journal/journal.ts';
 import { MOST_RECORDS, Memory } from '../../../src/controller/watch/journal/journal-reader.ts';
-import { isAbout, type JournalLine } from '../../../src/controller/watch/journal/journal-lines.ts';
+import {
+  createRecordFilter,
+  type JournalLine,
+} from '../../../src/controller/watch/journal/journal-lines.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 import { itEach } from '../../fixture/long.ts';
 import { checkpointOf } from '../../fixture/watching.ts';
@@ -387,7 +390,7 @@ describe('the records about an environment', () => {
     const names = ['a', 'quiet', '"', 'ü\u2028', 'kind', '__proto__'];
     const same = async (): Promise<void> => {
       for (const name of names) {
-        const asked = await journal.history(isAbout(name), MOST_RECORDS);
+        const asked = await journal.history(createRecordFilter(name), MOST_RECORDS);
         expect(await journal.about(name)).toEqual(asked);
       }
     };

@@ -5,15 +5,15 @@ import type {
   WatchState,
 } from '../../../src/reconciler/model/watch.ts';
 import { environmentHtml, environmentView } from '../../../src/controller/page/environment-page.ts';
-import { listHtml, listView, sortedStates } from '../../../src/controller/page/list-page.ts';
+import { renderListView, listView, sortStates } from '../../../src/controller/page/list-page.ts';
 import { sources } from '../../../src/controller/page/parts.ts';
-import { watchedReport, wholeReport } from '../../../src/controller/page/api.ts';
+import { createWatchedReport, wholeReport } from '../../../src/controller/page/api.ts';
 import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { historyText } from '../../../src/reconciler/render/history-text.ts';
 import { isAboutPath } from '../../../src/controller/watch/data-folder.ts';
 import {
   isRecordLine,
-  parsedLine,
+  parseJournalLine,
   type JournalLine,
 } from '../../../src/controller/watch/journal/journal-lines.ts';
 import { Memory } from '../../../src/controller/watch/journal/journal-reader.ts';
@@ -125,19 +125,19 @@ function* replaced(value: unknown): Generator {
 }
 
 function linesLike(line: object): JournalLine[] {
-  return [...replaced(line)].flatMap((odd) => parsedLine(JSON.stringify(odd) ?? '') ?? []);
+  return [...replaced(line)].flatMap((odd) => parseJournalLine(JSON.stringify(odd) ?? '') ?? []);
 }
 
 /** Everything that shows an environment and its records. */
 function show(state: WatchState, records: readonly JournalRecord[]): void {
   const watching = new MadeUpWatching(state);
   const query = { text: '', state: 'any', page: 1 } as const;
-  const list = listView(watching, sortedStates(watching), query, WATCHED_AT);
+  const list = listView(watching, sortStates(watching), query, WATCHED_AT);
   const one = environmentView(watching, state, records, WATCHED_AT);
-  markupSource(listHtml(list, query));
+  markupSource(renderListView(list, query));
   markupSource(environmentHtml(one, { said: null, actions: null }));
   sources([...list.parts, ...one.parts]);
-  JSON.stringify(wholeReport(watchedReport(state, [], WATCHED_AT), state, records));
+  JSON.stringify(wholeReport(createWatchedReport(state, [], WATCHED_AT), state, records));
   const style = { color: false, width: null, verbose: false };
   const tool = { name: 'setpoint', version: '1' } as const;
   historyText({ format_version: '1.0', kind: 'history', tool, path: null, records }, style);
@@ -150,7 +150,7 @@ describe('a line of a later version', () => {
     (_, record) => {
       const lines = linesLike(record);
       expect(lines.length).toBeGreaterThan(1);
-      expect(parsedLine(JSON.stringify(record))).toEqual(JSON.parse(JSON.stringify(record)));
+      expect(parseJournalLine(JSON.stringify(record))).toEqual(JSON.parse(JSON.stringify(record)));
       for (const line of lines) {
         const memory = new Memory();
         memory.take(line);
@@ -181,7 +181,7 @@ describe('a line of a later version', () => {
       }
     }
     const [one] = whole.environments;
-    const line = parsedLine(
+    const line = parseJournalLine(
       JSON.stringify({ ...whole, environments: [{ ...one, found: 'rollback' }] }),
     );
     const later = new Memory();

@@ -3,7 +3,7 @@ import {
   describeHolder,
   fileName,
   newHolder,
-  objectName,
+  createLeaseName,
 } from '../../../src/controller/watch/locks/presence.ts';
 
 const NAMES = [
@@ -14,7 +14,7 @@ const NAMES = [
 
 describe.each([
   ['a file', fileName, /^(lock-[a-z\d_%-]*|digest-[\da-f]{64})$/],
-  ['an object of Kubernetes', objectName, /^[a-z\d]([a-z\d-]{0,251}[a-z\d])?$/],
+  ['an object of Kubernetes', createLeaseName, /^[a-z\d]([a-z\d-]{0,251}[a-z\d])?$/],
 ])('the name of %s', (_, nameOf, form) => {
   it('is another one for each lock, also when capitals do not count', () => {
     const names = NAMES.map((name) => nameOf(name).toLowerCase());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseFile } from '../../../src/reconciler/desired/parse.ts';
 import { member } from '../../../src/reconciler/desired/node.ts';
-import { watchOf } from '../../../src/reconciler/desired/blocks/watch.ts';
+import { readWatchSettings } from '../../../src/reconciler/desired/blocks/watch.ts';
 import {
   isInAnyWindow,
   nextOpening,
@@ -52,7 +52,7 @@ function windows(...texts: string[]) {
   const text = `version: 1\nwatch:\n  windows:${texts.length === 0 ? ' []\n' : `\n${lines}`}`;
   const { root } = parseFile('settings.yaml', text, undefined);
   if (root?.kind !== 'map') throw new Error('not a file');
-  return watchOf(member(root, 'watch')).windows;
+  return readWatchSettings(member(root, 'watch')).windows;
 }
 
 const at = (text: string): number => Date.parse(text);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { member, textOf } from '../../../src/reconciler/desired/node.ts';
+import { member, readNodeText } from '../../../src/reconciler/desired/node.ts';
 import { CurrentFiles, filesSource } from '../../../src/controller/watch/source.ts';
 
 const SETTINGS = `version: 1
@@ -102,7 +102,7 @@ describe('on the next turn', () => {
     put('base.yaml', BASE.replace('CodeActAgent', 'BrowsingAgent'));
     expect(await turns(1)).toBe(1);
     const [target] = current.targets;
-    expect(textOf(member(target?.settings, 'agent'))).toBe('BrowsingAgent');
+    expect(readNodeText(member(target?.settings, 'agent'))).toBe('BrowsingAgent');
   });
 
   it('a change of the policy does', async () => {
@@ -185,7 +185,7 @@ describe('one broken file of several', () => {
     put('eu.yaml', eu.replace('language: en', 'language: de'));
     await turns(3);
     const language = ({ targets }: CurrentFiles, of: string) =>
-      textOf(member(targets.find(({ name }) => name === of)?.settings, 'language'));
+      readNodeText(member(targets.find(({ name }) => name === of)?.settings, 'language'));
     expect([language(current, 'eu'), language(current, 'us')]).toEqual(['de', 'en']);
     put('eu.yaml', BROKEN);
     await turns(3);

@@ -6,12 +6,12 @@ import { PLAIN } from '../../../src/reconciler/render/text.ts';
 import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { WATCH_STATUSES, type WatchStatus } from '../../../src/reconciler/model/verdict.ts';
 import type { JournalRecord, WatchState } from '../../../src/reconciler/model/watch.ts';
-import { watchedDocument, watchedReport } from '../../../src/controller/page/api.ts';
+import { createWatchedDocument, createWatchedReport } from '../../../src/controller/page/api.ts';
 import { environmentHtml, environmentView } from '../../../src/controller/page/environment-page.ts';
 import { historyHtml } from '../../../src/controller/page/history.ts';
-import { listHtml, listView, sortedStates } from '../../../src/controller/page/list-page.ts';
+import { renderListView, listView, sortStates } from '../../../src/controller/page/list-page.ts';
 import { badgeSvg } from '../../../src/controller/page/state-label.ts';
-import { messageOf, wordsOf } from '../../../src/controller/watch/notices/message.ts';
+import { createMessage, describeDueNotice } from '../../../src/controller/watch/notices/message.ts';
 import { afterFirstRound, logLine } from '../../../src/controller/watch/telemetry/log.ts';
 import { environment } from '../../fixture/documents.ts';
 import { MadeUpWatching, WATCHED_AT, ago, watchState } from '../../fixture/watching.ts';
@@ -49,8 +49,8 @@ const SURFACES: Readonly<Record<string, (status: WatchStatus) => string>> = {
   'the log, of the state before': (status) => logLine(recordOf('drift', status), 'text') ?? '',
   'the log after the first round': firstRound,
   'setpoint status': (status) => {
-    const reports = [watchedReport(stateOf(status), [], WATCHED_AT)];
-    return statusText(watchedDocument(null, reports, WATCHED_AT), false, PLAIN);
+    const reports = [createWatchedReport(stateOf(status), [], WATCHED_AT)];
+    return statusText(createWatchedDocument(null, reports, WATCHED_AT), false, PLAIN);
   },
   'setpoint history': (status) =>
     historyText(
@@ -67,7 +67,7 @@ const SURFACES: Readonly<Record<string, (status: WatchStatus) => string>> = {
     const watching = new MadeUpWatching(stateOf(status));
     const query = { text: '', state: 'usual', page: 1 } as const;
     const html = markupSource(
-      listHtml(listView(watching, sortedStates(watching), query, WATCHED_AT), query),
+      renderListView(listView(watching, sortStates(watching), query, WATCHED_AT), query),
     );
     return html.slice(html.indexOf('<tbody'), html.indexOf('</tbody'));
   },
@@ -86,11 +86,11 @@ const SURFACES: Readonly<Record<string, (status: WatchStatus) => string>> = {
     ),
   'a badge': (status) => badgeSvg(stateOf(status)),
   'a notice': (status) =>
-    wordsOf({ event: 'opened', state: stateOf(status), digest: '', end: null }),
+    describeDueNotice({ event: 'opened', state: stateOf(status), digest: '', end: null }),
   'a reminder': (status) =>
-    wordsOf({ event: 'reminder', state: stateOf(status), digest: '', end: null }),
+    describeDueNotice({ event: 'reminder', state: stateOf(status), digest: '', end: null }),
   'a notice of several': (status) =>
-    messageOf(
+    createMessage(
       ['eu', 'us'].map((name) => ({
         event: 'opened',
         state: stateOf(status, name),

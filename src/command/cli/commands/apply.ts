@@ -10,16 +10,16 @@ import { applyInParts } from '../../../reconciler/operations/apply.ts';
 import type { ApplyRequest } from '../../../reconciler/operations/options.ts';
 import type { Parts } from '../../../reconciler/operations/redacting.ts';
 import { chooseTargets } from '../../../reconciler/operations/select.ts';
-import { endedText, previewText } from '../../../reconciler/render/section-text.ts';
+import { formatOutcomeSection, previewText } from '../../../reconciler/render/section-text.ts';
 import { summaryText, waysText } from '../../../reconciler/render/summary.ts';
-import { bothWays, NO_WAYS, waysOf } from '../../../reconciler/model/uncompared.ts';
+import { bothWays, NO_WAYS, listComparisonWays } from '../../../reconciler/model/uncompared.ts';
 import { confirmWith } from '../confirm.ts';
 import { OUTCOME_RENDERERS } from '../printer.ts';
 import type { Flags } from '../command-table.ts';
-import { optionsFrom, shardOptions } from '../flags.ts';
+import { parseOperationOptions, shardOptions } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
-import { awaitedItem, checksView, progressView, startingView } from '../progress-view.ts';
+import { describeAwaitedItem, checksView, progressView, startingView } from '../progress-view.ts';
 import { runPlan } from './plan.ts';
 
 /**
@@ -32,10 +32,10 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
     if (flags.dryRun === true && saved === undefined)
       return await runPlan(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
     const reporter = reporterFor(flags, io, OUTCOME_RENDERERS);
-    const approved = saved === undefined ? undefined : await savedPlan(saved, flags);
+    const approved = saved === undefined ? undefined : await loadPlanToApply(saved, flags);
     const answered = flags.yes === true || approved !== undefined;
     const ask = answered ? null : confirmWith(io, (target) => `Apply these changes to ${target}?`);
-    const named = optionsFrom(flags, io, 'writes');
+    const named = parseOperationOptions(flags, io, 'writes');
     const options = { ...named, ...shardOptions(flags, named.env, io) };
     if (!answered && ask === null) {
       // What is wrong with the file or the flags comes first: --yes would not help.
@@ -56,7 +56,7 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       ...options,
       onPlan,
       onProgress: (target, waiting) => {
-        if (flags.quiet !== true) progress.update(target, waiting.map(awaitedItem));
+        if (flags.quiet !== true) progress.update(target, waiting.map(describeAwaitedItem));
       },
       onEnvironment: flags.quiet === true ? undefined : progress.counts,
       onStarting: startingView(io, progress, flags.quiet === true),
@@ -76,13 +76,14 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
     return await reporter.inParts<OutcomeHead, EnvironmentOutcome, OutcomeTail>(
       {
         section: (environment, _, total, style) => {
-          ways = bothWays(ways, waysOf(environment));
-          return endedText(environment, total, style);
+          ways = bothWays(ways, listComparisonWays(environment));
+          return formatOutcomeSection(environment, total, style);
         },
         ending: (tail, head, style) =>
           summaryText({ ...head, ...tail }, 'apply', style) + waysText(ways, 'apply', style),
       },
-      async (parts) => applyInParts(request, await recorded(flags, parts)).finally(progress.end),
+      async (parts) =>
+        applyInParts(request, await recordJournaledParts(flags, parts)).finally(progress.end),
     );
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
@@ -90,7 +91,7 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
 }
 
 /** The same parts, of which what was written is recorded with --journal before it is shown. */
-async function recorded(
+async function recordJournaledParts(
   { journal }: Flags<'apply'>,
   parts: Parts<OutcomeHead, EnvironmentOutcome>,
 ): Promise<Parts<OutcomeHead, EnvironmentOutcome>> {
@@ -113,7 +114,7 @@ function neverWrites(): SetpointError {
   );
 }
 
-async function savedPlan(path: string, flags: Flags<'apply'>): Promise<PlanDocument> {
-  const { approvedPlan } = await import('../saved-plan.ts');
+async function loadPlanToApply(path: string, flags: Flags<'apply'>): Promise<PlanDocument> {
+  const { loadApprovedPlan: approvedPlan } = await import('../saved-plan.ts');
   return approvedPlan(path, flags);
 }

@@ -1,14 +1,14 @@
 import { usageError } from '../../../reconciler/model/error.ts';
-import { accessFrom, pullRequestIn } from '../../github/job.ts';
+import { readJobAccess, parseEventPullRequest } from '../../github/job.ts';
 import { gitHub } from '../../github/client.ts';
-import { commentsOf } from '../../github/comments-of.ts';
+import { createStickyComments } from '../../github/comments-of.ts';
 import { writeComments, type CommentDone } from '../../github/sticky-comment.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
 import { SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
 import { readSaved } from '../../../reconciler/operations/saved-document.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import type { Flags } from '../command-table.ts';
-import { write, type Io } from '../io.ts';
+import { writeText, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 
 const KINDS = ['plan', 'outcome', 'validation'] as const;
@@ -28,32 +28,32 @@ export async function commentCommand(
   ...paths: readonly string[]
 ): Promise<number> {
   try {
-    const access = accessFrom(io.env, io.env['GITHUB_TOKEN'] ?? '');
-    const event = eventIn(io.env);
-    const pull = numberOf(flags.pr ?? String(event?.number ?? ''));
+    const access = readJobAccess(io.env, io.env['GITHUB_TOKEN'] ?? '');
+    const event = readEventPullRequest(io.env);
+    const pull = parsePullNumber(flags.pr ?? String(event?.number ?? ''));
     const commit = event?.headSha ?? io.env['GITHUB_SHA'] ?? null;
     const documents = await Promise.all(paths.map((path) => readSaved(path, KINDS)));
-    const comments = documents.flatMap((document) => commentsOf(document, commit));
+    const comments = documents.flatMap((document) => createStickyComments(document, commit));
     const headSha = event?.number === pull ? event.headSha : null;
     const github = gitHub(access, SYSTEM_CLOCK);
     const written = await writeComments(github, { number: pull, headSha }, comments);
     const lines = written.map((done, index) =>
       doneText(comments[index]?.environment ?? null, done),
     );
-    if (flags.quiet !== true) await write(io.stdout, lines.join(''));
+    if (flags.quiet !== true) await writeText(io.stdout, lines.join(''));
     return 0;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
 }
 
-function eventIn(env: Io['env']): ReturnType<typeof pullRequestIn> {
+function readEventPullRequest(env: Io['env']): ReturnType<typeof parseEventPullRequest> {
   const path = env['GITHUB_EVENT_PATH'] ?? '';
   const read = path === '' ? { text: '' } : readText(path, 32 * 1024 * 1024);
-  return 'text' in read ? pullRequestIn(read.text) : null;
+  return 'text' in read ? parseEventPullRequest(read.text) : null;
 }
 
-function numberOf(text: string): number {
+function parsePullNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw usageError('Which pull request?', 'Pass --pr NUMBER.');
 }

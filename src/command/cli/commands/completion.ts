@@ -2,7 +2,7 @@ import { usageError } from '../../../reconciler/model/error.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
 import type { Flags } from '../command-table.ts';
 import { COMPLETION_SCRIPTS } from '../completion/scripts.ts';
-import { write, type Io } from '../io.ts';
+import { writeText, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import { SHELLS } from '../words.ts';
 
@@ -16,7 +16,7 @@ export async function completionCommand(
     const shell = SHELLS.find((known) => known === name);
     if (shell === undefined)
       throw usageError('completion needs the name of a shell.', choicesHint(name, SHELLS));
-    await write(io.stdout, COMPLETION_SCRIPTS[shell]);
+    await writeText(io.stdout, COMPLETION_SCRIPTS[shell]);
     return 0;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);

@@ -6,12 +6,18 @@ import {
   SYSTEM_CLOCK,
 } from '../../../reconciler/host/this-process.ts';
 import { KIND } from '../../../reconciler/kubernetes/crd.ts';
-import { clusterHere, type Cluster } from '../../../controller/cluster/kube-api.ts';
+import { detectCluster, type Cluster } from '../../../controller/cluster/kube-api.ts';
 import { ClusterController } from '../../../controller/cluster/open.ts';
 import { leaseLocks } from '../../../controller/watch/locks/lease-locks.ts';
-import { scopedLocks, type Locks } from '../../../controller/watch/locks/locks.ts';
+import { scopeLocks, type Locks } from '../../../controller/watch/locks/locks.ts';
 import type { Flags } from '../command-table.ts';
-import { countOf, DEFAULT_DATA, intervalOf, rolloutOf, timeoutOf } from '../flags.ts';
+import {
+  parseCountFlag,
+  DEFAULT_DATA,
+  parseIntervalFlag,
+  parseRolloutFlags,
+  parseTimeoutFlag,
+} from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import { watchLog, watchOver } from './watch.ts';
@@ -22,26 +28,26 @@ export async function controllerCommand(flags: Flags<'controller'>, io: Io): Pro
   growThreadPool(process.env);
   try {
     const { env, signal } = io;
-    const cluster = clusterHere(env);
+    const cluster = detectCluster(env);
     if (cluster === null) throw new SetpointError('usage', NO_CLUSTER, { hint: MOUNT });
     const data = flags.data ?? DEFAULT_DATA;
-    const namespace = namespaceOf(flags, cluster);
+    const namespace = resolveNamespace(flags, cluster);
     const log = watchLog(flags, io);
     const watching = new ClusterController({
       cluster,
       namespace,
       env,
       data,
-      interval: intervalOf(flags.interval),
-      ...rolloutOf(flags),
-      parallel: flags.parallel === undefined ? 8 : countOf('--parallel', flags.parallel),
+      interval: parseIntervalFlag(flags.interval),
+      ...parseRolloutFlags(flags),
+      parallel: flags.parallel === undefined ? 8 : parseCountFlag('--parallel', flags.parallel),
       policy: flags.policy,
       stateSecret: flags.stateSecret,
       strict: flags.strict,
-      timeout: timeoutOf(flags, env),
+      timeout: parseTimeoutFlag(flags, env),
       signal,
       abandon: io.abandon,
-      locks: locksOf(flags, cluster),
+      locks: createClusterLocks(flags, cluster),
       report: log.note,
     });
     const files = [`SettingsTargets in ${namespace ?? 'all namespaces'}`];
@@ -60,7 +66,7 @@ const NO_CLUSTER = 'setpoint controller runs in a cluster, and this is not a pod
 const MOUNT =
   'Run it in a pod that mounts the token of a service account. setpoint watch watches files.';
 
-function namespaceOf(
+function resolveNamespace(
   { namespace, allNamespaces }: Flags<'controller'>,
   cluster: Cluster,
 ): string | null {
@@ -72,7 +78,7 @@ function namespaceOf(
   );
 }
 
-function locksOf({ lockScope }: Flags<'controller'>, cluster: Cluster): Locks {
+function createClusterLocks({ lockScope }: Flags<'controller'>, cluster: Cluster): Locks {
   const locks = leaseLocks(cluster, SYSTEM_CLOCK, { kind: KIND });
-  return lockScope === undefined ? locks : scopedLocks(locks, lockScope);
+  return lockScope === undefined ? locks : scopeLocks(locks, lockScope);
 }

@@ -3,9 +3,9 @@ import type { DoctorDocument } from '../../../reconciler/model/documents.gen.ts'
 import type { Proof } from '../../../reconciler/model/proof.ts';
 import { doctor } from '../../../reconciler/operations/doctor.ts';
 import { doctorText } from '../../../reconciler/render/doctor-text.ts';
-import { ERRORS, exitCodeOf, worstExitCode } from '../../../reconciler/model/error.ts';
+import { ERRORS, computeErrorExitCode, worstExitCode } from '../../../reconciler/model/error.ts';
 import type { Flags } from '../command-table.ts';
-import { optionsFrom } from '../flags.ts';
+import { parseOperationOptions } from '../flags.ts';
 import { checksView } from '../progress-view.ts';
 import { hintForCommand, type Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -16,7 +16,7 @@ export async function doctorCommand(flags: Flags<'doctor'>, io: Io): Promise<num
     const reporter = reporterFor(flags, io);
     const live = flags.live === true;
     const found = await doctor({
-      ...optionsFrom(flags, io, live ? 'writes' : 'reads'),
+      ...parseOperationOptions(flags, io, live ? 'writes' : 'reads'),
       check: live,
       onChecks: checksView(io, flags.quiet === true),
     });
@@ -24,7 +24,10 @@ export async function doctorCommand(flags: Flags<'doctor'>, io: Io): Promise<num
       ...found,
       environments: found.environments.map((environment) => ({
         ...environment,
-        checks: environment.checks.map((check) => ({ ...check, remedy: remedyOf(check, io) })),
+        checks: environment.checks.map((check) => ({
+          ...check,
+          remedy: describeRemedy(check, io),
+        })),
       })),
     };
     const written = await reporter.data(document, (style) => doctorText(document, style));
@@ -45,16 +48,18 @@ export async function doctorCommand(flags: Flags<'doctor'>, io: Io): Promise<num
   }
 }
 
-function remedyOf({ code, remedy }: Check, io: Io): string | null {
+function describeRemedy({ code, remedy }: Check, io: Io): string | null {
   return remedy === null || code === null ? remedy : hintForCommand({ code, hint: remedy }, io);
 }
 
 /** Failures of this machine come first; then the worst of the environments' first failures. */
 function firstCode({ checks, environments }: DoctorDocument): number {
-  const own = codeOf(checks);
+  const own = computeDoctorExitCode(checks);
   if (own !== 0) return own;
   return worstExitCode(
-    environments.map(({ checks: found, proofs = [] }) => codeOf(found) || codeOfProofs(proofs)),
+    environments.map(
+      ({ checks: found, proofs = [] }) => computeDoctorExitCode(found) || codeOfProofs(proofs),
+    ),
   );
 }
 
@@ -62,8 +67,12 @@ function codeOfProofs(proofs: readonly Pick<Proof, 'status'>[]): number {
   return proofs.some(({ status }) => status === 'fails') ? ERRORS['check-failed'].exit : 0;
 }
 
-function codeOf(checks: readonly Check[]): number {
+function computeDoctorExitCode(checks: readonly Check[]): number {
   const first = checks.find(({ status }) => status === 'failed');
   if (first === undefined) return 0;
-  return exitCodeOf({ code: first.code ?? '', message: first.found, hint: first.remedy ?? '' });
+  return computeErrorExitCode({
+    code: first.code ?? '',
+    message: first.found,
+    hint: first.remedy ?? '',
+  });
 }

@@ -14,7 +14,7 @@ type FailOn = (typeof FAIL_ON)[number];
 export async function driftCommand(flags: Flags<'drift'>, io: Io): Promise<number> {
   const strict = flags.strict === true;
   try {
-    const failOn = failOnOf(flags);
+    const failOn = parseFailOnFlag(flags);
     return await runPlan(flags, io, {
       voice: 'drift',
       strict,
@@ -27,7 +27,7 @@ export async function driftCommand(flags: Flags<'drift'>, io: Io): Promise<numbe
   }
 }
 
-function failOnOf({ failOn, base }: Flags<'drift'>): FailOn {
+function parseFailOnFlag({ failOn, base }: Flags<'drift'>): FailOn {
   if (failOn === undefined) return 'any';
   const known = FAIL_ON.find((one) => one === failOn);
   if (known === undefined) {

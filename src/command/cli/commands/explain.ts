@@ -3,7 +3,7 @@ import { explain } from '../../../reconciler/operations/explain.ts';
 import { effectiveText } from '../../../reconciler/render/effective-text.ts';
 import { explainText } from '../../../reconciler/render/explain-text.ts';
 import type { Flags } from '../command-table.ts';
-import { optionsFrom } from '../flags.ts';
+import { parseOperationOptions } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
@@ -15,7 +15,7 @@ export async function explainCommand(
 ): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
-    const options = optionsFrom(flags, io, 'reads');
+    const options = parseOperationOptions(flags, io, 'reads');
     if (path === undefined) {
       const { document, file } = await effective(options);
       return await reporter.data(document, (style) => effectiveText(file, document.name, style));

@@ -2,16 +2,16 @@ import { NAMED_SETTINGS } from '../../../reconciler/desired/named-settings.ts';
 import { usageError } from '../../../reconciler/model/error.ts';
 import {
   OBSERVABLE,
-  observableAt,
+  resolveResourceName,
   PROFILES,
   type Resource,
 } from '../../../reconciler/model/observed.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
 import { get } from '../../../reconciler/operations/get.ts';
-import { observedText } from '../../../reconciler/render/observed-text.ts';
+import { formatObserved } from '../../../reconciler/render/observed-text.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import type { Flags } from '../command-table.ts';
-import { hasJsonOutput, optionsFrom } from '../flags.ts';
+import { hasJsonOutput, parseOperationOptions } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { progressView, startingView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
@@ -21,14 +21,14 @@ export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promis
   try {
     const resources = [...new Set(what.split(',').flatMap(resourcesNamed))];
     const reporter = reporterFor(flags, io);
-    const options = optionsFrom(flags, io, 'reads');
+    const options = parseOperationOptions(flags, io, 'reads');
     const progress = progressView(io);
     const onStarting = startingView(io, progress, flags.quiet === true);
     const digests = hasJsonOutput(flags, io.env);
     const document = await get({ ...options, resources, digests, onStarting }).finally(
       progress.end,
     );
-    const written = await reporter.data(document, (style) => observedText(document, style));
+    const written = await reporter.data(document, (style) => formatObserved(document, style));
     return await conclude(reporter, document.environments, written);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
@@ -36,7 +36,7 @@ export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promis
 }
 
 function resourcesNamed(text: string): readonly Resource[] {
-  const resources = observableAt(text.trim());
+  const resources = resolveResourceName(text.trim());
   if (resources.length > 0) return resources;
   const isOfSettings = NAMED_SETTINGS.some((block) => block === text.trim());
   throw usageError(

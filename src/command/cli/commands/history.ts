@@ -2,10 +2,10 @@ import { usageError } from '../../../reconciler/model/error.ts';
 import { parsePath } from '../../../reconciler/model/path.ts';
 import { historyText } from '../../../reconciler/render/history-text.ts';
 import { visible } from '../../../reconciler/render/text.ts';
-import { history, chosenNames } from '../../../controller/watch/data-folder.ts';
+import { history, selectEnvironmentNames } from '../../../controller/watch/data-folder.ts';
 import type { Flags } from '../command-table.ts';
-import { countOf, environmentsNamed, DEFAULT_DATA } from '../flags.ts';
-import { write, type Io } from '../io.ts';
+import { parseCountFlag, environmentsNamed, DEFAULT_DATA } from '../flags.ts';
+import { writeText, type Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
 
 /** `setpoint history -e production llm_model`: what was found and written, the latest first. */
@@ -22,7 +22,7 @@ export async function historyCommand(
         'Write a field, such as llm_model.',
       );
     const data = flags.data ?? DEFAULT_DATA;
-    const limit = flags.limit === undefined ? 50 : countOf('--limit', flags.limit);
+    const limit = flags.limit === undefined ? 50 : parseCountFlag('--limit', flags.limit);
     const asked = environmentsNamed(flags.env);
     const found = await history({ data, environments: asked ?? null, path, limit });
     if (found.records.length === 0) await explainNothing(data, asked, text, io);
@@ -41,12 +41,21 @@ async function explainNothing(
   path: string | undefined,
   io: Io,
 ): Promise<void> {
-  const { unknown, hint } = await chosenNames(data, path === undefined ? asked : [...asked, path]);
+  const { unknown, hint } = await selectEnvironmentNames(
+    data,
+    path === undefined ? asked : [...asked, path],
+  );
   const [first] = asked.filter((name) => unknown.includes(name));
   if (first !== undefined)
-    await write(io.stderr, visibleLines(`The journal in ${data} has nothing of "${first}".`, hint));
+    await writeText(
+      io.stderr,
+      visibleLines(`The journal in ${data} has nothing of "${first}".`, hint),
+    );
   else if (path !== undefined && !unknown.includes(path))
-    await write(io.stderr, visibleLines(`${path} is an environment.`, `Name it with -e ${path}.`));
+    await writeText(
+      io.stderr,
+      visibleLines(`${path} is an environment.`, `Name it with -e ${path}.`),
+    );
 }
 
 function visibleLines(message: string, hint: string): string {

@@ -4,7 +4,7 @@ import { choicesHint } from '../../../reconciler/model/wording.ts';
 import { init } from '../../../reconciler/operations/init.ts';
 import { initText } from '../../../reconciler/render/pulled-text.ts';
 import type { Flags } from '../command-table.ts';
-import { optionsFrom } from '../flags.ts';
+import { parseOperationOptions } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
@@ -12,10 +12,14 @@ import { reporterFor, reportFailure } from '../reporter.ts';
 export async function initCommand(flags: Flags<'init'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
-    const { targets, ...options } = optionsFrom({ ...flags, env: flags.env ?? [] }, io, 'reads');
+    const { targets, ...options } = parseOperationOptions(
+      { ...flags, env: flags.env ?? [] },
+      io,
+      'reads',
+    );
     if (targets !== undefined && targets.length > 1)
       throw usageError('init adds one environment at a time.', 'Name one with -e.');
-    const dialect = dialectOf(flags);
+    const dialect = resolveInitDialect(flags);
     const document = await init({
       ...options,
       environment: targets?.[0],
@@ -28,7 +32,7 @@ export async function initCommand(flags: Flags<'init'>, io: Io): Promise<number>
   }
 }
 
-function dialectOf({ dialect, from }: Flags<'init'>): EmbeddedDialect | undefined {
+function resolveInitDialect({ dialect, from }: Flags<'init'>): EmbeddedDialect | undefined {
   if (dialect === undefined) return undefined;
   if (from === undefined)
     throw usageError(

@@ -11,14 +11,14 @@ import type { Parts } from '../../../reconciler/operations/redacting.ts';
 import { parseAge } from '../../../reconciler/operations/flag-values.ts';
 import type { Voice } from '../../../reconciler/render/change.ts';
 import { environmentText } from '../../../reconciler/render/section-text.ts';
-import { mergedText, summaryText, waysText } from '../../../reconciler/render/summary.ts';
-import { bothWays, NO_WAYS, waysOf } from '../../../reconciler/model/uncompared.ts';
+import { formatMergeNotes, summaryText, waysText } from '../../../reconciler/render/summary.ts';
+import { bothWays, NO_WAYS, listComparisonWays } from '../../../reconciler/model/uncompared.ts';
 import type { Flags } from '../command-table.ts';
-import { hasJsonOutput, optionsFrom, shardOptions } from '../flags.ts';
+import { hasJsonOutput, parseOperationOptions, shardOptions } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../printer.ts';
 import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
-import { awaitedItem, checksView, progressView, startingView } from '../progress-view.ts';
+import { describeAwaitedItem, checksView, progressView, startingView } from '../progress-view.ts';
 import { handOn, reportFailure, reporterFor } from '../reporter.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string):
     strict: flags.strict === true,
     mode: 'reads',
     saved,
-    codeOf: checkedExit(planExit(flags.exitCode === true)),
+    codeOf: includeChecksInExit(planExit(flags.exitCode === true)),
   });
 }
 
@@ -44,7 +44,7 @@ export function planExit(exitsWithResult: boolean): PlanRun['codeOf'] {
 }
 
 /** The same, but for an environment in which something was tried and does not work. */
-function checkedExit(codeOf: PlanRun['codeOf']): PlanRun['codeOf'] {
+function includeChecksInExit(codeOf: PlanRun['codeOf']): PlanRun['codeOf'] {
   return (environment, strict) =>
     environment.proofs?.some(({ status }) => status === 'fails') === true
       ? ERRORS['check-failed'].exit
@@ -71,37 +71,37 @@ interface PlanRun {
 export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<number> {
   const { voice, saved, codeOf } = run;
   try {
-    const shown = saved === undefined ? null : await savedPlan(saved, flags);
+    const shown = saved === undefined ? null : await loadPlanToShow(saved, flags);
     const strict = run.strict === true || shown?.strict === true;
     const reporter = reporterFor(flags, io, voice === 'plan' ? PLAN_RENDERERS : DRIFT_RENDERERS);
     let ways = NO_WAYS;
     return await reporter.inParts<PlanHead, EnvironmentPlan, PlanTail>(
       {
         section: (environment, plan, total, style) => {
-          ways = bothWays(ways, waysOf(environment));
+          ways = bothWays(ways, listComparisonWays(environment));
           return environmentText(environment, { voice, plan, total }, style);
         },
         ending: (tail, head, style) =>
           summaryText({ ...head, ...tail }, voice, style) +
           waysText(ways, voice, style) +
-          mergedText(head.merged, style),
+          formatMergeNotes(head.merged, style),
         codeOf: (environment) => codeOf(environment, strict),
       },
-      (parts) => (shown === null ? planned(flags, io, run, parts) : handOn(shown, parts)),
+      (parts) => (shown === null ? runPlanRequest(flags, io, run, parts) : handOn(shown, parts)),
     );
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
 }
 
-function planned(
+function runPlanRequest(
   flags: PlanFlags,
   io: Io,
   { voice, mode, strict }: PlanRun,
   parts: PlanParts,
 ): Promise<PlanTail> {
   // What is tried is sent the keys of the file: to its own address, as by an apply.
-  const options = optionsFrom(flags, io, flags.check === true ? 'writes' : mode);
+  const options = parseOperationOptions(flags, io, flags.check === true ? 'writes' : mode);
   const shard = shardOptions(flags, options.env, io);
   const { snapshot, rotate, without, allow, maxAge, maxFailures } = flags;
   const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
@@ -124,7 +124,7 @@ function planned(
     onProgress: (name, waiting) => {
       // A log gets the plan alone: cron mails whatever else is printed.
       if (flags.quiet !== true && io.stderr.isTTY === true)
-        progress.update(name, waiting.map(awaitedItem));
+        progress.update(name, waiting.map(describeAwaitedItem));
     },
     onEnvironment: flags.quiet === true ? undefined : progress.counts,
     onStarting: startingView(io, progress, flags.quiet === true),
@@ -134,7 +134,7 @@ function planned(
 
 type PlanParts = Parts<PlanHead, EnvironmentPlan>;
 
-async function savedPlan(path: string, flags: PlanFlags): Promise<PlanDocument> {
-  const { shownPlan } = await import('../saved-plan.ts');
+async function loadPlanToShow(path: string, flags: PlanFlags): Promise<PlanDocument> {
+  const { loadFilteredPlan: shownPlan } = await import('../saved-plan.ts');
   return shownPlan(path, flags);
 }

@@ -3,9 +3,9 @@ import type { FileEdit } from '../../../reconciler/model/pulled.ts';
 import type { Target } from '../../../reconciler/desired/target.ts';
 import { hasNoFile } from '../../../reconciler/operations/load.ts';
 import { pull, type PullRun } from '../../../reconciler/operations/pull.ts';
-import { patchText, pulledText } from '../../../reconciler/render/pulled-text.ts';
+import { patchText, formatPulled } from '../../../reconciler/render/pulled-text.ts';
 import type { Flags } from '../command-table.ts';
-import { namedOutputs, optionsFrom } from '../flags.ts';
+import { readNamedOutputs, parseOperationOptions } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { checkNames } from '../object-names.ts';
 import type { Renderers } from '../printer.ts';
@@ -27,7 +27,7 @@ export async function pullCommand(flags: Flags<'pull'>, io: Io): Promise<number>
     const onEdit = (edit: FileEdit): Promise<void> =>
       check ? reporter.preview((style) => `${patchText(edit, style)}\n`, false) : Promise.resolve();
     checkNames(flags);
-    const request = requestFrom(flags, io);
+    const request = parsePullFlags(flags, io);
     const document = await pull({
       ...request,
       check,
@@ -37,7 +37,7 @@ export async function pullCommand(flags: Flags<'pull'>, io: Io): Promise<number>
         pulled = targets;
       },
     });
-    const written = await reporter.data(document, (style) => pulledText(document, style));
+    const written = await reporter.data(document, (style) => formatPulled(document, style));
     // Without a file there is nothing that could differ.
     const differs =
       request.text === undefined && document.files.some(({ status }) => status === 'differs');
@@ -48,10 +48,10 @@ export async function pullCommand(flags: Flags<'pull'>, io: Io): Promise<number>
 }
 
 /** Without a file, objects of Kubernetes can still be made of all that the service of --server has. */
-function requestFrom(flags: Flags<'pull'>, io: Io): PullRun {
-  const options = optionsFrom(flags, io, 'reads');
+function parsePullFlags(flags: Flags<'pull'>, io: Io): PullRun {
+  const options = parseOperationOptions(flags, io, 'reads');
   const { server, env } = options;
-  const isRendered = namedOutputs(flags, io.env).some(({ name }) => name === 'kubernetes');
+  const isRendered = readNamedOutputs(flags, io.env).some(({ name }) => name === 'kubernetes');
   if (!isRendered || server === undefined || !hasNoFile(options))
     return { ...options, adopt: flags.adopt };
   const hasKey = (env['SETPOINT_API_KEY'] ?? '') !== '';

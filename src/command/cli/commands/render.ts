@@ -7,17 +7,17 @@ import { jsonList, yamlStream } from '../../../reconciler/kubernetes/stream.ts';
 import { checkWritable, writeAside } from '../../../reconciler/host/write-aside.ts';
 import { render, type RenderRequest } from '../../../reconciler/operations/render.ts';
 import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
-import { json } from '../../../reconciler/render/json.ts';
+import { renderJson } from '../../../reconciler/render/json.ts';
 import type { Flags } from '../command-table.ts';
 import {
   environmentsNamed,
-  namedOutputs,
-  optionsFrom,
-  outputsFrom,
+  readNamedOutputs,
+  parseOperationOptions,
+  parseReportOutputs,
   type Output,
 } from '../flags.ts';
 import { readInput } from '../input.ts';
-import { styleFor, write, type Io } from '../io.ts';
+import { styleFor, writeText, type Io } from '../io.ts';
 import { checkNames } from '../object-names.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
@@ -33,19 +33,21 @@ export async function renderCommand(
   try {
     if (what !== undefined && what !== CRD)
       throw usageError('Only crd can be named.', choicesHint(what, [CRD]));
-    if (flags.krm === true) return await filtered(flags, io);
-    const outputs = outputsOf(flags, io);
+    if (flags.krm === true) return await runKrmFunction(flags, io);
+    const outputs = parseRenderOutputs(flags, io);
     for (const { path } of outputs) if (path !== null) checkWritable(path);
     const objects =
-      what === CRD ? definitions() : await objectsOf(requestFrom(flags, io), flags, io);
-    return await printed(objects, outputs, flags, io);
+      what === CRD
+        ? definitions()
+        : await renderKubeObjects(createRenderRequest(flags, io), flags, io);
+    return await printObjects(objects, outputs, flags, io);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
 }
 
 /** Warnings go to stderr: they stop nothing. */
-async function objectsOf(
+async function renderKubeObjects(
   request: RenderRequest,
   flags: Flags<'render'>,
   io: Io,
@@ -53,25 +55,27 @@ async function objectsOf(
   const { objects, warnings } = render(request);
   if (warnings.length > 0 && flags.quiet !== true) {
     const style = styleFor(io.stderr, io.env, { noColor: flags.color === false, verbose: false });
-    await write(io.stderr, `${diagnosticsText(warnings, style)}\n`);
+    await writeText(io.stderr, `${diagnosticsText(warnings, style)}\n`);
   }
   return objects;
 }
 
 /** Objects go to stdout unless each format has a file. */
-function outputsOf(flags: Flags<'render'>, io: Io): readonly Output[] {
-  if (namedOutputs(flags, io.env).some(({ name }) => name === 'text'))
+function parseRenderOutputs(flags: Flags<'render'>, io: Io): readonly Output[] {
+  if (readNamedOutputs(flags, io.env).some(({ name }) => name === 'text'))
     throw usageError('There is no text of objects.', `Available: ${FORMATS.join(', ')}.`);
-  const outputs = outputsFrom(flags, io.env, FORMATS).filter(({ format }) => format !== 'text');
-  return namedOutputs(flags, io.env).length === 0
+  const outputs = parseReportOutputs(flags, io.env, FORMATS).filter(
+    ({ format }) => format !== 'text',
+  );
+  return readNamedOutputs(flags, io.env).length === 0
     ? [{ format: 'kubernetes', path: null }]
     : outputs;
 }
 
-function requestFrom(flags: Flags<'render'>, io: Io): RenderRequest {
+function createRenderRequest(flags: Flags<'render'>, io: Io): RenderRequest {
   checkNames(flags);
   return {
-    ...optionsFrom(flags, io, 'reads'),
+    ...parseOperationOptions(flags, io, 'reads'),
     targets: environmentsNamed(flags.env),
     selector: flags.selector,
     selectorFrom: undefined,
@@ -82,7 +86,7 @@ function requestFrom(flags: Flags<'render'>, io: Io): RenderRequest {
 }
 
 /** As a KRM function: a ResourceList from stdin to stdout, with the objects among its items. */
-async function filtered(flags: Flags<'render'>, io: Io): Promise<number> {
+async function runKrmFunction(flags: Flags<'render'>, io: Io): Promise<number> {
   const { file, output } = flags;
   if (file !== undefined || output !== undefined)
     throw usageError('--krm takes the settings from stdin, and prints to stdout.', KRM_ALONE);
@@ -91,7 +95,7 @@ async function filtered(flags: Flags<'render'>, io: Io): Promise<number> {
   );
   const { text, environments, ...config } = list.config;
   checkNames(config, 'functionConfig: ');
-  const own = requestFrom(flags, io);
+  const own = createRenderRequest(flags, io);
   try {
     const request: RenderRequest = {
       ...own,
@@ -102,18 +106,18 @@ async function filtered(flags: Flags<'render'>, io: Io): Promise<number> {
       secret: config.secret ?? own.secret,
       crd: config.crd === true || own.crd === true,
     };
-    const objects = await objectsOf(request, flags, io);
-    await write(io.stdout, list.withObjects(objects));
+    const objects = await renderKubeObjects(request, flags, io);
+    await writeText(io.stdout, list.withObjects(objects));
     return 0;
   } catch (thrown) {
     const { diagnostics } = thrown as { readonly diagnostics?: readonly Diagnostic[] };
-    if (diagnostics !== undefined) await write(io.stdout, list.withProblems(diagnostics));
+    if (diagnostics !== undefined) await writeText(io.stdout, list.withProblems(diagnostics));
     throw thrown;
   }
 }
 
 const KRM_ALONE = 'Leave out -f and -o: the settings file is in the functionConfig.';
-async function printed(
+async function printObjects(
   objects: readonly KubeObject[],
   outputs: readonly Output[],
   flags: Flags<'render'>,
@@ -121,9 +125,9 @@ async function printed(
 ): Promise<number> {
   let code = 0;
   for (const { format, path } of outputs) {
-    const text = format === 'json' ? json(jsonList(objects)) : yamlStream(objects);
+    const text = format === 'json' ? renderJson(jsonList(objects)) : yamlStream(objects);
     if (path === null) {
-      await write(io.stdout, text);
+      await writeText(io.stdout, text);
       continue;
     }
     try {

@@ -5,14 +5,14 @@ import {
   worstExitCode,
 } from '../../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../../reconciler/model/outcome.ts';
-import { type EnvironmentPlan, differencesOf } from '../../../reconciler/model/plan.ts';
-import { recounted } from '../../../reconciler/model/summary.ts';
+import { type EnvironmentPlan, omitImpliedChanges } from '../../../reconciler/model/plan.ts';
+import { recountSummary } from '../../../reconciler/model/summary.ts';
 import { report, type Reported } from '../../../reconciler/operations/report.ts';
 import type { Voice } from '../../../reconciler/render/change.ts';
-import { endedText, environmentText } from '../../../reconciler/render/section-text.ts';
-import { mergedText, summaryText } from '../../../reconciler/render/summary.ts';
+import { formatOutcomeSection, environmentText } from '../../../reconciler/render/section-text.ts';
+import { formatMergeNotes, summaryText } from '../../../reconciler/render/summary.ts';
 import type { Flags } from '../command-table.ts';
-import { namedOutputs } from '../flags.ts';
+import { readNamedOutputs } from '../flags.ts';
 import { reportRenderers } from '../printer.ts';
 import type { Io } from '../io.ts';
 import { handOn, reportFailure, reporterFor, type Reporter } from '../reporter.ts';
@@ -33,20 +33,20 @@ export async function reportCommand(
     const merged = await report(files);
     const document =
       merged.kind === 'plan' && voice === 'drift'
-        ? recounted({ ...merged, environments: merged.environments.map(differencesOf) })
+        ? recountSummary({ ...merged, environments: merged.environments.map(omitImpliedChanges) })
         : merged;
     if (document.kind === 'outcome' && (flags.drift === true || flags.exitCode === true))
       throw usageError('These are outcomes; --drift and --exit-code are for plans.');
     const strict = document.kind === 'plan' && document.strict === true;
     const planned = planExit(flags.exitCode === true);
-    const code = await printed(document, reporter, voice, (one) =>
+    const code = await printReport(document, reporter, voice, (one) =>
       flags.drift !== true ? planned(one, strict) : differs(one, strict) ? 2 : 0,
     );
     const problems = document.merged?.problems ?? [];
     if (problems.length === 0) return code;
     // The text of the report has them.
     const told =
-      flags.quiet !== true && namedOutputs(flags, io.env).every(({ path }) => path !== null);
+      flags.quiet !== true && readNamedOutputs(flags, io.env).every(({ path }) => path !== null);
     const details = told ? '' : ` ${problems.join(' ')}`;
     const error = new SetpointError('report-incomplete', `The report is not whole.${details}`);
     await reporter.error(errorReport(error));
@@ -57,7 +57,7 @@ export async function reportCommand(
 }
 
 /** Prints a document in every format of -o; resolves to the worst exit code of its environments and of what was written. */
-function printed(
+function printReport(
   document: Reported,
   reporter: Reporter<Reported>,
   voice: Voice,
@@ -68,17 +68,17 @@ function printed(
   return reporter.inParts<object, EnvironmentPlan | EnvironmentOutcome, object>(
     {
       section: (one, _, total, style) =>
-        isPlanned(one)
+        isEnvironmentPlan(one)
           ? environmentText(one, { voice, plan, total }, style)
-          : endedText(one, total, style),
+          : formatOutcomeSection(one, total, style),
       ending: (_tail, _head, style) =>
-        summaryText(document, wording, style) + mergedText(document.merged, style),
-      codeOf: (one) => (isPlanned(one) ? codeOf(one) : 0),
+        summaryText(document, wording, style) + formatMergeNotes(document.merged, style),
+      codeOf: (one) => (isEnvironmentPlan(one) ? codeOf(one) : 0),
     },
     (parts) => handOn(document, parts),
   );
 }
 
-function isPlanned(one: EnvironmentPlan | EnvironmentOutcome): one is EnvironmentPlan {
+function isEnvironmentPlan(one: EnvironmentPlan | EnvironmentOutcome): one is EnvironmentPlan {
   return 'digests' in one;
 }

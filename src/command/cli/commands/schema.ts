@@ -2,9 +2,9 @@ import { usageError } from '../../../reconciler/model/error.ts';
 import { readPackageFile } from '../../../reconciler/host/read-text.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
 import type { PulledSchemas } from '../../../reconciler/model/pulled.ts';
-import { pulledSchemaText } from '../../../reconciler/render/pulled-schema-text.ts';
+import { formatPulledSchema } from '../../../reconciler/render/pulled-schema-text.ts';
 import type { Flags } from '../command-table.ts';
-import { write, type Io } from '../io.ts';
+import { writeText, type Io } from '../io.ts';
 import { conclude, reporterFor, reportFailure } from '../reporter.ts';
 import { SCHEMAS } from '../words.ts';
 
@@ -22,7 +22,7 @@ export async function schemaCommand(
     const schema = name === PULLED ? 'pull' : SCHEMAS.find((known) => known === name);
     if (schema === undefined)
       throw usageError('No schema of that name.', choicesHint(name, [...SCHEMAS, PULLED]));
-    await write(io.stdout, readPackageFile(`schemas/${schema}.schema.json`));
+    await writeText(io.stdout, readPackageFile(`schemas/${schema}.schema.json`));
     return 0;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
@@ -34,9 +34,9 @@ const PULLED = 'pulled';
 
 async function pullLock(flags: Flags<'schema'>, io: Io): Promise<number> {
   const { pullSchema } = await import('../../../reconciler/operations/pull-schema.ts');
-  const { optionsFrom } = await import('../flags.ts');
+  const { parseOperationOptions: optionsFrom } = await import('../flags.ts');
   const reporter = reporterFor<PulledSchemas>(flags, io);
   const document = await pullSchema(optionsFrom(flags, io, 'reads'));
-  const written = await reporter.data(document, (style) => pulledSchemaText(document, style));
+  const written = await reporter.data(document, (style) => formatPulledSchema(document, style));
   return conclude(reporter, document.environments, written);
 }

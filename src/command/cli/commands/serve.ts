@@ -4,7 +4,7 @@ import { readText } from '../../../reconciler/host/read-text.ts';
 import { writePlace } from '../../../reconciler/host/write-aside.ts';
 import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
 import type { Flags } from '../command-table.ts';
-import { write, type Io } from '../io.ts';
+import { writeText, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 
 /** `setpoint serve`: runs the embedded service until a signal stops it. Its url is the first line on stdout. */
@@ -32,8 +32,8 @@ export async function serveCommand(flags: Flags<'serve'>, io: Io): Promise<numbe
         cause: thrown,
       });
     });
-    await write(io.stdout, `${emulator.url}\n`);
-    await write(
+    await writeText(io.stdout, `${emulator.url}\n`);
+    await writeText(
       io.stderr,
       `The embedded service is running. It keeps settings and sandboxes ${data === undefined ? 'in memory' : `in ${data}`} and runs no agents. Press Ctrl-C to stop it.\n`,
     );

@@ -3,7 +3,7 @@ import { smoke } from '../../../reconciler/operations/smoke.ts';
 import { smokeText } from '../../../reconciler/render/smoke-text.ts';
 import { confirmWith } from '../confirm.ts';
 import type { Flags } from '../command-table.ts';
-import { optionsFrom } from '../flags.ts';
+import { parseOperationOptions } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { progressView, startingView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
@@ -26,7 +26,7 @@ export async function smokeCommand(flags: Flags<'smoke'>, io: Io): Promise<numbe
     }
     const progress = progressView(io);
     const document = await smoke({
-      ...optionsFrom(flags, io, 'writes'),
+      ...parseOperationOptions(flags, io, 'writes'),
       all: flags.all,
       message: flags.message,
       confirm:

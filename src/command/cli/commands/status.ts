@@ -1,20 +1,20 @@
 import { watchToken } from '../../../controller/page/listen-options.ts';
-import { rememberedReport, watchedDocument } from '../../../controller/page/api.ts';
-import { isOfFilter, isToLookAt, worstFirst } from '../../../controller/page/listing.ts';
-import { rememberedStates } from '../../../controller/watch/data-folder.ts';
+import { createRememberedReport, createWatchedDocument } from '../../../controller/page/api.ts';
+import { isOfFilter, isAttentionDue, worstFirst } from '../../../controller/page/listing.ts';
+import { readRememberedStates } from '../../../controller/watch/data-folder.ts';
 import type {
   EnvironmentWatched,
   WatchedDocument,
 } from '../../../reconciler/model/documents.gen.ts';
 import { usageError } from '../../../reconciler/model/error.ts';
-import { matches } from '../../../reconciler/model/matcher.ts';
+import { isGlobMatch } from '../../../reconciler/model/matcher.ts';
 import { parseSelector, selects } from '../../../reconciler/model/selector.ts';
 import { isStateFilter, STATE_FILTERS } from '../../../reconciler/model/verdict.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
 import { SYSTEM_CLOCK } from '../../../reconciler/host/this-process.ts';
 import { statusText } from '../../../reconciler/render/status-text.ts';
 import type { Flags } from '../command-table.ts';
-import { DEFAULT_DATA, environmentsNamed, timeoutOf } from '../flags.ts';
+import { DEFAULT_DATA, environmentsNamed, parseTimeoutFlag } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
 import { credentialText } from '../watch-page.ts';
@@ -31,7 +31,7 @@ export async function statusCommand(flags: Flags<'status'>, io: Io): Promise<num
     const environments = found.environments.filter(chosen.fits);
     const names = environmentsNamed(flags.env) ?? [];
     const absent = names.find(
-      (name) => !found.environments.some((one) => matches(one.name, [name])),
+      (name) => !found.environments.some((one) => isGlobMatch(one.name, [name])),
     );
     if (absent !== undefined)
       throw usageError(
@@ -47,7 +47,7 @@ export async function statusCommand(flags: Flags<'status'>, io: Io): Promise<num
     );
     return written === 0 &&
       flags.exitCode === true &&
-      environments.some((one) => isToLookAt(filtered(one), one.flapping))
+      environments.some((one) => isAttentionDue(toFilterSubject(one), one.flapping))
       ? 2
       : written;
   } catch (thrown) {
@@ -57,10 +57,10 @@ export async function statusCommand(flags: Flags<'status'>, io: Io): Promise<num
 
 async function fromFolder({ data = DEFAULT_DATA }: Flags<'status'>): Promise<WatchedDocument> {
   const now = SYSTEM_CLOCK.now();
-  const states = worstFirst(await rememberedStates(data, now));
-  return watchedDocument(
+  const states = worstFirst(await readRememberedStates(data, now));
+  return createWatchedDocument(
     null,
-    states.map((state) => rememberedReport(state, now)),
+    states.map((state) => createRememberedReport(state, now)),
     now,
   );
 }
@@ -71,7 +71,7 @@ async function fromPage(flags: Flags<'status'>, { env, signal }: Io): Promise<Wa
     url: flags.server ?? '',
     token: watchToken(env, credentialText),
     env,
-    timeout: timeoutOf(flags, env) ?? TIMEOUT,
+    timeout: parseTimeoutFlag(flags, env) ?? TIMEOUT,
     signal,
   });
 }
@@ -90,12 +90,12 @@ function choice({ state = 'any', env, selector = [], data, server }: Flags<'stat
   return {
     isNarrowed: state !== 'any' || names !== undefined || requirements.length > 0,
     fits: (one) =>
-      isOfFilter(filtered(one), state, one.flapping) &&
-      (names === undefined || matches(one.name, names)) &&
+      isOfFilter(toFilterSubject(one), state, one.flapping) &&
+      (names === undefined || isGlobMatch(one.name, names)) &&
       selects(requirements, new Map(Object.entries(one.labels))),
   };
 }
 
-function filtered(one: EnvironmentWatched): Parameters<typeof isOfFilter>[0] {
+function toFilterSubject(one: EnvironmentWatched): Parameters<typeof isOfFilter>[0] {
   return { status: one.status, stopped: one.healing_stopped, heldBy: one.held_by };
 }

@@ -8,8 +8,8 @@ import { Journal } from '../../../controller/watch/journal/journal.ts';
 import { SuspensionFile } from '../../../controller/watch/suspension-file.ts';
 import { namesToChange } from '../../../controller/watch/data-folder.ts';
 import type { Flags } from '../command-table.ts';
-import { environmentsNamed, untilOf, DEFAULT_DATA } from '../flags.ts';
-import { write, type Io } from '../io.ts';
+import { environmentsNamed, parseUntilFlag, DEFAULT_DATA } from '../flags.ts';
+import { writeText, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 
 /** `setpoint suspend`: a running controller follows within seconds. */
@@ -19,8 +19,8 @@ export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<n
     const { reason = '', force = false } = flags;
     if (reason.trim() === '')
       throw usageError('A suspension needs a reason.', 'Add --reason "…": others will read it.');
-    const until = flags.until === undefined ? null : untilOf(flags.until, now);
-    const who = whoActs(flags, io);
+    const until = flags.until === undefined ? null : parseUntilFlag(flags.until, now);
+    const who = resolveCommandActor(flags, io);
     const data = flags.data ?? DEFAULT_DATA;
     const also = ' Add --force to suspend one that no controller has read.';
     const { names, unknown, hint } = await namesToChange(data, environmentsGiven(flags), {
@@ -39,7 +39,7 @@ export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<n
     await say(flags, io, `Suspended ${namesListed(names)} ${end}.`);
     if (unknown.length > 0) {
       const about = `No controller of ${data} has read ${namesListed(unknown)} yet.`;
-      await write(io.stderr, `setpoint: ${visible(about)}\n  ${visible(hint)}\n`);
+      await writeText(io.stderr, `setpoint: ${visible(about)}\n  ${visible(hint)}\n`);
     }
     return 0;
   } catch (thrown) {
@@ -52,7 +52,7 @@ export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<num
   try {
     const now = SYSTEM_CLOCK.now();
     const data = flags.data ?? DEFAULT_DATA;
-    const who = whoActs(flags, io);
+    const who = resolveCommandActor(flags, io);
     const chosen = await namesToChange(data, environmentsGiven(flags), { force: false, also: '' });
     const { names, resumable } = chosen;
     if (resumable.length > 0) {
@@ -76,7 +76,10 @@ export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<num
 }
 
 /** Who acts, as the page and the history show it. Throws a usage error. */
-function whoActs({ by }: Pick<Flags<'resume'>, 'by'>, { env }: Io): { readonly by?: string } {
+function resolveCommandActor(
+  { by }: Pick<Flags<'resume'>, 'by'>,
+  { env }: Io,
+): { readonly by?: string } {
   const name = nameGiven(by ?? runInfo(env).actor);
   return name === '' ? {} : { by: name };
 }
@@ -98,5 +101,5 @@ async function keepRecords(
 }
 
 async function say({ quiet }: Pick<Flags<'resume'>, 'quiet'>, io: Io, text: string): Promise<void> {
-  if (quiet !== true) await write(io.stdout, `${visible(text)}\n`);
+  if (quiet !== true) await writeText(io.stdout, `${visible(text)}\n`);
 }

@@ -1,9 +1,9 @@
-import { counted, namesListed } from '../../../reconciler/model/wording.ts';
+import { formatCount, namesListed } from '../../../reconciler/model/wording.ts';
 import { targetsAndProblems, validationDocument } from '../../../reconciler/operations/validate.ts';
 import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import type { Flags } from '../command-table.ts';
-import { environmentsNamed, optionsFrom } from '../flags.ts';
+import { environmentsNamed, parseOperationOptions } from '../flags.ts';
 import { VALIDATION_RENDERERS } from '../printer.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -13,7 +13,7 @@ export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise
   try {
     const reporter = reporterFor(flags, io, VALIDATION_RENDERERS);
     const { diagnostics, targets } = targetsAndProblems({
-      ...optionsFrom(flags, io, 'reads'),
+      ...parseOperationOptions(flags, io, 'reads'),
       server: undefined,
       targets: environmentsNamed(flags.env),
       selector: flags.selector,
@@ -29,7 +29,7 @@ export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise
     }
     if (document.valid) return written;
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-    const message = `The settings have ${counted(errors, 'problem')}.`;
+    const message = `The settings have ${formatCount(errors, 'problem')}.`;
     await reporter.error({ code: 'settings-invalid', message, hint: 'Fix the problems above.' });
     return 3;
   } catch (thrown) {

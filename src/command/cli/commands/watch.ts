@@ -18,22 +18,22 @@ import {
 } from '../../../reconciler/host/this-process.ts';
 import { SharedSecrets } from '../../../reconciler/host/shared-secrets.ts';
 import { fileLocks } from '../../../controller/watch/locks/file-locks.ts';
-import { clusterHere } from '../../../controller/cluster/kube-api.ts';
+import { detectCluster } from '../../../controller/cluster/kube-api.ts';
 import { leaseLocks } from '../../../controller/watch/locks/lease-locks.ts';
-import { scopedLocks, type Locks } from '../../../controller/watch/locks/locks.ts';
+import { scopeLocks, type Locks } from '../../../controller/watch/locks/locks.ts';
 import type { Flags } from '../command-table.ts';
 import {
-  countOf,
-  intervalOf,
-  optionsFrom,
-  rolloutOf,
+  parseCountFlag,
+  parseIntervalFlag,
+  parseOperationOptions,
+  parseRolloutFlags,
   DEFAULT_DATA,
   shardOptions,
 } from '../flags.ts';
-import { type Io, write } from '../io.ts';
+import { type Io, writeText } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import type { JournalRecord, WatchState } from '../../../reconciler/model/watch.ts';
-import { escaped, visible } from '../../../reconciler/render/text.ts';
+import { escapeJsonText, visible } from '../../../reconciler/render/text.ts';
 import {
   entryLine,
   logLine,
@@ -53,9 +53,9 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
   growThreadPool(process.env);
   try {
     const data = flags.data ?? DEFAULT_DATA;
-    const named = optionsFrom(flags, io, 'writes');
+    const named = parseOperationOptions(flags, io, 'writes');
     const disks = new DiskAnswers();
-    const interval = intervalOf(flags.interval);
+    const interval = parseIntervalFlag(flags.interval);
     const request = {
       ...named,
       ...shardOptions(flags, named.env, io),
@@ -66,7 +66,7 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
     const approved =
       flags.approved === undefined ? undefined : await readSaved(flags.approved, ['plan']);
     const log = watchLog(flags, io);
-    const source = await sourceFor(flags, request, data);
+    const source = await openGitSource(flags, request, data);
     const controller = openController({
       request:
         source === undefined
@@ -75,11 +75,11 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       source,
       data,
       interval,
-      ...rolloutOf(flags),
-      parallel: flags.parallel === undefined ? 8 : countOf('--parallel', flags.parallel),
+      ...parseRolloutFlags(flags),
+      parallel: flags.parallel === undefined ? 8 : parseCountFlag('--parallel', flags.parallel),
       approved,
       abandon: io.abandon,
-      locks: locksOf(flags, data, request.env),
+      locks: createWatchLocks(flags, data, request.env),
       report: log.note,
     });
     const unnamed = flags.git === undefined ? defaultFiles() : [];
@@ -149,13 +149,13 @@ async function noticesFor(
   report: WatchLog['note'],
 ): Promise<((controller: Controller) => Notices) | null> {
   if (notify === undefined) return null;
-  const { noticesFrom } = await import('../watch-notices.ts');
+  const { loadNoticesFactory: noticesFrom } = await import('../watch-notices.ts');
   const made = await noticesFrom(notify, env, SYSTEM_CLOCK);
   return (controller) => made({ watching: controller, journal: controller.notices, report });
 }
 
 /** The branch of --git; undefined without it. */
-async function sourceFor(
+async function openGitSource(
   { git, ref, gitFrom: from }: Flags<'watch'>,
   request: Options,
   data: string,
@@ -175,16 +175,20 @@ async function sourceFor(
   return branchSource(request, { branch, commits, from }, SYSTEM_CLOCK, data);
 }
 
-function locksOf({ lock, lockScope }: Flags<'watch'>, data: string, env: Io['env']): Locks {
+function createWatchLocks(
+  { lock, lockScope }: Flags<'watch'>,
+  data: string,
+  env: Io['env'],
+): Locks {
   const locks = locksFor(lock, data, env);
-  return lockScope === undefined ? locks : scopedLocks(locks, lockScope);
+  return lockScope === undefined ? locks : scopeLocks(locks, lockScope);
 }
 
 /** Leases in a cluster, unless files are asked for; files elsewhere. */
 function locksFor(place: string | undefined, data: string, env: Io['env']): Locks {
   if (place !== undefined && place !== 'file' && place !== 'lease')
     throw usageError('--lock takes file or lease.');
-  const cluster = place === 'file' ? null : clusterHere(env);
+  const cluster = place === 'file' ? null : detectCluster(env);
   if (cluster !== null) return leaseLocks(cluster, SYSTEM_CLOCK);
   if (place === 'lease') {
     throw new SetpointError(
@@ -213,36 +217,36 @@ export interface WatchLog {
 }
 
 export function watchLog(flags: FlagValues<'--output' | '--quiet'>, io: Io): WatchLog {
-  const format = formatOf(flags.output);
+  const format = parseLogFormat(flags.output);
   const note: WatchLog['note'] = ({ severity, message, environment = null }) => {
     const at = new Date().toISOString();
     const level = severity === 'info' ? 'info' : 'warn';
     const line =
       format === 'json'
-        ? `${escaped(JSON.stringify({ at, level, environment, message }))}\n`
+        ? `${escapeJsonText(JSON.stringify({ at, level, environment, message }))}\n`
         : entryLine({ at, kind: 'note', environment }, { level, message, details: {} }, format);
-    void write(io.stderr, line);
+    void writeText(io.stderr, line);
   };
   return {
     event: (_, event) => {
       if (event.kind === 'read' || flags.quiet === true) return;
       const line = logLine(event, format);
-      if (line !== null) void write(io.stdout, line);
+      if (line !== null) void writeText(io.stdout, line);
     },
     say: (kind, entry, environment = null) => {
       if (flags.quiet === true) return;
       const at = new Date().toISOString();
-      void write(io.stdout, entryLine({ at, kind, environment }, entry, format));
+      void writeText(io.stdout, entryLine({ at, kind, environment }, entry, format));
     },
     note,
     begun: (message) => {
       if (format === 'json') note({ severity: 'info', message });
-      else void write(io.stderr, `setpoint: ${visible(message)}\n`);
+      else void writeText(io.stderr, `setpoint: ${visible(message)}\n`);
     },
   };
 }
 
-function formatOf(output: readonly string[] | undefined): LogFormat {
+function parseLogFormat(output: readonly string[] | undefined): LogFormat {
   const [format = 'text', ...others] = output ?? [];
   if (others.length === 0 && (format === 'text' || format === 'json')) return format;
   throw usageError('watch logs text or json, to stdout.', 'Write -o text or -o json.');

@@ -5,18 +5,22 @@ import { fields } from '../../../reconciler/model/field.ts';
 import { labelPairs } from '../../../reconciler/operations/select.ts';
 import { loadTargets } from '../../../reconciler/operations/load.ts';
 import type { Completion } from '../flag-table.ts';
-import { optionsFrom } from '../flags.ts';
+import { parseOperationOptions } from '../flags.ts';
 import type { Io } from '../io.ts';
 
 type Computed = Exclude<Extract<Completion, string>, 'files' | 'formats'>;
 
 /** The words for completion that are not in the table of commands. `files` are the settings files that the line names. */
-export function choices(what: Computed, files: readonly string[], io: Io): readonly string[] {
+export function listWordChoices(
+  what: Computed,
+  files: readonly string[],
+  io: Io,
+): readonly string[] {
   switch (what) {
     case 'environments':
       return environmentNames(files, io);
     case 'labels':
-      return labelPairs(targetsIn(files, io)).filter((pair) => PLAIN_PAIR.test(pair));
+      return labelPairs(loadTargetsOffline(files, io)).filter((pair) => PLAIN_PAIR.test(pair));
     case 'secrets':
       return ['all', ...fieldNames(({ readable }) => !readable)];
     case 'fields':
@@ -40,11 +44,12 @@ const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const PLAIN_PAIR = /^[A-Za-z0-9][A-Za-z0-9._/-]*=[A-Za-z0-9._-]+$/;
 
 /** The environments of the settings files, read offline. Throws if a file is not valid. */
-function targetsIn(files: readonly string[], io: Io): readonly Target[] {
-  return loadTargets(optionsFrom(files.length === 0 ? {} : { file: files }, io, 'reads')).targets;
+function loadTargetsOffline(files: readonly string[], io: Io): readonly Target[] {
+  return loadTargets(parseOperationOptions(files.length === 0 ? {} : { file: files }, io, 'reads'))
+    .targets;
 }
 
 function environmentNames(files: readonly string[], io: Io): readonly string[] {
-  const names = targetsIn(files, io).map(({ name }) => name);
+  const names = loadTargetsOffline(files, io).map(({ name }) => name);
   return [...new Set(names)].filter((name) => PLAIN.test(name));
 }

@@ -8,7 +8,7 @@ import {
 import { flagSpec, type Completion, type FlagName } from '../flag-table.ts';
 import type { Io } from '../io.ts';
 import type * as RunCommand from '../run-command.ts';
-import type { choices } from './choices.ts';
+import type { listWordChoices } from './choices.ts';
 
 /**
  * `setpoint completion --complete SHELL WORD...`, which the scripts of scripts.ts call at each Tab. The words are those of the
@@ -26,7 +26,7 @@ export async function complete(
     return (await loadChoices())(what, files, io);
   };
   try {
-    const { words, cut } = shell === 'bash' ? rejoined(parts) : { words: parts, cut: 0 };
+    const { words, cut } = shell === 'bash' ? rejoinWords(parts) : { words: parts, cut: 0 };
     const offers = await offersFor(words, choices);
     const lines = offers.map((offer) => {
       if ('filesAfter' in offer) return `:files ${offer.filesAfter}`;
@@ -41,7 +41,7 @@ export async function complete(
 }
 
 /** bash splits words at `=` and `:`. `cut` is where its last part begins in the last word. */
-function rejoined(parts: readonly string[]): { readonly words: string[]; readonly cut: number } {
+function rejoinWords(parts: readonly string[]): { readonly words: string[]; readonly cut: number } {
   const words: string[] = [];
   let cut = 0;
   let open = false;
@@ -62,7 +62,7 @@ function rejoined(parts: readonly string[]): { readonly words: string[]; readonl
 
 /** The words that take more than the table of commands; the commands are loaded for them, and given to `complete` to load. */
 type Choices = (
-  what: Parameters<typeof choices>[0],
+  what: Parameters<typeof listWordChoices>[0],
   files: readonly string[],
 ) => Promise<readonly string[]>;
 
@@ -81,14 +81,14 @@ interface CommandLine {
 }
 
 async function offersFor(words: readonly string[], choices: Choices): Promise<readonly Offer[]> {
-  const line = understood(words.slice(0, -1));
+  const line = parseCommandLine(words.slice(0, -1));
   const current = words.at(-1) ?? '';
   const { command, flag } = line;
-  if (flag !== null) return completed(flagSpec(flag).completion, current, '', line, choices);
+  if (flag !== null) return completeText(flagSpec(flag).completion, current, '', line, choices);
   const [, name = '', value = ''] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
   const valued = flagNamed(name, command);
   if (valued !== null && takesValue(valued))
-    return completed(flagSpec(valued).completion, value, `${name}=`, line, choices);
+    return completeText(flagSpec(valued).completion, value, `${name}=`, line, choices);
   if (current.startsWith('-')) return startingWith(current, flagOffers(line));
   if (command === null) return startingWith(current, COMMAND_OFFERS);
   if (command === 'help')
@@ -96,10 +96,10 @@ async function offersFor(words: readonly string[], choices: Choices): Promise<re
   const { argument } = commandEntry(command);
   if (argument === undefined) return [];
   if (line.args > 0 && !argument.form.includes('...')) return [];
-  return completed(argument.completion, current, '', line, choices);
+  return completeText(argument.completion, current, '', line, choices);
 }
 
-function understood(words: readonly string[]): CommandLine {
+function parseCommandLine(words: readonly string[]): CommandLine {
   let command: CommandLine['command'] = null;
   let args = 0;
   let flag: FlagName | null = null;
@@ -163,7 +163,7 @@ function startingWith(
 }
 
 /** What a text can become; `before` is the part of the word that comes before it, such as `--env=`. */
-async function completed(
+async function completeText(
   completion: Completion | undefined,
   text: string,
   before: string,

@@ -67,7 +67,7 @@ export interface FileLine {
 }
 
 /** The lines of a file from a byte on, without those that are empty. */
-export async function* fileLines(path: string, from = 0): AsyncGenerator<FileLine> {
+export async function* readFileLines(path: string, from = 0): AsyncGenerator<FileLine> {
   const file = await openToRead(path);
   const input = file.createReadStream({ start: from });
   let parts: Buffer[] = [];
@@ -140,11 +140,11 @@ export async function linesWith(
 }
 
 /** The lines of a file at some places. */
-export async function textsAt(path: string, spans: readonly Span[]): Promise<readonly string[]> {
+export async function readSpans(path: string, spans: readonly Span[]): Promise<readonly string[]> {
   const file = await openToRead(path);
   try {
     const texts: string[] = [];
-    for (const [from, to] of spans) texts.push((await bytesOf(file, from, to)).toString());
+    for (const [from, to] of spans) texts.push((await readByteRange(file, from, to)).toString());
     return texts;
   } finally {
     await file.close();
@@ -174,7 +174,7 @@ export async function appendLines(
     const found = await file.stat();
     if (!found.isFile()) throw new Error('it is no file');
     const { size, ino } = found;
-    const isTorn = size > 0 && (await bytesOf(file, size - 1, size))[0] !== NEWLINE;
+    const isTorn = size > 0 && (await readByteRange(file, size - 1, size))[0] !== NEWLINE;
     const text = Buffer.from(`${isTorn ? '\n' : ''}${lines}`);
     const { bytesWritten } = await file.write(text);
     const written = text.subarray(0, bytesWritten);
@@ -186,7 +186,7 @@ export async function appendLines(
       await takeBack({ path, file, written, from: size }).catch(() => {});
       throw thrown;
     }
-    const joined = !isTorn && (await isJoined(file, written, size));
+    const joined = !isTorn && (await hasCutLineBefore(file, written, size));
     if (joined) await takeBack({ path, file, written, from: size });
     return { file: ino, isNew: size === 0, joined };
   } finally {
@@ -197,16 +197,16 @@ export async function appendLines(
 const NEWLINE = 0x0a;
 
 /** Whether another process has appended a line that is cut off right before what was written, after it was looked at. */
-async function isJoined(file: FileHandle, written: Buffer, from: number): Promise<boolean> {
-  const place = await offsetOf(file, written, from);
-  return place > from && (await bytesOf(file, place - 1, place))[0] !== NEWLINE;
+async function hasCutLineBefore(file: FileHandle, written: Buffer, from: number): Promise<boolean> {
+  const place = await findAppendOffset(file, written, from);
+  return place > from && (await readByteRange(file, place - 1, place))[0] !== NEWLINE;
 }
 
 /** Where in the file something stands that was appended when it was at least so long. */
-async function offsetOf(file: FileHandle, written: Buffer, from: number): Promise<number> {
+async function findAppendOffset(file: FileHandle, written: Buffer, from: number): Promise<number> {
   const { size } = await file.stat();
   if (size === from + written.length) return from;
-  const place = (await bytesOf(file, from, size)).indexOf(written);
+  const place = (await readByteRange(file, from, size)).indexOf(written);
   if (place < 0) throw new Error('what was written is not in the file');
   return from + place;
 }
@@ -223,7 +223,7 @@ async function takeBack({
   readonly written: Buffer;
   readonly from: number;
 }): Promise<void> {
-  const place = await offsetOf(file, written, from);
+  const place = await findAppendOffset(file, written, from);
   // A file that is open for appending takes nothing anywhere else.
   const same = await open(path, constants.O_RDWR | UNLINKED);
   try {
@@ -235,24 +235,24 @@ async function takeBack({
   }
 }
 
-async function bytesOf(file: FileHandle, from: number, to: number): Promise<Buffer> {
+async function readByteRange(file: FileHandle, from: number, to: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from);
   return buffer.subarray(0, bytesRead);
 }
 
-export function notWritten(folder: string, cause: unknown): SetpointError {
-  const message = `The journal in ${folder} cannot be written${codeOf(cause)}.`;
+export function createJournalError(folder: string, cause: unknown): SetpointError {
+  const message = `The journal in ${folder} cannot be written${readErrorCode(cause)}.`;
   const hint = 'Check the folder: its disk may be full, or it may not be writable.';
   return new SetpointError('output-failed', message, { hint, cause });
 }
 
 export function notRead(folder: string, cause: unknown): SetpointError {
-  const message = `The journal in ${folder} cannot be read${codeOf(cause)}.`;
+  const message = `The journal in ${folder} cannot be read${readErrorCode(cause)}.`;
   const hint = 'Check who may read the folder and its files.';
   return new SetpointError('file-unreadable', message, { hint, cause });
 }
 
-function codeOf(cause: unknown): string {
+function readErrorCode(cause: unknown): string {
   const code = systemCode(cause);
   return code === '' ? '' : ` (${code})`;
 }

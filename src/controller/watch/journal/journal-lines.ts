@@ -18,13 +18,13 @@ const flag: Form = (value) => typeof value === 'boolean';
 export const count: Form = (value) => Number.isFinite(value);
 export const time: Form = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 export const there: Form = (value) => value !== undefined;
-export function list(form: Form): Form {
+export function createListForm(form: Form): Form {
   return (value) => Array.isArray(value) && value.every(form);
 }
-function orNull(form: Form): Form {
+function createNullableForm(form: Form): Form {
   return (value) => value === null || form(value);
 }
-function mapOf(form: Form): Form {
+function createMapForm(form: Form): Form {
   return (value) => members({})(value) && Object.values(value as object).every(form);
 }
 function orAbsent(form: Form): Form {
@@ -36,12 +36,12 @@ export const members =
     typeof value === 'object' &&
     value !== null &&
     Object.entries(forms).every(([name, form]) => form((value as Record<string, unknown>)[name]));
-function oneOf(words: readonly string[]): Form {
+function createWordForm(words: readonly string[]): Form {
   return (value) => words.includes(value as string);
 }
 /** Of a closed list of words: each must be named. */
 export const word = <W extends string>(words: Readonly<Record<W, 1>>): Form =>
-  oneOf(Object.keys(words));
+  createWordForm(Object.keys(words));
 
 /** What a file of the journal begins with of each environment: what its records say, but for the last that was put right. */
 export const IN_CHECKPOINT = [
@@ -132,7 +132,7 @@ export type JournalLine = JournalRecord | AgreedLine | ForgottenLine | Checkpoin
 const INTERNAL: ReadonlySet<JournalLine['kind']> = new Set(['checkpoint', 'agreed', 'forgotten']);
 
 /** Whether a record is about an environment. */
-export function isAbout(name: string): (record: JournalRecord) => boolean {
+export function createRecordFilter(name: string): (record: JournalRecord) => boolean {
   return (record) => 'environment' in record && record.environment === name;
 }
 
@@ -141,7 +141,7 @@ export function isRecordLine(line: JournalLine): line is JournalRecord {
 }
 
 /** A line as it is written. */
-export function lineOf(line: JournalLine): string {
+export function formatJournalLine(line: JournalLine): string {
   return `${lineJson(line)}\n`;
 }
 
@@ -151,55 +151,55 @@ export function lineJson(value: unknown): string {
 }
 
 /** A line of a journal; null if it was cut off, or if another version wrote it in another form. */
-export function parsedLine(line: string): JournalLine | null {
+export function parseJournalLine(line: string): JournalLine | null {
   try {
     const value: unknown = JSON.parse(line);
-    if (!isKnown(value)) return null;
+    if (!isJournalLine(value)) return null;
     return value.kind === 'checkpoint' ? asKnown(value) : value;
   } catch {
     return null;
   }
 }
 
-const path = list(text);
-const labels = orAbsent(mapOf(text));
-const status = oneOf(WATCH_STATUSES);
-const error = orNull(members({ code: text, message: text, hint: text }));
+const path = createListForm(text);
+const labels = orAbsent(createMapForm(text));
+const status = createWordForm(WATCH_STATUSES);
+const error = createNullableForm(members({ code: text, message: text, hint: text }));
 const CHANGE = {
   resource: text,
   path,
-  action: oneOf(ACTIONS),
+  action: createWordForm(ACTIONS),
   before: there,
   after: there,
-  ref: orNull(text),
+  ref: createNullableForm(text),
   reason: text,
-  source: orNull(members({ file: text, line: count, column: count })),
+  source: createNullableForm(members({ file: text, line: count, column: count })),
 };
 /** What plans and outcomes have of an environment. */
 const PART = {
   name: text,
-  origin: orNull(text),
-  dialect: orNull(text),
-  release: orNull(text),
-  unknown: list(members({ path, reason: text, ref: orNull(text) })),
-  warnings: list(members({ code: text, message: text, path })),
-  refusals: list(members({ rule: text, message: text, hint: text, path })),
+  origin: createNullableForm(text),
+  dialect: createNullableForm(text),
+  release: createNullableForm(text),
+  unknown: createListForm(members({ path, reason: text, ref: createNullableForm(text) })),
+  warnings: createListForm(members({ code: text, message: text, path })),
+  refusals: createListForm(members({ rule: text, message: text, hint: text, path })),
   error,
 };
 const plan = members({
   ...PART,
   status: word<EnvironmentPlan['status']>({ 'in-sync': 1, differs: 1, error: 1 }),
-  changes: list(members(CHANGE)),
-  unmanaged: list(path),
+  changes: createListForm(members(CHANGE)),
+  unmanaged: createListForm(path),
 });
 /** An outcome has no environment that was not started. */
 const OUTCOMES = OUTCOME_VERDICTS.filter((one) => one !== 'not-started');
 const outcome = members({
   ...PART,
-  status: oneOf(OUTCOMES),
-  allowed: list(text),
-  changes: list(members({ ...CHANGE, result: oneOf(RESULTS) })),
-  remaining: list(
+  status: createWordForm(OUTCOMES),
+  allowed: createListForm(text),
+  changes: createListForm(members({ ...CHANGE, result: createWordForm(RESULTS) })),
+  remaining: createListForm(
     members({
       resource: CHANGE.resource,
       path,
@@ -213,15 +213,15 @@ const outcome = members({
 });
 const agreement = members({
   salt: text,
-  places: mapOf(Array.isArray),
-  unmanaged: list(text),
-  items: orAbsent(mapOf(members({}))),
-  first: orAbsent(members({ changes: list(text) })),
+  places: createMapForm(Array.isArray),
+  unmanaged: createListForm(text),
+  items: orAbsent(createMapForm(members({}))),
+  first: orAbsent(members({ changes: createListForm(text) })),
 });
 const notice = members({
   at: time,
   environment: text,
-  event: oneOf(NOTICE_KINDS),
+  event: createWordForm(NOTICE_KINDS),
   receiver: text,
   digest: text,
   result: word<NoticeEvent['result']>({ begun: 1, sent: 1, failed: 1, unknown: 1 }),
@@ -229,89 +229,97 @@ const notice = members({
 const about = (forms: Readonly<Record<string, Form>>): Form =>
   members({ environment: text, ...forms });
 const stopped = { path: text, reason: text, cause: orAbsent(text) };
-const commit = orNull(text);
+const commit = createNullableForm(text);
 
 /** What is read of each kind of line. */
 const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
   checkpoint: members({
-    environments: list(members({ name: text })),
-    notices: list(there),
-    inFlight: list(text),
+    environments: createListForm(members({ name: text })),
+    notices: createListForm(there),
+    inFlight: createListForm(text),
     upTo: orAbsent(there),
   }),
-  agreed: about({ agreement, address: orAbsent(orNull(text)) }),
-  forgotten: members({ environments: list(text) }),
+  agreed: about({ agreement, address: orAbsent(createNullableForm(text)) }),
+  forgotten: members({ environments: createListForm(text) }),
   started: members({ version: text }),
   stopped: members({ version: text }),
-  files: members({ commit, environments: count, problem: orNull(text) }),
+  files: members({ commit, environments: count, problem: createNullableForm(text) }),
   state: about({
     status,
     before: status,
     digest: text,
-    after: orNull(time),
+    after: createNullableForm(time),
     commit,
     labels,
     edited: orAbsent(time),
     flip: orAbsent(flag),
     verified: orAbsent(text),
-    plan: orNull(plan),
+    plan: createNullableForm(plan),
   }),
   writing: about({
-    paths: list(text),
-    drifted: orAbsent(list(text)),
+    paths: createListForm(text),
+    drifted: orAbsent(createListForm(text)),
     edited: orAbsent(time),
     commit,
   }),
   write: about({
     by: word<WriteEvent['by']>({ watch: 1, apply: 1 }),
     commit,
-    actor: orNull(text),
-    url: orNull(text),
+    actor: createNullableForm(text),
+    url: createNullableForm(text),
     outcome,
   }),
   'clock-set': about({ by: count }),
-  suspended: about({ reason: text, until: orNull(time), by: orAbsent(text) }),
+  suspended: about({ reason: text, until: createNullableForm(time), by: orAbsent(text) }),
   resumed: about({ by: orAbsent(text) }),
   'healing-stopped': about(stopped),
   notice,
 };
 
 /** Whether a line has what is read of its kind. */
-function isKnown(value: unknown): value is JournalLine {
+function isJournalLine(value: unknown): value is JournalLine {
   const { v, at, kind } = Object(value) as Record<string, unknown>;
   if (v !== 1 || !time(at) || !text(kind)) return false;
   return Object.hasOwn(FORMS, kind as string) && FORMS[kind as JournalLine['kind']](value);
 }
 
-const TIMES = { since: time, after: orNull(time), lastRead: orNull(time) };
-const FOUND = members({ found: status, digest: text, plan: orNull(plan), ...TIMES });
+const TIMES = { since: time, after: createNullableForm(time), lastRead: createNullableForm(time) };
+const FOUND = members({ found: status, digest: text, plan: createNullableForm(plan), ...TIMES });
 const KEPT = members({
   labels,
-  lastInSync: orNull(time),
-  lastApply: orNull(time),
-  agreedWith: orAbsent(orNull(text)),
-  origin: orAbsent(orNull(text)),
-  dialect: orAbsent(orNull(text)),
-  release: orAbsent(orNull(text)),
-  commit: orAbsent(orNull(text)),
-  heals: list(members({ at: time, paths: list(text), drifted: orAbsent(list(text)) })),
-  stopped: orNull(members({ at: time, ...stopped })),
-  flips: orAbsent(list(time)),
-  verified: orAbsent(list(text)),
-  edit: orAbsent(orNull(time)),
-  rollout: orAbsent(
-    orNull(members({ edit: time, at: time, result: oneOf(['begun', 'done', 'failed']) })),
+  lastInSync: createNullableForm(time),
+  lastApply: createNullableForm(time),
+  agreedWith: orAbsent(createNullableForm(text)),
+  origin: orAbsent(createNullableForm(text)),
+  dialect: orAbsent(createNullableForm(text)),
+  release: orAbsent(createNullableForm(text)),
+  commit: orAbsent(createNullableForm(text)),
+  heals: createListForm(
+    members({ at: time, paths: createListForm(text), drifted: orAbsent(createListForm(text)) }),
   ),
-  began: orAbsent(list(members({ of: text, since: time, after: orNull(time) }))),
+  stopped: createNullableForm(members({ at: time, ...stopped })),
+  flips: orAbsent(createListForm(time)),
+  verified: orAbsent(createListForm(text)),
+  edit: orAbsent(createNullableForm(time)),
+  rollout: orAbsent(
+    createNullableForm(
+      members({ edit: time, at: time, result: createWordForm(['begun', 'done', 'failed']) }),
+    ),
+  ),
+  began: orAbsent(
+    createListForm(members({ of: text, since: time, after: createNullableForm(time) })),
+  ),
   healFailed: orAbsent(
-    orNull(
+    createNullableForm(
       members({
         at: time,
         count,
         isRefused: flag,
         code: text,
         message: text,
-        notStored: orAbsent(list(members({ path: text, expected: there, actual: there }))),
+        notStored: orAbsent(
+          createListForm(members({ path: text, expected: there, actual: there })),
+        ),
       }),
     ),
   ),

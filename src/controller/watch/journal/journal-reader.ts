@@ -3,18 +3,18 @@ import { systemCode } from '../../../reconciler/model/error.ts';
 import type { JournalRecord, WatchState } from '../../../reconciler/model/watch.ts';
 import {
   CURRENT,
-  fileLines,
+  readFileLines,
   journalFiles,
   linesWith,
   notRead,
-  textsAt,
+  readSpans,
   type FileLine,
   type Span,
 } from './journal-files.ts';
 import {
-  isAbout,
+  createRecordFilter,
   isRecordLine,
-  parsedLine,
+  parseJournalLine,
   lineJson,
   type JournalPlace,
   IN_CHECKPOINT,
@@ -24,7 +24,7 @@ import {
 import { lstat } from 'node:fs/promises';
 import type { Agreement } from '../../../reconciler/model/agreement.ts';
 import { Agreements } from '../agreements.ts';
-import { fold, notReadState } from '../environment-state.ts';
+import { applyFact, notReadState } from '../environment-state.ts';
 import { beginningsAfter } from '../beginnings.ts';
 import { ToldStates } from '../notices/told.ts';
 
@@ -60,7 +60,7 @@ export class JournalReader {
       for (const name of names.toReversed()) {
         const ofFile: JournalRecord[] = [];
         for await (const { text } of this.#lines(name)) {
-          const line = parsedLine(text);
+          const line = parseJournalLine(text);
           if (line === null || !isRecordLine(line) || !isAskedFor(line)) continue;
           ofFile.push(line);
           if (ofFile.length > 2 * limit) ofFile.splice(0, limit);
@@ -82,7 +82,7 @@ export class JournalReader {
       for await (const line of this.#lines(file, from)) {
         if (whole && !line.isWhole) continue;
         read.set(file, line.end);
-        const parsed = parsedLine(line.text);
+        const parsed = parseJournalLine(line.text);
         if (parsed === null) damaged += 1;
         else memory.take(parsed);
         if (parsed?.kind === 'checkpoint') await takeRests([parsed.upTo ?? []].flat());
@@ -101,7 +101,7 @@ export class JournalReader {
   async #lastBegun(names: readonly string[]): Promise<number> {
     for (let index = names.length - 1; index > 0; index -= 1) {
       for await (const { text } of this.#lines(names[index] ?? '')) {
-        if (parsedLine(text)?.kind === 'checkpoint') return index;
+        if (parseJournalLine(text)?.kind === 'checkpoint') return index;
         break;
       }
     }
@@ -109,7 +109,7 @@ export class JournalReader {
   }
 
   #lines(name: string, from = 0): AsyncGenerator<FileLine> {
-    return fileLines(join(this.#folder, name), from);
+    return readFileLines(join(this.#folder, name), from);
   }
 
   /** Reads the files, again if another process has begun a new one meanwhile. */
@@ -117,7 +117,7 @@ export class JournalReader {
     for (let attempt = 1; ; attempt += 1) {
       const names = await journalFiles(this.#folder);
       const result = await read(names).catch((thrown: unknown) => {
-        if (attempt < ATTEMPTS && isMissing(thrown)) return null;
+        if (attempt < ATTEMPTS && isMissingFileError(thrown)) return null;
         throw notRead(this.#folder, thrown);
       });
       const same = (await journalFiles(this.#folder)).join('/') === names.join('/');
@@ -128,7 +128,7 @@ export class JournalReader {
 
 const ATTEMPTS = 5;
 
-function isMissing(thrown: unknown): boolean {
+function isMissingFileError(thrown: unknown): boolean {
   return systemCode(thrown) === 'ENOENT';
 }
 
@@ -242,12 +242,12 @@ export class RecentRecords {
         files.set(key, { name: file, end, spans: [...searched.spans, ...spans] });
       }
     }
-    if (stampOf(files) !== stampOf(known.files)) known.records = null;
+    if (computeFilesStamp(files) !== computeFilesStamp(known.files)) known.records = null;
     known.files = files;
   }
 
   async #load(name: string, known: KnownRecords): Promise<readonly JournalRecord[]> {
-    const isAsked = isAbout(name);
+    const isAsked = createRecordFilter(name);
     const records: JournalRecord[] = [];
     const files = new Map(known.files);
     for (const [key, { name: file, end, spans }] of [...files].toReversed()) {
@@ -255,8 +255,8 @@ export class RecentRecords {
       const good: Span[] = [];
       while (left.length > 0 && records.length < MOST_RECORDS) {
         const some = left.splice(-MOST_RECORDS).toReversed();
-        for (const [index, text] of (await textsAt(join(this.#folder, file), some)).entries()) {
-          const line = parsedLine(text);
+        for (const [index, text] of (await readSpans(join(this.#folder, file), some)).entries()) {
+          const line = parseJournalLine(text);
           const span = some[index];
           if (line === null || span === undefined || !isRecordLine(line) || !isAsked(line))
             continue;
@@ -272,7 +272,7 @@ export class RecentRecords {
 }
 
 /** Changes with each line that is found. */
-function stampOf(files: KnownRecords['files']): string {
+function computeFilesStamp(files: KnownRecords['files']): string {
   return [...files]
     .filter(([, { spans }]) => spans.length > 0)
     .map(([key, { spans }]) => `${key} ${spans.length} ${spans.at(-1)?.join('-')}`)
@@ -352,7 +352,7 @@ export class Memory {
 
   #fold(line: Extract<JournalLine, { readonly environment: string }>): void {
     const before = this.of(line.environment);
-    const after = fold(before, line);
+    const after = applyFact(before, line);
     if (after !== before) this.environments.set(line.environment, after);
   }
 

@@ -11,10 +11,10 @@ import {
   hasRoom,
   journalFiles,
   nextName,
-  notWritten,
+  createJournalError,
   type Appended,
 } from './journal-files.ts';
-import { lineOf, type AgreedLine } from './journal-lines.ts';
+import { formatJournalLine, type AgreedLine } from './journal-lines.ts';
 import { JournalReader, RecentRecords, type JournalReading } from './journal-reader.ts';
 import type { EnvironmentOutcome } from '../../../reconciler/model/outcome.ts';
 import type { Run } from '../../../reconciler/model/plan.ts';
@@ -65,14 +65,14 @@ export class Journal {
   /** Makes its folder, unless it is there. Throws output-failed if that cannot be done. */
   async makeFolder(): Promise<void> {
     await makeFolder(this.#folder).catch((thrown: unknown) => {
-      throw notWritten(this.#folder, thrown);
+      throw createJournalError(this.#folder, thrown);
     });
   }
 
   /** Appends an event, of now unless said otherwise; resolves once it is on the disk. Throws output-failed if it cannot be. */
   append(event: JournalEvent, at = this.#now()): Promise<JournalRecord> {
     const record: JournalRecord = { v: 1, at: new Date(at).toISOString(), ...event };
-    return this.#add(lineOf(record)).then(() => record);
+    return this.#add(formatJournalLine(record)).then(() => record);
   }
 
   /** Throws output-failed if it cannot be written: found out by an empty line, which nobody reads, unless it was `well` and nothing speaks against it. */
@@ -84,13 +84,13 @@ export class Journal {
   async agree(environment: string, agreed: AgreementWith): Promise<void> {
     const at = new Date(this.#now()).toISOString();
     const line: AgreedLine = { v: 1, at, kind: 'agreed', environment, ...agreed };
-    await this.#add(lineOf(line));
+    await this.#add(formatJournalLine(line));
   }
 
   /** Appends that the state of environments is removed; as durable as an event. Throws output-failed if it cannot be. */
   async forget(environments: readonly string[]): Promise<void> {
     const at = new Date(this.#now()).toISOString();
-    await this.#add(lineOf({ v: 1, at, kind: 'forgotten', environments }));
+    await this.#add(formatJournalLine({ v: 1, at, kind: 'forgotten', environments }));
   }
 
   #add(line: string): Promise<void> {
@@ -144,7 +144,7 @@ export class Journal {
       this.#waiting = [];
       const error = await this.#write(batch.map(({ line }) => line)).then(
         () => null,
-        (thrown: unknown) => notWritten(this.#folder, thrown),
+        (thrown: unknown) => createJournalError(this.#folder, thrown),
       );
       for (const { done } of batch) done(error);
     }

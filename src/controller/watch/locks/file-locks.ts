@@ -65,23 +65,25 @@ export class ClaimFiles implements ClaimStore<number> {
   beat(holder: string): Promise<boolean> {
     return this.#asking(async () => {
       const path = join(this.#holders, holder);
-      const isWritten = await unlessMissing(writeAtStart(path, 'r+', this.#heartbeat('alive')));
+      const isWritten = await ignoreMissingLock(writeAtStart(path, 'r+', this.#heartbeat('alive')));
       // A removal in between has moved the file, and reads what was written or finds it there again.
-      return isWritten !== null && (await unlessMissing(writeAtStart(path, 'r', null))) !== null;
+      return (
+        isWritten !== null && (await ignoreMissingLock(writeAtStart(path, 'r', null))) !== null
+      );
     });
   }
 
   async end(holder: string): Promise<void> {
     await this.#asking(() =>
-      unlessMissing(writeAtStart(join(this.#holders, holder), 'r+', this.#heartbeat('ended'))),
+      ignoreMissingLock(writeAtStart(join(this.#holders, holder), 'r+', this.#heartbeat('ended'))),
     );
   }
 
   heartbeatOf(holder: string): Promise<HeartbeatState> {
     return this.#asking(async () => {
-      const text = await unlessMissing(readFile(join(this.#holders, holder), 'utf8'));
+      const text = await ignoreMissingLock(readFile(join(this.#holders, holder), 'utf8'));
       if (text === null) return { kind: 'missing' };
-      const { state, ttl, process } = heartbeatIn(text) ?? {};
+      const { state, ttl, process } = parseHeartbeatText(text) ?? {};
       if (state === 'ended' || (process !== undefined && (await isGone(process)))) {
         return { kind: 'ended' };
       }
@@ -93,7 +95,7 @@ export class ClaimFiles implements ClaimStore<number> {
     return this.#asking(async () => {
       const path = join(this.#holders, holder);
       const aside = `${path}.${crypto.randomUUID()}`;
-      if ((await unlessMissing(rename(path, aside))) === null) return true;
+      if ((await ignoreMissingLock(rename(path, aside))) === null) return true;
       if (state.kind === 'alive' && (await readFile(aside, 'utf8')) !== state.text) {
         await rename(aside, path);
         return false;
@@ -108,11 +110,11 @@ export class ClaimFiles implements ClaimStore<number> {
       for (;;) {
         const version = await this.#highest(name);
         if (version === 0) return null;
-        const text = await unlessMissing(readFile(this.#claimPath(name, version), 'utf8'));
+        const text = await ignoreMissingLock(readFile(this.#claimPath(name, version), 'utf8'));
         // Removed under a higher one that has been added since.
         if (text === null) continue;
         // Whoever writes it may have died: it is judged as a holder that nobody knows.
-        return { version, holder: holderIn(text, `${fileName(name)}#${version}`) };
+        return { version, holder: parseHolderText(text, `${fileName(name)}#${version}`) };
       }
     });
   }
@@ -126,11 +128,11 @@ export class ClaimFiles implements ClaimStore<number> {
       const version = (former?.version ?? 0) + 1;
       const text = `${JSON.stringify({ holder, at: new Date().toISOString() })}\n`;
       if (former === null)
-        await unlessThere(mkdir(join(this.#claims, fileName(name)), { mode: 0o700 }));
+        await ignoreMissingFile(mkdir(join(this.#claims, fileName(name)), { mode: 0o700 }));
       const path = this.#claimPath(name, version);
       // A release that could not be finished frees the lock all the same, once it was looked at for long enough.
       const made = holder === null ? writeAtStart(path, 'wx', text) : createWhole(path, text);
-      const isMade = await unlessThere(made);
+      const isMade = await ignoreMissingFile(made);
       if (isMade === null) return null;
       const generations = await this.#generations(name);
       if (Math.max(0, ...generations) !== version) return null;
@@ -156,7 +158,7 @@ export class ClaimFiles implements ClaimStore<number> {
   }
 
   async #generations(name: string): Promise<number[]> {
-    const names = await unlessMissing(readdir(join(this.#claims, fileName(name))));
+    const names = await ignoreMissingLock(readdir(join(this.#claims, fileName(name))));
     return (names ?? []).filter((one) => /^\d+$/.test(one)).map(Number);
   }
 
@@ -175,7 +177,7 @@ export class ClaimFiles implements ClaimStore<number> {
     try {
       return await work();
     } catch (thrown) {
-      throw notAnswered(this.#folder, thrown);
+      throw createLockFolderError(this.#folder, thrown);
     }
   }
 }
@@ -188,7 +190,7 @@ interface Heartbeat {
 }
 
 /** Null for one that is being written: its text counts all the same, because it changes. */
-function heartbeatIn(text: string): Heartbeat | null {
+function parseHeartbeatText(text: string): Heartbeat | null {
   try {
     return JSON.parse(text) as Heartbeat;
   } catch {
@@ -198,7 +200,7 @@ function heartbeatIn(text: string): Heartbeat | null {
 
 const HOLDER = /^[\w-][\w.-]*$/;
 
-function holderIn(text: string, unfinished: string): string | null {
+function parseHolderText(text: string, unfinished: string): string | null {
   try {
     const { holder } = JSON.parse(text) as { readonly holder: unknown };
     // A name that is no holder's would lead to another file, which a removal takes away.
@@ -231,11 +233,11 @@ async function createWhole(path: string, text: string): Promise<true> {
   }
 }
 
-function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
+function ignoreMissingLock<T>(work: Promise<T>): Promise<T | null> {
   return unless('ENOENT', work);
 }
 
-function unlessThere<T>(work: Promise<T>): Promise<T | null> {
+function ignoreMissingFile<T>(work: Promise<T>): Promise<T | null> {
   return unless('EEXIST', work);
 }
 
@@ -260,7 +262,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ESTALE: 'the shared volume has lost it',
 };
 
-function notAnswered(folder: string, thrown: unknown): SetpointError {
+function createLockFolderError(folder: string, thrown: unknown): SetpointError {
   const code = systemCode(thrown);
   const reason = REASONS[code] ?? (code === '' ? 'it does not work' : code);
   return new SetpointError('lock-failed', `The locks in ${folder} cannot be used: ${reason}.`, {
@@ -286,7 +288,7 @@ async function ownProcess(): Promise<ProcessIdentity> {
   return {
     host: hostname(),
     pid: process.pid,
-    started: (await statOf('self'))?.started ?? null,
+    started: (await readProcessStat('self'))?.started ?? null,
     boot: await startOfSystem(),
     namespace: await unlessUnreadable(readlink('/proc/self/ns/pid')),
   };
@@ -310,12 +312,14 @@ async function isGone({ host, pid, started, boot, namespace }: ProcessIdentity):
   } catch (thrown) {
     return systemCode(thrown) === 'ESRCH';
   }
-  const stat = await statOf(pid);
+  const stat = await readProcessStat(pid);
   return stat !== null && (stat.started !== started || 'ZX'.includes(stat.state));
 }
 
 /** The third field of a process's line, and the twenty-second. The name before them may hold anything. */
-async function statOf(pid: number | 'self'): Promise<{ state: string; started: string } | null> {
+async function readProcessStat(
+  pid: number | 'self',
+): Promise<{ state: string; started: string } | null> {
   const line = await unlessUnreadable(readFile(`/proc/${pid}/stat`, 'utf8'));
   if (line === null) return null;
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');

@@ -94,7 +94,7 @@ export class LeaseApi {
       const list = answer.kind === 'done' ? (answer.value as LeaseList) : {};
       // Its items have no kind of their own.
       for (const item of list.items ?? []) {
-        const lease = leaseFrom({ ...item, kind: 'Lease', apiVersion: VERSION });
+        const lease = parseLease({ ...item, kind: 'Lease', apiVersion: VERSION });
         if (lease !== null) leases.push(lease);
       }
       next = list.metadata?.continue ?? '';
@@ -109,13 +109,13 @@ export class LeaseApi {
   async #ask(request: Omit<KubeRequest, 'within'>): Promise<LeaseAnswer> {
     const answer = await this.#api.ask({ ...request, within: WITHIN });
     if (answer.kind === 'conflict' || answer.kind === 'none') return { kind: answer.kind };
-    const lease = answer.kind === 'done' ? leaseFrom(answer.value) : null;
+    const lease = answer.kind === 'done' ? parseLease(answer.value) : null;
     if (lease === null) throw this.#api.notApi() satisfies SetpointError;
     return { kind: 'lease', lease };
   }
 }
 
-function leaseFrom(answer: unknown): Lease | null {
+function parseLease(answer: unknown): Lease | null {
   const value = answer as Partial<Lease> | null;
   if (value?.kind !== 'Lease' || typeof value.metadata?.resourceVersion !== 'string') return null;
   // Thousands of them are kept. The API server leaves managedFields as they are if they are absent.

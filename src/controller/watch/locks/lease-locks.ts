@@ -4,7 +4,7 @@ import type { Clock } from '../../../reconciler/model/ports.ts';
 import { claimLocks } from './claim-locks.ts';
 import {
   newHolder,
-  objectName,
+  createLeaseName,
   type Claim,
   type ClaimStore,
   type Pace,
@@ -128,8 +128,8 @@ class ClaimLeases implements ClaimStore<Lease> {
 
   async read(name: string): Promise<Claim<Lease> | null> {
     await this.#turn();
-    const answer = await this.#api.get(objectName(name));
-    return answer.kind === 'lease' ? claimOf(answer.lease) : null;
+    const answer = await this.#api.get(createLeaseName(name));
+    return answer.kind === 'lease' ? createLeaseClaim(answer.lease) : null;
   }
 
   async claim(
@@ -137,7 +137,7 @@ class ClaimLeases implements ClaimStore<Lease> {
     former: Claim<Lease> | null,
     holder: string | null,
   ): Promise<Claim<Lease> | null> {
-    const lease = this.#labelled(former?.version ?? newLease(objectName(name), name));
+    const lease = this.#labelled(former?.version ?? newLease(createLeaseName(name), name));
     const { holderIdentity, leaseTransitions = 0, acquireTime } = lease.spec;
     const isSame = holder === null || holderIdentity === holder;
     const written = await this.#put(lease, {
@@ -146,7 +146,7 @@ class ClaimLeases implements ClaimStore<Lease> {
       acquireTime: isSame ? acquireTime : this.#now(),
       leaseTransitions: isSame || former === null ? leaseTransitions : leaseTransitions + 1,
     });
-    return written === null ? null : claimOf(written);
+    return written === null ? null : createLeaseClaim(written);
   }
 
   async remove(_: string, { version: { metadata } }: Claim<Lease>): Promise<void> {
@@ -162,7 +162,7 @@ class ClaimLeases implements ClaimStore<Lease> {
       const name = annotations[LOCK_ANNOTATION];
       return name === undefined || labels[KIND_LABEL] !== kind
         ? []
-        : [{ name, claim: claimOf(lease) }];
+        : [{ name, claim: createLeaseClaim(lease) }];
     });
   }
 
@@ -185,7 +185,7 @@ class ClaimLeases implements ClaimStore<Lease> {
     if (answer.kind === 'none') return null;
     // The conflict may be with this very write, if its answer was lost and it was sent again.
     const now = await this.#api.get(lease.metadata.name);
-    return now.kind === 'lease' && isWritten(now.lease, lease) ? now.lease : null;
+    return now.kind === 'lease' && isLeaseWritten(now.lease, lease) ? now.lease : null;
   }
 
   #renewed(): Pick<Lease['spec'], 'leaseDurationSeconds' | 'renewTime'> {
@@ -220,7 +220,7 @@ function newLease(name: string, lock?: string): Lease {
   };
 }
 
-function claimOf(version: Lease): Claim<Lease> {
+function createLeaseClaim(version: Lease): Claim<Lease> {
   const { metadata, spec } = version;
   const { holderIdentity = '' } = spec;
   if (holderIdentity === '') return { version, holder: null };
@@ -236,6 +236,6 @@ function heartbeatName(holder: string): string | null {
   return uuid === undefined ? null : `setpoint-controller-${uuid}`;
 }
 
-function isWritten({ spec }: Lease, sent: Lease): boolean {
+function isLeaseWritten({ spec }: Lease, sent: Lease): boolean {
   return spec.holderIdentity === sent.spec.holderIdentity && spec.renewTime === sent.spec.renewTime;
 }

@@ -56,14 +56,14 @@ export interface Lock {
   release(isGone?: boolean): Promise<void>;
 }
 
-export function isRefused(taken: Lock | LockRefused): taken is LockRefused {
+export function isLockRefused(taken: Lock | LockRefused): taken is LockRefused {
   return 'heldBy' in taken;
 }
 
 const SCOPE = /^[a-z\d](?:[a-z\d.-]{0,38}[a-z\d])?$/;
 
 /** The locks of one scope: those of the same name in another scope, or in none, are others. Throws a usage error if it is no name. */
-export function scopedLocks(locks: Locks, scope: string): Locks {
+export function scopeLocks(locks: Locks, scope: string): Locks {
   if (!SCOPE.test(scope))
     throw usageError(
       '--lock-scope takes a name of at most 40 small letters, digits, hyphens and dots.',
@@ -160,7 +160,7 @@ export class EnvironmentLock {
     }
     if (this.#lock === null) {
       const taken = await locks.take(this.#name);
-      if (isRefused(taken)) {
+      if (isLockRefused(taken)) {
         this.#stale = true;
         return taken.heldBy;
       }

@@ -313,19 +313,19 @@ export function fileName(lock: string): string {
     return /[a-z\d_-]/.test(character) ? character : `%${byte.toString(16).padStart(2, '0')}`;
   });
   const text = written.join('');
-  return text.length <= LONGEST ? `lock-${text}` : `digest-${digest(lock)}`;
+  return text.length <= LONGEST ? `lock-${text}` : `digest-${hashLockName(lock)}`;
 }
 
 /** The name of a lock as the name of an object of Kubernetes: what can be read of it, and its digest. */
-export function objectName(lock: string): string {
+export function createLeaseName(lock: string): string {
   const readable = lock
     .toLowerCase()
     .replaceAll(/[^a-z\d]+/g, '-')
     .slice(0, 40)
     .replaceAll(/^-+|-+$/g, '');
-  return `setpoint-lock-${readable === '' ? '' : `${readable}-`}${digest(lock).slice(0, 32)}`;
+  return `setpoint-lock-${readable === '' ? '' : `${readable}-`}${hashLockName(lock).slice(0, 32)}`;
 }
 
-function digest(lock: string): string {
+function hashLockName(lock: string): string {
   return createHash('sha256').update(lock).digest('hex');
 }

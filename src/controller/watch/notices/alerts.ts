@@ -6,8 +6,8 @@ import {
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import { isFlapping } from '../flapping.ts';
-import { concerns, decide, troubleOf, type Due } from './decide.ts';
-import { messageOf, type Item } from './message.ts';
+import { concerns, decide, findHealTrouble, type Due } from './decide.ts';
+import { createMessage, type Item } from './message.ts';
 import type { Receiver } from './receiver.ts';
 import type { NoticeJournal } from './told.ts';
 
@@ -77,8 +77,8 @@ export function alertsNow(
       untaken.set(name, { firing: left, over });
     }
     for (const one of over)
-      if (!isAmong(firing, one)) alerts.push({ ...one, endsAt: isoTime(now) });
-    for (const one of firing) alerts.push({ ...one, endsAt: isoTime(now + LASTS) });
+      if (!isAmong(firing, one)) alerts.push({ ...one, endsAt: formatIsoTime(now) });
+    for (const one of firing) alerts.push({ ...one, endsAt: formatIsoTime(now + LASTS) });
     if (firing.length > 0) taken.set(name, { firing, over: [] });
   };
   for (const [name, former] of before) {
@@ -101,14 +101,14 @@ export function alertsNow(
     // Whether it still differs is not known while it cannot be read.
     const goesOn = found === 'error' || !known.has(name) || isFlapping(state, now);
     const isOpen = isTold && receiver.statuses.has(found);
-    const firing = known.has(name) ? alertsOf(receiver, state, isOpen, isTold, page, now) : [];
+    const firing = known.has(name) ? createAlerts(receiver, state, isOpen, isTold, page, now) : [];
     take(name, former, firing.length === 0 && goesOn ? former.firing : firing);
   }
   return { alerts, taken, untaken, due };
 }
 
 /** The alerts of an environment: one of its state if that is open, and one of what is wrong with healing it. */
-function alertsOf(
+function createAlerts(
   { events }: Receiver,
   state: WatchState,
   isOpen: boolean,
@@ -116,14 +116,16 @@ function alertsOf(
   page: string | null,
   now: number,
 ): readonly Alert[] {
-  const trouble = troubleOf(state);
+  const trouble = findHealTrouble(state);
   const kinds: NoticeKind[] = [
     ...(isOpen ? [state.found === 'error' ? ('failing' as const) : ('opened' as const)] : []),
     ...(isTold && trouble !== null && events.has(trouble.event) ? [trouble.event] : []),
   ];
   return kinds.flatMap((event) => {
     const due: Due = { state, event, digest: state.digest, end: null };
-    return messageOf([due], page).items.map((item) => alertOf(item, due, page, now + LASTS));
+    return createMessage([due], page).items.map((item) =>
+      createAlert(item, due, page, now + LASTS),
+    );
   });
 }
 
@@ -131,18 +133,19 @@ function isAmong(alerts: readonly Alert[], one: Alert): boolean {
   return alerts.some(({ labels }) => JSON.stringify(labels) === JSON.stringify(one.labels));
 }
 
-function isoTime(at: number): string {
+function formatIsoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
 /** An alert that fires until `endsAt` unless it is sent again before. */
-function alertOf(
+function createAlert(
   { name, words, details, link }: Item,
   { state, event }: Due,
   page: string | null,
   endsAt: number,
 ): Alert {
-  const since = event in ALERT_OF_TROUBLE ? (troubleOf(state)?.since ?? state.since) : state.since;
+  const since =
+    event in ALERT_OF_TROUBLE ? (findHealTrouble(state)?.since ?? state.since) : state.since;
   const alertname = ALERT_OF_TROUBLE[event] ?? ALERT_OF_STATUS[state.found] ?? 'Setpoint';
   return {
     labels: alertLabels(state, alertname),

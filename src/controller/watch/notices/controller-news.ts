@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Condition, ConditionKind } from '../../../reconciler/model/watch.ts';
-import { counted } from '../../../reconciler/model/wording.ts';
+import { formatCount } from '../../../reconciler/model/wording.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import { overText } from '../conditions.ts';
 import { isInAnyWindow } from '../schedule.ts';
@@ -65,7 +65,7 @@ export class ControllerNews {
   ): { readonly alerts: readonly Alert[]; readonly isNews: boolean; readonly taken: () => void } {
     const lasting = this.#concerning(conditions).filter((one) => hasLasted(one, now));
     const firing = new Map(
-      lasting.map((one) => [conditionKey(one), alertOfCondition(one, endsAt, page)]),
+      lasting.map((one) => [conditionKey(one), createConditionAlert(one, endsAt, page)]),
     );
     const over = [...this.#firing].filter(([key]) => !firing.has(key));
     const ended = over.map(([, one]) => ({ ...one, endsAt: new Date(now).toISOString() }));
@@ -111,7 +111,7 @@ function newsMessage(news: readonly News[], page: string | null): Message {
     details: [newsText({ condition, holds })],
     link,
   }));
-  const title = `${name}: ${counted(news.length, 'message')} about itself`;
+  const title = `${name}: ${formatCount(news.length, 'message')} about itself`;
   return { title: news.length === 1 ? '' : title, items, more: 0, link };
 }
 
@@ -140,7 +140,7 @@ const SEVERITIES: Readonly<Partial<Record<ConditionKind, string>>> = {
 };
 
 /** The name is that of the rule in examples/prometheus. */
-function alertOfCondition(condition: Condition, endsAt: number, page: string | null): Alert {
+function createConditionAlert(condition: Condition, endsAt: number, page: string | null): Alert {
   const { kind, receiver, message, since } = condition;
   return {
     labels: {

@@ -1,4 +1,4 @@
-import { matches } from '../../../reconciler/model/matcher.ts';
+import { isGlobMatch } from '../../../reconciler/model/matcher.ts';
 import { selects } from '../../../reconciler/model/selector.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
 import { isFlapping } from '../flapping.ts';
@@ -39,15 +39,15 @@ export function decide(
   goneOf: (name: string) => Gone | null = () => null,
 ): readonly Due[] {
   if (isInAnyWindow(receiver.quiet, now)) return [];
-  const watched = states.filter(isKnownHere).flatMap((state) => {
+  const watched = states.filter(isKnownLocally).flatMap((state) => {
     const known = told.of(receiver.name, state.name);
     return concerns(receiver, state)
-      ? dueOf(receiver, state, known, now)
-      : endsOf(receiver, { state, end: 'not-told' }, known);
+      ? listDueNotices(receiver, state, known, now)
+      : listEndNotices(receiver, { state, end: 'not-told' }, known);
   });
   const gone = told.openOf(receiver.name).flatMap((name) => {
     const left = goneOf(name);
-    return left === null ? [] : endsOf(receiver, left, told.of(receiver.name, name));
+    return left === null ? [] : listEndNotices(receiver, left, told.of(receiver.name, name));
   });
   return [...watched, ...gone].filter(({ event }) => receiver.events.has(event));
 }
@@ -57,12 +57,12 @@ export function concerns(
   { environments, selector }: Pick<Receiver, 'environments' | 'selector'>,
   { name, labels }: WatchState,
 ): boolean {
-  const named = environments === null || matches(name, environments);
+  const named = environments === null || isGlobMatch(name, environments);
   return named && selects(selector, new Map(Object.entries(labels)));
 }
 
 /** What keeps an environment from being healed until somebody acts; null if nothing does. `key` is the same as long as it is the same. */
-export function troubleOf({ settings, found, stopped, healFailed }: WatchState): {
+export function findHealTrouble({ settings, found, stopped, healFailed }: WatchState): {
   readonly event: NoticeKind;
   readonly key: string;
   readonly since: string;
@@ -84,7 +84,7 @@ export function stateDigest(digest: string): string {
 }
 
 /** Only who holds the lock tells, and only of what it has read itself; nobody tells of what is suspended. */
-function isKnownHere({ heldBy, nextRead, suspended, found }: WatchState): boolean {
+function isKnownLocally({ heldBy, nextRead, suspended, found }: WatchState): boolean {
   return heldBy === null && nextRead !== null && suspended === null && found !== 'not-read';
 }
 
@@ -94,7 +94,7 @@ function dueFor(state: WatchState): Make {
 
 type Make = (event: NoticeKind, digest: string, end?: End) => Due;
 
-function dueOf(receiver: Receiver, state: WatchState, told: Told, now: number): Due[] {
+function listDueNotices(receiver: Receiver, state: WatchState, told: Told, now: number): Due[] {
   const due = dueFor(state);
   return [
     ...(state.found === 'error' ? [] : ofDifference(receiver, state, told, now, due)),
@@ -103,7 +103,7 @@ function dueOf(receiver: Receiver, state: WatchState, told: Told, now: number): 
 }
 
 /** That nobody hears more of an environment, if something was told of it that has not ended. */
-function endsOf(
+function listEndNotices(
   receiver: Receiver,
   { state, end }: { state: WatchState; end: End },
   told: Told,
@@ -129,8 +129,8 @@ function ofDifference(
 ): Due[] {
   const { found, digest, lastInSync } = state;
   const known = told.difference;
-  const open = known !== null && !endedUntold(receiver, known, lastInSync) ? known : null;
-  const trouble = troubleOf(state);
+  const open = known !== null && !hasEndedUnnoticed(receiver, known, lastInSync) ? known : null;
+  const trouble = findHealTrouble(state);
   const isToldOf = trouble !== null && receiver.events.has(trouble.event);
   const tells = (end: string): boolean =>
     open !== null && [...open.digests].some((one) => one.endsWith(`:${end}`));
@@ -182,7 +182,7 @@ function ofFailing(
 ): Due[] {
   const { found, digest, lastInSync } = state;
   if (!receiver.statuses.has('error')) return [];
-  const told = former !== null && !endedUntold(receiver, former, lastInSync) ? former : null;
+  const told = former !== null && !hasEndedUnnoticed(receiver, former, lastInSync) ? former : null;
   if (found !== 'error') return told === null ? [] : [due('resolved', latest(told), 'failing')];
   if (told === null) return hasFailedLong(state, now) ? [due('failing', digest)] : [];
   return isReminded(receiver, told, now) ? [due('reminder', latest(told))] : [];
@@ -196,7 +196,11 @@ function hasFailedLong({ since, settings: { interval } }: WatchState, now: numbe
 }
 
 /** Whether what was told has ended since, and the receiver does not get `resolved`. */
-function endedUntold({ events }: Receiver, { at }: Episode, lastInSync: string | null): boolean {
+function hasEndedUnnoticed(
+  { events }: Receiver,
+  { at }: Episode,
+  lastInSync: string | null,
+): boolean {
   return !events.has('resolved') && lastInSync !== null && Date.parse(lastInSync) > at;
 }
 

@@ -1,11 +1,11 @@
 import { formatPath } from '../../../reconciler/model/path.ts';
-import { counted, grouped } from '../../../reconciler/model/wording.ts';
+import { formatCount, groupThousands } from '../../../reconciler/model/wording.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
 import { verdictGravity, type WatchStatus } from '../../../reconciler/model/verdict.ts';
-import { shownChange } from '../../../reconciler/render/change.ts';
+import { toShownChange } from '../../../reconciler/render/change.ts';
 import { STATE_WORDS } from '../../../reconciler/render/section.ts';
-import { notCompared } from '../../../reconciler/render/wording.ts';
-import { keptItem, keptWords } from '../healing.ts';
+import { formatUncomparedCount } from '../../../reconciler/render/wording.ts';
+import { findProtectedItem, describeProtectedItem } from '../healing.ts';
 import { FLAPS, stateDigest, type Due } from './decide.ts';
 import type { End } from './told.ts';
 
@@ -46,19 +46,19 @@ export interface Content {
 }
 
 /** All that is due to a receiver. `page` is the address of the page; null without one. */
-export function contentOf(all: readonly Due[], page: string | null): Content {
+export function createContent(all: readonly Due[], page: string | null): Content {
   return {
-    message: () => messageOf(all, page),
+    message: () => createMessage(all, page),
     notices: () => all.map((due) => jsonNotice(due, page)),
   };
 }
 
 /** All that is due to a receiver as one message. It names paths, and no value. */
-export function messageOf(all: readonly Due[], page: string | null): Message {
-  const worst = all.toSorted((one, other) => gravity(other) - gravity(one));
-  const items = worst.slice(0, MOST_ITEMS).map((due) => itemOf(due, page));
+export function createMessage(all: readonly Due[], page: string | null): Message {
+  const worst = all.toSorted((one, other) => rankNotice(other) - rankNotice(one));
+  const items = worst.slice(0, MOST_ITEMS).map((due) => createMessageItem(due, page));
   return {
-    title: all.length === 1 ? '' : titleOf(all),
+    title: all.length === 1 ? '' : formatMessageTitle(all),
     items,
     more: all.length - items.length,
     link: page === null ? null : `${page}/`,
@@ -68,25 +68,25 @@ export function messageOf(all: readonly Due[], page: string | null): Message {
 /** What is over comes last. */
 const OVER: ReadonlySet<NoticeKind> = new Set(['resolved', 'healed']);
 
-function gravity({ event, state }: Due): number {
+function rankNotice({ event, state }: Due): number {
   return OVER.has(event) ? -1 : verdictGravity(state.found);
 }
 
-function titleOf(all: readonly Due[]): string {
+function formatMessageTitle(all: readonly Due[]): string {
   const counts = new Map<string, number>();
   for (const { event, state } of all) {
     const what = OVER.has(event) ? event : STATE_WORDS[state.found];
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
-  const parts = [...counts].map(([what, count]) => `${grouped(count)} ${what}`);
+  const parts = [...counts].map(([what, count]) => `${groupThousands(count)} ${what}`);
   const names = new Set(all.map(({ state }) => state.name));
-  return `${counted(names.size, 'environment')}: ${parts.join(', ')}`;
+  return `${formatCount(names.size, 'environment')}: ${parts.join(', ')}`;
 }
 
-function itemOf(due: Due, page: string | null): Item {
+function createMessageItem(due: Due, page: string | null): Item {
   const { state } = due;
   const link = page === null ? null : `${page}/environments/${encodeURIComponent(state.name)}`;
-  return { name: state.name, words: wordsOf(due), details: detailsOf(due), link };
+  return { name: state.name, words: describeDueNotice(due), details: listNoticeDetails(due), link };
 }
 
 /** What follows the name of an environment: the word for its state, and what that means where the word alone does not say it. */
@@ -107,7 +107,7 @@ function toMinute(at: string): string {
 }
 
 /** What follows the name of the environment. */
-export function wordsOf({ event, state, end, digest }: Due): string {
+export function describeDueNotice({ event, state, end, digest }: Due): string {
   const { found, since } = state;
   if (event !== 'resolved' && digest.endsWith(`:${FLAPS}`))
     return 'is flapping: other clients keep changing it, which is not reported each time';
@@ -165,24 +165,24 @@ function endText(state: WatchState, end: End | null): string {
 /** What cannot be said of one that is in sync; empty if all was compared. */
 function besides({ plan }: WatchState): string {
   const count = plan?.unknown.length ?? 0;
-  return count === 0 ? '' : `; ${notCompared(count)}`;
+  return count === 0 ? '' : `; ${formatUncomparedCount(count)}`;
 }
 
-function detailsOf({ event, state }: Due): string[] {
+function listNoticeDetails({ event, state }: Due): string[] {
   const { plan } = state;
-  if (event === 'healed') return bounded(state.putBack?.paths ?? []);
+  if (event === 'healed') return limitPaths(state.putBack?.paths ?? []);
   if (event === 'resolved' || plan === null) return [];
   if (plan.error !== null) return [shortDetail(plan.error.message)];
   const rules = [...new Set(plan.refusals.map(({ rule }) => rule))];
   const paths = plan.changes
-    .map((change) => shownChange(change, 'drift'))
+    .map((change) => toShownChange(change, 'drift'))
     .map(({ name, reason }) => `${name}: ${reason}`);
   const unknown = plan.unknown.map(({ path, reason }) => `${formatPath(path)}: ${reason}`);
   const refused = rules.length === 0 ? [] : [`refused by ${rules.join(', ')}`];
-  const kept = keptItem(state);
-  const not = kept === null ? (state.waits?.words ?? null) : keptWords(kept);
+  const kept = findProtectedItem(state);
+  const not = kept === null ? (state.waits?.words ?? null) : describeProtectedItem(kept);
   const why = WHY[event]?.(state) ?? (not === null ? [] : [`not healed: ${not}`]);
-  return [...why.map(shortDetail), ...refused, ...bounded([...paths, ...unknown])];
+  return [...why.map(shortDetail), ...refused, ...limitPaths([...paths, ...unknown])];
 }
 
 /** Why it is not healed; texts of errors may be foreign. */
@@ -193,10 +193,10 @@ const WHY: Readonly<Partial<Record<NoticeKind, (state: WatchState) => readonly s
   'write-refused': ({ healFailed }) => (healFailed === null ? [] : [healFailed.message]),
 };
 
-function bounded(paths: readonly string[]): string[] {
+function limitPaths(paths: readonly string[]): string[] {
   const shown = paths.slice(0, MOST_PATHS).map(shortDetail);
   const more = paths.length - shown.length;
-  return more > 0 ? [...shown, `${grouped(more)} more`] : shown;
+  return more > 0 ? [...shown, `${groupThousands(more)} more`] : shown;
 }
 
 function shortDetail(text: string): string {
@@ -205,7 +205,7 @@ function shortDetail(text: string): string {
 }
 
 /** The changes of an environment by action. */
-function countsOf({ plan }: WatchState): Readonly<Record<string, number>> {
+function countChangesByAction({ plan }: WatchState): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { action } of plan?.changes ?? []) counts[action] = (counts[action] ?? 0) + 1;
   return counts;
@@ -214,7 +214,7 @@ function countsOf({ plan }: WatchState): Readonly<Record<string, number>> {
 function jsonNotice(due: Due, page: string | null): unknown {
   const { event, state } = due;
   const digest = stateDigest(due.digest);
-  const item = itemOf(due, page);
+  const item = createMessageItem(due, page);
   const { name, labels, found, since, after, commit, plan } = state;
   const error = plan?.error ?? null;
 
@@ -228,7 +228,7 @@ function jsonNotice(due: Due, page: string | null): unknown {
     commit,
     digest,
     summary: item.words,
-    changes: countsOf(state),
+    changes: countChangesByAction(state),
     paths: (event === 'healed'
       ? (state.putBack?.paths ?? [])
       : (plan?.changes ?? []).map(({ path }) => formatPath(path))
@@ -247,8 +247,8 @@ function healingProblem(state: WatchState): unknown {
   if (stopped !== null) return { code: 'stopped', path: stopped.path, message: stopped.reason };
   if (healFailed !== null)
     return { code: healFailed.code, path: null, message: healFailed.message };
-  const kept = keptItem(state);
+  const kept = findProtectedItem(state);
   return kept === null
     ? null
-    : { code: 'would-remove', path: formatPath(kept), message: keptWords(kept) };
+    : { code: 'would-remove', path: formatPath(kept), message: describeProtectedItem(kept) };
 }

@@ -1,13 +1,13 @@
 import { asSetpointError } from '../../../reconciler/model/error.ts';
 import type { Clock } from '../../../reconciler/model/ports.ts';
-import { counted } from '../../../reconciler/model/wording.ts';
+import { formatCount } from '../../../reconciler/model/wording.ts';
 import type { NoticeEvent, WatchState } from '../../../reconciler/model/watch.ts';
 import type { ControllerNote } from '../conditions.ts';
 import type { Watching } from '../watching.ts';
 import { alertsNow, LASTS, RESEND } from './alerts.ts';
 import { decide, type Due } from './decide.ts';
 import { newsContent } from './controller-news.ts';
-import { contentOf, wordsOf } from './message.ts';
+import { createContent, describeDueNotice } from './message.ts';
 import { messageTo, postTo } from './receivers.ts';
 import {
   type Alertmanager,
@@ -171,10 +171,10 @@ export class Notices {
       return issues(
         to,
         open,
-        closed.map((one) => ({ state: one.state, words: wordsOf(one) })),
+        closed.map((one) => ({ state: one.state, words: describeDueNotice(one) })),
       );
     }
-    return sender.send(messageTo(to, contentOf(due, settings.page), clock.now()));
+    return sender.send(messageTo(to, createContent(due, settings.page), clock.now()));
   }
 
   async #conclude(
@@ -261,7 +261,7 @@ export class Notices {
       conditions.set('receiver', null, name);
       return;
     }
-    const notices = counted(count, 'notice');
+    const notices = formatCount(count, 'notice');
     const became = result.kind === 'unknown' ? 'may not have taken' : 'did not take';
     conditions.set(
       'receiver',

@@ -2,10 +2,10 @@ import {
   member,
   type MapNode,
   type Node,
-  textOf,
+  readNodeText,
   type Finding,
 } from '../../../reconciler/desired/node.ts';
-import { isLoopback, isSensitiveUrl } from '../../../reconciler/model/address.ts';
+import { isLoopbackHost, isSensitiveUrl } from '../../../reconciler/model/address.ts';
 import { Secret } from '../../../reconciler/model/secret.ts';
 import { isSensitiveName, isSecretText } from '../../../reconciler/model/secret-words.ts';
 import { FORMS } from './receivers.ts';
@@ -21,7 +21,7 @@ import { didYouMean } from '../../../reconciler/model/wording.ts';
 export const ADDRESSES = ['slack', 'teams', 'alertmanager', 'json', 'github_issue'] as const;
 
 /** Where a receiver is told; null if the file does not say it well. */
-export function destinationOf(map: MapNode, nodes: NotifyNodes): Destination | null {
+export function parseDestination(map: MapNode, nodes: NotifyNodes): Destination | null {
   const given = ADDRESSES.filter((key) => map.members.has(key));
   const [key] = given;
   const node = key === undefined ? undefined : member(map, key);
@@ -44,10 +44,10 @@ export function destinationOf(map: MapNode, nodes: NotifyNodes): Destination | n
         hint: 'Leave it out.',
       });
   }
-  if (form === 'github-issue') return issuesOf(map, node, nodes);
+  if (form === 'github-issue') return parseIssuesDestination(map, node, nodes);
   const url = nodes.secret(node, key, (text) => address === 'url' && !isSensitiveUrl(text));
   if (url === null || !isReachedSafely(url, node, key, nodes)) return null;
-  return { form, url, headers: headersOf(member(map, 'headers'), nodes) };
+  return { form, url, headers: parseNotifyHeaders(member(map, 'headers'), nodes) };
 }
 
 /** Whether what is sent to an address crosses no network in clear text; reports it if not. */
@@ -57,7 +57,7 @@ export function isReachedSafely(
   what: string,
   nodes: NotifyNodes,
 ): boolean {
-  if (address.fits(isAddress)) return true;
+  if (address.fits(isReceiverAddress)) return true;
   nodes.report(node, {
     code: 'bad-value',
     message: `${what} is not an https address.`,
@@ -67,17 +67,17 @@ export function isReachedSafely(
 }
 
 /** https; http within a machine, a compose file or a cluster. */
-function isAddress(text: string): boolean {
+function isReceiverAddress(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'https:') return true;
   const { hostname } = url;
   const isName = !hostname.startsWith('[') && !hostname.includes('.');
-  const isNear = isLoopback(hostname) || isName || /\.(svc|local|internal)$/.test(hostname);
+  const isNear = isLoopbackHost(hostname) || isName || /\.(svc|local|internal)$/.test(hostname);
   return url.protocol === 'http:' && isNear;
 }
 
-function issuesOf(map: MapNode, node: Node, nodes: NotifyNodes): Destination | null {
+function parseIssuesDestination(map: MapNode, node: Node, nodes: NotifyNodes): Destination | null {
   const repository = nodes.text(node, 'Repository', /^[\w.-]+\/[\w.-]+$/, 'Write OWNER/NAME.');
   const token = nodes.required(map, 'token');
   const secret = token && nodes.secret(token, 'token');
@@ -98,7 +98,7 @@ function issuesOf(map: MapNode, node: Node, nodes: NotifyNodes): Destination | n
   return { form: 'github-issue', repository, token: secret, apiUrl };
 }
 
-function headersOf(node: Node | undefined, nodes: NotifyNodes): Map<string, Secret> {
+function parseNotifyHeaders(node: Node | undefined, nodes: NotifyNodes): Map<string, Secret> {
   const headers = new Map<string, Secret>();
   if (node === undefined) return headers;
   if (node.kind !== 'map') {
@@ -164,7 +164,7 @@ export class NotifyNodes {
   }
 
   text(node: Node, what: string, pattern: RegExp, hint: string): string | null {
-    const text = textOf(node);
+    const text = readNodeText(node);
     if (text === undefined) return this.wrong(node, `${what} is text.`, hint);
     if (pattern.test(text)) return text;
     return this.report(node, {
@@ -178,7 +178,7 @@ export class NotifyNodes {
     if (node === undefined) return null;
     const hint = `Allowed: ${words.join(', ')}.`;
     return this.list(node, what).flatMap((item) => {
-      const word = words.find((one) => one === textOf(item));
+      const word = words.find((one) => one === readNodeText(item));
       if (word !== undefined) return [word];
       this.report(item, { code: 'bad-value', message: `${what} has no such word.`, hint });
       return [];
@@ -187,7 +187,7 @@ export class NotifyNodes {
 
   /** Milliseconds, from `least` to a week. */
   time(node: Node, what: string, least: number): number | null {
-    const time = milliseconds(textOf(node));
+    const time = milliseconds(readNodeText(node));
     if (time !== null && time >= least && time <= LONGEST) return time;
     const message = `${what} is a time, from ${least / 1000}s to 168h.`;
     return this.report(node, { code: 'bad-value', message, hint: 'Write 30s, 5m or 24h.' });
@@ -195,7 +195,7 @@ export class NotifyNodes {
 
   /** A value that is a secret, or may be one: it must hold a reference unless `plain` accepts what is written. */
   secret(node: Node, what: string, plain: (text: string) => boolean = () => false): Secret | null {
-    const text = textOf(node);
+    const text = readNodeText(node);
     if (text === undefined)
       return this.wrong(
         node,

@@ -1,5 +1,5 @@
-import { windowOf, windowProblem } from '../../../reconciler/desired/blocks/watch.ts';
-import { member, textOf, type Node } from '../../../reconciler/desired/node.ts';
+import { parseWindow, windowProblem } from '../../../reconciler/desired/blocks/watch.ts';
+import { member, readNodeText, type Node } from '../../../reconciler/desired/node.ts';
 import { secretsRead } from '../../../reconciler/desired/key-travel.ts';
 import { parseFile } from '../../../reconciler/desired/parse.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
@@ -9,8 +9,8 @@ import type { ReferenceSource, SecretPath } from '../../../reconciler/model/port
 import { parseSelector, type Requirement } from '../../../reconciler/model/selector.ts';
 import { NOTICE_KINDS, type Window } from '../../../reconciler/model/watch.ts';
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
-import { counted } from '../../../reconciler/model/wording.ts';
-import { ADDRESSES, destinationOf, isReachedSafely, NotifyNodes } from './notify-destination.ts';
+import { formatCount } from '../../../reconciler/model/wording.ts';
+import { ADDRESSES, parseDestination, isReachedSafely, NotifyNodes } from './notify-destination.ts';
 import { FORMS } from './receivers.ts';
 import {
   type Heartbeat,
@@ -24,7 +24,7 @@ export class NotifyInvalid extends SetpointError {
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(path: string, diagnostics: readonly Diagnostic[]) {
-    const problems = counted(diagnostics.length, 'problem');
+    const problems = formatCount(diagnostics.length, 'problem');
     const hint = 'Fix the problems above. setpoint watch does not start without that.';
     super('settings-invalid', `${path} has ${problems}.`, { hint });
     this.diagnostics = diagnostics;
@@ -97,12 +97,12 @@ function notifySettings(root: Node, nodes: NotifyNodes): NotifySettings | null {
   const heartbeat = member(map, 'heartbeat');
   const receivers = nodes
     .list(member(map, 'notify'), 'notify')
-    .flatMap((node) => receiverOf(node, nodes) ?? []);
+    .flatMap((node) => parseReceiver(node, nodes) ?? []);
   reportRepeated(member(map, 'notify'), nodes);
   return {
     page: shown?.replace(/\/+$/, '') ?? null,
     receivers,
-    heartbeat: heartbeat === undefined ? null : heartbeatOf(heartbeat, nodes),
+    heartbeat: heartbeat === undefined ? null : parseHeartbeat(heartbeat, nodes),
   };
 }
 
@@ -110,12 +110,12 @@ const PAGE = /^https?:\/\/[^\s@<>"|`\\]+$/;
 const PAGE_HINT = 'Write the address of the page, such as https://setpoint.example.com.';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
-function receiverOf(node: Node, nodes: NotifyNodes): Receiver | null {
+function parseReceiver(node: Node, nodes: NotifyNodes): Receiver | null {
   const map = nodes.map(node, RECEIVER, 'A receiver');
   if (map === null) return null;
   const name = nodes.required(map, 'name');
   const named = name && nodes.text(name, 'Name', NAME, 'Write letters, digits, dots, - and _.');
-  const to = destinationOf(map, nodes);
+  const to = parseDestination(map, nodes);
   const globs = member(map, 'environments');
   const reminder = member(map, 'reminder');
   const quiet = nodes.list(member(map, 'quiet'), 'quiet');
@@ -141,7 +141,7 @@ function receiverOf(node: Node, nodes: NotifyNodes): Receiver | null {
                   'Write a name, or a pattern such as prod-*.',
                 ) ?? [],
             ),
-    selector: selectorOf(member(map, 'selector'), nodes),
+    selector: parseReceiverSelector(member(map, 'selector'), nodes),
     statuses: new Set(statuses.filter((one) => one !== 'error' || to?.form !== 'github-issue')),
     events: new Set<ReceiverEvent>(
       [...events, ...(reminder === undefined ? [] : ['reminder' as const])].filter(
@@ -149,12 +149,12 @@ function receiverOf(node: Node, nodes: NotifyNodes): Receiver | null {
       ),
     ),
     reminder: reminder === undefined ? null : nodes.time(reminder, 'reminder', 60_000),
-    quiet: quiet.flatMap((one) => quietOf(one, nodes) ?? []),
+    quiet: quiet.flatMap((one) => parseQuietWindow(one, nodes) ?? []),
   };
   return named === null || to === null ? null : { name: named, to, ...receiver };
 }
 
-function heartbeatOf(node: Node, nodes: NotifyNodes): Heartbeat | null {
+function parseHeartbeat(node: Node, nodes: NotifyNodes): Heartbeat | null {
   const map = nodes.map(node, ['url', 'every'], 'heartbeat');
   const address = map && nodes.required(map, 'url');
   const url = address && nodes.secret(address, 'url');
@@ -164,10 +164,10 @@ function heartbeatOf(node: Node, nodes: NotifyNodes): Heartbeat | null {
   return time === null ? null : { url, every: time };
 }
 
-function selectorOf(node: Node | undefined, nodes: NotifyNodes): readonly Requirement[] {
+function parseReceiverSelector(node: Node | undefined, nodes: NotifyNodes): readonly Requirement[] {
   if (node === undefined) return [];
   try {
-    return parseSelector(textOf(node) ?? '');
+    return parseSelector(readNodeText(node) ?? '');
   } catch (thrown) {
     const { message, hint } = thrown as SetpointError;
     nodes.report(node, { code: 'bad-value', message, hint });
@@ -175,8 +175,8 @@ function selectorOf(node: Node | undefined, nodes: NotifyNodes): readonly Requir
   }
 }
 
-function quietOf(node: Node, nodes: NotifyNodes): Window | null {
-  const window = WINDOW.test(textOf(node) ?? '') ? windowOf(node) : null;
+function parseQuietWindow(node: Node, nodes: NotifyNodes): Window | null {
+  const window = WINDOW.test(readNodeText(node) ?? '') ? parseWindow(node) : null;
   const problem = window === null ? QUIET : windowProblem(window);
   return problem === null ? window : nodes.report(node, { code: 'bad-value', ...problem });
 }
@@ -193,7 +193,7 @@ function reportRepeated(node: Node | undefined, nodes: NotifyNodes): void {
   const seen = new Set<string>();
   for (const item of node?.kind === 'list' ? node.items : []) {
     const name = member(item, 'name');
-    const text = textOf(name);
+    const text = readNodeText(name);
     if (name !== undefined && text !== undefined && seen.has(text))
       nodes.report(name, {
         code: 'duplicate-entry',

@@ -90,11 +90,11 @@ export function slackBody({ title, items, more, link }: Message): unknown {
     more > 0 ? [`… and ${more} more${link === null ? '' : ` (${slackLink(link, 'all')})`}`] : [];
   const lines = [
     ...(title === '' ? [] : [`*${slackText(title)}*`]),
-    ...items.map(sectionOf),
+    ...items.map(formatSlackSection),
     ...rest,
   ];
   return {
-    text: notificationOf(title, items),
+    text: formatNotification(title, items),
     blocks: lines.map((line) => ({
       type: 'section',
       // Nothing is made a link or a mention but what is written as one.
@@ -105,11 +105,11 @@ export function slackBody({ title, items, more, link }: Message): unknown {
   };
 }
 
-function notificationOf(title: string, [first]: readonly Item[]): string {
+function formatNotification(title: string, [first]: readonly Item[]): string {
   return `setpoint: ${title === '' && first !== undefined ? `${codeText(first.name)} ${slackText(first.words)}` : slackText(title)}`;
 }
 
-function sectionOf({ name, words, details, link }: Item): string {
+function formatSlackSection({ name, words, details, link }: Item): string {
   const end = link === null ? '' : `\n${slackLink(link, 'Show it')}`;
   let text = `${codeText(name)} ${slackText(words)}`;
   for (const detail of details) {

@@ -2,7 +2,7 @@ import type { Clock, Variables } from '../../../reconciler/model/ports.ts';
 import { VERSION } from '../../../reconciler/model/version.ts';
 import {
   exchange,
-  headerOf,
+  readHeader,
   type Method,
   type WireAnswer,
 } from '../../../reconciler/service/exchange.ts';
@@ -102,7 +102,7 @@ function sendResult(answer: WireAnswer, now: number): SendResult {
   const { status, headers } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent' };
   const problem = `It answered with status ${status}.`;
-  const after = retryAfter(headerOf(headers, 'retry-after'), headerOf(headers, 'date'), now);
+  const after = retryAfter(readHeader(headers, 'retry-after'), readHeader(headers, 'date'), now);
   if (status === 429 || (status === 503 && after !== null))
     return { kind: 'not-taken', again: true, after, problem };
   // What a server did before it failed, or before it gave up on the request, is not known.

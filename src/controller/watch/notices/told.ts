@@ -90,7 +90,7 @@ export class ToldStates {
   openOf(receiver: string): readonly string[] {
     return [...this.#told].flatMap(([environment, ofReceivers]) => {
       const known = ofReceivers.get(receiver);
-      return known !== undefined && isOpen(known) ? [environment] : [];
+      return known !== undefined && hasOpenEpisode(known) ? [environment] : [];
     });
   }
 
@@ -109,7 +109,7 @@ export class ToldStates {
   /** Removes what was told of an environment, unless a receiver is still to be told its end. */
   forget(environment: string): void {
     const receivers = this.#told.get(environment)?.values() ?? [];
-    if (![...receivers].some(isOpen)) this.#told.delete(environment);
+    if (![...receivers].some(hasOpenEpisode)) this.#told.delete(environment);
   }
 
   /** Takes a record of the journal, in its order. Others than notices change nothing. */
@@ -117,7 +117,7 @@ export class ToldStates {
     if (record.kind !== 'notice') return;
     const { environment, receiver } = record;
     const before = this.#told.get(environment) ?? new Map<string, Kept>();
-    const kept = after(before.get(receiver) ?? { told: NOTHING, begun: NOTHING }, record);
+    const kept = addNoticeRecord(before.get(receiver) ?? { told: NOTHING, begun: NOTHING }, record);
     this.#told.set(environment, new Map(before).set(receiver, kept));
   }
 
@@ -147,11 +147,11 @@ export class ToldStates {
 }
 
 /** Whether a receiver was told something that has not ended, as far as it knows. */
-function isOpen({ told, begun }: Kept): boolean {
+function hasOpenEpisode({ told, begun }: Kept): boolean {
   return told.difference !== null || told.failing !== null || begun.difference !== null;
 }
 
-function after({ told, begun }: Kept, record: NoticeRecord): Kept {
+function addNoticeRecord({ told, begun }: Kept, record: NoticeRecord): Kept {
   const { result, event, digest } = record;
   const ended = TRACKS.find((track) => {
     const last = begun[track]?.record;
@@ -165,7 +165,7 @@ function after({ told, begun }: Kept, record: NoticeRecord): Kept {
       begun: { ...begun, [ended]: null },
     };
   }
-  const track = trackOf(told, record);
+  const track = findTrack(told, record);
   // It is about another notice than the last one that was begun.
   const isOther = event === 'resolved' && told[track]?.digests.has(digest) !== true;
   const isLate = begun[track] !== null || isOther;
@@ -183,7 +183,7 @@ function after({ told, begun }: Kept, record: NoticeRecord): Kept {
 const TRACKS: readonly Track[] = ['difference', 'failing', 'healed'];
 
 /** Whether a notice is about reads that fail, or about what differs. */
-function trackOf({ failing }: Episodes, { event, digest }: NoticeEvent): Track {
+function findTrack({ failing }: Episodes, { event, digest }: NoticeEvent): Track {
   if (event === 'healed') return 'healed';
   const isFailing = event === 'failing' || failing?.digests.has(digest) === true;
   return isFailing ? 'failing' : 'difference';

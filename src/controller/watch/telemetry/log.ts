@@ -8,10 +8,10 @@ import {
 } from '../../../reconciler/model/verdict.ts';
 import { planAttention } from '../../../reconciler/model/summary.ts';
 import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
-import { counted, grouped, namesListed } from '../../../reconciler/model/wording.ts';
-import { escaped, visible } from '../../../reconciler/render/text.ts';
+import { formatCount, groupThousands, namesListed } from '../../../reconciler/model/wording.ts';
+import { escapeJsonText, visible } from '../../../reconciler/render/text.ts';
 import { STATE_WORDS } from '../../../reconciler/render/section.ts';
-import { notCompared } from '../../../reconciler/render/wording.ts';
+import { formatUncomparedCount } from '../../../reconciler/render/wording.ts';
 import { pathsInShort, whatDiffers, whyNotHealed } from '../healing.ts';
 import { ageText } from '../../../reconciler/render/change.ts';
 import type { Watching } from '../watching.ts';
@@ -27,7 +27,7 @@ export interface LogEntry {
 
 /** A record of the journal as a line for the log, line break included. Null for what is only kept: a notice that is about to be sent. */
 export function logLine(record: JournalRecord, format: LogFormat): string | null {
-  const entry = entryOf(record);
+  const entry = createLogEntry(record);
   if (entry === null) return null;
   const { at, kind } = record;
   const environment = 'environment' in record ? record.environment : null;
@@ -46,25 +46,28 @@ export function entryLine(
 ): string {
   if (format === 'json') {
     const named = environment === null ? {} : { environment };
-    return `${escaped(JSON.stringify({ at, level, kind, ...named, message, ...details }))}\n`;
+    return `${escapeJsonText(JSON.stringify({ at, level, kind, ...named, message, ...details }))}\n`;
   }
   const about = environment === null ? '' : `${environment}: `;
   return `${at} ${level.padEnd(5)} ${visible(`${about}${message}`)}\n`;
 }
 
-function entryOf(record: JournalRecord): LogEntry | null {
+function createLogEntry(record: JournalRecord): LogEntry | null {
   switch (record.kind) {
     case 'started':
     case 'stopped': {
       const { kind, version, reason } = record;
       const why = reason === undefined ? '' : `: ${reason}`;
-      return info(`setpoint ${version} ${kind} watching${why}`, { version, reason });
+      return createInfoEntry(`setpoint ${version} ${kind} watching${why}`, { version, reason });
     }
     case 'files': {
       const { commit, environments, problem } = record;
       const details = { commit, environments, problem };
       if (problem === null)
-        return info(`read the files: ${counted(environments, 'environment')}`, details);
+        return createInfoEntry(
+          `read the files: ${formatCount(environments, 'environment')}`,
+          details,
+        );
       const message = `the settings files cannot be used; the last good ones stay in force: ${problem}`;
       return { level: 'warn', message, details };
     }
@@ -72,7 +75,7 @@ function entryOf(record: JournalRecord): LogEntry | null {
       return stateEntry(record);
     case 'writing': {
       const { paths, commit } = record;
-      return info(`writing ${pathsInShort(paths)}`, { paths, commit });
+      return createInfoEntry(`writing ${pathsInShort(paths)}`, { paths, commit });
     }
     case 'write': {
       const { by, commit, actor, url, outcome } = record;
@@ -100,7 +103,7 @@ function entryOf(record: JournalRecord): LogEntry | null {
       const { reason, until, by } = record;
       const end = until === null ? 'until it is resumed' : `until ${until}`;
       const who = by === undefined ? '' : ` by ${by}`;
-      return info(`suspended${who} ${end}: ${reason}`, {
+      return createInfoEntry(`suspended${who} ${end}: ${reason}`, {
         reason,
         until,
         ...(by === undefined ? {} : { by }),
@@ -108,11 +111,11 @@ function entryOf(record: JournalRecord): LogEntry | null {
     }
     case 'resumed':
       return record.by === undefined
-        ? info('resumed', {})
-        : info(`resumed by ${record.by}`, { by: record.by });
+        ? createInfoEntry('resumed', {})
+        : createInfoEntry(`resumed by ${record.by}`, { by: record.by });
     case 'clock-set': {
       const seconds = Math.round(record.by / 1000);
-      return info(`the clock was set by ${seconds} s`, { seconds });
+      return createInfoEntry(`the clock was set by ${seconds} s`, { seconds });
     }
     case 'healing-stopped': {
       const { path, reason } = record;
@@ -126,7 +129,7 @@ function entryOf(record: JournalRecord): LogEntry | null {
       const { event, receiver, result } = record;
       if (result === 'begun') return null;
       const details = { event, receiver, result };
-      if (result === 'sent') return info(`told ${receiver}: ${event}`, details);
+      if (result === 'sent') return createInfoEntry(`told ${receiver}: ${event}`, details);
       return { level: 'warn', message: `could not tell ${receiver}: ${event}`, details };
     }
   }
@@ -150,31 +153,31 @@ function stateEntry({
   commit,
   plan,
 }: JournalRecord & { readonly kind: 'state' }): LogEntry {
-  const details = { status, before, commit, ...found(plan) };
-  const what = plan === null ? '' : inWords(plan);
+  const details = { status, before, commit, ...summarizePlan(plan) };
+  const what = plan === null ? '' : describePlan(plan);
   const was = before === 'not-read' ? '' : `, was ${STATE_WORDS[before]}`;
   return { level: LEVELS[status], message: `${STATE_WORDS[status]}${was}${what}`, details };
 }
 
-function found(plan: EnvironmentPlan | null): Readonly<Record<string, unknown>> {
+function summarizePlan(plan: EnvironmentPlan | null): Readonly<Record<string, unknown>> {
   if (plan === null) return {};
   const { changes, unknown, rules, error } = planAttention(plan);
   return { changes, unknown, rules, error: error?.code ?? null };
 }
 
-function inWords(plan: EnvironmentPlan): string {
+function describePlan(plan: EnvironmentPlan): string {
   const attention = planAttention(plan);
   if (attention.error !== null) return `: ${attention.error.message}`;
   const names = plan.changes.map(({ path }) => formatPath(path));
   const parts = [
     ...(names.length === 0 ? [] : [pathsInShort(names)]),
-    ...(attention.unknown === 0 ? [] : [notCompared(attention.unknown)]),
+    ...(attention.unknown === 0 ? [] : [formatUncomparedCount(attention.unknown)]),
     ...(attention.rules.length === 0 ? [] : [`refused by ${attention.rules.join(', ')}`]),
   ];
   return parts.length === 0 ? '' : `: ${parts.join(', ')}`;
 }
 
-function info(message: string, details: LogEntry['details']): LogEntry {
+function createInfoEntry(message: string, details: LogEntry['details']): LogEntry {
   return { level: 'info', message, details };
 }
 
@@ -190,13 +193,13 @@ export function watchesEntry(
       ? 'detect only'
       : detected === 0
         ? `${count === 1 ? 'it is' : 'all are'} healed`
-        : `${grouped(healed)} healed, ${grouped(detected)} detect only`;
+        : `${groupThousands(healed)} healed, ${groupThousands(detected)} detect only`;
   const intervals = states.flatMap(({ settings: { interval } }) => interval ?? []);
   const [least, most] = [Math.min(...intervals), Math.max(...intervals)];
   const every =
     least === most ? ageText(least, ' ') : `${ageText(least, ' ')} to ${ageText(most, ' ')}`;
   const of = files.length === 0 ? '' : ` of ${namesListed(files)}`;
-  const what = count === 0 ? 'nothing yet' : `${counted(count, 'environment')}${of}`;
+  const what = count === 0 ? 'nothing yet' : `${formatCount(count, 'environment')}${of}`;
   const how = count === 0 ? '' : ` (${modes}), each every ${every}`;
   return {
     level: 'info',
@@ -229,7 +232,7 @@ export function afterFirstRound(
     }
     end();
     const states = watching.states();
-    tell(foundEntry(states), null);
+    tell(createFoundEntry(states), null);
     const others = states
       .filter(({ status }) => needsAttention(status))
       .toSorted((one, other) => verdictGravity(other.status) - verdictGravity(one.status));
@@ -239,20 +242,26 @@ export function afterFirstRound(
     }
     const more = others.length - MOST_LISTED;
     if (more > 0)
-      tell({ ...foundEntry(states), message: `and ${grouped(more)} more: setpoint status` }, null);
+      tell(
+        {
+          ...createFoundEntry(states),
+          message: `and ${groupThousands(more)} more: setpoint status`,
+        },
+        null,
+      );
   });
   return end;
 }
 
-function foundEntry(states: readonly WatchState[]): LogEntry {
+function createFoundEntry(states: readonly WatchState[]): LogEntry {
   const counts = WATCH_STATUSES.toReversed().flatMap((status) => {
     const count = states.filter((state) => state.status === status).length;
     return count === 0 ? [] : [[status, count] as const];
   });
-  const parts = counts.map(([status, count]) => `${grouped(count)} ${STATE_WORDS[status]}`);
+  const parts = counts.map(([status, count]) => `${groupThousands(count)} ${STATE_WORDS[status]}`);
   return {
     level: 'info',
-    message: `read ${counted(states.length, 'environment')}: ${parts.join(', ')}`,
+    message: `read ${formatCount(states.length, 'environment')}: ${parts.join(', ')}`,
     details: { statuses: Object.fromEntries(counts) },
   };
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Counter, Gauge, Registry, type OpenMetricsContentType } from 'prom-client';
 import {
-  differencesOf,
+  countStateDifferences,
   problemSamples,
   statusSamples,
   targetSamples,
@@ -19,7 +19,7 @@ import { metricText, sampleLines } from '../../../reconciler/render/prometheus.t
 import { VERSION } from '../../../reconciler/model/version.ts';
 import type { WatchState } from '../../../reconciler/model/watch.ts';
 import { isFlapping } from '../flapping.ts';
-import { keptItem } from '../healing.ts';
+import { findProtectedItem } from '../healing.ts';
 import { count, type NoticeCounts } from './counters.ts';
 import type { Watching } from '../watching.ts';
 
@@ -40,17 +40,17 @@ export interface Metrics {
 }
 
 /** The metrics of a running controller. What they say of environments is read when they are asked for, and not kept. */
-export function metricsOf(
+export function createMetrics(
   watching: Watching,
   { perEnvironment, notices }: MetricsOptions,
 ): Metrics {
   const registry: Registry<OpenMetricsContentType> = new Registry();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  for (const [name, metric, samples] of gaugesOf(watching))
+  for (const [name, metric, samples] of createGauges(watching))
     registry.registerMetric(new Computed(name, metric, samples));
   registry.registerMetric(processorTime());
-  registry.registerMetric(requestsOf(watching));
-  registry.registerMetric(noticesOf(notices ?? null));
+  registry.registerMetric(createRequestCounter(watching));
+  registry.registerMetric(createNoticeCounter(notices ?? null));
   const end = count(watching, registry, perEnvironment);
   return {
     text: async (inOpenMetrics = true) => {
@@ -87,7 +87,7 @@ async function targetTexts(watching: Pick<Watching, 'states'>): Promise<readonly
   }));
   const all = watching.states();
   for (let from = 0; from < all.length; from += AT_ONCE) {
-    const some = all.slice(from, from + AT_ONCE).map(measured);
+    const some = all.slice(from, from + AT_ONCE).map(measureState);
     for (const { name, parts } of metrics)
       parts.push(some.map((one) => sampleLines(name, targetSamples(name, one))).join(''));
     if (all.length > AT_ONCE) await setImmediate();
@@ -95,12 +95,12 @@ async function targetTexts(watching: Pick<Watching, 'states'>): Promise<readonly
   return metrics.flatMap(({ parts }) => parts);
 }
 
-function measured(state: WatchState): Measured {
+function measureState(state: WatchState): Measured {
   const lastRead = state.lastRead === null ? 0 : Date.parse(state.lastRead);
   return {
     ...state,
-    differences: differencesOf(state),
-    keptItem: keptItem(state),
+    differences: countStateDifferences(state),
+    keptItem: findProtectedItem(state),
     flapping: isFlapping(state, lastRead),
   };
 }
@@ -122,7 +122,7 @@ class Computed extends Gauge {
 
 type Computable = readonly [name: string, metric: Metric, samples: () => readonly Sample[]];
 
-function gaugesOf(watching: Watching): readonly Computable[] {
+function createGauges(watching: Watching): readonly Computable[] {
   const started = Date.now() / 1000 - process.uptime();
   const value = (name: keyof typeof ALONE, of: () => number | null): Computable => [
     name,
@@ -133,7 +133,9 @@ function gaugesOf(watching: Watching): readonly Computable[] {
     },
   ];
   return [
-    info('setpoint_build_info', TOTAL_METRICS.setpoint_build_info, () => ({ version: VERSION })),
+    createInfoGauge('setpoint_build_info', TOTAL_METRICS.setpoint_build_info, () => ({
+      version: VERSION,
+    })),
     [
       'setpoint_targets',
       TOTAL_METRICS.setpoint_targets,
@@ -143,7 +145,7 @@ function gaugesOf(watching: Watching): readonly Computable[] {
     value('setpoint_queue_depth', () => watching.health.queued),
     value('setpoint_late_targets', () => watching.health.late),
     value('setpoint_hanging_targets', () => watching.health.hanging),
-    info('setpoint_shard_info', WATCH_METRICS.setpoint_shard_info, () => {
+    createInfoGauge('setpoint_shard_info', WATCH_METRICS.setpoint_shard_info, () => {
       const { shard } = watching.health;
       return shard === null ? null : { index: String(shard.index), count: String(shard.count) };
     }),
@@ -169,23 +171,23 @@ function gaugesOf(watching: Watching): readonly Computable[] {
 }
 
 /** Requests as the controller counts them. */
-function requestsOf(watching: Pick<Watching, 'requests'>): Counter {
-  return countedElsewhere('setpoint_requests_total', (counter) => {
+function createRequestCounter(watching: Pick<Watching, 'requests'>): Counter {
+  return createScrapeCounter('setpoint_requests_total', (counter) => {
     for (const { method, status, count: requests } of watching.requests)
       counter.inc({ method, code: status === null ? 'error' : String(status) }, requests);
   });
 }
 
 /** Notices as they are counted where they are sent: each receiver has both results from the start, so that the first failure is an increase. */
-function noticesOf(counts: NoticeCounts | null): Counter {
-  return countedElsewhere('setpoint_notices_total', (counter) => {
+function createNoticeCounter(counts: NoticeCounts | null): Counter {
+  return createScrapeCounter('setpoint_notices_total', (counter) => {
     for (const { receiver, result, count: notices } of counts?.list() ?? [])
       counter.inc({ receiver, result }, notices);
   });
 }
 
 /** A counter that takes its numbers from where they are counted, at each scrape. */
-function countedElsewhere(
+function createScrapeCounter(
   name: 'setpoint_requests_total' | 'setpoint_notices_total',
   count: (counter: Counter) => void,
 ): Counter {
@@ -219,7 +221,7 @@ function processorTime(): Counter {
 
 const ALONE = { ...TOTAL_METRICS, ...WATCH_METRICS };
 
-function info(
+function createInfoGauge(
   name: string,
   metric: Metric,
   labels: () => Readonly<Record<string, string>> | null,

@@ -1,6 +1,6 @@
 import { KEY_FORM, VALUE_FORM } from '../../model/selector.ts';
 import {
-  textOf,
+  readNodeText,
   type Node,
   member,
   type MapNode,
@@ -11,7 +11,7 @@ import {
   type Block,
   isNumberOrWord,
   isPlainWord,
-  findingAt,
+  createFindingForNode,
   type FilePath,
   isPlainPath,
 } from './block.ts';
@@ -55,10 +55,10 @@ export const kubernetes: Block<'kubernetes'> = {
 };
 
 /** The labels of a target. */
-export function labelsOf(node: Node | undefined): ReadonlyMap<string, string> {
+export function readLabels(node: Node | undefined): ReadonlyMap<string, string> {
   if (node?.kind !== 'map') return new Map();
   return new Map(
-    [...node.members.values()].map(({ key, node: value }) => [key, textOf(value) ?? '']),
+    [...node.members.values()].map(({ key, node: value }) => [key, readNodeText(value) ?? '']),
   );
 }
 
@@ -80,7 +80,7 @@ const ALWAYS_ON: ReadonlySet<Rule> = new Set([
 const BY_NAME: ReadonlySet<Rule> = new Set(['unproven']);
 
 /** The guards that a block turns on: a rule by its name, or all by `protected` except those that are turned off by name. */
-export function guardsOf(node: Node | undefined): GuardSettings {
+export function parseGuardBlock(node: Node | undefined): GuardSettings {
   return node === undefined ? WITHOUT_BLOCK : readGuards(node);
 }
 
@@ -99,7 +99,7 @@ function readGuards(node: Node | undefined): GuardSettings {
       maxChanges?.kind === 'scalar' && typeof maxChanges.value === 'number'
         ? maxChanges.value
         : null,
-    frozen: textOf(member(node, 'frozen')) ?? null,
+    frozen: readNodeText(member(node, 'frozen')) ?? null,
   };
 }
 
@@ -108,17 +108,17 @@ const WITHOUT_BLOCK = readGuards(undefined);
 export const unmanaged: Block<'unmanaged'> = {
   name: 'unmanaged',
   pulled: true,
-  check: unmanagedPaths,
+  check: findUnmanagedProblems,
   isQuotable: isPlainPath,
 };
 
 const NONE: readonly Path[] = [];
 
 /** The paths that a target lists as unmanaged. */
-export function unmanagedOf(node: Node | undefined): readonly Path[] {
+export function readUnmanagedPaths(node: Node | undefined): readonly Path[] {
   if (node?.kind !== 'list') return NONE;
   return node.items.flatMap((item) => {
-    const path = parsePath(textOf(item) ?? '');
+    const path = parsePath(readNodeText(item) ?? '');
     if (path === null) return [];
     return isNativePath(path) ? nativePaths(path) : [path];
   });
@@ -130,15 +130,15 @@ function nativePaths(path: Path): Path[] {
   return fieldAtNative(path) === undefined ? [path, ...named] : named;
 }
 
-function unmanagedPaths(holder: MapNode, path: FilePath): PlacedFinding[] {
+function findUnmanagedProblems(holder: MapNode, path: FilePath): PlacedFinding[] {
   const list = member(holder, 'unmanaged');
   if (list?.kind !== 'list') return [];
   return list.items.flatMap((item, index) => {
-    const text = textOf(item);
+    const text = readNodeText(item);
     const hint = text === undefined ? null : problemOfPath(text, item.file);
     if (hint === null) return [];
     return [
-      findingAt(item, {
+      createFindingForNode(item, {
         code: 'unknown-path',
         message: 'This path leads to no field and no mcp entry.',
         hint,

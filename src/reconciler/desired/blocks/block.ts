@@ -51,7 +51,7 @@ export function inBlock(path: FilePath): FilePath {
   return path[0] === 'environments' ? path.slice(2) : path;
 }
 
-export function findingAt(node: Node, finding: PlacedFinding['finding']): PlacedFinding {
+export function createFindingForNode(node: Node, finding: PlacedFinding['finding']): PlacedFinding {
   return { file: node.file, at: node.at, finding };
 }
 
@@ -84,14 +84,14 @@ export function isPlainWord(value: string): boolean {
 
 /** An address of plain words, without userinfo, query and fragment. */
 export function isPlainAddress(value: string): boolean {
-  return ADDRESS.test(value) && isWords(value);
+  return ADDRESS.test(value) && isShowableWords(value);
 }
 
 /** A path of plain words to a field or an mcp entry. */
 export function isPlainPath(value: string): boolean {
-  return PATH.test(value) && isWords(value);
+  return PATH.test(value) && isShowableWords(value);
 }
 
-function isWords(value: string): boolean {
+function isShowableWords(value: string): boolean {
   return value.split(/[\s"'[\]:/.#]+/).every((part) => isShowable(part) || /^\d{1,5}$/.test(part));
 }

@@ -1,8 +1,8 @@
 import {
   type CollectionForm,
-  isSecretIn,
+  isSecretItemMember,
   secondName,
-  memberPath,
+  toMemberPath,
   secretLeaves,
   untoldLeaf,
   type DesiredItem,
@@ -23,17 +23,23 @@ import { type Source, samePath, type Path } from '../../model/path.ts';
 import {
   locate,
   member,
-  textOf,
+  readNodeText,
   type MapNode,
   type Node,
   type PlacedFinding,
   type Member,
 } from '../node.ts';
-import { findingAt, type Block, type FilePath, isPlainWord, type Resolve } from './block.ts';
+import {
+  createFindingForNode,
+  type Block,
+  type FilePath,
+  isPlainWord,
+  type Resolve,
+} from './block.ts';
 import { NATIVE_SERVERS } from '../../model/field.ts';
 import { nativeTextKind } from './settings.ts';
 import { Secret } from '../../model/secret.ts';
-import { recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import { createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 
 /* The blocks that declare by name what a service keeps beside its settings. What they hold is a matter of the schema. */
 
@@ -42,18 +48,18 @@ const INSTALLED_NAME = [
   'Use the name that its source gives it: small letters and digits, with single - between.',
 ] as const;
 
-export const skills = namedBlock(SKILLS_FORM, { keyForm: () => INSTALLED_NAME });
+export const skills = createNamedBlock(SKILLS_FORM, { keyForm: () => INSTALLED_NAME });
 
-export const plugins = namedBlock(PLUGINS_FORM, { keyForm: () => INSTALLED_NAME });
+export const plugins = createNamedBlock(PLUGINS_FORM, { keyForm: () => INSTALLED_NAME });
 
-export const gitProviders = namedBlock(GIT_PROVIDERS_FORM, {
+export const gitProviders = createNamedBlock(GIT_PROVIDERS_FORM, {
   keyForm: () => [
     'No service knows this git provider.',
     'Use github, gitlab, bitbucket, bitbucket_data_center, forgejo, azure_devops or enterprise_sso.',
   ],
 });
 
-export const providerConnections = namedBlock(CONNECTIONS_FORM, {
+export const providerConnections = createNamedBlock(CONNECTIONS_FORM, {
   check: (holder, path) => namesAlike(CONNECTIONS_FORM.block, holder, path),
   keyForm: () => [
     'This is no name of a provider connection.',
@@ -66,22 +72,22 @@ const PROFILE_NAME = [
   'Use at most 64 letters, digits, ., _ and -, begin with a letter or digit, and do not end in .json.',
 ] as const;
 
-export const llmProfiles = namedBlock(LLM_PROFILES_FORM, {
+export const llmProfiles = createNamedBlock(LLM_PROFILES_FORM, {
   check: (holder, path) => namesAlike(LLM_PROFILES_FORM.block, holder, path),
   keyForm: () => PROFILE_NAME,
 });
 
-export const metaProfiles = namedBlock(META_PROFILES_FORM, {
+export const metaProfiles = createNamedBlock(META_PROFILES_FORM, {
   check: (holder, path) => namesAlike(META_PROFILES_FORM.block, holder, path),
   keyForm: () => PROFILE_NAME,
 });
 
-export const agentProfiles = namedBlock(AGENT_PROFILES_FORM, {
+export const agentProfiles = createNamedBlock(AGENT_PROFILES_FORM, {
   check: (holder, path) => namesAlike(AGENT_PROFILES_FORM.block, holder, path),
   keyForm: () => PROFILE_NAME,
 });
 
-export const active = namedBlock(ACTIVE_FORM, {
+export const active = createNamedBlock(ACTIVE_FORM, {
   keyForm: () => [
     'Nothing of that name is active.',
     'It has llm_profile, agent_profile and meta_profile.',
@@ -98,11 +104,11 @@ export const collections: Block<'collections'> = {
 const NONE: ReadonlyMap<string, Source> = new Map();
 
 /** The blocks that name all that a service may have, each with the place that says so. */
-export function exhaustiveIn(node: Node | undefined): ReadonlyMap<string, Source> {
+export function findExhaustiveBlocks(node: Node | undefined): ReadonlyMap<string, Source> {
   if (node?.kind !== 'map') return NONE;
   const found = [...node.members.values()].flatMap(({ key, node: inner }): [string, Source][] => {
     const others = member(inner, 'others');
-    return others === undefined || textOf(others) !== 'remove'
+    return others === undefined || readNodeText(others) !== 'remove'
       ? []
       : [[key, locate(others.file, others.at)]];
   });
@@ -116,20 +122,20 @@ interface Differing {
 }
 
 /** A block that declares the items of a collection by name. */
-function namedBlock<Name extends string>(
+function createNamedBlock<Name extends string>(
   form: CollectionForm<Name>,
   differing: Differing,
 ): Block<Name> {
   const isSecret = ([name, ...inner]: FilePath): boolean =>
     name !== undefined &&
     (inner.length > 0
-      ? isSecretIn(form, inner)
-      : form.main !== undefined && isSecretIn(form, [form.main]));
+      ? isSecretItemMember(form, inner)
+      : form.main !== undefined && isSecretItemMember(form, [form.main]));
   return {
     name: form.block,
     pulled: true,
     textKind: (path) => (path.length === 0 ? 'plain' : isSecret(path) ? 'secret' : 'text'),
-    items: namedItems(form),
+    items: createItemReader(form),
     ...differing,
   };
 }
@@ -144,7 +150,7 @@ function namesAlike(block: string, holder: MapNode, path: FilePath): PlacedFindi
     seen.set(key.toLowerCase(), key);
     if (first === undefined) return [];
     return [
-      findingAt(node, {
+      createFindingForNode(node, {
         code: 'duplicate-entry',
         message: `${first} and ${key} differ in upper and lower case alone.`,
         hint: 'Keep one of them.',
@@ -167,7 +173,7 @@ export const secrets: Block<'secrets'> = {
           'This is no name of a secret that every server takes.',
           'Use at most 64 letters, digits and _, and begin with a letter.',
         ],
-  items: namedItems(SECRETS_FORM),
+  items: createItemReader(SECRETS_FORM),
 };
 
 interface SecretHolder {
@@ -278,30 +284,30 @@ export const disabledSkills: Block<'disabled_skills'> = {
 };
 
 /** What a block of a collection declares by name. */
-function namedItems(
+function createItemReader(
   form: CollectionForm,
 ): (node: Node, resolve: Resolve) => readonly DesiredItem[] {
   return (node, resolve) =>
     node.kind === 'map'
-      ? [...node.members.values()].map((one) => namedItem(form, one, resolve))
+      ? [...node.members.values()].map((one) => resolveNamedItem(form, one, resolve))
       : [];
 }
 
 /** `NAME: {MEMBER: VALUE}`, or `NAME: null` for one that is to be removed; `NAME: VALUE` stands for the main member alone. */
-function namedItem(
+function resolveNamedItem(
   form: CollectionForm,
   { key: name, node, keyFile, keyAt }: Member,
   resolve: Resolve,
 ): DesiredItem {
   const at = (text: string, member: Path): Value => resolve(text, [form.block, name, ...member]);
-  const members = membersIn(form, node, at);
+  const members = resolveItemMembers(form, node, at);
   const values: readonly Own[] =
     members === null ? [{ member: [], value: null }] : ownLeaves(form, members);
   return {
     name,
     members,
     values: values.map(({ member, ...leaf }) => ({
-      path: memberPath(form, name, member),
+      path: toMemberPath(form, name, member),
       ...leaf,
     })),
     source: locate(keyFile, keyAt),
@@ -317,42 +323,53 @@ function ownLeaves(form: CollectionForm, members: ValueRecord): readonly Own[] {
   const untold = untoldLeaf(form, members);
   const own = [...secretLeaves(form, members), ...(untold === null ? [] : [untold])];
   const isOwn = ({ member }: Leaf): boolean => own.some((leaf) => samePath(leaf.member, member));
-  const texts = secretsWithin([], members).filter((leaf) => !isOwn(leaf));
+  const texts = collectSecretLeaves([], members).filter((leaf) => !isOwn(leaf));
   return [...own, ...texts.map((leaf) => ({ ...leaf, isText: true }) as const)];
 }
 
-function secretsWithin(member: Path, value: Value): readonly Leaf[] {
+function collectSecretLeaves(member: Path, value: Value): readonly Leaf[] {
   if (value instanceof Secret) return [{ member, value }];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => secretsWithin([...member, key], inner));
+  return Object.entries(value).flatMap(([key, inner]) =>
+    collectSecretLeaves([...member, key], inner),
+  );
 }
 
-function membersIn(form: CollectionForm, node: Node, resolve: Resolve): ValueRecord | null {
+function resolveItemMembers(
+  form: CollectionForm,
+  node: Node,
+  resolve: Resolve,
+): ValueRecord | null {
   if (node.kind === 'map')
-    return recordOf(
+    return createRecord(
       [...node.members.values()].map(({ key, node: inner }) => [
         key,
-        valueOf(form, [key], inner, resolve),
+        resolveMemberValue(form, [key], inner, resolve),
       ]),
     );
   const { main } = form;
   if (main === undefined || (node.kind === 'scalar' && node.value === null)) return null;
-  return recordOf([[main, valueOf(form, [main], node, resolve)]]);
+  return createRecord([[main, resolveMemberValue(form, [main], node, resolve)]]);
 }
 
-function valueOf(form: CollectionForm, member: Path, node: Node, resolve: Resolve): Value {
+function resolveMemberValue(
+  form: CollectionForm,
+  member: Path,
+  node: Node,
+  resolve: Resolve,
+): Value {
   if (node.kind === 'list')
     return node.items.map((item, index) =>
-      valueOf(form, [...member, String(index)], item, resolve),
+      resolveMemberValue(form, [...member, String(index)], item, resolve),
     );
   if (node.kind === 'map')
-    return recordOf(
+    return createRecord(
       [...node.members.values()].map(({ key, node: inner }) => [
         key,
-        valueOf(form, [...member, key], inner, resolve),
+        resolveMemberValue(form, [...member, key], inner, resolve),
       ]),
     );
   if (typeof node.value !== 'string') return node.value;
   const value = resolve(node.value, member);
-  return typeof value === 'string' && isSecretIn(form, member) ? new Secret(value) : value;
+  return typeof value === 'string' && isSecretItemMember(form, member) ? new Secret(value) : value;
 }

@@ -3,15 +3,22 @@ import type { CollectionForm, DesiredItem } from '../../model/collection.ts';
 import { formatPath, parsePath, samePath, type Path } from '../../model/path.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { choicesHint } from '../../model/wording.ts';
-import { locate, member, textOf, type Finding, type Node, type PlacedFinding } from '../node.ts';
-import { findingAt, isPlainPath, type Block, type FilePath } from './block.ts';
+import {
+  locate,
+  member,
+  readNodeText,
+  type Finding,
+  type Node,
+  type PlacedFinding,
+} from '../node.ts';
+import { createFindingForNode, isPlainPath, type Block, type FilePath } from './block.ts';
 
 /** Items that have another name than before. */
 export const moved: Block<'moved'> = {
   name: 'moved',
   pulled: false,
   isQuotable: isPlainPath,
-  check: (holder, path) => movesIn(member(holder, 'moved')).flatMap(findingsOf(path)),
+  check: (holder, path) => readMoves(member(holder, 'moved')).flatMap(createMoveChecker(path)),
 };
 
 /** An entry as it is written. */
@@ -31,11 +38,11 @@ interface End {
 }
 
 /** The entries of `moved`. */
-function movesIn(list: Node | undefined): readonly Move[] {
+function readMoves(list: Node | undefined): readonly Move[] {
   const moves: Move[] = [];
   const others = new Map<string, number>();
   for (const [index, item] of list?.kind === 'list' ? list.items.entries() : []) {
-    const [from, to] = [endOf(item, 'from'), endOf(item, 'to')];
+    const [from, to] = [readMoveEnd(item, 'from'), readMoveEnd(item, 'to')];
     if (from === null || to === null) continue;
     moves.push({ index, from, to, others });
     for (const { path } of [from, to])
@@ -46,7 +53,7 @@ function movesIn(list: Node | undefined): readonly Move[] {
 
 /** The entries by the names that items had. */
 export function movesByFormer(list: Node | undefined): ReadonlyMap<string, Move> {
-  return byEnd(movesIn(list), 'from');
+  return byEnd(readMoves(list), 'from');
 }
 
 /** Entries by the path of an end, the first one of each. */
@@ -54,18 +61,18 @@ function byEnd(moves: readonly Move[], end: End['key']): ReadonlyMap<string, Mov
   return new Map(moves.toReversed().map((move) => [formatPath(move[end].path ?? []), move]));
 }
 
-function endOf(item: Node, key: End['key']): End | null {
+function readMoveEnd(item: Node, key: End['key']): End | null {
   const node = member(item, key);
-  const text = textOf(node);
+  const text = readNodeText(node);
   return node === undefined || text === undefined ? null : { key, node, path: parsePath(text) };
 }
 
 type Told = Omit<Finding, 'path'>;
 
-function findingsOf(holder: FilePath): (move: Move) => PlacedFinding[] {
+function createMoveChecker(holder: FilePath): (move: Move) => PlacedFinding[] {
   return (move) => {
     const found = [move.from, move.to].flatMap((end) => {
-      const told = misplaced(end);
+      const told = checkMoveEnd(end);
       return told === null ? [] : [{ end, told }];
     });
     // Two names of one block that nothing renames are one problem.
@@ -73,18 +80,18 @@ function findingsOf(holder: FilePath): (move: Move) => PlacedFinding[] {
     const own = first?.told.message === second?.told.message ? found.slice(0, 1) : found;
     const together = found.length > 0 ? null : apart(move);
     const all = together === null ? own : [{ end: move.to, told: together }];
-    return all.map(({ end, told }) => placed(holder, move, end, told));
+    return all.map(({ end, told }) => createMoveFinding(holder, move, end, told));
   };
 }
 
-function placed(holder: FilePath, { index }: Move, end: End, told: Told): PlacedFinding {
-  return findingAt(end.node, {
+function createMoveFinding(holder: FilePath, { index }: Move, end: End, told: Told): PlacedFinding {
+  return createFindingForNode(end.node, {
     ...told,
     path: [...holder, 'moved', String(index), end.key],
   });
 }
 
-function misplaced({ path }: End): Told | null {
+function checkMoveEnd({ path }: End): Told | null {
   if (path?.length !== 2) return { code: 'unknown-path', ...NO_ADDRESS };
   const [block = ''] = path;
   const form = COLLECTION_FORMS.find((one) => one.block === block);
@@ -138,14 +145,16 @@ function apart({ from, to, others, index }: Move): Told | null {
 export function moveFindings(
   blocks: Readonly<Record<string, Node | undefined>>,
 ): readonly PlacedFinding[] {
-  return movesIn(blocks['moved']).flatMap((move) => {
+  return readMoves(blocks['moved']).flatMap((move) => {
     const { from, to } = move;
-    if (misplaced(from) !== null || misplaced(to) !== null || apart(move) !== null) return [];
-    const [former, own] = [declaredAt(blocks, from), declaredAt(blocks, to)];
+    if (checkMoveEnd(from) !== null || checkMoveEnd(to) !== null || apart(move) !== null) return [];
+    const [former, own] = [findMovedNode(blocks, from), findMovedNode(blocks, to)];
     return [
-      ...(former === undefined ? [] : [placed([], move, from, STILL_DECLARED)]),
-      ...(own === undefined ? [placed([], move, to, NOT_DECLARED)] : []),
-      ...(own?.kind === 'scalar' && own.value === null ? [placed([], move, to, REMOVED)] : []),
+      ...(former === undefined ? [] : [createMoveFinding([], move, from, STILL_DECLARED)]),
+      ...(own === undefined ? [createMoveFinding([], move, to, NOT_DECLARED)] : []),
+      ...(own?.kind === 'scalar' && own.value === null
+        ? [createMoveFinding([], move, to, REMOVED)]
+        : []),
     ];
   });
 }
@@ -166,7 +175,7 @@ const REMOVED: Told = {
   hint: 'Remove this entry, and declare the former name as null to remove that item.',
 };
 
-function declaredAt(
+function findMovedNode(
   blocks: Readonly<Record<string, Node | undefined>>,
   { path }: End,
 ): Node | undefined {
@@ -179,7 +188,7 @@ export function withFormerNames(
   items: DesiredState['items'],
   list: Node | undefined,
 ): DesiredState['items'] {
-  const moves = movesIn(list);
+  const moves = readMoves(list);
   if (moves.length === 0) return items;
   const byName = byEnd(moves, 'to');
   const formerOf = (block: string, name: string): DesiredItem['former'] => {

@@ -1,7 +1,7 @@
-import { declaredItems, type DeclaredItem, type DesiredState } from '../../model/state.ts';
+import { listBlockItems, type DeclaredItem, type DesiredState } from '../../model/state.ts';
 import {
   member,
-  textOf,
+  readNodeText,
   type MapNode,
   type Member,
   type Node,
@@ -14,13 +14,13 @@ import { type Block, type FilePath, isNumberOrWord, isPlainWord } from './block.
 export const sandboxes: Block<'sandboxes'> = {
   name: 'sandboxes',
   pulled: false,
-  check,
+  check: checkSandboxItems,
   only: {
     dialects: ['settings-v0', 'app-server'],
     otherwise:
       'It has no sandboxes: settings-v0 and app-server have them. Declare sandboxes only in environments with such a service.',
   },
-  items: (node) => (node.kind === 'list' ? node.items.map(desiredItem) : []),
+  items: (node) => (node.kind === 'list' ? node.items.map(createDesiredSandboxes) : []),
   isQuotable: (value) => isNumberOrWord(value) || isPlainWord(value.replaceAll(':', '-')),
 };
 
@@ -44,39 +44,39 @@ export interface NamedSandbox extends DeclaredItem {
 export type DesiredSandboxes = CountedSandboxes | NamedSandbox;
 
 /** The declared sandboxes. If there are none, the service's sandboxes are neither read nor changed. */
-export function declaredSandboxes(
+export function listDeclaredSandboxes(
   desired: Pick<DesiredState, 'items'>,
 ): readonly DesiredSandboxes[] {
-  return declaredItems(desired, sandboxes.name) as readonly DesiredSandboxes[];
+  return listBlockItems(desired, sandboxes.name) as readonly DesiredSandboxes[];
 }
 
-function desiredItem(node: Node): DesiredSandboxes {
+function createDesiredSandboxes(node: Node): DesiredSandboxes {
   const source = locate(node.file, node.at);
-  const whenBusy = textOf(member(node, 'when_busy')) === 'pause' ? 'pause' : 'skip';
-  const id = textOf(member(node, 'id'));
+  const whenBusy = readNodeText(member(node, 'when_busy')) === 'pause' ? 'pause' : 'skip';
+  const id = readNodeText(member(node, 'id'));
   if (id !== undefined) {
-    const state = textOf(member(node, 'state')) === 'paused' ? 'paused' : 'running';
+    const state = readNodeText(member(node, 'state')) === 'paused' ? 'paused' : 'running';
     return { kind: 'named', id, state, whenBusy, source };
   }
   const running = member(node, 'running');
   return {
     kind: 'counted',
-    spec: textOf(member(node, 'spec')) ?? null,
+    spec: readNodeText(member(node, 'spec')) ?? null,
     running: running?.kind === 'scalar' ? Number(running.value) : 0,
-    surplus: textOf(member(node, 'surplus')) === 'pause' ? 'pause' : 'keep',
+    surplus: readNodeText(member(node, 'surplus')) === 'pause' ? 'pause' : 'keep',
     whenBusy,
     source,
   };
 }
 
 /** Which keys go together, and what two items claim. */
-function check(holder: MapNode, path: FilePath): PlacedFinding[] {
+function checkSandboxItems(holder: MapNode, path: FilePath): PlacedFinding[] {
   const list = member(holder, 'sandboxes');
   if (list?.kind !== 'list') return [];
   const items = list.items.flatMap((node, index) =>
     node.kind === 'map' ? [{ node, path: [...path, 'sandboxes', String(index)] }] : [],
   );
-  return [...items.flatMap(keyFindings), ...claimedTwice(items)];
+  return [...items.flatMap(keyFindings), ...findRepeatedClaims(items)];
 }
 
 interface Item {
@@ -91,14 +91,14 @@ function keyFindings({ node, path }: Item): PlacedFinding[] {
   const foreign = (byId ? OF_A_NUMBER : ['state']).flatMap((key) => node.members.get(key) ?? []);
   const needed = byId ? 'state' : 'running';
   return [
-    ...foreign.map((found) => misplacedKey(found, path)),
+    ...foreign.map((found) => createKeyFinding(found, path)),
     ...(node.members.has(needed) || isMisspelt(node, path, needed) || (foreign.length > 0 && !byId)
       ? []
-      : [missing(node, path)]),
+      : [findMissingMember(node, path)]),
   ];
 }
 
-function misplacedKey({ key, keyFile, keyAt }: Member, path: FilePath): PlacedFinding {
+function createKeyFinding({ key, keyFile, keyAt }: Member, path: FilePath): PlacedFinding {
   const [message, hint] =
     key === 'state'
       ? [
@@ -113,7 +113,7 @@ function misplacedKey({ key, keyFile, keyAt }: Member, path: FilePath): PlacedFi
   return { file: keyFile, at: keyAt, finding };
 }
 
-function missing(node: MapNode, path: FilePath): PlacedFinding {
+function findMissingMember(node: MapNode, path: FilePath): PlacedFinding {
   const finding = node.members.has('id')
     ? {
         message: 'state is missing here.',
@@ -127,8 +127,8 @@ function missing(node: MapNode, path: FilePath): PlacedFinding {
 }
 
 /** The same id, the same spec, or a second item without either: an error at each of them. */
-function claimedTwice(items: readonly Item[]): PlacedFinding[] {
-  const claims = items.map(({ node, path }) => claimOf(node, path));
+function findRepeatedClaims(items: readonly Item[]): PlacedFinding[] {
+  const claims = items.map(({ node, path }) => findClaim(node, path));
   const times = new Map<string, number>();
   for (const claim of claims)
     if (claim !== null) times.set(claim.what, (times.get(claim.what) ?? 0) + 1);
@@ -138,14 +138,14 @@ function claimedTwice(items: readonly Item[]): PlacedFinding[] {
   });
 }
 
-function claimOf(
+function findClaim(
   node: MapNode,
   path: FilePath,
 ): { what: string; at: Node; finding: PlacedFinding['finding'] } | null {
   for (const key of ['id', 'spec']) {
     const claimed = member(node, key);
     if (claimed === undefined) continue;
-    const text = textOf(claimed);
+    const text = readNodeText(claimed);
     if (text === undefined || text === '') return null;
     const noun = key === 'id' ? 'sandbox' : 'spec';
     return {

@@ -1,9 +1,9 @@
-import { isAddress, urlOrigin } from '../../model/address.ts';
+import { isServiceAddress, urlOrigin } from '../../model/address.ts';
 import { isReservedHeader } from '../../model/mcp.ts';
 import {
   member,
   overlay,
-  textOf,
+  readNodeText,
   type MapNode,
   type Member,
   type Node,
@@ -11,7 +11,13 @@ import {
 } from '../node.ts';
 import { mayHoldReference } from '../references.ts';
 import { isMisspelt } from '../schema-lookup.ts';
-import { findingAt, type Block, type FilePath, isPlainAddress, isPlainWord } from './block.ts';
+import {
+  createFindingForNode,
+  type Block,
+  type FilePath,
+  isPlainAddress,
+  isPlainWord,
+} from './block.ts';
 
 export const server: Block<'server'> = {
   name: 'server',
@@ -22,7 +28,7 @@ export const server: Block<'server'> = {
       : key === 'url' || key === 'ca_file'
         ? 'text'
         : 'plain',
-  check: (holder, path) => [...impossibleUrl(holder, path), ...reservedHeaders(holder, path)],
+  check: (holder, path) => [...impossibleUrl(holder, path), ...findReservedHeaders(holder, path)],
   isQuotable: (value, [key]) =>
     key === 'url'
       ? isPlainAddress(value)
@@ -44,11 +50,11 @@ export const server: Block<'server'> = {
 /** A url that has the form of one, but a host or port that no url can have. */
 function impossibleUrl(holder: MapNode, path: FilePath): PlacedFinding[] {
   const url = member(member(holder, 'server'), 'url');
-  const text = textOf(url)?.trim() ?? '';
+  const text = readNodeText(url)?.trim() ?? '';
   const isOfForm = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(text);
   if (url === undefined || !isOfForm || mayHoldReference(text) || URL.canParse(text)) return [];
   return [
-    findingAt(url, {
+    createFindingForNode(url, {
       code: 'bad-value',
       message: 'This address has an invalid host or port.',
       hint: 'Write it like https://agents.example.com.',
@@ -57,7 +63,7 @@ function impossibleUrl(holder: MapNode, path: FilePath): PlacedFinding[] {
   ];
 }
 
-function reservedHeaders(holder: MapNode, path: FilePath): PlacedFinding[] {
+function findReservedHeaders(holder: MapNode, path: FilePath): PlacedFinding[] {
   const headers = member(member(holder, 'server'), 'headers');
   if (headers?.kind !== 'map') return [];
   return [...headers.members.values()]
@@ -94,9 +100,10 @@ export function keysThatDoNotFollow(
   above: Node | undefined,
 ): PlacedFinding[] {
   const url = above?.kind === 'map' ? above.members.get('url') : undefined;
-  if (url === undefined || textOf(url.node)?.trim().startsWith('embedded:') === true) return [];
+  if (url === undefined || readNodeText(url.node)?.trim().startsWith('embedded:') === true)
+    return [];
   return CREDENTIALS.filter(
-    (key) => hasValueAt(below, key) && member(above, key) === undefined,
+    (key) => hasMemberValue(below, key) && member(above, key) === undefined,
   ).map((key) => ({
     file: url.keyFile,
     at: url.keyAt,
@@ -112,7 +119,7 @@ export function keysThatDoNotFollow(
   }));
 }
 
-function hasValueAt(node: Node | undefined, key: string): boolean {
+function hasMemberValue(node: Node | undefined, key: string): boolean {
   const value = member(node, key);
   return value !== undefined && !(value.kind === 'scalar' && value.value === null);
 }
@@ -154,14 +161,14 @@ interface Declaring {
 }
 
 /** The origin that a target's file names, or the reference that it is; null if it names none. */
-export function declaredOrigin({ server: node }: Declaring): string | null {
-  const url = textOf(member(node, 'url'))?.trim();
+export function readDeclaredOrigin({ server: node }: Declaring): string | null {
+  const url = readNodeText(member(node, 'url'))?.trim();
   if (url === undefined) return null;
-  return isAddress(url) ? urlOrigin(url.replace(/\/+$/, '')) : url;
+  return isServiceAddress(url) ? urlOrigin(url.replace(/\/+$/, '')) : url;
 }
 
 /** The address that a target's file writes out; null if it names none, or reads it from a reference. */
-export function declaredAddress({ server: node }: Declaring): string | null {
-  const url = textOf(member(node, 'url'))?.trim();
-  return url !== undefined && isAddress(url) ? url : null;
+export function readDeclaredAddress({ server: node }: Declaring): string | null {
+  const url = readNodeText(member(node, 'url'))?.trim();
+  return url !== undefined && isServiceAddress(url) ? url : null;
 }

@@ -1,27 +1,27 @@
 import { fieldNamed, NATIVE_PARTS, NATIVE_SERVERS } from '../../model/field.ts';
 import { bareUrl } from '../../model/address.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
-import { isSecretPlace } from '../../model/native-schema.ts';
+import { isSecretNode } from '../../model/native-schema.ts';
 import { isSensitiveName } from '../../model/secret-words.ts';
-import { isList, isRecord, recordOf, type Value } from '../../model/value.ts';
-import { envPairs, shellWords } from '../lines.ts';
+import { isList, isRecord, createRecord, type Value } from '../../model/value.ts';
+import { envPairs, splitShellLine } from '../lines.ts';
 import {
   member,
   plainValue,
-  textOf,
+  readNodeText,
   type MapNode,
   type Node,
   type PlacedFinding,
 } from '../node.ts';
 import {
-  expectationAt,
+  findExpectation,
   isNamedKey,
   settingsNodes,
   takesText,
   isReferenceNode,
 } from '../schema-lookup.ts';
 import {
-  findingAt,
+  createFindingForNode,
   type Block,
   type FilePath,
   type TextKind,
@@ -35,9 +35,9 @@ export const settings: Block<'settings'> = {
   pulled: true,
   textKind,
   check: (holder, path) => [...notSettable(holder, path), ...duplicateEntries(holder, path)],
-  isQuotable,
+  isQuotable: isQuotableSetting,
   textForm,
-  data,
+  data: normalizeMcpEntries,
 };
 
 function textKind([name, ...rest]: FilePath): TextKind {
@@ -76,14 +76,14 @@ export function nativeTextKind(path: FilePath): TextKind {
   const nodes = settingsNodes(path);
   // What no server has is reported by its key.
   if (nodes.length === 0) return 'text';
-  if (isSecretPlace(nodes)) return 'secret';
+  if (isSecretNode(nodes)) return 'secret';
   if (isSensitiveName(path.at(-1) ?? '') && !isNamedKey(path)) return 'secret';
   return takesText(nodes) || nodes.every(isReferenceNode) ? 'text' : 'typed';
 }
 
 const QUOTABLE_MEMBERS: ReadonlySet<string> = new Set(['url', 'name', 'command', 'timeout']);
 
-function isQuotable(value: string, [name = '', list, index, memberName = 'url']: FilePath) {
+function isQuotableSetting(value: string, [name = '', list, index, memberName = 'url']: FilePath) {
   if (name !== 'mcp_config')
     return (fieldNamed(name)?.readable === true || NATIVE_PARTS.has(name)) && isNumberOrWord(value);
   if (index === undefined || !QUOTABLE_MEMBERS.has(memberName)) return false;
@@ -95,7 +95,7 @@ function isQuotable(value: string, [name = '', list, index, memberName = 'url']:
 function textForm(path: FilePath): readonly [string, string] | null {
   const [name = '', list, , memberName = 'url'] = path;
   if (NATIVE_PARTS.has(name)) {
-    const { pattern } = expectationAt(['settings', ...path]);
+    const { pattern } = findExpectation(['settings', ...path]);
     return pattern === null
       ? null
       : [
@@ -119,7 +119,7 @@ function notSettable(holder: MapNode, path: FilePath): PlacedFinding[] {
   const consent = member(member(holder, 'settings'), 'user_consents_to_analytics');
   if (consent?.kind !== 'scalar' || consent.value !== null || consent.bare) return [];
   return [
-    findingAt(consent, {
+    createFindingForNode(consent, {
       code: 'not-settable',
       message: 'The service cannot set this back to null: sent null, it keeps the answer it has.',
       hint: 'Write true or false, or remove the key to leave it alone.',
@@ -130,21 +130,21 @@ function notSettable(holder: MapNode, path: FilePath): PlacedFinding[] {
 
 function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
   const seen = new Map<string, Set<string>>();
-  return entriesIn(holder, path).flatMap(({ list, entry, path: entryPath }) => {
+  return listMcpEntries(holder, path).flatMap(({ list, entry, path: entryPath }) => {
     const key = identityMember(list);
     const known = member(entry, key) ?? entry;
-    const text = textOf(known)?.trim() ?? '';
+    const text = readNodeText(known)?.trim() ?? '';
     const identity = key === 'name' ? text : bareUrl(text);
     if (identity === '') return [];
     const names = seen.get(`${list} ${identity}`) ?? new Set();
     seen.set(`${list} ${identity}`, names);
     // Servers at one address are told apart by their names, if each has one.
-    const name = textOf(member(entry, 'name'))?.trim() ?? '';
+    const name = readNodeText(member(entry, 'name'))?.trim() ?? '';
     const isOther = names.size === 0 || !(name === '' || names.has('') || names.has(name));
     names.add(name);
     if (isOther) return [];
     return [
-      findingAt(known, {
+      createFindingForNode(known, {
         code: 'duplicate-entry',
         message: `Another entry of the list has this ${key}.`,
         hint:
@@ -158,7 +158,7 @@ function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
 }
 
 /** The entries of the mcp lists. */
-function entriesIn(
+function listMcpEntries(
   holder: MapNode,
   path: FilePath,
 ): { readonly list: McpList; readonly entry: Node; readonly path: FilePath }[] {
@@ -176,20 +176,20 @@ function entriesIn(
 }
 
 /** Mcp entries in the one form that is compared and sent, however the file writes them. */
-function data(node: Node): Value {
+function normalizeMcpEntries(node: Node): Value {
   const plain = plainValue(node);
   if (!isRecord(plain) || !isRecord(plain['mcp_config'])) return plain;
   const config = Object.entries(plain['mcp_config']).map(
     ([list, entries]) => [list, isList(entries) ? entries.map(entryData) : entries] as const,
   );
-  return recordOf([...Object.entries(plain), ['mcp_config', recordOf(config)]]);
+  return createRecord([...Object.entries(plain), ['mcp_config', createRecord(config)]]);
 }
 
 /** A bare url as a map, lines of arguments and variables as list and map, blanks around words dropped. */
 function entryData(entry: Value): Value {
-  if (typeof entry === 'string') return recordOf([['url', entry.trim()]]);
+  if (typeof entry === 'string') return createRecord([['url', entry.trim()]]);
   if (!isRecord(entry)) return entry;
-  return recordOf(
+  return createRecord(
     Object.entries(entry).map(([name, value]) => [
       name,
       typeof value === 'string' ? (SPELLED_OUT.get(name)?.(value) ?? value) : value,
@@ -203,6 +203,9 @@ const SPELLED_OUT: ReadonlyMap<string, (text: string) => Value> = new Map([
   ['url', trimmed],
   ['name', trimmed],
   ['command', trimmed],
-  ['args', shellWords],
-  ['env', (line) => recordOf(envPairs(line).map(({ name, text }) => [name, text ?? ''] as const))],
+  ['args', splitShellLine],
+  [
+    'env',
+    (line) => createRecord(envPairs(line).map(({ name, text }) => [name, text ?? ''] as const)),
+  ],
 ]);

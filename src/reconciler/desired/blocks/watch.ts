@@ -1,13 +1,20 @@
 import type { WatchSettings, Window } from '../../model/watch.ts';
-import { isTrue, member, textOf, type MapNode, type Node, type PlacedFinding } from '../node.ts';
-import { findingAt, type Block, type FilePath, isNumberOrWord } from './block.ts';
+import {
+  isTrue,
+  member,
+  readNodeText,
+  type MapNode,
+  type Node,
+  type PlacedFinding,
+} from '../node.ts';
+import { createFindingForNode, type Block, type FilePath, isNumberOrWord } from './block.ts';
 
 export const watch: Block<'watch'> = {
   name: 'watch',
   pulled: false,
   isQuotable: (value) => isNumberOrWord(value) || INTERVAL.test(value),
   textForm: ([key = '']) => FORMS[key] ?? null,
-  check,
+  check: checkWatchBlock,
 };
 
 const FORMS: Readonly<Record<string, readonly [phrase: string, hint: string]>> = {
@@ -23,15 +30,15 @@ const SHORTEST = 10_000;
 const LONGEST = 24 * 3_600_000;
 
 /** How an environment is watched; the defaults without a block. `strict` is whether what cannot be compared counts if the block does not say. */
-export function watchOf(node: Node | undefined, strict = false): WatchSettings {
+export function readWatchSettings(node: Node | undefined, strict = false): WatchSettings {
   const windows = member(node, 'windows');
   const heals = member(node, 'max_heals_per_hour');
   const counts = member(node, 'strict');
   return {
-    mode: textOf(member(node, 'mode')) === 'heal' ? 'heal' : 'detect',
-    interval: milliseconds(textOf(member(node, 'interval'))),
+    mode: readNodeText(member(node, 'mode')) === 'heal' ? 'heal' : 'detect',
+    interval: milliseconds(readNodeText(member(node, 'interval'))),
     windows:
-      windows?.kind === 'list' ? windows.items.flatMap((item) => windowOf(item) ?? []) : null,
+      windows?.kind === 'list' ? windows.items.flatMap((item) => parseWindow(item) ?? []) : null,
     maxHealsPerHour: heals?.kind === 'scalar' && typeof heals.value === 'number' ? heals.value : 3,
     strict: counts?.kind === 'scalar' && typeof counts.value === 'boolean' ? counts.value : strict,
     removes: isTrue(member(node, 'remove')),
@@ -51,14 +58,14 @@ export function isInterval(every: number): boolean {
 }
 
 /** A window as the schema lets it be written; null for any other text. */
-export function windowOf(node: Node): Window | null {
-  const text = textOf(node) ?? '';
+export function parseWindow(node: Node): Window | null {
+  const text = readNodeText(node) ?? '';
   const match = /^(?:([A-Za-z,-]+) )?(\d\d):(\d\d)-(\d\d):(\d\d)(?: (\S+))?$/.exec(text);
   if (match === null) return null;
   const [, days = 'Sun-Sat', fromHour, fromMinute, toHour, toMinute, zone = 'UTC'] = match;
   return {
     text,
-    days: new Set(days.split(',').flatMap(daysOf)),
+    days: new Set(days.split(',').flatMap(parseDays)),
     from: Number(fromHour) * 60 + Number(fromMinute),
     to: Number(toHour) * 60 + Number(toMinute),
     zone,
@@ -66,7 +73,7 @@ export function windowOf(node: Node): Window | null {
 }
 
 /** The days of `Fri-Mon`, or of one day; the week goes on after Saturday. */
-function daysOf(part: string): number[] {
+function parseDays(part: string): number[] {
   const [first = '', last = first] = part.split('-');
   const from = DAYS.indexOf(first);
   const count = ((DAYS.indexOf(last) - from + 7) % 7) + 1;
@@ -74,17 +81,17 @@ function daysOf(part: string): number[] {
 }
 
 /** What the schema cannot express: a zone that exists, hours that are not empty, an interval that is neither too short nor too long. */
-function check(holder: MapNode, path: FilePath): PlacedFinding[] {
+function checkWatchBlock(holder: MapNode, path: FilePath): PlacedFinding[] {
   const block = member(holder, 'watch');
   const windows = member(block, 'windows');
   const items = windows?.kind === 'list' ? windows.items : [];
   const findings = items.flatMap((item, index) => {
-    const window = windowOf(item);
+    const window = parseWindow(item);
     const problem = window === null ? null : windowProblem(window);
     return problem === null
       ? []
       : [
-          findingAt(item, {
+          createFindingForNode(item, {
             code: 'bad-value',
             ...problem,
             path: [...path, 'watch', 'windows', String(index)],
@@ -92,10 +99,10 @@ function check(holder: MapNode, path: FilePath): PlacedFinding[] {
         ];
   });
   const interval = member(block, 'interval');
-  const every = milliseconds(textOf(interval));
+  const every = milliseconds(readNodeText(interval));
   if (interval !== undefined && every !== null && !isInterval(every)) {
     findings.push(
-      findingAt(interval, {
+      createFindingForNode(interval, {
         code: 'bad-value',
         message: 'An interval is from 10s to 24h.',
         hint: 'Write 10s, 5m or 24h.',

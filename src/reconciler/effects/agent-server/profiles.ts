@@ -1,7 +1,7 @@
 import {
   isEmpty,
   isRecord,
-  recordOf,
+  createRecord,
   textFits,
   type Value,
   type ValueRecord,
@@ -43,7 +43,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
       const { display_name: name = null, provider = 'custom', base_url = null } = body;
       const id = `new connection ${Object.keys(recordAt(stored, 'provider_connections')).length}`;
       const api_key = keyOf(body['api_key'] ?? null);
-      const connection = recordOf(
+      const connection = createRecord(
         Object.entries({ display_name: name, provider, base_url, api_key }),
       );
       return withPart(stored, ['provider_connections'], { [id]: connection });
@@ -102,7 +102,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     on: [`POST ${PROFILES}/{}/rename`],
     does: (stored, { name, body }) =>
       withMembers(stored, {
-        agent_profiles: recordOf(
+        agent_profiles: createRecord(
           Object.entries(recordAt(stored, 'agent_profiles')).map(([agent, profile]) =>
             isRecord(profile) && profile['llm_profile_ref'] === storedName(name)
               ? [agent, withMembers(profile, { llm_profile_ref: newName(body) })]

@@ -1,4 +1,10 @@
-import { isEmpty, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import {
+  isEmpty,
+  isRecord,
+  createRecord,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
 import type { Doing, Effect } from '../effects.ts';
 import {
   mergedInto,
@@ -139,7 +145,11 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
       const name = body['active_profile'];
       const isSent = Object.hasOwn(recordAt(body, 'agent_settings_diff'), 'llm');
       if (typeof name !== 'string' || isSent || isAcp(stored)) return stored;
-      return patchedAgent(stored, recordOf([['llm', linkedLlm(stored, storedName(name))]]), doing);
+      return patchedAgent(
+        stored,
+        createRecord([['llm', linkedLlm(stored, storedName(name))]]),
+        doing,
+      );
     },
   },
   {
@@ -157,7 +167,7 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
         : auth === undefined
           ? {}
           : { auth };
-      const diff = recordOf(Object.entries({ ...others, ...own }));
+      const diff = createRecord(Object.entries({ ...others, ...own }));
       return patchedAgent(stored, serverDiff(doing.name, diff), doing);
     },
   },
@@ -173,7 +183,7 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
       const { name, value = null, description = null } = body;
       if (typeof name !== 'string') return stored;
       return withPart(stored, ['secrets'], {
-        [name]: recordOf([
+        [name]: createRecord([
           ['value', value],
           ['description', description],
         ]),
@@ -191,11 +201,11 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
 ];
 
 function serverDiff(name: string, diff: Value): ValueRecord {
-  return recordOf([['mcp_config', recordOf([[name, diff]])]]);
+  return createRecord([['mcp_config', createRecord([[name, diff]])]]);
 }
 
 function withoutBlank(value: ValueRecord): ValueRecord {
-  return recordOf(
+  return createRecord(
     Object.entries(value)
       .filter(([, one]) => !isEmpty(one))
       .map(([name, one]) => [name, isRecord(one) ? withoutBlank(one) : one]),

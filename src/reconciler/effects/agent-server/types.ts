@@ -1,6 +1,13 @@
 import type { SchemaNode } from '../../model/json-schema.ts';
 import { nativeDefinitions } from '../../model/native-schema.ts';
-import { isEmpty, isList, isRecord, recordOf, textFits, type Value } from '../../model/value.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  createRecord,
+  textFits,
+  type Value,
+} from '../../model/value.ts';
 import type { TypeRule } from '../shape.ts';
 import { NONE, recordAt, withMembers, withoutMember } from '../stored.ts';
 
@@ -42,7 +49,7 @@ const ACP_FILES: readonly Value[] = [
   ['KIMI_CODE_CONFIG_TOML', 'config.toml', 'KIMI_CODE_HOME', 'kimi-code'],
   ['PI_AUTH_JSON', 'auth.json', 'PI_CODING_AGENT_DIR', 'pi'],
 ].map(([secret = '', filename = '', variable = '', subdir = '', ...warned]) =>
-  recordOf([
+  createRecord([
     ['secret_name', secret],
     ['filename', filename],
     ['env_var', variable],
@@ -76,7 +83,7 @@ export const sharedTypeRules = (files: number): readonly TypeRule[] => [
     rule: 'mcp: members that are none, and empty maps, go',
     of: MCP,
     fill: (server) =>
-      recordOf(
+      createRecord(
         Object.entries(server).filter(
           ([, value]) => value !== null && !(isRecord(value) && Object.keys(value).length === 0),
         ),

@@ -1,4 +1,4 @@
-import { isEmpty, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import { isEmpty, createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Effect } from '../effects.ts';
 import {
   recordAt,
@@ -153,20 +153,20 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
         const former = recordAt(was, name);
         if (isEmpty(token))
           return Object.hasOwn(was, name) ? [[name, withMembers(former, { host })]] : [];
-        return [[name, recordOf(Object.entries({ token, host, user_id }))]];
+        return [[name, createRecord(Object.entries({ token, host, user_id }))]];
       });
-      return withMembers(stored, { git_providers: recordOf(made) });
+      return withMembers(stored, { git_providers: createRecord(made) });
     },
   },
   {
     rule: 'git providers: all are removed',
     on: [`DELETE ${PROVIDERS}`],
-    does: (stored) => withMembers(stored, { git_providers: recordOf([]) }),
+    does: (stored) => withMembers(stored, { git_providers: createRecord([]) }),
   },
 ];
 
 function secret(value: Value, description: Value): ValueRecord {
-  return recordOf([
+  return createRecord([
     ['value', value],
     ['description', description],
   ]);

@@ -5,7 +5,7 @@ import { Secret } from '../../model/secret.ts';
 import {
   isEmpty,
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
   textFits,
   type Value,
@@ -104,21 +104,21 @@ function patchedAgent(stored: Stored, diff: ValueRecord, { before, shape }: Doin
 function renamedServers(servers: ValueRecord): ValueRecord {
   const wrapped = servers['mcpServers'];
   const own = isRecord(wrapped) ? wrapped : servers;
-  return recordOf(
+  return createRecord(
     Object.entries(own).map(([name, one]) => [name, isRecord(one) ? renamedServer(one) : one]),
   );
 }
 
 function renamedServer({ api_key: key, type, ...others }: ValueRecord): ValueRecord {
   const transport = type === 'shttp' ? 'http' : type;
-  const server = recordOf(
+  const server = createRecord(
     Object.entries(transport === undefined ? others : { ...others, transport }),
   );
   if (key !== undefined && key !== null)
     return withMembers(server, { auth: strategy('api_key', key) });
   const { auth, headers } = server;
   if (textFits(auth, (text) => text === 'oauth'))
-    return withMembers(server, { auth: recordOf([['strategy', 'oauth2']]) });
+    return withMembers(server, { auth: createRecord([['strategy', 'oauth2']]) });
   if (typeof auth === 'string' || auth instanceof Secret)
     return withMembers(server, { auth: strategy('bearer', auth) });
   if (auth !== undefined || !isRecord(headers)) return server;
@@ -131,7 +131,7 @@ function renamedServer({ api_key: key, type, ...others }: ValueRecord): ValueRec
 }
 
 function strategy(name: string, value: Value): ValueRecord {
-  return recordOf([
+  return createRecord([
     ['strategy', name],
     ['value', value],
   ]);
@@ -143,9 +143,9 @@ function authOf(authorization: Value): ValueRecord {
     authorization instanceof Secret ? authorization.compareWith((one) => one) : authorization;
   const [, token] = typeof text === 'string' ? (/^Bearer (.*)$/.exec(text) ?? []) : [];
   if (token !== undefined) return strategy('bearer', new Secret(token));
-  return recordOf([
+  return createRecord([
     ['strategy', 'header'],
-    ['headers', recordOf([['Authorization', authorization]])],
+    ['headers', createRecord([['Authorization', authorization]])],
   ]);
 }
 
@@ -233,7 +233,7 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
       const { schema_version: _, ...diff } = recordAt(body, 'conversation_settings_diff');
       const made = shape(
         'ConversationSettings',
-        mergedInto(was, recordOf(Object.entries(diff))),
+        mergedInto(was, createRecord(Object.entries(diff))),
         was,
       );
       return withPart(stored, ['settings'], { conversation_settings: made });

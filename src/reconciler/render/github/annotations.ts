@@ -1,11 +1,11 @@
-import { type FailureDocument, linesOf } from '../../model/error.ts';
+import { type FailureDocument, splitErrorMessage } from '../../model/error.ts';
 import type { OutcomeDocument, Remainder } from '../../model/outcome.ts';
 import { isWithin, samePath, type Path } from '../../model/path.ts';
-import { type PlanDocument, changeName } from '../../model/plan.ts';
+import { type PlanDocument, formatChangeName } from '../../model/plan.ts';
 import type { DiagnosticReport, ValidationDocument } from '../../model/documents.gen.ts';
 import { isDangerous, type ShownChange, inlineValue } from '../change.ts';
 import { changeText } from '../section-text.ts';
-import { outcomeSections, planSections, type Section, weightOf } from '../section.ts';
+import { outcomeSections, planSections, type Section, rankWarning } from '../section.ts';
 import { PLAIN } from '../text.ts';
 import { waysSentences } from '../../model/uncompared.ts';
 import { notComparedText, refusalSentence, refusalTitle } from '../wording.ts';
@@ -50,7 +50,7 @@ export function failureAnnotations({ error }: FailureDocument): string {
       level: 'error',
       weight: 0,
       title: 'setpoint',
-      lines: [...linesOf(error), error.hint],
+      lines: [...splitErrorMessage(error), error.hint],
       place: null,
     },
     ...diagnostics.map(diagnosticAnnotation),
@@ -93,7 +93,7 @@ function sectionAnnotations(section: Section, levels: Levels): Omit<Annotation, 
       return annotation('error', 1, remainderLines(remainder), place);
     }),
     ...warnings.map(({ code, message }) =>
-      annotation('warning', weightOf(code), [message], elsewhere),
+      annotation('warning', rankWarning(code), [message], elsewhere),
     ),
     ...(unknown.length === 0
       ? []
@@ -125,7 +125,7 @@ function annotation(
 
 function remainderLines({ reason, expected, actual, hint, ...place }: Remainder): string[] {
   return [
-    `${changeName(place)}: ${reason}`,
+    `${formatChangeName(place)}: ${reason}`,
     `expected ${inlineValue(expected, PLAIN)}`,
     `found    ${inlineValue(actual, PLAIN)}`,
     hint,

@@ -21,14 +21,14 @@ export function commands(annotations: readonly Annotation[]): string {
       .filter((one) => one.level === level)
       .toSorted((one, other) => one.weight - other.weight),
   );
-  return sorted.map((one) => `${command(one)}\n`).join('');
+  return sorted.map((one) => `${formatRunnerCommand(one)}\n`).join('');
 }
 
-function command({ level, title, lines, place }: Annotation): string {
+function formatRunnerCommand({ level, title, lines, place }: Annotation): string {
   const properties = Object.entries({ ...position(place), title })
     .map(([name, value]) => `${name}=${property(value)}`)
     .join(',');
-  return `::${level} ${properties}::${data(lines.map(visible).join('\n'))}`;
+  return `::${level} ${properties}::${escapeCommandText(lines.map(visible).join('\n'))}`;
 }
 
 function position(place: Annotation['place']): Readonly<Record<string, string>> {
@@ -37,10 +37,10 @@ function position(place: Annotation['place']): Readonly<Record<string, string>> 
   return { file: place.file, line: String(place.line), col: String(place.column) };
 }
 
-function data(text: string): string {
+function escapeCommandText(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 function property(text: string): string {
-  return data(visible(text)).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return escapeCommandText(visible(text)).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

@@ -1,4 +1,4 @@
-import { counted } from '../../model/wording.ts';
+import { formatCount } from '../../model/wording.ts';
 import type { ChangeClass } from '../../model/plan.ts';
 import type { Json } from '../../model/value.ts';
 import {
@@ -8,11 +8,11 @@ import {
   type Side,
   inlineValue,
   isTooLong,
-  nestedDiff,
+  diffNested,
 } from '../change.ts';
 import { PLAIN, WHOLE, type Paint } from '../text.ts';
 import { markup, type Markup, type MarkupPart } from './page.ts';
-import { chipHtml, refHtml, rowHtml, softHtml, sourceHtml } from './parts.ts';
+import { chipHtml, refHtml, renderLabelRow, softHtml, sourceHtml } from './parts.ts';
 
 const MOST_LINES = 16;
 
@@ -26,7 +26,7 @@ export function changeHtml(shown: ShownChange): Markup {
       : [' ', chipHtml({ mark: '', words: origin, color: CLASSES[origin] })],
     result === null ? null : [' ', chipHtml(result)],
   ];
-  return rowHtml(
+  return renderLabelRow(
     label,
     markup`<p><code class="name">${name}</code>${chips}</p>\n`,
     valuesHtml(shown),
@@ -40,7 +40,7 @@ export function differencesHtml(changes: readonly ShownChange[]): Markup | null 
   return markup`<table class="differences" role="table">
 <caption class="unseen">Differences</caption>
 <thead role="rowgroup">
-<tr role="row"><th scope="col" role="columnheader">Path</th><th scope="col" role="columnheader">${capitalized(IN_THE_FILE)}</th><th scope="col" role="columnheader">${capitalized(ON_THE_SERVICE)}</th></tr>
+<tr role="row"><th scope="col" role="columnheader">Path</th><th scope="col" role="columnheader">${capitalizeFirst(IN_THE_FILE)}</th><th scope="col" role="columnheader">${capitalizeFirst(ON_THE_SERVICE)}</th></tr>
 </thead>
 <tbody role="rowgroup">
 ${changes.map(differenceHtml)}</tbody>
@@ -64,8 +64,8 @@ ${cellsHtml(shown)}</tr>
 function cellsHtml(shown: ShownChange): Markup {
   const { values, label } = shown;
   const cells = (file: Markup, service: Markup): Markup =>
-    markup`<td role="cell" data-head="${capitalized(IN_THE_FILE)}">${file}</td>
-<td role="cell" data-head="${capitalized(ON_THE_SERVICE)}">${service}</td>
+    markup`<td role="cell" data-head="${capitalizeFirst(IN_THE_FILE)}">${file}</td>
+<td role="cell" data-head="${capitalizeFirst(ON_THE_SERVICE)}">${service}</td>
 `;
   switch (values.kind) {
     case 'none':
@@ -79,7 +79,7 @@ function cellsHtml(shown: ShownChange): Markup {
   }
 }
 
-function capitalized(text: string): string {
+function capitalizeFirst(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -124,11 +124,11 @@ function bothHtml(before: Json, after: Json): Markup {
 
 /** A diff of two nested values; the lines that are too many are in a fold. */
 function diffHtml(before: Json, after: Json): Markup {
-  const lines = nestedDiff(before, after, WHOLE);
+  const lines = diffNested(before, after, WHOLE);
   const more = lines.slice(MOST_LINES);
   if (more.length === 0) return linesHtml(lines);
   return markup`${linesHtml(lines.slice(0, MOST_LINES))}<details>
-<summary>${counted(more.length, 'more line')}</summary>
+<summary>${formatCount(more.length, 'more line')}</summary>
 ${linesHtml(more)}</details>
 `;
 }

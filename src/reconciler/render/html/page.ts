@@ -19,7 +19,7 @@ export type MarkupPart = string | number | Markup | readonly MarkupPart[] | null
  */
 export function markup(own: TemplateStringsArray, ...parts: readonly MarkupPart[]): Markup {
   return {
-    [SOURCE]: own.map((text, index) => text + htmlOf(parts[index] ?? null)).join(''),
+    [SOURCE]: own.map((text, index) => text + renderMarkupPart(parts[index] ?? null)).join(''),
   };
 }
 
@@ -28,11 +28,11 @@ export function markupSource(piece: Markup): string {
   return piece[SOURCE];
 }
 
-function htmlOf(part: MarkupPart): string {
+function renderMarkupPart(part: MarkupPart): string {
   if (part === null) return '';
   if (typeof part === 'string' || typeof part === 'number')
     return withEntities(visible(String(part)));
-  return SOURCE in part ? part[SOURCE] : part.map(htmlOf).join('');
+  return SOURCE in part ? part[SOURCE] : part.map(renderMarkupPart).join('');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -158,7 +158,7 @@ interface PageParts {
 }
 
 /** One self-contained page, light or dark as its reader has it. Nothing is loaded, and nothing runs. */
-export function page(parts: PageParts): string {
+export function renderPage(parts: PageParts): string {
   const { command, shard = null, sections, heading, main, footer } = parts;
   const name = command === null ? 'setpoint' : `setpoint ${command}`;
   const tool = shard === null ? name : `${name}, ${shardName(shard)}`;
@@ -190,9 +190,9 @@ ${footer}<p>Secrets are masked. This page loads nothing and runs nothing.</p>
 }
 
 /** No script, and no style but ours, which is identified by its sha256. */
-const CONTENT_POLICY = markup`default-src 'none'; style-src 'sha256-${sha256(markupSource(STYLE_SHEET))}'; base-uri 'none'; form-action 'none'`;
+const CONTENT_POLICY = markup`default-src 'none'; style-src 'sha256-${hashForPolicy(markupSource(STYLE_SHEET))}'; base-uri 'none'; form-action 'none'`;
 
-function sha256(text: string): string {
+function hashForPolicy(text: string): string {
   return createHash('sha256').update(text).digest('base64');
 }
 
@@ -209,7 +209,7 @@ export function provenanceHtml({ tool, run, at }: Provenance): Markup {
   return markup`<dl>
 ${commit === null ? null : termHtml('Commit', markup`<code>${commit}</code>`)}${
     actor === null ? null : termHtml('By', actor)
-  }${url === null ? null : termHtml('Run', linkHtml(url))}${termHtml('At', timeHtml(at))}${termHtml(
+  }${url === null ? null : termHtml('Run', renderHttpsLink(url))}${termHtml('At', renderTime(at))}${termHtml(
     'With',
     `${tool.name} ${tool.version}`,
   )}</dl>
@@ -221,7 +221,7 @@ function termHtml(term: string, value: MarkupPart): Markup {
 }
 
 /** A link if the address is https without a name and password, and reads as what it leads to. */
-function linkHtml(text: string): MarkupPart {
+function renderHttpsLink(text: string): MarkupPart {
   const url = linkTarget(text);
   if (url === null || visible(url.href) !== url.href) return text;
   return markup`<a href="${url.href}" rel="noreferrer noopener">${url.href}</a>`;
@@ -230,7 +230,7 @@ function linkHtml(text: string): MarkupPart {
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
 /** A time to the minute; any other text as it is. */
-function timeHtml(text: string): MarkupPart {
+function renderTime(text: string): MarkupPart {
   const time = new Date(ISO.test(text) ? text : Number.NaN);
   if (Number.isNaN(time.getTime())) return text;
   const iso = time.toISOString();

@@ -1,4 +1,4 @@
-import { counted } from '../../model/wording.ts';
+import { formatCount } from '../../model/wording.ts';
 import type { FailureDocument } from '../../model/error.ts';
 import type { OutcomeDocument } from '../../model/outcome.ts';
 import type { PlanDocument } from '../../model/plan.ts';
@@ -7,10 +7,10 @@ import type { Voice, Wording } from '../change.ts';
 import { outcomeSections, planSections, type Section } from '../section.ts';
 import { FEW } from '../summary.ts';
 import { commandFor, driftTitle } from '../wording.ts';
-import { markup, type Markup, page, provenanceHtml } from './page.ts';
-import { listHtml, rowHtml, softHtml, sourceHtml } from './parts.ts';
+import { markup, type Markup, renderPage, provenanceHtml } from './page.ts';
+import { renderRows, renderLabelRow, softHtml, sourceHtml } from './parts.ts';
 import { errorHtml } from './section.ts';
-import { mergedHtml, overviewHtml, sectionsHtml } from './summary.ts';
+import { renderMergeHtml, overviewHtml, sectionsHtml } from './summary.ts';
 
 // Each document as a page of its own.
 
@@ -26,7 +26,7 @@ export function driftHtml(document: PlanDocument): string {
 function planPage(document: PlanDocument, voice: Voice): string {
   const { created_at: at, tool, run } = document;
   const sections = planSections(document, voice);
-  return page({
+  return renderPage({
     command: voice,
     shard: document.shard,
     sections,
@@ -39,7 +39,7 @@ function planPage(document: PlanDocument, voice: Voice): string {
 export function outcomeHtml(document: OutcomeDocument): string {
   const { finished_at: at, tool, run } = document;
   const sections = outcomeSections(document);
-  return page({
+  return renderPage({
     command: 'apply',
     shard: document.shard,
     sections,
@@ -50,11 +50,11 @@ export function outcomeHtml(document: OutcomeDocument): string {
 }
 
 export function validationHtml({ valid, diagnostics }: ValidationDocument): string {
-  const count = diagnostics.length === 0 ? '' : `: ${counted(diagnostics.length, 'problem')}`;
+  const count = diagnostics.length === 0 ? '' : `: ${formatCount(diagnostics.length, 'problem')}`;
   const list = markup`<section aria-label="Problems">
-${listHtml(diagnostics.map(diagnosticHtml))}</section>
+${renderRows(diagnostics.map(diagnosticHtml))}</section>
 `;
-  return page({
+  return renderPage({
     command: 'validate',
     sections: [],
     heading: `${valid ? 'valid' : 'not valid'}${count}`,
@@ -66,8 +66,8 @@ ${listHtml(diagnostics.map(diagnosticHtml))}</section>
 /** Why a command could not begin. */
 export function failureHtml({ error }: FailureDocument): string {
   const { diagnostics = [] } = error;
-  const list = diagnostics.length === 0 ? null : listHtml(diagnostics.map(diagnosticHtml));
-  return page({
+  const list = diagnostics.length === 0 ? null : renderRows(diagnostics.map(diagnosticHtml));
+  return renderPage({
     command: null,
     sections: [],
     heading: 'could not begin',
@@ -83,7 +83,7 @@ function mainHtml(
   document: PlanDocument | OutcomeDocument,
   wording: Wording,
 ): Markup {
-  return markup`${mergedHtml(document.merged)}${overviewHtml(sections, document, wording)}${sectionsHtml(sections)}`;
+  return markup`${renderMergeHtml(document.merged)}${overviewHtml(sections, document, wording)}${sectionsHtml(sections)}`;
 }
 
 function planHeading(sections: readonly Section[], voice: Voice): string {
@@ -93,14 +93,14 @@ function planHeading(sections: readonly Section[], voice: Voice): string {
   const found =
     changes.length > 0
       ? voice === 'plan'
-        ? counted(changes.length, 'change')
+        ? formatCount(changes.length, 'change')
         : driftTitle(changes)
       : voice === 'plan'
         ? 'no changes'
         : 'no differences';
   if (sections.length === 1) return found;
   const rest = unread > 0 ? `, ${unread} could not be read` : '';
-  return `${found} in ${counted(sections.length, 'environment')}${rest}`;
+  return `${found} in ${formatCount(sections.length, 'environment')}${rest}`;
 }
 
 function outcomeHeading(sections: readonly Section[]): string {
@@ -121,20 +121,20 @@ function remedyHtml(sections: readonly Section[], voice: Voice): Markup | null {
   const apply =
     allowed.length === 0
       ? null
-      : markup`<p>To make the service equal to the file: <code>${commandFor('apply', namesOf(allowed))}</code></p>\n`;
+      : markup`<p>To make the service equal to the file: <code>${commandFor('apply', listCommandNames(allowed))}</code></p>\n`;
   if (voice === 'plan') return apply;
-  return markup`${apply}<p>To bring the service's values into the file: <code>${commandFor('pull', namesOf(differing))}</code></p>\n`;
+  return markup`${apply}<p>To bring the service's values into the file: <code>${commandFor('pull', listCommandNames(differing))}</code></p>\n`;
 }
 
 /** Of many, a word for each of them: a command with all of their names is none that anybody pastes. */
-function namesOf(sections: readonly Section[]): string[] {
+function listCommandNames(sections: readonly Section[]): string[] {
   return sections.length > FEW ? ['NAME'] : sections.map(({ name }) => name);
 }
 
 /** A problem of a settings file: what it is, its remedy and its place. */
 function diagnosticHtml(diagnostic: DiagnosticReport): Markup {
   const { severity, code, message, hint } = diagnostic;
-  return rowHtml(
+  return renderLabelRow(
     severity === 'error'
       ? { mark: '✗', words: 'error', color: 'red' }
       : { mark: '!', words: 'warning', color: 'yellow' },

@@ -5,17 +5,17 @@ import { markup, type Markup, type MarkupPart } from './page.ts';
 
 /** A titled list of rows made by `rowHtml`; null if there are none. */
 export function rowsHtml(title: string, rows: readonly Markup[]): Markup | null {
-  return rows.length === 0 ? null : markup`<h3>${title}</h3>\n${listHtml(rows)}`;
+  return rows.length === 0 ? null : markup`<h3>${title}</h3>\n${renderRows(rows)}`;
 }
 
-export function listHtml(rows: readonly Markup[]): Markup {
+export function renderRows(rows: readonly Markup[]): Markup {
   return markup`<ul class="rows">
 ${rows}</ul>
 `;
 }
 
 /** A row: a chip beside what it marks, or above it if there is no room. */
-export function rowHtml(label: Label, ...content: readonly MarkupPart[]): Markup {
+export function renderLabelRow(label: Label, ...content: readonly MarkupPart[]): Markup {
   return markup`<li>
 <p>${chipHtml(label)}</p>
 <div>

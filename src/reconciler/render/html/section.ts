@@ -1,27 +1,27 @@
-import { counted } from '../../model/wording.ts';
+import { formatCount } from '../../model/wording.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath } from '../../model/path.ts';
-import { type Unknown, changeName } from '../../model/plan.ts';
+import { type Unknown, formatChangeName } from '../../model/plan.ts';
 import { type ErrorReport } from '../../model/error.ts';
 import type { Proof } from '../../model/proof.ts';
-import { PROOF_LABELS, unlistedError, type Section } from '../section.ts';
+import { PROOF_LABELS, findUnlistedError, type Section } from '../section.ts';
 import {
   refusalSentence,
   refusalTitle,
   requestCounts,
   sentenceText,
   type Sentence,
-  spokenText,
+  formatServiceVersion,
 } from '../wording.ts';
 import { waysSentences } from '../../model/uncompared.ts';
 import { changeHtml, differencesHtml, valueHtml } from './change.ts';
 import { markup, type Markup } from './page.ts';
-import { chipHtml, refHtml, rowHtml, rowsHtml, softHtml } from './parts.ts';
+import { chipHtml, refHtml, renderLabelRow, rowsHtml, softHtml } from './parts.ts';
 
 /** An environment's section; `index` is its position in the document, from 0. */
 export function sectionHtml(section: Section, index: number): Markup {
   const { name, origin, verdict } = section;
-  const about = [origin, spokenText(section)].filter((text) => text !== null).join(', ');
+  const about = [origin, formatServiceVersion(section)].filter((text) => text !== null).join(', ');
   const id = sectionId(index);
   return markup`<section aria-labelledby="${id}">
 <h2 id="${id}">${name} ${chipHtml(verdict)}</h2>
@@ -39,10 +39,10 @@ export function sectionBodyHtml(
     organization === null ? null : softHtml(organization),
     seen === null ? null : softHtml(`Against the service ${seen}.`),
     legendHtml(section),
-    errorHtml(unlistedError(section)),
-    boxHtml(refusalTitle(section), BAD, section.refusals.map(refusalSentence)),
+    errorHtml(findUnlistedError(section)),
+    renderBox(refusalTitle(section), BAD, section.refusals.map(refusalSentence)),
     rowsHtml('Not as requested', remaining.map(remainderHtml)),
-    boxHtml(
+    renderBox(
       'Warnings',
       WARN,
       section.warnings.map(({ message }) => message),
@@ -53,7 +53,7 @@ export function sectionBodyHtml(
     rowsHtml('Could not be compared', unknown.map(unknownHtml)),
     ...waysSentences(section.ways, command).map((sentence) => softHtml(sentence)),
     rowsHtml('Checked by the service', (proofs ?? []).map(proofHtml)),
-    unmanagedHtml(section),
+    renderUnmanagedHtml(section),
     requestsHtml(section),
   ]}`;
 }
@@ -85,7 +85,7 @@ const BAD = { tone: 'bad', mark: '✗' } as const;
 const WARN = { tone: 'warn', mark: '!' } as const;
 
 /** Titled sentences in a box. */
-function boxHtml(
+function renderBox(
   title: string,
   { tone, mark }: typeof BAD | typeof WARN,
   sentences: readonly string[],
@@ -98,9 +98,9 @@ ${sentences.map((sentence) => markup`<li>${mark} ${sentence}</li>\n`)}</ul>
 }
 
 function remainderHtml({ expected, actual, reason, hint, ...place }: Remainder): Markup {
-  return rowHtml(
+  return renderLabelRow(
     { mark: '!', words: 'remains', color: 'red' },
-    markup`<p><code class="name">${changeName(place)}</code>: ${reason}</p>
+    markup`<p><code class="name">${formatChangeName(place)}</code>: ${reason}</p>
 <div class="values">expected ${valueHtml('ins', expected)}</div>
 <div class="values">found ${valueHtml('del', actual)}</div>
 `,
@@ -109,7 +109,7 @@ function remainderHtml({ expected, actual, reason, hint, ...place }: Remainder):
 }
 
 function unknownHtml({ path, reason, ref }: Unknown): Markup {
-  return rowHtml(
+  return renderLabelRow(
     { mark: '?', words: 'unknown', color: 'cyan' },
     markup`<p><code class="name">${formatPath(path)}</code></p>\n`,
     softHtml(reason, refHtml(ref)),
@@ -117,20 +117,20 @@ function unknownHtml({ path, reason, ref }: Unknown): Markup {
 }
 
 function proofHtml({ path, status, found }: Proof): Markup {
-  return rowHtml(
+  return renderLabelRow(
     PROOF_LABELS[status],
     markup`<p><code class="name">${formatPath(path)}</code></p>\n`,
     softHtml(found),
   );
 }
 
-function unmanagedHtml({
+function renderUnmanagedHtml({
   unmanaged,
   unlisted,
 }: Pick<Section, 'unmanaged' | 'unlisted'>): Markup | null {
   if (unmanaged.length === 0) return null;
   return markup`<details class="fold">
-<summary>Not in the file, left alone: ${counted(unmanaged.length, 'value')}</summary>
+<summary>Not in the file, left alone: ${formatCount(unmanaged.length, 'value')}</summary>
 <ul>
 ${unmanaged.map((path) => markup`<li><code>${formatPath(path)}</code></li>\n`)}</ul>
 ${unlisted === null ? null : softHtml(unlisted)}</details>

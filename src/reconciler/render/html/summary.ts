@@ -1,8 +1,8 @@
 import type { OutcomeDocument } from '../../model/outcome.ts';
 import type { Merged, PlanDocument } from '../../model/plan.ts';
-import { gravityOf, compared } from '../../model/summary.ts';
+import { rankAttention, compareRanks } from '../../model/summary.ts';
 import { needsAttention } from '../../model/verdict.ts';
-import { counted } from '../../model/wording.ts';
+import { formatCount } from '../../model/wording.ts';
 import type { Section } from '../section.ts';
 import type { Wording } from '../change.ts';
 import { attentionWords, FEW, isSummed, NOT_WHOLE, summaryLine } from '../summary.ts';
@@ -23,17 +23,17 @@ export function overviewHtml(
     .map((section, index) => ({ section, index }))
     .filter(({ section }) => sections.length <= FEW || needsAttention(section.attention.verdict))
     .toSorted(({ section: one }, { section: other }) =>
-      compared(gravityOf(other.attention), gravityOf(one.attention)),
+      compareRanks(rankAttention(other.attention), rankAttention(one.attention)),
     );
   return markup`<nav aria-label="Environments">
 <p class="counts">${total}: ${counts.map((count) => [chipHtml({ ...count, mark: '' }), ' '])}</p>
 ${rest === '' ? null : softHtml(rest)}<ul class="overview">
-${rows.map(({ section, index }) => rowHtml(section, index, wording))}</ul>
+${rows.map(({ section, index }) => renderSummaryRow(section, index, wording))}</ul>
 </nav>
 `;
 }
 
-function rowHtml(section: Section, index: number, wording: Wording): Markup {
+function renderSummaryRow(section: Section, index: number, wording: Wording): Markup {
   const { name, verdict, attention, sentence } = section;
   const words = needsAttention(attention.verdict)
     ? attentionWords(attention, wording)
@@ -48,7 +48,7 @@ export function sectionsHtml(sections: readonly Section[]): Markup {
   const isBelow = ({ section }: Numbered): boolean => sections.length > 1 && isFolded(section);
   const folded = numbered.filter(isBelow);
   const open = numbered.filter((one) => !isBelow(one));
-  return markup`${open.map(({ section, index }) => sectionHtml(section, index))}${foldHtml(folded)}`;
+  return markup`${open.map(({ section, index }) => sectionHtml(section, index))}${renderFoldedSections(folded)}`;
 }
 
 interface Numbered {
@@ -63,19 +63,19 @@ function isFolded({ attention: { verdict }, warnings }: Section): boolean {
 /** Sections in the fold; a page with tens of thousands is slow to open. */
 const MOST_FOLDED = 1000;
 
-function foldHtml(folded: readonly Numbered[]): Markup | null {
+function renderFoldedSections(folded: readonly Numbered[]): Markup | null {
   if (folded.length === 0) return null;
   const more = folded.length - MOST_FOLDED;
   return markup`<details class="fold rest">
-<summary>In sync: ${counted(folded.length, 'environment')}</summary>
+<summary>In sync: ${formatCount(folded.length, 'environment')}</summary>
 ${folded.slice(0, MOST_FOLDED).map(({ section, index }) => sectionHtml(section, index))}${
-    more > 0 ? softHtml(`and ${counted(more, 'more environment')} in sync`) : null
+    more > 0 ? softHtml(`and ${formatCount(more, 'more environment')} in sync`) : null
   }</details>
 `;
 }
 
 /** Why a report is not whole, and what else is worth knowing of it. */
-export function mergedHtml(merged: Merged | undefined): Markup | null {
+export function renderMergeHtml(merged: Merged | undefined): Markup | null {
   const { problems = [], notes = [] } = merged ?? {};
   if (problems.length + notes.length === 0) return null;
   return markup`<section aria-label="About this report">

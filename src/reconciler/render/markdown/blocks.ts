@@ -1,5 +1,5 @@
-import { linesOf, type ErrorReport } from '../../model/error.ts';
-import { counted } from '../../model/wording.ts';
+import { splitErrorMessage, type ErrorReport } from '../../model/error.ts';
+import { formatCount } from '../../model/wording.ts';
 import { longestRun, prose } from './inline.ts';
 
 /** A piece of a comment: text that cannot be left out, or entries that can. */
@@ -22,7 +22,7 @@ export interface CommentEntry {
 }
 
 /** The blocks in at most `limit` bytes of UTF-8, by leaving out whole entries. What cannot be left out must fit. */
-export function fitted(blocks: readonly CommentBlock[], limit: number): string {
+export function fitBlocks(blocks: readonly CommentBlock[], limit: number): string {
   let room = limit - frameSize(blocks);
   const kept = new Map<CommentEntry, string>();
   const entries = blocks.flatMap((block) => (typeof block === 'string' ? [] : block.entries));
@@ -61,7 +61,7 @@ function blockText(block: CommentBlock, kept: ReadonlyMap<CommentEntry, string>)
 
 /** What happened, and what to do, in a box. */
 export function errorAlert(error: ErrorReport): string {
-  const lines = linesOf(error).map(prose).join('  \n> ');
+  const lines = splitErrorMessage(error).map(prose).join('  \n> ');
   return `> [!CAUTION]\n> **Error:** ${lines}\n>\n> ${prose(error.hint)}\n\n`;
 }
 
@@ -74,7 +74,7 @@ export function alert(
   return {
     entries: items.map(({ rank, sentence }) => ({ rank, text: () => `> - ${prose(sentence)}\n` })),
     around: (shown) => `${opening}${shown.join('')}\n`,
-    missing: (count) => `*and ${counted(count, `more ${noun}`)}, see the run*\n\n`,
+    missing: (count) => `*and ${formatCount(count, `more ${noun}`)}, see the run*\n\n`,
   };
 }
 
@@ -101,7 +101,7 @@ export function table(
   return {
     entries,
     around: (rows) => `${opening}${rows.join('')}\n`,
-    missing: (count) => `*and ${counted(count, `more ${noun}`)}, see the run*\n\n`,
+    missing: (count) => `*and ${formatCount(count, `more ${noun}`)}, see the run*\n\n`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { counted } from '../../model/wording.ts';
+import { formatCount } from '../../model/wording.ts';
 import type { FailureDocument } from '../../model/error.ts';
 import type { OutcomeDocument } from '../../model/outcome.ts';
 import type { PlanDocument, Run, Tool } from '../../model/plan.ts';
@@ -10,16 +10,16 @@ import { environmentsText, isLeftOut, isSummed } from '../summary.ts';
 import { linkTarget } from '../text.ts';
 import {
   errorAlert,
-  fitted,
+  fitBlocks,
   frameSize,
   table,
   tableRow,
   type CommentBlock,
   type CommentEntry,
 } from './blocks.ts';
-import { codeSpan, label, prose, shortened } from './inline.ts';
-import { foldedBlocks, sectionBlocks, TITLES } from './section.ts';
-import { mergedBlocks, summaryBlocks } from './summary.ts';
+import { codeSpan, label, prose, shortenVisible } from './inline.ts';
+import { foldSectionBlocks, sectionBlocks, TITLES } from './section.ts';
+import { formatMergeBlocks, summaryBlocks } from './summary.ts';
 
 // Each document as a comment, an issue or a summary: at most LONGEST_COMMENT bytes of Markdown, all values inert.
 
@@ -33,27 +33,27 @@ const FRAMES = 2 / 3;
 
 /** `limit` is in bytes of UTF-8. */
 export function planMarkdown(document: PlanDocument, limit = LONGEST_COMMENT): string {
-  return comment(planSections(document, 'plan'), document, 'plan', limit);
+  return renderComment(planSections(document, 'plan'), document, 'plan', limit);
 }
 
 /** The same plan, worded as what was found. */
 export function driftMarkdown(document: PlanDocument, limit = LONGEST_COMMENT): string {
-  return comment(planSections(document, 'drift'), document, 'drift', limit);
+  return renderComment(planSections(document, 'drift'), document, 'drift', limit);
 }
 
 export function outcomeMarkdown(document: OutcomeDocument, limit = LONGEST_COMMENT): string {
-  return comment(outcomeSections(document), document, 'apply', limit);
+  return renderComment(outcomeSections(document), document, 'apply', limit);
 }
 
 export function validationMarkdown({ diagnostics }: ValidationDocument): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const warnings = diagnostics.length - errors;
   const counts = [
-    errors === 0 ? '' : counted(errors, 'error'),
-    warnings === 0 ? '' : counted(warnings, 'warning'),
+    errors === 0 ? '' : formatCount(errors, 'error'),
+    warnings === 0 ? '' : formatCount(warnings, 'warning'),
   ].filter((part) => part !== '');
   const title = `## Validation — ${counts.join(', ') || 'no problems'}\n\n`;
-  return fitted([title, problems(diagnostics), `${toolMarkdown(TOOL)}\n`], LONGEST_COMMENT);
+  return fitBlocks([title, problems(diagnostics), `${toolMarkdown(TOOL)}\n`], LONGEST_COMMENT);
 }
 
 /** Why a command could not begin. */
@@ -64,7 +64,7 @@ export function failureMarkdown({ error }: FailureDocument): string {
     problems(error.diagnostics ?? []),
     `${toolMarkdown(TOOL)}\n`,
   ];
-  return fitted(blocks, LONGEST_COMMENT);
+  return fitBlocks(blocks, LONGEST_COMMENT);
 }
 
 /** Commit, run, actor and version of setpoint. The address of the run is the only link in a comment. */
@@ -72,7 +72,7 @@ export function footer(run: Run, tool: Tool): string {
   const parts = [
     run.commit === null ? '' : `commit ${codeSpan(shortCommit(run.commit))}`,
     runLink(run.url),
-    run.actor === null ? '' : `by ${codeSpan(shortened(run.actor, 60))}`,
+    run.actor === null ? '' : `by ${codeSpan(shortenVisible(run.actor, 60))}`,
     toolMarkdown(tool),
   ];
   return `${parts.filter((part) => part !== '').join(' · ')}\n`;
@@ -82,7 +82,7 @@ export function footer(run: Run, tool: Tool): string {
  * Sections that share the room of one comment: the frame of each is shown whole or left out, failures before the rest. Several are
  * folded below their summary; of many, those that need nobody are only counted there.
  */
-function comment(
+function renderComment(
   all: readonly Section[],
   { summary, shard, merged, run, tool }: PlanDocument | OutcomeDocument,
   wording: Wording,
@@ -93,13 +93,13 @@ function comment(
   const titled = several || shard !== null;
   const opening = [
     titled ? `## ${TITLES[wording]}: ${environmentsText(all.length, shard)}\n\n` : '',
-    ...mergedBlocks(merged),
+    ...formatMergeBlocks(merged),
     ...summaryBlocks(summary, wording),
   ];
   let room = limit * FRAMES - frameSize(opening);
   const shown = new Map<Section, CommentBlock[]>();
-  for (const section of sections.toSorted((one, other) => gravity(one) - gravity(other))) {
-    const blocks = several ? foldedBlocks(section) : sectionBlocks(section);
+  for (const section of sections.toSorted((one, other) => rankSection(one) - rankSection(other))) {
+    const blocks = several ? foldSectionBlocks(section) : sectionBlocks(section);
     const size = frameSize(blocks);
     if (size > room) continue;
     room -= size;
@@ -107,17 +107,17 @@ function comment(
   }
   const left = sections.filter((section) => !shown.has(section));
   const blocks = sections.flatMap((section) => shown.get(section) ?? []);
-  return fitted([...opening, ...blocks, leftText(left), footer(run, tool)], limit);
+  return fitBlocks([...opening, ...blocks, formatOmittedSections(left), footer(run, tool)], limit);
 }
 
-function gravity({ verdict }: Section): number {
+function rankSection({ verdict }: Section): number {
   return ['red', 'yellow', 'green'].indexOf(verdict.color);
 }
 
-function leftText(left: readonly Section[]): string {
+function formatOmittedSections(left: readonly Section[]): string {
   if (left.length === 0) return '';
   const changes = left.reduce((sum, section) => sum + section.changes.length, 0);
-  return `*and ${counted(left.length, 'more environment')} with ${counted(changes, 'change')}, see the run*\n\n`;
+  return `*and ${formatCount(left.length, 'more environment')} with ${formatCount(changes, 'change')}, see the run*\n\n`;
 }
 
 /** Problems of settings files as a table; errors are the last to be left out. */
@@ -133,8 +133,8 @@ function problemRow(diagnostic: DiagnosticReport): string {
   const { severity, code, message, hint, file, line, column } = diagnostic;
   return tableRow([
     severity,
-    codeSpan(`${shortened(file, 160)}:${line}:${column}`),
-    `${prose(message)} ${codeSpan(shortened(code, 60))}`,
+    codeSpan(`${shortenVisible(file, 160)}:${line}:${column}`),
+    `${prose(message)} ${codeSpan(shortenVisible(code, 60))}`,
     prose(hint),
   ]);
 }
@@ -144,7 +144,7 @@ function toolMarkdown({ version }: Tool): string {
 }
 
 function shortCommit(commit: string): string {
-  return /^[0-9a-f]{7,64}$/.test(commit) ? commit.slice(0, 7) : shortened(commit, 40);
+  return /^[0-9a-f]{7,64}$/.test(commit) ? commit.slice(0, 7) : shortenVisible(commit, 40);
 }
 
 /** What could end the link is percent-encoded. */

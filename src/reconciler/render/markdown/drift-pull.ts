@@ -2,9 +2,9 @@ import { namesListed } from '../../model/wording.ts';
 import { formatPath } from '../../model/path.ts';
 import type { PlanDocument } from '../../model/plan.ts';
 import type { EnvironmentPull } from '../../model/documents.gen.ts';
-import { bulletList, fitted, type CommentEntry } from './blocks.ts';
+import { bulletList, fitBlocks, type CommentEntry } from './blocks.ts';
 import { driftMarkdown, footer } from './comments.ts';
-import { codeSpan, label, prose, shortened } from './inline.ts';
+import { codeSpan, label, prose, shortenVisible } from './inline.ts';
 
 /** Bytes for the drift, of the 65,536 characters of a body, and for what is said about it. */
 const LONGEST_DRIFT = 44_000;
@@ -23,12 +23,12 @@ export function driftPullMarkdown(
   files: readonly string[],
   base: string,
 ): string {
-  const where = namesListed(files.map((file) => codeSpan(shortened(file, 200))));
+  const where = namesListed(files.map((file) => codeSpan(shortenVisible(file, 200))));
   const opening =
     `Somebody has changed the service of ${label(name)}. These commits write what it has now into ${where}, as \`setpoint pull\` does. ` +
     'Choose one:\n\n' +
     '- **The service is right: merge this.** The file then declares what the service has, and this drift is over. An apply has nothing to overwrite any more.\n' +
-    `- **The file is right: apply it** as it is on ${codeSpan(shortened(base, 200))}, with ${codeSpan(`setpoint apply -e ${shortened(name, 100)}`)}. That overwrites what the service has, and the next run closes this pull request.\n` +
+    `- **The file is right: apply it** as it is on ${codeSpan(shortenVisible(base, 200))}, with ${codeSpan(`setpoint apply -e ${shortenVisible(name, 100)}`)}. That overwrites what the service has, and the next run closes this pull request.\n` +
     '- **Neither matters:** name the path under `unmanaged` in the file.\n\n';
   const notWritten = [
     ...left.map(({ path, reason }) => [path, reason] as const),
@@ -40,7 +40,7 @@ export function driftPullMarkdown(
       'Not in these commits',
       notWritten.map(([path, reason], index): CommentEntry => ({
         rank: index,
-        text: () => `- ${codeSpan(shortened(formatPath(path), 200))}: ${prose(reason)}\n`,
+        text: () => `- ${codeSpan(shortenVisible(formatPath(path), 200))}: ${prose(reason)}\n`,
       })),
       (count) => `${count} more`,
     ),
@@ -49,7 +49,7 @@ export function driftPullMarkdown(
       variables.map((variable, index): CommentEntry => ({
         rank: index,
         text: () =>
-          `- ${codeSpan(variable.name)}, for ${codeSpan(shortened(formatPath(variable.path), 200))}\n`,
+          `- ${codeSpan(variable.name)}, for ${codeSpan(shortenVisible(formatPath(variable.path), 200))}\n`,
       })),
       (count) => `${count} more`,
     ),
@@ -57,11 +57,11 @@ export function driftPullMarkdown(
   const after =
     'Each run brings this up to date, until file and service are in sync again, or until somebody else pushes to the branch. ' +
     'If the pull request of another environment edits the same file and is merged first, this one may conflict until the next run.\n';
-  return `${fitted(blocks, LONGEST_REST)}${driftMarkdown(document, LONGEST_DRIFT).trimEnd()}\n\n${after}`;
+  return `${fitBlocks(blocks, LONGEST_REST)}${driftMarkdown(document, LONGEST_DRIFT).trimEnd()}\n\n${after}`;
 }
 
 /** Why a pull request is closed by the run that closes it. */
-export function closedMarkdown(
+export function formatClosingComment(
   reason: 'in-sync' | 'not-writable',
   deletesBranch: boolean,
   { created_at: at, run, tool }: PlanDocument,

@@ -11,26 +11,26 @@ const LINKED = /[0-9a-f]{7}|www/i;
  * mentions, markup) is a code span, so that none of it has a meaning. Never empty.
  */
 export function prose(text: string): string {
-  const tokens = tokensOf(shortened(text, LONGEST_SENTENCE));
+  const tokens = splitWords(shortenVisible(text, LONGEST_SENTENCE));
   return tokens.length === 0
     ? '…'
-    : tokens.map((token, index) => worded(token, index === 0)).join(' ');
+    : tokens.map((token, index) => toCodeToken(token, index === 0)).join(' ');
 }
 
 /** A name: a plain word as it is, anything else as a code span. */
 export function label(name: string): string {
-  const text = shortened(name, LONGEST_LABEL);
+  const text = shortenVisible(name, LONGEST_LABEL);
   return prose(text) === text && text !== '' ? text : codeSpan(text);
 }
 
 /** A value as a code span: nothing in it is markup, a mention, a link or a reference to an issue. */
 export function codeSpan(value: string): string {
-  return spanOf(value === '' ? '""' : visible(value));
+  return formatCodeSpan(value === '' ? '""' : visible(value));
 }
 
 /** A name inside of HTML that Markdown leaves as it is: every character that could mean anything is its number. */
 export function htmlCode(name: string): string {
-  const text = shortened(name, LONGEST_LABEL).replaceAll(
+  const text = shortenVisible(name, LONGEST_LABEL).replaceAll(
     /[^\p{L}\p{N} .-]/gu,
     (char) => `&#${char.codePointAt(0)};`,
   );
@@ -38,7 +38,7 @@ export function htmlCode(name: string): string {
 }
 
 /** Text as it can be seen, made of at most `limit` characters of the value; what is left out is counted. */
-export function shortened(value: string, limit: number): string {
+export function shortenVisible(value: string, limit: number): string {
   if (value.length <= limit) return visible(value);
   const kept = value.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '');
   return `${visible(kept)}… (${value.length - kept.length} more characters)`;
@@ -50,21 +50,21 @@ export function longestRun(text: string): number {
 }
 
 /** Words and what is between them; `--allow RULE` is one. */
-function tokensOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.match(/--allow +[^ ]+|[^ ]+/g)?.map((token) => token.replaceAll(/ +/g, ' ')) ?? [];
 }
 
 /** Punctuation around a word is not part of it. A number that would begin a list does not begin a line. */
-function worded(token: string, first: boolean): string {
+function toCodeToken(token: string, first: boolean): string {
   const [, open = '', word = '', close = ''] =
     /^([("']*)(.*?)((?:[)"'.,;!?]|:$)*)$/u.exec(token) ?? [];
   const listed = first && /^\d/.test(word) && close !== '';
   const plain = WORD.test(word) && !LINKED.test(word) && !listed;
-  return open + (plain ? word : spanOf(word)) + close;
+  return open + (plain ? word : formatCodeSpan(word)) + close;
 }
 
 /** The fence is longer than any run of backticks in the text. */
-function spanOf(text: string): string {
+function formatCodeSpan(text: string): string {
   const fence = '`'.repeat(longestRun(text) + 1);
   return fence + (isTrimmed(text) ? ` ${text} ` : text) + fence;
 }

@@ -1,11 +1,11 @@
-import { counted } from '../../model/wording.ts';
+import { formatCount } from '../../model/wording.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath, type Path } from '../../model/path.ts';
-import { type Change, type Unknown, changeName, isById } from '../../model/plan.ts';
+import { type Change, type Unknown, formatChangeName, isById } from '../../model/plan.ts';
 import type { Json } from '../../model/value.ts';
 import { isDangerous, type ShownChange, inlineValue, isNested, isTooLong } from '../change.ts';
 import { changeText, sideText } from '../section-text.ts';
-import { PROOF_LABELS, unlistedError, type Section, weightOf } from '../section.ts';
+import { PROOF_LABELS, findUnlistedError, type Section, rankWarning } from '../section.ts';
 import { PLAIN, WHOLE, type Style } from '../text.ts';
 import { waysSentences } from '../../model/uncompared.ts';
 import { commandFor, refusalSentence, refusalTitle, sentenceText } from '../wording.ts';
@@ -18,7 +18,7 @@ import {
   type CommentBlock,
   type CommentEntry,
 } from './blocks.ts';
-import { codeSpan, htmlCode, label, longestRun, prose, shortened } from './inline.ts';
+import { codeSpan, htmlCode, label, longestRun, prose, shortenVisible } from './inline.ts';
 
 const CELL: Style = { ...PLAIN, width: 90 };
 const LONGEST_NAME = 160;
@@ -26,7 +26,7 @@ const MOST_UNMANAGED = 6;
 export const TITLES = { plan: 'Plan', drift: 'Drift', apply: 'Apply' } as const;
 
 /** One environment of several, folded under its name. */
-export function foldedBlocks(section: Section): CommentBlock[] {
+export function foldSectionBlocks(section: Section): CommentBlock[] {
   const { name, headline } = section;
   const opening = `<details><summary>${htmlCode(name)} — ${headline}</summary>\n\n`;
   return [opening, ...bodyBlocks(section), '</details>\n\n'];
@@ -41,7 +41,7 @@ export function sectionBlocks(section: Section): CommentBlock[] {
 /** What must not be missed, the changes, what is not known, how to go on. */
 function bodyBlocks(section: Section): CommentBlock[] {
   const { command, sentence, changes } = section;
-  const error = unlistedError(section);
+  const error = findUnlistedError(section);
   const alerts = error === null ? '' : errorAlert(error);
   if (command === 'apply') {
     return [
@@ -67,14 +67,14 @@ function bodyBlocks(section: Section): CommentBlock[] {
     changes.length > 0 ? '' : `${prose(sentence.lead)}\n\n`,
     unknownList(section),
     waysLine(section),
-    unmanagedLine(section),
+    formatUnmanagedMarkdown(section),
     nextSteps(section),
   ];
 }
 
 function serviceLine({ command, name, origin, seen, organization }: Section): string {
   if (origin === null && seen === null) return '';
-  const where = origin === null ? label(name) : codeSpan(shortened(origin, 200));
+  const where = origin === null ? label(name) : codeSpan(shortenVisible(origin, 200));
   const age = seen === null ? '' : ` ${prose(seen)}`;
   return `${command === 'apply' ? 'To' : 'Against'} ${where}${age}.\n\n${organization === null ? '' : `${prose(organization)}\n\n`}`;
 }
@@ -89,7 +89,7 @@ function refusalAlert(section: Section): CommentBlock {
 
 function warningAlert(section: Section): CommentBlock {
   const items = section.warnings.map(({ code, message }) => ({
-    rank: weightOf(code) === 2 ? 2 : 0,
+    rank: rankWarning(code) === 2 ? 2 : 0,
     sentence: message,
   }));
   return alert('> [!WARNING]\n', 'warning', items);
@@ -115,7 +115,7 @@ function changeRow(shown: ShownChange): string {
   const why = [
     sidesSuffice ? '' : prose(reason),
     change.class ?? '',
-    sidesSuffice || change.ref === null ? '' : codeSpan(shortened(change.ref, LONGEST_NAME)),
+    sidesSuffice || change.ref === null ? '' : codeSpan(shortenVisible(change.ref, LONGEST_NAME)),
   ];
   return tableRow([
     label.mark,
@@ -130,14 +130,15 @@ function valueCell(side: 'before' | 'after', change: Change<Json>): string {
   const { before, after, action, [side]: value } = change;
   if (value === null) return action === 'clear' && before !== null ? codeSpan('null') : '';
   if (isNested(before) && isNested(after)) return '…';
-  if (isById(change) && typeof value === 'string') return codeSpan(shortened(value, LONGEST_NAME));
+  if (isById(change) && typeof value === 'string')
+    return codeSpan(shortenVisible(value, LONGEST_NAME));
   return codeSpan(inlineValue(value, CELL));
 }
 
 function sideCells({ change: { before, after }, values }: ShownChange): string[] {
   if (values.kind === 'sides') {
     const sides = [values.file, values.service].map((side) => sideText(side, CELL));
-    return sides.map((text) => codeSpan(shortened(text, 2 * LONGEST_NAME)));
+    return sides.map((text) => codeSpan(shortenVisible(text, 2 * LONGEST_NAME)));
   }
   return [after, before].map((value) => {
     if (value === null) return 'none';
@@ -153,13 +154,13 @@ function fullDiff(changes: readonly ShownChange[], rows: readonly CommentEntry[]
   });
   return {
     entries,
-    around: foldedDiff,
+    around: foldDiffs,
     missing: (count) =>
-      `*The full diff of ${counted(count, 'change')} is not shown here, see the run*\n\n`,
+      `*The full diff of ${formatCount(count, 'change')} is not shown here, see the run*\n\n`,
   };
 }
 
-function foldedDiff(diffs: readonly string[]): string {
+function foldDiffs(diffs: readonly string[]): string {
   const text = diffs.join('');
   const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
   return `<details><summary>Full diff</summary>\n\n${fence}diff\n${text}${fence}\n\n</details>\n\n`;
@@ -199,7 +200,7 @@ function proofList({ proofs }: Section): CommentBlock {
       text: () => `- ${mark} ${pathSpan(path, LONGEST_NAME)} ${words}: ${prose(found)}\n`,
     };
   });
-  return bulletList('Checked by the service', entries, (count) => counted(count, 'more check'));
+  return bulletList('Checked by the service', entries, (count) => formatCount(count, 'more check'));
 }
 
 function remainingList(section: Section): CommentBlock {
@@ -210,7 +211,7 @@ function remainingList(section: Section): CommentBlock {
   return bulletList(
     'Not as requested',
     entries,
-    (count) => `${counted(count, 'more difference')} that remain`,
+    (count) => `${formatCount(count, 'more difference')} that remain`,
   );
 }
 
@@ -225,9 +226,9 @@ function unknownList(section: Section): CommentBlock {
     text: () => unknownItem(one),
   }));
   return bulletList(
-    `${counted(entries.length, 'value')} could not be compared`,
+    `${formatCount(entries.length, 'value')} could not be compared`,
     entries,
-    (count) => `${counted(count, 'more value')} that could not be compared`,
+    (count) => `${formatCount(count, 'more value')} that could not be compared`,
   );
 }
 
@@ -238,11 +239,11 @@ function waysLine({ ways, command }: Section): string {
 }
 
 function unknownItem({ path, reason, ref }: Unknown): string {
-  const from = ref === null ? '' : ` (${codeSpan(shortened(ref, LONGEST_NAME))})`;
+  const from = ref === null ? '' : ` (${codeSpan(shortenVisible(ref, LONGEST_NAME))})`;
   return `- ${pathSpan(path, LONGEST_NAME)}: ${prose(reason)}${from}\n`;
 }
 
-function unmanagedLine({ unmanaged: paths }: Section): string {
+function formatUnmanagedMarkdown({ unmanaged: paths }: Section): string {
   if (paths.length === 0) return '';
   const more = paths.length - MOST_UNMANAGED;
   const names = paths.slice(0, MOST_UNMANAGED).map((path) => pathSpan(path, 100));
@@ -253,7 +254,7 @@ function unmanagedLine({ unmanaged: paths }: Section): string {
 function nextSteps({ command, changes, name, refusals, caveat }: Section): string {
   if (changes.length === 0) return '';
   const [apply, pull] = (['apply', 'pull'] as const).map((verb) =>
-    codeSpan(commandFor(verb, [shortened(name, 200)])),
+    codeSpan(commandFor(verb, [shortenVisible(name, 200)])),
   );
   const refused = refusals.length > 0;
   if (command === 'plan') return refused ? '' : `Apply with ${apply}.\n\n`;
@@ -267,12 +268,12 @@ function nextSteps({ command, changes, name, refusals, caveat }: Section): strin
 function nameMarkdown(change: Pick<Change, 'resource' | 'path'>): string {
   const { resource, path } = change;
   if (!isById(change)) return pathSpan(path, LONGEST_NAME);
-  return changeName({
+  return formatChangeName({
     resource,
-    path: path.map((segment) => codeSpan(shortened(segment, LONGEST_NAME))),
+    path: path.map((segment) => codeSpan(shortenVisible(segment, LONGEST_NAME))),
   });
 }
 
 function pathSpan(path: Path, limit: number): string {
-  return codeSpan(shortened(formatPath(path), limit));
+  return codeSpan(shortenVisible(formatPath(path), limit));
 }

@@ -1,10 +1,10 @@
 import type { Merged, PlanDocument } from '../../model/plan.ts';
 import type { AnySummary } from '../../model/outcome.ts';
-import { counted } from '../../model/wording.ts';
+import { formatCount } from '../../model/wording.ts';
 import { attentionLabel, attentionWords, isSummed, NOT_WHOLE, summaryLine } from '../summary.ts';
 import type { Wording } from '../change.ts';
 import { alert, table, tableRow, type CommentBlock, type CommentEntry } from './blocks.ts';
-import { label, prose, shortened } from './inline.ts';
+import { label, prose, shortenVisible } from './inline.ts';
 
 /** Rows of the table, which share the room of the comment with the environments themselves. */
 const MOST_ROWS = 50;
@@ -21,7 +21,7 @@ export function summaryBlocks(summary: AnySummary, wording: Wording): CommentBlo
   const { attention, more } = summary;
   const rows = attention.slice(0, MOST_ROWS).map((one): CommentEntry => {
     const { mark, words } = attentionLabel(one, wording);
-    const said = shortened(attentionWords(one, wording), LONGEST_WORDS);
+    const said = shortenVisible(attentionWords(one, wording), LONGEST_WORDS);
     const text = tableRow([mark, label(one.name), words, said === '' ? '' : prose(said)]);
     return { rank: FIRST, text: () => text };
   });
@@ -29,7 +29,7 @@ export function summaryBlocks(summary: AnySummary, wording: Wording): CommentBlo
   return [
     line,
     table(['', 'Environment', 'Result', ''], 'row', rows),
-    hidden > 0 ? `*and ${counted(hidden, 'more row')}, see the run*\n\n` : '',
+    hidden > 0 ? `*and ${formatCount(hidden, 'more row')}, see the run*\n\n` : '',
   ];
 }
 
@@ -44,7 +44,7 @@ export function countsMarkdown(
 }
 
 /** Why a report is not whole, in a box, and what else is worth knowing of it. */
-export function mergedBlocks(merged: Merged | undefined): CommentBlock[] {
+export function formatMergeBlocks(merged: Merged | undefined): CommentBlock[] {
   const { problems = [], notes = [] } = merged ?? {};
   const items = problems.map((sentence) => ({ rank: FIRST, sentence }));
   return [

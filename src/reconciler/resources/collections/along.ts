@@ -1,4 +1,4 @@
-import { isSecretHolder, memberPath, type ListedItem } from '../../model/collection.ts';
+import { isSecretHolder, toMemberPath, type ListedItem } from '../../model/collection.ts';
 import { isWithin, type Path } from '../../model/path.ts';
 import { UNDECLARED, type Change } from '../../model/plan.ts';
 import { UnseenSecret } from '../../model/secret.ts';
@@ -6,11 +6,11 @@ import {
   isEmpty,
   isRecord,
   sameValue,
-  secretsIn,
+  collectSecrets,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import { changeOf, type Planning } from './plan-members.ts';
+import { createMemberChange, type Planning } from './plan-members.ts';
 
 /* What the write of an item changes on the service besides what differs from the file. */
 
@@ -30,8 +30,8 @@ export function undeclaredKeys(
     return Object.entries(held)
       .filter(([key, one]) => !Object.hasOwn(value, key) && !isEmpty(one))
       .map(([key, one]) => {
-        const path = memberPath(form, item.name, [name, key]);
-        return changeOf(planning, path, 'clear', one, null, UNDECLARED);
+        const path = toMemberPath(form, item.name, [name, key]);
+        return createMemberChange(planning, path, 'clear', one, null, UNDECLARED);
       });
   });
 }
@@ -48,7 +48,7 @@ export function changesAlong(
   if (stored === undefined || cause === undefined || listing.leaves === undefined) return [];
   const after = listing.leaves({ item, there, changes });
   return differing(stored, after).flatMap(([member, before, now]): Change[] => {
-    const path = memberPath(form, item.name, member);
+    const path = toMemberPath(form, item.name, member);
     const isPlanned = changes.some(
       (change) => isWithin(path, change.path) || isWithin(change.path, path),
     );
@@ -56,10 +56,11 @@ export function changesAlong(
     const isDeclared =
       Object.hasOwn(item.members ?? {}, name) || item.left?.includes(name) === true;
     // A declared secret that is sent again is planned by itself, as far as it may be another one.
-    if (isPlanned || (isDeclared && (secretsIn(before).length === 0 || !isEmpty(now)))) return [];
+    if (isPlanned || (isDeclared && (collectSecrets(before).length === 0 || !isEmpty(now))))
+      return [];
     const action = isEmpty(now) ? 'clear' : isEmpty(before) ? 'set' : 'change';
     const reason = action === 'clear' ? CLEARED : CHANGED;
-    return [changeOf(planning, path, action, before, isEmpty(now) ? null : now, reason)];
+    return [createMemberChange(planning, path, action, before, isEmpty(now) ? null : now, reason)];
   });
 }
 

@@ -11,21 +11,27 @@ import { SetpointError, type Warning } from '../../model/error.ts';
 import type { Path } from '../../model/path.ts';
 import type { Change, PartPlan, Unknown, Quick } from '../../model/plan.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
-import { formOf } from '../../plan/declared.ts';
-import { masked, type Json } from '../../model/value.ts';
-import { leftNames } from '../../model/uncompared.ts';
+import { toDigestForm } from '../../plan/declared.ts';
+import { maskSecrets, type Json } from '../../model/value.ts';
+import { listSkippedNames } from '../../model/uncompared.ts';
 import { NOTHING_KNOWN } from '../../plan/plan-settings.ts';
-import { settingsPlanIn } from '../../plan/settings-part.ts';
-import { declaredAs, listWrites, OTHERS, withApproved, withOthers } from './whole.ts';
-import { planCollection, wholeOf } from './plan.ts';
+import { extractSettingsPlan } from '../../plan/settings-part.ts';
+import { findDeclaredItemName, listWrites, OTHERS, withApproved, withOthers } from './whole.ts';
+import { planCollection, readWholeValue } from './plan.ts';
 import type { Source } from '../../model/path.ts';
 import type { ManagedResource, PlanInput, Reading } from '../../reconcile/contract.ts';
 import { LackingError } from '../../reconcile/observe-and-plan.ts';
 import { afterEarlierRenames, afterRenames, throwIfNotRenamed } from './renames.ts';
 import { mayBeRenamed } from './may-be-renamed.ts';
 import { roomMade, throwIfUnfit } from './room.ts';
-import { itemOf } from './send.ts';
-import { concealItems, itemWriter, listingOf, listReader, type CollectionKind } from './port.ts';
+import { readChangedItemName } from './send.ts';
+import {
+  concealItems,
+  itemWriter,
+  createListing,
+  listReader,
+  type CollectionKind,
+} from './port.ts';
 import type { Judged, Wires } from './wire.ts';
 import { writeCollection } from './write.ts';
 
@@ -83,11 +89,11 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
     named: readonly DesiredItem[],
     exhaustive: Source | undefined,
   ): Promise<Reading> => {
-    const shown = shownListing(form, wires, settings);
+    const shown = readSettingsListing(form, wires, settings);
     if (shown === 'untold' && named.length === 0) return null;
     if (shown === 'untold')
       return (earlier) => {
-        if (settingsPlanIn(earlier).changes.length === 0) throw untold(form, named);
+        if (extractSettingsPlan(earlier).changes.length === 0) throw untold(form, named);
         return withUntold(planOf(NO_ITEMS, input, named), named);
       };
     const asked = {
@@ -99,7 +105,7 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
     const listing = shown ?? (await reader.list(settings, asked, input.signal));
     // A service without the collection has nothing of it that the file could remove.
     if (listing === null && named.every(({ members }) => members === null)) return null;
-    if (listing === null) throw lacking(form, named, said);
+    if (listing === null) throw createBlockError(form, named, said);
     return (earlier) => {
       const wire = wires[settings.dialect.name];
       throwIfNotRenamed(form, wire, named, listing);
@@ -115,7 +121,7 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
       const own = wire?.warned?.(part.changes, judged) ?? [];
       const renamable =
         wire?.rename === undefined ? [] : mayBeRenamed(form, part.unmanaged, judged, input.base);
-      const left = leftNames(input.desired, block);
+      const left = listSkippedNames(input.desired, block);
       const told = {
         ...part,
         unmanaged: part.unmanaged.filter(([, one = '']) => !left.has(one)),
@@ -136,10 +142,10 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
   const resource: ManagedResource = {
     name,
     block,
-    items: { declared, former: formerIn, of: declaredAs },
+    items: { declared, former: formerIn, of: findDeclaredItemName },
     terms: ({ changes }, desired, quick) => {
       const forms = declared(desired, quick);
-      return changes.map((change) => forms.get(declaredAs(change)) ?? null);
+      return changes.map((change) => forms.get(findDeclaredItemName(change)) ?? null);
     },
     read: (input, settings) => {
       const named = declaredIn(input.desired);
@@ -154,10 +160,10 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
         read: async (reader, settings, signal, desired) => {
           if (settings === null) return null;
           const asked = { declared: declaredIn(desired), desired, all: true } as const;
-          const shown = shownListing(form, wires, settings);
+          const shown = readSettingsListing(form, wires, settings);
           if (shown === 'untold') return null;
           const listing = shown ?? (await reader(kind.reader).list(settings, asked, signal));
-          return listing?.items.map(shownItem) ?? null;
+          return listing?.items.map(toShownItem) ?? null;
         },
         bySettings: true,
         isOptional: true,
@@ -167,7 +173,7 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
       form,
       dialects: Object.keys(wires) as DialectName[],
       list: async (reader, settings, asked, signal) =>
-        shownListing(form, wires, settings) ??
+        readSettingsListing(form, wires, settings) ??
         (await reader(kind.reader).list(settings, asked, signal)),
       plan: (desired, listing, settings) => {
         const known = { items: declaredIn(desired), listing, desired, settings };
@@ -188,12 +194,12 @@ export function collection(form: CollectionForm, wires: Wires, said: Said = {}):
 }
 
 /** An item as documents carry it. */
-function shownItem({ name, members }: ListedItem): Json {
-  return { name, ...(masked(members) as Readonly<Record<string, Json>>) };
+function toShownItem({ name, members }: ListedItem): Json {
+  return { name, ...(maskSecrets(members) as Readonly<Record<string, Json>>) };
 }
 
 /** What the settings show of a collection without a request; undefined if they do not, or if they show that there is none. */
-function shownListing(
+function readSettingsListing(
   form: CollectionForm,
   wires: Wires,
   settings: ObservedState,
@@ -201,7 +207,9 @@ function shownListing(
   const wire = wires[settings.dialect.name];
   const items = wire?.inSettings?.(settings);
   if (wire === undefined || items === undefined || items === null) return undefined;
-  return items === 'untold' ? items : listingOf(wire, settings.release, concealItems(form, items));
+  return items === 'untold'
+    ? items
+    : createListing(wire, settings.release, concealItems(form, items));
 }
 
 /** A service that has nothing stored, and tells of a collection once it has. */
@@ -223,13 +231,13 @@ function withAgain(
   { items }: Judged,
   why: (item: DesiredItem) => { readonly reason: Reason | null; readonly consequence?: true },
 ): CollectionPart {
-  const changed = new Set(part.changes.map(itemOf));
+  const changed = new Set(part.changes.map(readChangedItemName));
   const again = items.flatMap((item): Change[] => {
     const { name, members, source } = item;
     if (members === null || changed.has(name)) return [];
     const { reason, ...marked } = why(item);
     if (reason === null) return [];
-    const value = wholeOf(form, members);
+    const value = readWholeValue(form, members);
     const path = [form.block, name];
     const same = { before: value, after: value, sensitive: false, ref: null };
     return [
@@ -241,14 +249,14 @@ function withAgain(
 
 /** What is declared of an item, references as they are written. */
 function itemForm({ members }: DesiredItem, quick: Quick): unknown {
-  return members === null ? null : formOf(members, quick);
+  return members === null ? null : toDigestForm(members, quick);
 }
 
 function placeOfFirst([first]: readonly DesiredItem[]): string {
   return first === undefined ? '' : ` (${first.source.file}:${first.source.line})`;
 }
 
-function lacking(
+function createBlockError(
   { noun, block, releases }: CollectionForm,
   desired: readonly DesiredItem[],
   { instead }: Said,

@@ -1,9 +1,9 @@
 import type { ListedItem } from '../../model/collection.ts';
 import { sameEndpoint } from '../../model/endpoint.ts';
-import { factsAt, placesWithin, type Address } from '../../model/path-facts.ts';
+import { findPathFacts, placesWithin, type Address } from '../../model/path-facts.ts';
 import { isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, MovedAddress } from '../../model/plan.ts';
-import { isEmpty, isRecord, valueAt, type Value, type ValueRecord } from '../../model/value.ts';
+import { isEmpty, isRecord, readPath, type Value, type ValueRecord } from '../../model/value.ts';
 import { isOtherProvider } from '../../plan/moved.ts';
 import { PROVIDER_DEFAULTS } from '../../model/provider-defaults.ts';
 import type { Planning } from './plan-members.ts';
@@ -12,7 +12,7 @@ import type { Planning } from './plan-members.ts';
  * The addresses in an item that the changes move to another host or provider although a stored credential goes there: one of the item
  * itself, or one of another item that it names. A credential that is written anew is not the one that was stored for another host.
  */
-export function movedAddresses(
+export function findMovedAddresses(
   { form, item }: Pick<Planning, 'form' | 'item'>,
   there: ListedItem | undefined,
   changes: readonly Change[],
@@ -21,16 +21,16 @@ export function movedAddresses(
   const after = item.members ?? {};
   return changes.flatMap((change) =>
     [change.path, ...placesWithin(change.path)].flatMap((place): MovedAddress[] => {
-      const { address } = factsAt(place);
+      const { address } = findPathFacts(place);
       if (address === null || change.action === 'remove') return [];
-      const [from, to] = valuesAt(change, place);
+      const [from, to] = readPlaceValues(change, place);
       const isMoved =
         address.by === 'url'
           ? !sameEndpoint(from, to)
           : isByModel(there?.members, after) && isOtherProvider(from, to, PROVIDER_DEFAULTS);
       if (!isMoved) return [];
       const sent = address.sends.flatMap((group) =>
-        firstSent(group, { path, there: there?.members ?? {}, after, changes, address }),
+        selectSentItemSecret(group, { path, there: there?.members ?? {}, after, changes, address }),
       );
       const by = sent.find((one) => !isWithin(one, path));
       if (sent.length === 0) return [];
@@ -40,10 +40,10 @@ export function movedAddresses(
   );
 }
 
-function valuesAt({ path, before, after }: Change, place: Path): readonly [Value, Value] {
+function readPlaceValues({ path, before, after }: Change, place: Path): readonly [Value, Value] {
   const inside = place.slice(path.length);
   const at = (value: Value): Value =>
-    inside.length === 0 ? value : (valueAt(value, inside) ?? null);
+    inside.length === 0 ? value : (readPath(value, inside) ?? null);
   return [at(before), at(after)];
 }
 
@@ -63,17 +63,17 @@ interface Sending {
 }
 
 /** What is sent of credentials that stand in for each other; of another item the path, whether it has one or not. */
-function firstSent(group: readonly Path[], sending: Sending): readonly Path[] {
+function selectSentItemSecret(group: readonly Path[], sending: Sending): readonly Path[] {
   const { path, there, after, changes, address } = sending;
   for (const place of group) {
     const [name = '', ...inner] = place.slice(path.length);
-    const { item } = factsAt([...path, name]);
+    const { item } = findPathFacts([...path, name]);
     const named = after[name];
     if (item !== null && typeof named === 'string') return [[item, named, ...inner]];
     const touching = changes.filter((change) => samePath(change.path, place));
     const isReplaced = touching.some(({ action }) => action !== 'clear');
     if (isReplaced && !address.former) return [];
-    const held = valueAt(there, [name, ...inner]);
+    const held = readPath(there, [name, ...inner]);
     const isCleared = touching.some(({ action }) => action === 'clear');
     if (!isCleared && isStored(held)) return [place];
   }

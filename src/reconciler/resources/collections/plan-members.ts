@@ -1,7 +1,7 @@
 import {
   isSecretHolder,
-  isSecretIn,
-  memberPath,
+  isSecretItemMember,
+  toMemberPath,
   untoldLeaf,
   type CollectionForm,
   type DesiredItem,
@@ -17,12 +17,17 @@ import {
   holdsNothing,
   isEmpty,
   sameValue,
-  secretsIn,
+  collectSecrets,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import { isRotated, referencesIn, shownLike, type Rotation } from '../../plan/declared.ts';
-import { missingIn } from '../../plan/mcp-entry.ts';
+import {
+  isRotated,
+  formatReferences,
+  maskByDeclaration,
+  type Rotation,
+} from '../../plan/declared.ts';
+import { listMissingReferences } from '../../plan/mcp-entry.ts';
 
 /** What turns a collection into what is declared of it, and what of it could not be compared. */
 export interface CollectionPlan {
@@ -55,10 +60,10 @@ export interface Planning extends Known {
 }
 
 export function isSecretMain(form: CollectionForm): boolean {
-  return form.main !== undefined && isSecretIn(form, [form.main]);
+  return form.main !== undefined && isSecretItemMember(form, [form.main]);
 }
 
-export function changeOf(
+export function createMemberChange(
   { form, item }: Planning,
   path: Path,
   action: Change['action'],
@@ -73,26 +78,26 @@ export function changeOf(
     action,
     before,
     after,
-    sensitive: isHidden || secretsIn(after).length > 0 || secretsIn(before).length > 0,
-    ref: referencesIn(after),
+    sensitive: isHidden || collectSecrets(after).length > 0 || collectSecrets(before).length > 0,
+    ref: formatReferences(after),
     ...because(reason),
     source: item.source,
   };
 }
 
 /** What was last stored from here under the path of a secret, compared with what is declared. */
-export function lastOf(
+export function readLastStored(
   { form, storedAs, fingerprints }: Pick<Planning, 'form' | 'storedAs' | 'fingerprints'>,
   member: Path,
   value: Value,
 ) {
   if (!(value instanceof Secret) || value instanceof UnseenSecret) return 'none';
-  const path = memberPath(form, storedAs, member);
+  const path = toMemberPath(form, storedAs, member);
   return value.compareWith((text) => fingerprints.compare(path, text));
 }
 
 /** The member of which a list tells nothing here. */
-function untoldIn(
+function listUndescribedMembers(
   { untold }: CollectionForm,
   members: ValueRecord,
   there: ListedItem,
@@ -107,30 +112,30 @@ function untoldIn(
 export function planUntold(planning: Planning, members: ValueRecord, there: ListedItem): ItemPlan {
   const { form, item, rotation } = planning;
   const leaf = untoldLeaf(form, members);
-  const name = untoldIn(form, members, there);
+  const name = listUndescribedMembers(form, members, there);
   if (leaf === null || name === undefined || leaf.value instanceof UnseenSecret) return {};
-  const path = memberPath(form, item.name, leaf.member);
-  const last = lastOf(planning, leaf.member, leaf.value);
+  const path = toMemberPath(form, item.name, leaf.member);
+  const last = readLastStored(planning, leaf.member, leaf.value);
   const declared = members[name] ?? null;
   const isNamed = rotation !== 'all' && isRotated(rotation, path);
   if (last === 'different' || isNamed) {
     const reason = isNamed ? REASONS.rotated : 'set, changed since last written';
-    const before = shownLike(there.members[name] ?? null, declared);
+    const before = maskByDeclaration(there.members[name] ?? null, declared);
     const action = isNamed ? 'rotate' : 'change';
-    return { changes: [changeOf(planning, path, action, before, declared, reason)] };
+    return { changes: [createMemberChange(planning, path, action, before, declared, reason)] };
   }
   if (last === 'same' || isEmpty(declared)) return {};
-  return { unknown: [{ path, reason: UNTOLD, ref: referencesIn(declared) }] };
+  return { unknown: [{ path, reason: UNTOLD, ref: formatReferences(declared) }] };
 }
 
 const UNTOLD = 'set; the service does not tell whether it is this one';
 
 /** Whether a snapshot masks what a member has: it cannot be compared. */
-function isMaskedHere({ form }: Planning, there: ListedItem, name: string): boolean {
+function isMemberMasked({ form }: Planning, there: ListedItem, name: string): boolean {
   const actual = there.members[name] ?? null;
   return (
     !isSecretHolder(form, name, actual) &&
-    secretsIn(actual).some((secret) => secret instanceof UnseenSecret)
+    collectSecrets(actual).some((secret) => secret instanceof UnseenSecret)
   );
 }
 
@@ -140,17 +145,17 @@ export function planMasked(
   members: ValueRecord,
   there: ListedItem,
 ): readonly Unknown[] {
-  const names = Object.keys(members).filter((name) => isMaskedHere(planning, there, name));
+  const names = Object.keys(members).filter((name) => isMemberMasked(planning, there, name));
   return names.map((name) => ({
-    path: memberPath(planning.form, planning.item.name, [name]),
+    path: toMemberPath(planning.form, planning.item.name, [name]),
     reason: 'masked, cannot be compared',
-    ref: referencesIn(members[name] ?? null),
+    ref: formatReferences(members[name] ?? null),
     kind: 'stored',
   }));
 }
 
 /** What a service shows of an item and is not as declared, member by member. */
-export function shownChanges(
+export function listMemberChanges(
   planning: Planning,
   members: ValueRecord,
   there: ListedItem,
@@ -163,25 +168,25 @@ export function shownChanges(
     whole === undefined
       ? sameValue(value, actual) || (holdsNothing(value) && isDefault(name, actual))
       : sameValue(whole(name, value), whole(name, actual));
-  const untold = untoldIn(form, members, there);
+  const untold = listUndescribedMembers(form, members, there);
   const isApart = (name: string, value: Value): boolean =>
     name === untold || isSecretHolder(form, name, value);
   const declared = Object.entries(members).flatMap(([name, value]): Change[] => {
-    if (isApart(name, value) || isMaskedHere(planning, there, name)) return [];
-    const path = memberPath(form, item.name, [name]);
+    if (isApart(name, value) || isMemberMasked(planning, there, name)) return [];
+    const path = toMemberPath(form, item.name, [name]);
     const actual = there.members[name] ?? null;
-    if (isSame(name, value, actual) || missingIn(path, value).length > 0) return [];
-    const before = shownLike(isEmpty(actual) ? null : actual, value);
+    if (isSame(name, value, actual) || listMissingReferences(path, value).length > 0) return [];
+    const before = maskByDeclaration(isEmpty(actual) ? null : actual, value);
     const after = isEmpty(value) ? null : value;
     const action = before === null ? 'set' : after === null ? 'clear' : 'change';
-    return [changeOf(planning, path, action, before, after, 'differs')];
+    return [createMemberChange(planning, path, action, before, after, 'differs')];
   });
   if (!form.isWhole) return declared;
   const left = Object.entries(there.members).flatMap(([name, actual]): Change[] => {
     if (Object.hasOwn(members, name) || isApart(name, actual)) return [];
     if (isDefault(name, actual)) return [];
-    const path = memberPath(form, item.name, [name]);
-    return [changeOf(planning, path, 'clear', actual, null, REASONS.reset)];
+    const path = toMemberPath(form, item.name, [name]);
+    return [createMemberChange(planning, path, 'clear', actual, null, REASONS.reset)];
   });
   return [...declared, ...left];
 }

@@ -1,6 +1,6 @@
 import {
-  memberPath,
-  namesOf,
+  toMemberPath,
+  listItemNames,
   ownNames,
   secondName,
   secretLeaves,
@@ -14,19 +14,25 @@ import { byWayOf, REASONS, type Reason } from '../../model/reasons.ts';
 import type { Path } from '../../model/path.ts';
 import { UNDECLARED, type Change } from '../../model/plan.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
-import { isEmpty, recordOf, valueAt, type Value, type ValueRecord } from '../../model/value.ts';
-import { isRotated } from '../../plan/declared.ts';
-import { missingIn, unseenAt } from '../../plan/mcp-entry.ts';
-import { changesAlong, undeclaredKeys } from './along.ts';
-import { movedAddresses } from './moved-addresses.ts';
-import { afterRenames, renameOf, renamingsIn } from './renames.ts';
 import {
-  changeOf,
+  isEmpty,
+  createRecord,
+  readPath,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
+import { isRotated } from '../../plan/declared.ts';
+import { listMissingReferences, findUnseenReason } from '../../plan/mcp-entry.ts';
+import { changesAlong, undeclaredKeys } from './along.ts';
+import { findMovedAddresses } from './moved-addresses.ts';
+import { afterRenames, createRename, listRenamings } from './renames.ts';
+import {
+  createMemberChange,
   isSecretMain,
-  lastOf,
+  readLastStored,
   planMasked,
   planUntold,
-  shownChanges,
+  listMemberChanges,
   type CollectionPlan,
   type ItemPlan,
   type Known,
@@ -43,7 +49,7 @@ export function planCollection(
   present: Listing,
   known: Known,
 ): CollectionPlan {
-  const renamings = new Map(renamingsIn(desired, present).map((one) => [one.item, one]));
+  const renamings = new Map(listRenamings(desired, present).map((one) => [one.item, one]));
   const listing = afterRenames(desired, present);
   const { items } = listing;
   const listed = new Map(items.map((item) => [item.name, item]));
@@ -52,7 +58,7 @@ export function planCollection(
     const storedAs = renaming?.former.name ?? item.name;
     const plan = planItem({ form, item, listing, storedAs, ...known }, listed.get(item.name));
     if (renaming === undefined) return plan;
-    return { ...plan, changes: [renameOf(form, renaming), ...(plan.changes ?? [])] };
+    return { ...plan, changes: [createRename(form, renaming), ...(plan.changes ?? [])] };
   });
   const own = ownNames(desired, listing);
   const leaves = desired.flatMap((item, index): [string, ValueRecord][] => {
@@ -61,7 +67,7 @@ export function planCollection(
     const [there, { changes = [] } = {}] = [listed.get(name), plans[index]];
     const stays = form.isWhole ? {} : there?.members;
     const stored = listing.leaves?.({ item, there, changes });
-    return [[name, recordOf(Object.entries({ ...stays, ...members, ...stored }))]];
+    return [[name, createRecord(Object.entries({ ...stays, ...members, ...stored }))]];
   });
   return {
     leaves: new Map(leaves),
@@ -80,36 +86,43 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
   const interrupted = waitingFor(name, listing) !== undefined;
   if (members === null) {
     if (there === undefined && !interrupted) return {};
-    const held = isSecretMain(form) ? HIDDEN : wholeOf(form, there?.members ?? null);
+    const held = isSecretMain(form) ? HIDDEN : readWholeValue(form, there?.members ?? null);
     const told = item.isOther === true ? UNDECLARED : 'set';
     const reason = there === undefined ? REASONS.leftOver : told;
     return {
       changes: [
-        changeOf(planning, path, 'remove', there === undefined ? null : held, null, reason),
+        createMemberChange(
+          planning,
+          path,
+          'remove',
+          there === undefined ? null : held,
+          null,
+          reason,
+        ),
       ],
     };
   }
-  const whole = wholeOf(form, members);
-  const unknown = missingIn(path, whole);
+  const whole = readWholeValue(form, members);
+  const unknown = listMissingReferences(path, whole);
   if (there === undefined) {
     const told = isSecretMain(form) ? REASONS.unset : 'not set';
     const reason = interrupted ? REASONS.setAgain : told;
-    const names = namesOf([item]);
+    const names = listItemNames([item]);
     const gone = secretLeaves(form, members).flatMap(({ member, value }) =>
-      names.every((storedAs) => lastOf({ ...planning, storedAs }, member, value) === 'none')
+      names.every((storedAs) => readLastStored({ ...planning, storedAs }, member, value) === 'none')
         ? []
-        : [memberPath(form, name, member)],
+        : [toMemberPath(form, name, member)],
     );
-    const changes = [changeOf(planning, path, 'set', null, whole, reason)];
-    return { changes, unknown, gone, moved: movedAddresses(planning, there, changes) };
+    const changes = [createMemberChange(planning, path, 'set', null, whole, reason)];
+    return { changes, unknown, gone, moved: findMovedAddresses(planning, there, changes) };
   }
   const shown = [
-    ...shownChanges(planning, members, there),
+    ...listMemberChanges(planning, members, there),
     ...undeclaredKeys(planning, members, there),
   ];
   const secrets = (alters: boolean): readonly ItemPlan[] =>
     secretLeaves(form, members).map(({ member, value }) =>
-      planSecret(planning, { member, value }, there, { interrupted, alters }),
+      planItemSecret(planning, { member, value }, there, { interrupted, alters }),
     );
   const first = secrets(shown.length > 0);
   const isStored = shown.length > 0 || first.some(({ changes = [] }) => changes.length > 0);
@@ -120,28 +133,28 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
   const needed =
     differing.length > 0 || outdated === undefined
       ? differing
-      : [changeOf(planning, path, 'change', whole, whole, outdated)];
+      : [createMemberChange(planning, path, 'change', whole, whole, outdated)];
   const changes = [...needed, ...changesAlong(planning, there, needed)];
   return {
     changes,
-    moved: movedAddresses(planning, there, changes),
+    moved: findMovedAddresses(planning, there, changes),
     unknown: [
       ...[...hidden, untold].flatMap((one) => one.unknown ?? []),
       ...planMasked(planning, members, there),
-      ...unknown.filter(({ path: at }) => !isSecretAt(planning, at)),
+      ...unknown.filter(({ path: at }) => !isSecretPath(planning, at)),
     ],
   };
 }
 
 /** What the path of an item itself stands for: its main member, or all of it. */
-export function wholeOf({ main }: CollectionForm, members: ValueRecord | null): Value {
+export function readWholeValue({ main }: CollectionForm, members: ValueRecord | null): Value {
   return main === undefined || members === null ? members : (members[main] ?? null);
 }
 
 /** Whether a path of a plan is that of a secret, which is planned by itself. */
-function isSecretAt({ form, item }: Planning, path: Path): boolean {
+function isSecretPath({ form, item }: Planning, path: Path): boolean {
   return secretLeaves(form, item.members ?? {}).some(
-    ({ member }) => String(memberPath(form, item.name, member)) === String(path),
+    ({ member }) => String(toMemberPath(form, item.name, member)) === String(path),
   );
 }
 
@@ -149,29 +162,29 @@ function isSecretAt({ form, item }: Planning, path: Path): boolean {
 const HIDDEN = new UnseenSecret();
 
 /** What a service tells of a secret; undefined if it tells nothing. */
-function heldAt(members: ValueRecord, member: Path): Value | undefined {
+function readSecretMember(members: ValueRecord, member: Path): Value | undefined {
   const [first = ''] = member;
-  return Object.hasOwn(members, first) ? (valueAt(members, member) ?? null) : undefined;
+  return Object.hasOwn(members, first) ? (readPath(members, member) ?? null) : undefined;
 }
 
 /** A secret of an item that is there. */
-function planSecret(
+function planItemSecret(
   planning: Planning,
   { member, value }: { readonly member: Path; readonly value: Value },
   there: ListedItem,
   { interrupted, alters }: { readonly interrupted: boolean; readonly alters: boolean },
 ): ItemPlan {
   const { form, item, listing, rotation } = planning;
-  const path = memberPath(form, item.name, member);
-  const held = heldAt(there.members, member);
+  const path = toMemberPath(form, item.name, member);
+  const held = readSecretMember(there.members, member);
   const change = (action: Change['action'], before: Value, reason: string | Reason): ItemPlan => ({
-    changes: [changeOf(planning, path, action, before, value, reason)],
+    changes: [createMemberChange(planning, path, action, before, value, reason)],
   });
   if (!(value instanceof Secret))
     return isEmpty(held) ? {} : change('clear', HIDDEN, REASONS.cleared);
   if (value instanceof UnseenSecret)
     return {
-      unknown: [unseenAt(path, value)],
+      unknown: [findUnseenReason(path, value)],
       ...(held === null ? change('set', null, 'not set') : {}),
     };
   if (held === null) return change('set', null, 'not set');
@@ -181,7 +194,7 @@ function planSecret(
       : isRotated(rotation, path)
         ? change('rotate', held, REASONS.rotated)
         : {};
-  const last = lastOf(planning, member, value);
+  const last = readLastStored(planning, member, value);
   const isRenewed = alters && !listing.describes && last === 'none';
   const isResent = alters && last === 'none' && listing.resends?.(member[0] ?? '') === true;
   const why = interrupted

@@ -1,6 +1,6 @@
 import {
-  isSecretIn,
-  namesOf,
+  isSecretItemMember,
+  listItemNames,
   type CollectionForm,
   type ListedItem,
   type Listing,
@@ -11,17 +11,17 @@ import type { Path } from '../../model/path.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { MASK, Secret, UnseenSecret } from '../../model/secret.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
-import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import type { AskedItems } from '../../reconcile/contract.ts';
-import { askFor, jsonOf, sendOnce, retrying } from '../../service/request.ts';
+import { askFor, readJsonReply, sendOnce, retrying } from '../../service/request.ts';
 import { isMissingPath } from '../../service/dialects.ts';
-import { headerOf, type Reply } from '../../service/exchange.ts';
-import { faultError } from '../../service/fault-error.ts';
+import { readHeader, type Reply } from '../../service/exchange.ts';
+import { createFaultError } from '../../service/fault-error.ts';
 import { concealRecord } from '../../service/conceal.ts';
 import { encode } from '../../service/json.ts';
 import { notInSnapshot, type ReaderOf, type Reading, type WriterOf } from '../../service/port.ts';
 import { ServiceError } from '../../service/service-error.ts';
-import { statusError } from '../../service/status-error.ts';
+import { createStatusError } from '../../service/status-error.ts';
 import {
   ABSENT,
   LACKING,
@@ -84,7 +84,7 @@ export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListRea
         if (wire === undefined) return null;
         const get = getting(reading, signal);
         const getSecret = gettingSecrets(reading, signal);
-        const asked = isReferred ? [] : namesOf(declared);
+        const asked = isReferred ? [] : listItemNames(declared);
         const names = all === true || isExhaustive ? 'all' : asked;
         const asking: Asking = {
           names,
@@ -100,7 +100,7 @@ export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListRea
         };
         const items = await reading.read(block, () => wire.list(asking));
         if (items === null) return null;
-        const listing = listingOf(wire, release, concealItems(form, items));
+        const listing = createListing(wire, release, concealItems(form, items));
         const stored = names === 'all' || isReferred ? undefined : await wire.stored?.(asking);
         return stored === undefined ? listing : { ...listing, stored };
       },
@@ -118,12 +118,12 @@ export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListRea
           );
         const wire = dialect === null ? undefined : wires[dialect];
         if (items === null || wire === undefined) return null;
-        const listed = items.map((item) => savedItem(form, item));
+        const listed = items.map((item) => restoreSavedItem(form, item));
         if (listed.some((item) => item === null))
           throw notInSnapshot(
             `The snapshot masks names or descriptions of the ${block} of ${name}.`,
           );
-        return listingOf(
+        return createListing(
           wire,
           release,
           listed.filter((item) => item !== null),
@@ -147,31 +147,34 @@ export function concealItems(
 }
 
 /** An item of a document; null if it masks a part of a text. What it masks whole is not known. */
-function savedItem(form: CollectionForm, { name, ...members }: ValueRecord): ListedItem | null {
+function restoreSavedItem(
+  form: CollectionForm,
+  { name, ...members }: ValueRecord,
+): ListedItem | null {
   if (typeof name !== 'string' || name.includes(MASK)) return null;
-  const unmasked = unmaskedSecrets(form, [], recordOf(Object.entries(members)));
+  const unmasked = unmaskSecrets(form, [], createRecord(Object.entries(members)));
   return unmasked === null ? null : { name, members: unmasked as ValueRecord };
 }
 
-function unmaskedSecrets(form: CollectionForm, path: Path, value: Value): Value | null {
+function unmaskSecrets(form: CollectionForm, path: Path, value: Value): Value | null {
   if (isRecord(value)) {
     const inner = Object.entries(value).map(
-      ([key, one]) => [key, unmaskedSecrets(form, [...path, key], one), one] as const,
+      ([key, one]) => [key, unmaskSecrets(form, [...path, key], one), one] as const,
     );
     return inner.some(([, made, one]) => made === null && one !== null)
       ? null
-      : recordOf(inner.map(([key, made]) => [key, made]));
+      : createRecord(inner.map(([key, made]) => [key, made]));
   }
   if (isList(value)) {
-    const items = value.map((one) => unmaskedSecrets(form, path, one));
+    const items = value.map((one) => unmaskSecrets(form, path, one));
     return items.some((made, index) => made === null && value[index] !== null) ? null : items;
   }
-  if (isSecretIn(form, path)) return value === null ? null : new UnseenSecret();
+  if (isSecretItemMember(form, path)) return value === null ? null : new UnseenSecret();
   if (value === MASK) return new UnseenSecret();
   return typeof value === 'string' && value.includes(MASK) ? null : value;
 }
 
-export function listingOf(
+export function createListing(
   { replaces, describes, whole, fills, leaves, resends }: Wire,
   release: string | null,
   items: readonly ListedItem[],
@@ -193,7 +196,7 @@ export function getting(
   signal?: AbortSignal,
 ): Get {
   return asking(reading, signal, (place, reply) => {
-    const read = jsonOf(place, reply);
+    const read = readJsonReply(place, reply);
     if ('error' in read) throw read.error;
     return read.json;
   });
@@ -205,8 +208,8 @@ function gettingSecrets(
   signal?: AbortSignal,
 ): Asking['getSecret'] {
   const get = asking(reading, signal, (place, { body, headers }) => {
-    if (!(body instanceof Uint8Array)) throw faultError(place, body);
-    if (!/^text\/plain\b/i.test(headerOf(headers, 'content-type') ?? ''))
+    if (!(body instanceof Uint8Array)) throw createFaultError(place, body);
+    if (!/^text\/plain\b/i.test(readHeader(headers, 'content-type') ?? ''))
       throw new ServiceError('bad-response', `${place} was not answered with plain text.`);
     return new Secret(new TextDecoder('utf-8', { ignoreBOM: true }).decode(body));
   });
@@ -230,7 +233,7 @@ function asking<T>(
       const { reply } = await ask(path, headers);
       if (isMissingPath(place, reply)) return LACKING;
       if (reply.status === 404) return ABSENT;
-      if (reply.status !== 200) throw statusError(connection, place, reply);
+      if (reply.status !== 200) throw createStatusError(connection, place, reply);
       return read(place, reply);
     };
     return retrying(once, { clock, place, random }, limits)(signal);
@@ -279,7 +282,7 @@ export function itemWriter(block: string): WriterOf<ItemWriter> {
             const known = refusals[reply.status];
             const said =
               typeof known === 'function'
-                ? known(answerOf(place, reply))
+                ? known(readRefusalBody(place, reply))
                 : { why: known, hint: AGAIN };
             return said === null ? null : itemRefusal(place, reply.status, request, said);
           },
@@ -297,8 +300,8 @@ export function itemWriter(block: string): WriterOf<ItemWriter> {
 const AGAIN = 'Run setpoint plan again: it reads what is there now.';
 
 /** What a refusal says: it is compared with what is known, and never shown. */
-function answerOf(place: string, reply: Reply): Value {
-  const read = jsonOf(place, reply);
+function readRefusalBody(place: string, reply: Reply): Value {
+  const read = readJsonReply(place, reply);
   return 'json' in read ? read.json : null;
 }
 

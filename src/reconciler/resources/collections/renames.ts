@@ -9,7 +9,7 @@ import {
 } from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
 import { formatPath } from '../../model/path.ts';
-import { recordOf, type ValueRecord } from '../../model/value.ts';
+import { createRecord, type ValueRecord } from '../../model/value.ts';
 import type { Wire } from './wire.ts';
 
 /* Items that get another name. What is planned of them is planned on the list as it is once they have it. */
@@ -21,8 +21,11 @@ export interface Renaming {
 }
 
 /** What of a list is to be renamed: what it has under a former name, and not under the own one. */
-export function renamingsIn(items: readonly DesiredItem[], listing: Listing): readonly Renaming[] {
-  const isThere = isIn(listing);
+export function listRenamings(
+  items: readonly DesiredItem[],
+  listing: Listing,
+): readonly Renaming[] {
+  const isThere = createNameTest(listing);
   return items.flatMap((item) => {
     const { name, former } = item;
     if (former === undefined || isThere(name)) return [];
@@ -31,7 +34,7 @@ export function renamingsIn(items: readonly DesiredItem[], listing: Listing): re
   });
 }
 
-function isIn({ items }: Listing): (name: string) => boolean {
+function createNameTest({ items }: Listing): (name: string) => boolean {
   const names = new Set(items.map(({ name }) => name));
   return (name) => names.has(name);
 }
@@ -41,7 +44,7 @@ export function namesRenamed(
   { item, former }: Renaming,
   listing: Listing,
 ): readonly (readonly [from: string, to: string])[] {
-  const isThere = isIn(listing);
+  const isThere = createNameTest(listing);
   const waiting = secondName(item.name);
   return [
     ...(waitingFor(former.name, listing) === undefined || isThere(waiting)
@@ -53,7 +56,7 @@ export function namesRenamed(
 
 /** A list as it is once all of that is renamed. */
 export function afterRenames(items: readonly DesiredItem[], listing: Listing): Listing {
-  const renamings = renamingsIn(items, listing);
+  const renamings = listRenamings(items, listing);
   if (renamings.length === 0) return listing;
   const names = new Map(renamings.flatMap((one) => namesRenamed(one, listing)));
   return {
@@ -63,7 +66,10 @@ export function afterRenames(items: readonly DesiredItem[], listing: Listing): L
 }
 
 /** The change that gives an item another name. */
-export function renameOf({ resource, block }: CollectionForm, { item, former }: Renaming): Change {
+export function createRename(
+  { resource, block }: CollectionForm,
+  { item, former }: Renaming,
+): Change {
   return {
     resource,
     path: [block, item.name],
@@ -93,7 +99,7 @@ export function afterEarlierRenames(
   );
   if (names.size === 0) return listing;
   const followed = (item: string, members: ValueRecord): ValueRecord =>
-    recordOf(
+    createRecord(
       Object.entries(members).map(([member, value]) => {
         const block = follows(item, member);
         return [member, names.get(JSON.stringify([block, value])) ?? value];
@@ -112,7 +118,7 @@ export function throwIfNotRenamed(
   items: readonly DesiredItem[],
   listing: Listing,
 ): void {
-  const isThere = isIn(listing);
+  const isThere = createNameTest(listing);
   const unfit = ({ item, former }: Renaming, why: string, hint: string): SetpointError => {
     const { file, line } = former.source;
     const names = `${formatPath([block, former.name])} to ${formatPath([block, item.name])}`;

@@ -1,5 +1,5 @@
 import {
-  isSecretIn,
+  isSecretItemMember,
   type CollectionForm,
   type DesiredItem,
   type ListedItem,
@@ -21,7 +21,7 @@ export function throwIfUnfit(form: CollectionForm, wire: Wire | undefined, judge
     ...(wire?.unfit?.(judged) ?? []),
     ...heldBack(form, wire, judged),
   ];
-  if (one !== undefined) throw unfit(form, one.item, one.why, one.hint);
+  if (one !== undefined) throw createRoomError(form, one.item, one.why, one.hint);
 }
 
 /** Removals that the server would refuse because something that stays names the item. */
@@ -72,7 +72,7 @@ function unkept(form: CollectionForm, { items, listing }: Judged): readonly Unfi
     const hint = `--without ${formatPath([form.block, name])} leaves all of it as it is.`;
     if (listing.items.every((one) => one.name !== name))
       return [{ item, why: `is not on this service, and is not made without ${members}.`, hint }];
-    if (left.some((member) => isSecretIn(form, [member])) && !listing.describes)
+    if (left.some((member) => isSecretItemMember(form, [member])) && !listing.describes)
       return [{ item, why: `is only written whole by this service, with ${members}.`, hint }];
     return [];
   });
@@ -93,7 +93,7 @@ export function roomMade(
   const lacking = there.size + created.length - limit;
   if (created.length === 0 || lacking <= 0) return [];
   const removed = items.filter(({ name, members }) => members === null && there.has(name));
-  const free = removed.filter(({ name }) => isFree(there.get(name)));
+  const free = removed.filter(({ name }) => isRemovableItem(there.get(name)));
   if (free.length >= lacking) return free.slice(0, lacking).map(({ name }) => [form.block, name]);
   const [first] = created.slice(free.length - lacking);
   if (first === undefined) return [];
@@ -101,21 +101,21 @@ export function roomMade(
   const hint =
     named === undefined
       ? `Remove some: declare ${form.block}.NAME as null.`
-      : `${formatPath([form.block, named.name])} goes last, because ${holderOf(there.get(named.name))} still names it: remove it in a run of its own, or another one.`;
+      : `${formatPath([form.block, named.name])} goes last, because ${formatHolder(there.get(named.name))} still names it: remove it in a run of its own, or another one.`;
   const why = `is one too many: this service takes ${limit} ${form.noun} and has ${there.size}${removed.length === 0 ? '' : `, of which ${free.length} can be removed before`}.`;
-  throw unfit(form, first, why, hint);
+  throw createRoomError(form, first, why, hint);
 }
 
-function isFree(item: ListedItem | undefined): boolean {
+function isRemovableItem(item: ListedItem | undefined): boolean {
   return item?.isActive !== true && (item?.heldBy ?? []).length === 0;
 }
 
-function holderOf(item: ListedItem | undefined): string {
+function formatHolder(item: ListedItem | undefined): string {
   const [holder] = item?.heldBy ?? [];
   return holder === undefined ? 'what is active' : itemWords(holder);
 }
 
-function unfit(
+function createRoomError(
   { block }: CollectionForm,
   { name, source: { file, line } }: DesiredItem,
   message: string,

@@ -1,6 +1,6 @@
 import { isRename, type Change, type PartPlan } from '../../model/plan.ts';
 import {
-  memberPath,
+  toMemberPath,
   secretLeaves,
   untoldLeaf,
   type CollectionForm,
@@ -16,11 +16,11 @@ import { Secret } from '../../model/secret.ts';
 import type { ObservedState } from '../../model/state.ts';
 import type { ValueRecord } from '../../model/value.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
-import { interruption, unlessAbandoned, retryPause } from '../../reconcile/observe-and-plan.ts';
+import { findInterruption, unlessAbandoned, retryPause } from '../../reconcile/observe-and-plan.ts';
 import type { CollectionKind, ItemAnswer } from './port.ts';
-import { lastOf } from './plan-members.ts';
-import { namesRenamed, renamingsIn } from './renames.ts';
-import { renameBy, type ItemRequest, type Wire } from './wire.ts';
+import { readLastStored } from './plan-members.ts';
+import { namesRenamed, listRenamings } from './renames.ts';
+import { createRenameRequest, type ItemRequest, type Wire } from './wire.ts';
 
 /** What a write of a collection works with. */
 export interface Writing {
@@ -40,7 +40,10 @@ const SENDS = 2;
 const PAUSES = [500, 1000, 2000];
 
 /** The name of the item that a change is about. */
-export function itemOf({ path, cause = path }: Pick<Change, 'path' | 'cause'>): string {
+export function readChangedItemName({
+  path,
+  cause = path,
+}: Pick<Change, 'path' | 'cause'>): string {
   return cause[1] ?? '';
 }
 
@@ -60,7 +63,7 @@ export function presentListing({ kind, input, settings, desired }: Writing): Pro
 }
 
 /** Lists until something is found, or no more is to be expected. */
-export async function listedUntil<T>(
+export async function pollListing<T>(
   writing: Writing,
   found: (listing: Listing) => T,
   isEnough: (one: T) => boolean,
@@ -69,7 +72,7 @@ export async function listedUntil<T>(
   for (let attempt = 0; ; attempt += 1) {
     const one = found(await presentListing(writing));
     const pause = PAUSES[attempt];
-    if (isEnough(one) || pause === undefined || interruption(input.signal) !== null) return one;
+    if (isEnough(one) || pause === undefined || findInterruption(input.signal) !== null) return one;
     await input.clock.sleep(pause, input.signal);
   }
 }
@@ -83,23 +86,29 @@ export async function sendItem(
 ): Promise<SetpointError | null> {
   const { input, desired, kind, settings } = writing;
   const [first] = changes;
-  const item = desired.find(({ name }) => first !== undefined && name === itemOf(first));
+  const item = desired.find(
+    ({ name }) => first !== undefined && name === readChangedItemName(first),
+  );
   const wire = kind.wires[settings.dialect.name];
   if (first === undefined || item === undefined || wire === undefined) return null;
   const there = listing.items.find(({ name }) => name === item.name);
   const note = (result: Result): void => changes.forEach((change) => results.set(change, result));
   if (isRename(first)) {
     const putBack = await carryFingerprints(writing, item);
-    return sendAll(writing, renameRequests(wire, item, listing), { listing, note, putBack });
+    return sendItemRequests(writing, renameRequests(wire, item, listing), {
+      listing,
+      note,
+      putBack,
+    });
   }
   const requests = wire.requests({ item, changes, there, listing, desired: input.desired });
   const stored = requests.some((request) => request.kind !== 'describe');
   const putBack = stored
     ? await input.fingerprints.forget(
-        sentSecrets(kind.form, item, changes, listing).map(({ path }) => path),
+        listSentSecrets(kind.form, item, changes, listing).map(({ path }) => path),
       )
     : null;
-  return sendAll(writing, requests, { listing, note, putBack });
+  return sendItemRequests(writing, requests, { listing, note, putBack });
 }
 
 /** What goes along with the requests of some changes. */
@@ -110,7 +119,7 @@ interface Noting {
   readonly putBack: (() => Promise<void>) | null;
 }
 
-async function sendAll(
+async function sendItemRequests(
   writing: Writing,
   requests: readonly ItemRequest[],
   { listing, note, putBack }: Noting,
@@ -124,13 +133,13 @@ async function sendAll(
     });
     if (answer.kind === 'stored') {
       note('unknown');
-      past.push(after(request, past.at(-1) ?? listing));
+      past.push(applyItemRequest(request, past.at(-1) ?? listing));
       continue;
     }
     if (answer.kind !== 'not-applied' || index > 0) note('unknown');
     else await putBack?.();
     return answer.kind === 'ambiguous'
-      ? maybeStored(kind.form, request, answer.error)
+      ? createItemUnknownError(kind.form, request, answer.error)
       : answer.error;
   }
   note('verified');
@@ -142,11 +151,11 @@ function renameRequests(
   item: DesiredItem,
   listing: Listing,
 ): readonly ItemRequest[] {
-  const [renaming] = renamingsIn([item], listing);
+  const [renaming] = listRenamings([item], listing);
   if (renaming === undefined || rename === undefined) return [];
   return namesRenamed(renaming, listing).flatMap(([from, to]) => {
     const there = listing.items.find(({ name }) => name === from);
-    return there === undefined ? [] : [renameBy(there, to, rename(there, to))];
+    return there === undefined ? [] : [createRenameRequest(there, to, rename(there, to))];
   });
 }
 
@@ -163,11 +172,13 @@ async function carryFingerprints(
 ): Promise<() => Promise<void>> {
   const { name, former, members } = item;
   const storedAs = former?.name ?? name;
-  const carried = keptLeaves(form, members ?? {}).flatMap(({ member, value }): WrittenSecret[] => {
-    const last = lastOf({ form, storedAs, fingerprints }, member, value);
-    if (last === 'none' || !(value instanceof Secret)) return [];
-    return [{ path: memberPath(form, name, member), value: last === 'same' ? value : ANOTHER }];
-  });
+  const carried = listRecordedLeaves(form, members ?? {}).flatMap(
+    ({ member, value }): WrittenSecret[] => {
+      const last = readLastStored({ form, storedAs, fingerprints }, member, value);
+      if (last === 'none' || !(value instanceof Secret)) return [];
+      return [{ path: toMemberPath(form, name, member), value: last === 'same' ? value : ANOTHER }];
+    },
+  );
   if (carried.length > 0) await fingerprints.remember(carried, clock.now());
   return async () => {
     await fingerprints.forget(carried.map(({ path }) => path));
@@ -175,7 +186,7 @@ async function carryFingerprints(
 }
 
 /** The places of an item of which is kept what was last sent. */
-function keptLeaves(form: CollectionForm, members: ValueRecord): readonly Leaf[] {
+function listRecordedLeaves(form: CollectionForm, members: ValueRecord): readonly Leaf[] {
   const untold = untoldLeaf(form, members);
   return [...secretLeaves(form, members), ...(untold === null ? [] : [untold])];
 }
@@ -193,7 +204,7 @@ async function sendOne(
   const isOnce = kind.wires[settings.dialect.name]?.isOneMap === true;
   const isTold = !past.some((listing) => request.isShown(listing));
   let unsure: ItemAnswer | null = null;
-  const lost = await notThere(writing, request);
+  const lost = await createMissingError(writing, request);
   if (lost !== null) return { kind: 'not-applied', retry: false, reached: false, error: lost };
   for (let attempt = 1; ; attempt += 1) {
     const answer: ItemAnswer = await input.writer(kind.writer).send(request);
@@ -206,16 +217,19 @@ async function sendOne(
         : request.kind === 'rename' && unsure !== null && answer.isMissing === true;
     if (((unsure !== null && isTold) || isGone) && (await isFound(writing, request)))
       return { kind: 'stored' };
-    const isLast = isOnce || attempt >= SENDS || interruption(input.signal) !== null;
+    const isLast = isOnce || attempt >= SENDS || findInterruption(input.signal) !== null;
     if (isLast || (answer.kind === 'not-applied' && !answer.retry)) return unsure ?? answer;
     await input.clock.sleep(retryPause(answer.error), input.signal);
   }
 }
 
 /** Why a request is not sent: what it needs is not there any more. */
-async function notThere(writing: Writing, { needs }: ItemRequest): Promise<SetpointError | null> {
+async function createMissingError(
+  writing: Writing,
+  { needs }: ItemRequest,
+): Promise<SetpointError | null> {
   if (needs === undefined) return null;
-  const isThere = await listedUntil(writing, needs.isShown, (shown) => shown);
+  const isThere = await pollListing(writing, needs.isShown, (shown) => shown);
   const { why, hint } = needs.otherwise;
   return isThere ? null : new SetpointError('contended', why, { hint });
 }
@@ -230,7 +244,7 @@ async function isFound(writing: Writing, request: ItemRequest): Promise<boolean>
 }
 
 /** The secrets of an item that its changes send, by the paths that plans have for them. One that is to be removed has its own path. */
-export function sentSecrets(
+export function listSentSecrets(
   form: CollectionForm,
   { name, members }: DesiredItem,
   changes: readonly Change[],
@@ -238,8 +252,8 @@ export function sentSecrets(
 ): readonly WrittenSecret[] {
   const own = [form.block, name];
   if (members === null) return [{ path: own, value: null }];
-  return keptLeaves(form, members).flatMap(({ member, value }): WrittenSecret[] => {
-    const path = memberPath(form, name, member);
+  return listRecordedLeaves(form, members).flatMap(({ member, value }): WrittenSecret[] => {
+    const path = toMemberPath(form, name, member);
     const isSent = !describes || changes.some((change) => isWithin(path, change.path));
     if (!isSent) return [];
     return [{ path, value: value instanceof Secret ? value : null }];
@@ -247,13 +261,16 @@ export function sentSecrets(
 }
 
 /** What a list shows once a request has taken effect. */
-function after({ kind, name, to = name, shows }: ItemRequest, listing: Listing): Listing {
+function applyItemRequest(
+  { kind, name, to = name, shows }: ItemRequest,
+  listing: Listing,
+): Listing {
   const others = listing.items.filter((one) => one.name !== name);
   if (kind === 'remove') return { ...listing, items: others };
   return { ...listing, items: [...others, { name: to, members: shows }] };
 }
 
-function maybeStored(
+function createItemUnknownError(
   { noun }: CollectionForm,
   { name }: ItemRequest,
   error: SetpointError,

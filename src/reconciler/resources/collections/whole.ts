@@ -1,7 +1,7 @@
 import {
   type ListedItem,
   sameMembers,
-  namedByItems,
+  listReferencedNames,
   ownNames,
   type CollectionForm,
   type DesiredItem,
@@ -9,7 +9,7 @@ import {
 import {
   isList,
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
   type Value,
   type ValueRecord,
@@ -17,7 +17,7 @@ import {
 import {
   ABSENT,
   LACKING,
-  removalBy,
+  createRemovalRequest,
   type Asking,
   type Call,
   type ItemRequest,
@@ -26,13 +26,13 @@ import {
   type Wire,
 } from './wire.ts';
 import { holdsMask } from '../../model/secret-words.ts';
-import { leftNames } from '../../model/uncompared.ts';
+import { listSkippedNames } from '../../model/uncompared.ts';
 import type { Source } from '../../model/path.ts';
 import { UNDECLARED, type Change, type PartPlan } from '../../model/plan.ts';
 import { type Warning } from '../../model/error.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { holdersLeft } from '../holders.ts';
-import { itemOf } from './send.ts';
+import { readChangedItemName } from './send.ts';
 
 /* Items that have a path each, by their names, and that one request stores whole: what it leaves out is the server's default. */
 
@@ -45,7 +45,7 @@ export async function itemsByName(
 ): Promise<readonly ListedItem[] | null> {
   const items: ListedItem[] = [];
   for (const name of names) {
-    const place = pathOf(path, name);
+    const place = toItemPath(path, name);
     const json = await get(place);
     if (json === LACKING) return null;
     if (json === ABSENT) continue;
@@ -83,8 +83,8 @@ export async function itemsListed(
  */
 export function carriedOf({ item, there }: Pick<ItemWork, 'item' | 'there'>): ValueRecord {
   const kinds = [item.members, there?.members].map((members) => members?.[KIND] ?? USUAL_KIND);
-  if (!sameValue(kinds[0], kinds[1])) return recordOf([]);
-  return recordOf(Object.entries(there?.stored ?? {}).filter(([, value]) => !holdsMask(value)));
+  if (!sameValue(kinds[0], kinds[1])) return createRecord([]);
+  return createRecord(Object.entries(there?.stored ?? {}).filter(([, value]) => !holdsMask(value)));
 }
 
 /** Another kind of agent has other members. */
@@ -102,9 +102,9 @@ export function wholeRequests(
     return there === undefined
       ? []
       : [
-          removalBy(name, {
+          createRemovalRequest(name, {
             method: 'DELETE',
-            path: pathOf(path, name),
+            path: toItemPath(path, name),
             body: null,
             refusals: HELD,
           }),
@@ -116,8 +116,8 @@ export function wholeRequests(
       shows: members,
       call: {
         method: 'POST',
-        path: pathOf(path, name),
-        body: recordOf([
+        path: toItemPath(path, name),
+        body: createRecord([
           ...Object.entries(carriedOf({ item, there })),
           ...Object.entries(bodyOf(members)),
         ]),
@@ -130,11 +130,11 @@ export function wholeRequests(
 }
 
 /** The request of a service that knows items by their names, to give one another. */
-export function renamingAt(path: string, { name }: ListedItem, to: string): Call {
+export function renameOverPath(path: string, { name }: ListedItem, to: string): Call {
   return {
     method: 'POST',
-    path: `${pathOf(path, name)}/rename`,
-    body: recordOf([['new_name', to]]),
+    path: `${toItemPath(path, name)}/rename`,
+    body: createRecord([['new_name', to]]),
     refusals: { 409: `it has one named ${to} already` },
   };
 }
@@ -142,7 +142,7 @@ export function renamingAt(path: string, { name }: ListedItem, to: string): Call
 const HELD = { 409: 'something else on the service still names it' };
 const FULL = { 409: 'the service takes no more of them' };
 
-function pathOf(path: string, name: string): string {
+function toItemPath(path: string, name: string): string {
   return `${path}/${encodeURIComponent(name)}`;
 }
 
@@ -152,10 +152,10 @@ function pathOf(path: string, name: string): string {
 export const OTHERS = '';
 
 /** The item that a change follows from, as the file declares it. */
-export function declaredAs(
+export function findDeclaredItemName(
   change: Pick<Change, 'path'> & Partial<Pick<Change, 'action' | 'reason'>>,
 ): string {
-  return isOther(change) ? OTHERS : itemOf(change);
+  return isOther(change) ? OTHERS : readChangedItemName(change);
 }
 
 function isOther({ action, reason }: Partial<Pick<Change, 'action' | 'reason'>>): boolean {
@@ -171,12 +171,12 @@ export function withOthers(
 ): readonly DesiredItem[] {
   const { items, listing, desired } = judged;
   if (source === undefined) return items;
-  const left = leftNames(desired, block);
-  const own = new Set([...ownNames(items, listing), ...namedByItems(desired, block)]);
+  const left = listSkippedNames(desired, block);
+  const own = new Set([...ownNames(items, listing), ...listReferencedNames(desired, block)]);
   const others = listing.items
     .filter(({ name }) => !own.has(name) && !left.has(name) && !ofService.includes(name))
     .filter((item) => wire?.keeps?.(item, judged) !== true && isFreed(block, item, desired));
-  return [...items, ...others.map(({ name }) => removalOf(name, source))];
+  return [...items, ...others.map(({ name }) => declareRemoval(name, source))];
 }
 
 /** Whether nothing that stays on the service names an item. */
@@ -191,10 +191,13 @@ export function withApproved(
   source: Source | undefined,
 ): readonly DesiredItem[] {
   if (source === undefined) return items;
-  return [...items, ...changes.filter(isOther).map((change) => removalOf(itemOf(change), source))];
+  return [
+    ...items,
+    ...changes.filter(isOther).map((change) => declareRemoval(readChangedItemName(change), source)),
+  ];
 }
 
-function removalOf(name: string, source: Source): DesiredItem {
+function declareRemoval(name: string, source: Source): DesiredItem {
   return { name, members: null, source, isOther: true };
 }
 

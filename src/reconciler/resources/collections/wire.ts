@@ -7,7 +7,7 @@ import type { Path } from '../../model/path.ts';
 import type { Fingerprints, WrittenSecret } from '../../model/ports.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import type { Secret } from '../../model/secret.ts';
-import { recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import { createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Stored } from '../../effects/stored.ts';
 import type { ServiceError } from '../../service/service-error.ts';
 
@@ -164,7 +164,7 @@ export interface Call {
 }
 
 /** The request that takes an item away. */
-export function removalBy(name: string, call: Call): ItemRequest {
+export function createRemovalRequest(name: string, call: Call): ItemRequest {
   return {
     kind: 'remove',
     name,
@@ -175,7 +175,11 @@ export function removalBy(name: string, call: Call): ItemRequest {
 }
 
 /** The request that gives an item another name. */
-export function renameBy(item: ListedItem, to: string, call: ItemRequest['call']): ItemRequest {
+export function createRenameRequest(
+  item: ListedItem,
+  to: string,
+  call: ItemRequest['call'],
+): ItemRequest {
   const { name, members } = item;
   return {
     kind: 'rename',
@@ -189,11 +193,11 @@ export function renameBy(item: ListedItem, to: string, call: ItemRequest['call']
 }
 
 /** The request that makes a profile active, of those that have their names, or ids, under a path. */
-export function activationBy(path: string, name: string): Call {
+export function createActivationRequest(path: string, name: string): Call {
   return {
     method: 'POST',
     path: `${path}/${encodeURIComponent(name)}/activate`,
-    body: recordOf([]),
+    body: createRecord([]),
     refusals: { 404: `it has no profile ${name}`, 409: 'its settings cannot be read' },
   };
 }
@@ -207,7 +211,7 @@ export interface Refused {
 const MOST_PAGES = 1000;
 
 /** Reads a list with pages to its last one; null if the server has no such path. */
-export function pagedList(
+export function createPagedReader(
   pathOf: (page: string | null) => string,
   pageIn: (json: Value) => ItemPage | null,
 ): Wire['list'] {

@@ -1,4 +1,10 @@
-import { isRename, effectOf, partWarnings, type Change, type PartPlan } from '../../model/plan.ts';
+import {
+  isRename,
+  findActionEffect,
+  partWarnings,
+  type Change,
+  type PartPlan,
+} from '../../model/plan.ts';
 import { type Warning, asSetpointError, SetpointError } from '../../model/error.ts';
 import {
   ownNames,
@@ -9,16 +15,21 @@ import {
 } from '../../model/collection.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
-import { masked } from '../../model/value.ts';
+import { maskSecrets } from '../../model/value.ts';
 import { type ResourceEnd } from '../../reconcile/contract.ts';
-import { interruption, inPart, sameResult, untouched } from '../../reconcile/observe-and-plan.ts';
+import {
+  findInterruption,
+  toPartialError,
+  sameResult,
+  createUnsentEnd,
+} from '../../reconcile/observe-and-plan.ts';
 import { afterRenames, throwIfNotRenamed } from './renames.ts';
 import {
-  itemOf,
-  listedUntil,
+  readChangedItemName,
+  pollListing,
   presentListing,
   sendItem,
-  sentSecrets,
+  listSentSecrets,
   type Writing,
 } from './send.ts';
 
@@ -30,7 +41,7 @@ import {
 export async function writeCollection(writing: Writing): Promise<ResourceEnd> {
   const { part, input, kind, settings, desired } = writing;
   if (part.changes.length === 0)
-    return { ...untouched([], partWarnings(part)), unknown: part.unknown };
+    return { ...createUnsentEnd([], partWarnings(part)), unknown: part.unknown };
   const results = new Map<Change, Result>(sameResult(part.changes, 'not-sent'));
   const warnings: Warning[] = partWarnings(part);
   let error: SetpointError | null = null;
@@ -39,22 +50,24 @@ export async function writeCollection(writing: Writing): Promise<ResourceEnd> {
     before = await presentListing(writing);
     throwIfNotRenamed(kind.form, kind.wires[settings.dialect.name], desired, before);
     const made: Change[] = [];
-    for (const changes of neededItems(part, writing.plan(before))) {
+    for (const changes of listNeededChanges(part, writing.plan(before))) {
       const listing = await listingFor(changes, writing, before, made);
-      error = interruption(input.signal) ?? (await sendItem(writing, listing, changes, results));
+      error =
+        findInterruption(input.signal) ?? (await sendItem(writing, listing, changes, results));
       if (error !== null) break;
       made.push(...changes);
     }
   } catch (thrown) {
-    error = interruption(input.signal) ?? asSetpointError(thrown);
+    error = findInterruption(input.signal) ?? asSetpointError(thrown);
   }
   const sent = [...results.values()].some((result) => result !== 'not-sent');
-  if (!sent || before === null) return endOf(part, { results, warnings, remaining: [], error });
-  return concluded(writing, before, results, warnings, error);
+  if (!sent || before === null)
+    return createPartEnd(part, { results, warnings, remaining: [], error });
+  return verifySentChanges(writing, before, results, warnings, error);
 }
 
 /** The approved changes that a list still shows the need for, by item: renames come first, then what makes room, and other removals last. */
-function neededItems(approved: PartPlan, now: PartPlan): readonly (readonly Change[])[] {
+function listNeededChanges(approved: PartPlan, now: PartPlan): readonly (readonly Change[])[] {
   const again = approved.work as readonly Path[];
   const isNeeded = ({ path, action, cause }: Change): boolean =>
     again.some((one) => samePath(one, cause ?? path)) ||
@@ -68,15 +81,15 @@ function neededItems(approved: PartPlan, now: PartPlan): readonly (readonly Chan
     );
   const items = new Map<string, Change[]>();
   for (const change of approved.changes.filter(isNeeded)) {
-    const key = `${isRename(change) ? 'rename ' : ''}${itemOf(change)}`;
+    const key = `${isRename(change) ? 'rename ' : ''}${readChangedItemName(change)}`;
     items.set(key, [...(items.get(key) ?? []), change]);
   }
   return [...items.values()].toSorted(
-    (one, other) => turnOf(approved, one) - turnOf(approved, other),
+    (one, other) => rankChangeGroup(approved, one) - rankChangeGroup(approved, other),
   );
 }
 
-function turnOf({ room = [] }: PartPlan, [change]: readonly Change[]): number {
+function rankChangeGroup({ room = [] }: PartPlan, [change]: readonly Change[]): number {
   if (change === undefined) return 0;
   if (isRename(change)) return -2;
   if (change.action !== 'remove') return 0;
@@ -107,7 +120,7 @@ async function listingAfter(
   const { kind, settings, desired } = writing;
   if (kind.wires[settings.dialect.name]?.isOneMap !== true) return before;
   const listing = await presentListing(writing);
-  const own = new Set(made.map(itemOf));
+  const own = new Set(made.map(readChangedItemName));
   const items = desired.flatMap(({ name, members }): readonly ListedItem[] => {
     if (!own.has(name) || members === null) return [];
     const shown = before.items.find((item) => item.name === name)?.members ?? {};
@@ -117,7 +130,7 @@ async function listingAfter(
 }
 
 /** Lists until what was sent is shown, and compares. */
-async function concluded(
+async function verifySentChanges(
   writing: Writing,
   before: Listing,
   results: Map<Change, Result>,
@@ -126,19 +139,22 @@ async function concluded(
 ): Promise<ResourceEnd> {
   const { part, input } = writing;
   try {
-    const { changes: left, remaining } = await listedUntil(
+    const { changes: left, remaining } = await pollListing(
       writing,
-      (listing) => leftIn(writing, before, listing, results),
+      (listing) => listRemainingChanges(writing, before, listing, results),
       (left) => left.remaining.length === 0,
     );
     for (const [change, result] of results) {
       const isLeft = left.some((one) => isLeftWith(change, one));
-      if (result === 'verified') results.set(change, isLeft ? 'unknown' : shownResult(change));
+      if (result === 'verified') results.set(change, isLeft ? 'unknown' : toShownResult(change));
     }
     const failure =
       error ?? (remaining.length === 0 ? null : notConverged(writing.kind.form, remaining));
-    const end = endOf(part, { results, warnings, remaining, error: failure });
-    return { ...end, warnings: [...end.warnings, ...(await remembered(writing, before, results))] };
+    const end = createPartEnd(part, { results, warnings, remaining, error: failure });
+    return {
+      ...end,
+      warnings: [...end.warnings, ...(await saveFingerprints(writing, before, results))],
+    };
   } catch (thrown) {
     const found = asSetpointError(thrown);
     for (const [change, result] of results)
@@ -148,11 +164,11 @@ async function concluded(
       `The ${writing.kind.form.noun} were written and could not be verified. ${found.message}`,
       { cause: found },
     );
-    return endOf(part, {
+    return createPartEnd(part, {
       results,
       warnings,
       remaining: [],
-      error: interruption(input.signal) ?? error ?? unseen,
+      error: findInterruption(input.signal) ?? error ?? unseen,
     });
   }
 }
@@ -163,8 +179,8 @@ function isLeftWith(change: Change, left: Change): boolean {
 }
 
 /** That a value was sent is all that can be known of a rotation; of one that was not there, that there is one now. */
-function shownResult({ action, sensitive }: Change): Result {
-  if (!sensitive || effectOf(action) === 'drop') return 'verified';
+function toShownResult({ action, sensitive }: Change): Result {
+  if (!sensitive || findActionEffect(action) === 'drop') return 'verified';
   return action === 'rotate' ? 'unverifiable' : 'set';
 }
 
@@ -175,7 +191,7 @@ interface Left {
 }
 
 /** What was sent and is not shown, and what somebody else's item lost beside it. */
-function leftIn(
+function listRemainingChanges(
   { kind, part, desired, plan }: Writing,
   before: Listing,
   after: Listing,
@@ -193,8 +209,8 @@ function leftIn(
     ...left.map((change): Remainder => ({
       resource: part.resource.name,
       path: change.path,
-      expected: masked(change.after),
-      actual: masked(change.before),
+      expected: maskSecrets(change.after),
+      actual: maskSecrets(change.before),
       reason: 'the service does not show what it was sent',
       hint: 'Run setpoint plan to see what is left: something else may write there.',
     })),
@@ -211,7 +227,7 @@ function leftIn(
 }
 
 /** Keeps the fingerprints of the values that were stored. If they cannot be kept, that is a warning: the write is done. */
-async function remembered(
+async function saveFingerprints(
   { input, desired, kind, settings }: Writing,
   listing: Listing,
   results: ReadonlyMap<Change, Result>,
@@ -220,13 +236,14 @@ async function remembered(
   const stored = [...results].flatMap(([change, result]) =>
     result === 'not-sent' || result === 'unknown' ? [] : [change],
   );
-  const changesTo = (item: DesiredItem) => stored.filter((change) => itemOf(change) === item.name);
+  const changesTo = (item: DesiredItem) =>
+    stored.filter((change) => readChangedItemName(change) === item.name);
   const written = desired.flatMap((item) => {
     const own = changesTo(item).filter((change) => !isRename(change));
     const isRemoved = item.members === null;
     if (own.length === 0 || isRemoved) return [];
     const along = wire?.takesAlong?.(item, input.desired) ?? [];
-    return [...sentSecrets(kind.form, item, own, listing), ...along];
+    return [...listSentSecrets(kind.form, item, own, listing), ...along];
   });
   const renamed = desired.filter((item) => changesTo(item).some(isRename));
   try {
@@ -242,7 +259,7 @@ async function remembered(
   }
 }
 
-function endOf(
+function createPartEnd(
   part: PartPlan,
   end: Pick<ResourceEnd, 'results' | 'warnings' | 'remaining' | 'error'>,
 ): ResourceEnd {
@@ -255,7 +272,7 @@ function endOf(
   const isWhole = error.code === 'interrupted' || error.code === 'terminated';
   const done = [...results.values()].some((one) => one !== 'not-sent' && one !== 'unknown');
   return done
-    ? { ...whole, status: 'partial', error: isWhole ? error : inPart(error) }
+    ? { ...whole, status: 'partial', error: isWhole ? error : toPartialError(error) }
     : { ...whole, status: 'failed' };
 }
 

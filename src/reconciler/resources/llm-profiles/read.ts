@@ -1,31 +1,31 @@
 import { LLM_PROFILES_FORM } from '../../model/collection-forms.ts';
 import {
-  isSecretIn,
+  isSecretItemMember,
   itemListed,
   type DesiredItem,
   type ListedItem,
 } from '../../model/collection.ts';
 import { MODEL_PART } from '../../model/field.ts';
-import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
-import { isMasked } from '../../model/secret-words.ts';
+import { findServerDefault, nativeNodes } from '../../model/native-schema.ts';
+import { isMaskedSecret } from '../../model/secret-words.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import {
   isEmpty,
   isRecord,
   mapRecord,
-  recordOf,
+  createRecord,
   sameValue,
-  valueAt,
+  readPath,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
 import { itemsListed } from '../collections/whole.ts';
 import { ABSENT, LACKING, type Asking, type Get } from '../collections/wire.ts';
 import { removesSome, withHolders } from '../holders.ts';
-import { CONNECTION_ID, connectionsBy } from '../provider-connections.ts';
+import { CONNECTION_ID, mapConnections } from '../provider-connections.ts';
 
 /** Of those that the file does not declare only the names are told, but for the active one if that is asked for. */
-export async function listedProfiles(
+export async function listLlmProfiles(
   asking: Asking,
   path: string,
   alsoRead?: 'with the active one',
@@ -40,13 +40,16 @@ export async function listedProfiles(
   const shown = { ...asking, get, names };
   const items = await itemsListed(shown, path, { list, key: 'profiles' }, (found) =>
     isRecord(found) && isRecord(found['config'])
-      ? membersOf(found['config'], keyIn(found['config'], found['api_key_set'], asking))
+      ? readLlmMembers(
+          found['config'],
+          readProfileKey(found['config'], found['api_key_set'], asking),
+        )
       : null,
   );
   const named = await withConnectionNames(asking, items);
   return named.map((item, index) => {
     const { members: stored = {} } = items[index] ?? {};
-    const own = { ...withoutOwn(item, asking.declared), stored };
+    const own = { ...omitServerMembers(item, asking.declared), stored };
     return item.name === active ? { ...own, isActive: true } : own;
   });
 }
@@ -56,7 +59,7 @@ export async function listedWithHolders(
   asking: Asking,
   path: string,
 ): Promise<readonly ListedItem[] | null> {
-  const items = await listedProfiles(asking, path);
+  const items = await listLlmProfiles(asking, path);
   if (items === null || !removesSome(asking, items)) return items;
   return withHolders(asking, items, 'LLM profiles');
 }
@@ -64,7 +67,7 @@ export async function listedWithHolders(
 const IN_CLEAR = { 'X-Expose-Secrets': 'plaintext' };
 
 /** The key of a profile; null if it has none. That of a connection is none of the profile: without the connection it has no key. */
-function keyIn(
+function readProfileKey(
   config: ValueRecord,
   isKeySet: Value | undefined,
   { reveals }: Pick<Asking, 'reveals'>,
@@ -72,16 +75,16 @@ function keyIn(
   const { api_key: key, [CONNECTION_ID]: connection } = config;
   if (isKeySet !== true || !isEmpty(connection)) return null;
   const shown = reveals && typeof key === 'string' && key !== '' ? new Secret(key) : null;
-  return shown === null || isMasked(shown) ? new UnseenSecret() : shown;
+  return shown === null || isMaskedSecret(shown) ? new UnseenSecret() : shown;
 }
 
 /** A profile as it is compared: what is a secret is told as stored or not, unless the service shows it. */
-function membersOf(config: ValueRecord, key: Secret | null): ValueRecord {
+function readLlmMembers(config: ValueRecord, key: Secret | null): ValueRecord {
   const shown = mapRecord(config, (value, name) => {
     if (!isSecretMember(name)) return value;
     return isRecord(value) ? mapRecord(value, hidden) : hidden(value);
   });
-  return recordOf([
+  return createRecord([
     ...Object.entries(shown).filter(([name]) => name !== 'api_key'),
     ['api_key', key],
   ]);
@@ -90,11 +93,11 @@ function membersOf(config: ValueRecord, key: Secret | null): ValueRecord {
 function hidden(value: Value): Value {
   if (typeof value !== 'string') return value;
   const secret = new Secret(value);
-  return isMasked(secret) ? new UnseenSecret() : secret;
+  return isMaskedSecret(secret) ? new UnseenSecret() : secret;
 }
 
 export function isSecretMember(name: string): boolean {
-  return isSecretIn(LLM_PROFILES_FORM, [name]);
+  return isSecretItemMember(LLM_PROFILES_FORM, [name]);
 }
 
 /** What a server fills in by itself counts only where the file declares it. */
@@ -115,28 +118,28 @@ export function filledIn(name: string, members: ValueRecord): Value | undefined 
 const AZURE_VERSION = '2024-12-01-preview';
 
 /** Of a profile that the file does not declare that counts, too, which the server would not fill in again. */
-function withoutOwn(item: ListedItem, declared: readonly DesiredItem[]): ListedItem {
+function omitServerMembers(item: ListedItem, declared: readonly DesiredItem[]): ListedItem {
   const own = itemListed(declared, item.name)?.members ?? undefined;
   const isKept = (name: string, value: Value): boolean => {
     if (!OF_THE_SERVER.has(name)) return true;
     if (own !== undefined) return Object.hasOwn(own, name);
     if (name === 'usage_id') return false;
-    const byDefault = defaultOf(nativeNodes('agent-server', [...MODEL_PART, name])) ?? null;
+    const byDefault = findServerDefault(nativeNodes('agent-server', [...MODEL_PART, name])) ?? null;
     return !sameValue(filledIn(name, item.members) ?? byDefault, value);
   };
   const kept = Object.entries(item.members).filter(([name, value]) => isKept(name, value));
-  return { ...item, members: recordOf(kept) };
+  return { ...item, members: createRecord(kept) };
 }
 
 /**
  * Whether the llm of the settings of an Agent Server is a copy of a profile, as it shows both. What a connection brings is no part of the
  * profile, and of secrets it shows only whether there are any.
  */
-export function isLlmOf(
+export function isCopiedLlm(
   { config, api_key_set: isKeySet }: ValueRecord,
   settings: ValueRecord,
 ): boolean {
-  const llm = valueAt(settings, MODEL_PART);
+  const llm = readPath(settings, MODEL_PART);
   if (!isRecord(config) || !isRecord(llm)) return true;
   const isLinked = !isEmpty(config[CONNECTION_ID]);
   if (!isLinked && isKeySet !== settings['llm_api_key_is_set']) return false;
@@ -153,15 +156,18 @@ async function withConnectionNames(
 ): Promise<readonly ListedItem[]> {
   const isLinked = items.some(({ members }) => !isEmpty(members[CONNECTION_ID]));
   const names = isLinked
-    ? await connectionsBy(get, 'id', 'display_name')
+    ? await mapConnections(get, 'id', 'display_name')
     : new Map<string, string>();
   const all = [...names.values()];
   const isAlone = (name: string): boolean => all.indexOf(name) === all.lastIndexOf(name);
   return items.map((item) => {
     const { [CONNECTION_ID]: id, ...members } = item.members;
-    if (typeof id !== 'string') return { ...item, members: recordOf(Object.entries(members)) };
+    if (typeof id !== 'string') return { ...item, members: createRecord(Object.entries(members)) };
     const name = names.get(id) ?? id;
     const connection = isAlone(name) ? name : id;
-    return { ...item, members: recordOf([...Object.entries(members), ['connection', connection]]) };
+    return {
+      ...item,
+      members: createRecord([...Object.entries(members), ['connection', connection]]),
+    };
   });
 }

@@ -9,15 +9,15 @@ import { itemNamed, type Listing } from '../../model/collection.ts';
 import type { DialectName } from '../../model/dialect.ts';
 import { fields, MODEL_PART } from '../../model/field.ts';
 import { isWithin } from '../../model/path.ts';
-import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
+import { findServerDefault, nativeNodes } from '../../model/native-schema.ts';
 import type { Change } from '../../model/plan.ts';
 import type { Warning } from '../../model/error.ts';
 import type { DesiredState } from '../../model/state.ts';
-import { isEmpty, isRecord, valueAt, type Value } from '../../model/value.ts';
+import { isEmpty, isRecord, readPath, type Value } from '../../model/value.ts';
 import { collection } from '../collections/collection.ts';
-import { renamingAt } from '../collections/whole.ts';
+import { renameOverPath } from '../collections/whole.ts';
 import {
-  activationBy,
+  createActivationRequest,
   type ItemRequest,
   type ItemWork,
   type Judged,
@@ -25,15 +25,15 @@ import {
   type Wire,
   type Wires,
 } from '../collections/wire.ts';
-import { itemOf } from '../collections/send.ts';
-import { filledIn, listedProfiles, listedWithHolders } from './read.ts';
+import { readChangedItemName } from '../collections/send.ts';
+import { filledIn, listLlmProfiles, listedWithHolders } from './read.ts';
 import {
   inFile,
   inSettings,
   isLostInSettings,
   leftInFile,
   leftInSettings,
-  requestsFor,
+  createProfileRequests,
 } from './write.ts';
 
 const V1 = '/api/v1/settings/profiles';
@@ -41,19 +41,19 @@ export const AGENT = '/api/profiles';
 
 const WIRES: Wires = {
   'app-server': {
-    ...wireOf('app-server', V1, 10),
-    requests: (work) => activeAgain(work, requestsFor(work, V1, inSettings)),
+    ...createLlmProfileCodec('app-server', V1, 10),
+    requests: (work) => activeAgain(work, createProfileRequests(work, V1, inSettings)),
     leaves: leftInSettings,
     resends: isLostInSettings,
-    list: (asking) => listedProfiles(asking, V1, 'with the active one'),
+    list: (asking) => listLlmProfiles(asking, V1, 'with the active one'),
     unfit: (judged) => [...unfitActive(judged, ACTIVE_IN_V1), ...unfitInSettings(judged)],
-    warned: endingWarnings,
+    warned: warnStoreDeactivation,
   },
   'agent-server': {
-    ...wireOf('agent-server', AGENT, 50),
+    ...createLlmProfileCodec('agent-server', AGENT, 50),
     list: (asking) => listedWithHolders(asking, AGENT),
     refusesHeldBy: [AGENT_PROFILES_FORM.block],
-    requests: (work) => requestsFor(work, AGENT, inFile),
+    requests: (work) => createProfileRequests(work, AGENT, inFile),
     leaves: leftInFile,
     unfit: (judged) => unfitActive(judged, ACTIVE_IN_AGENT),
   },
@@ -66,7 +66,11 @@ export const LLM_PROFILES = collection(LLM_PROFILES_FORM, WIRES);
  * The profile that an app-server makes inactive by a store of one: the active one at each store of it, and one without an address at the store of
  * others. Null if it makes none, or the file says itself which one is active.
  */
-function endedBy(name: string, { items }: Listing, desired: DesiredState): string | null {
+function findDeactivatedProfile(
+  name: string,
+  { items }: Listing,
+  desired: DesiredState,
+): string | null {
   if (itemNamed(desired, ACTIVE_FORM, 'llm_profile') !== undefined) return null;
   const active = items.find(({ isActive = false }) => isActive);
   if (active === undefined) return null;
@@ -74,9 +78,14 @@ function endedBy(name: string, { items }: Listing, desired: DesiredState): strin
 }
 
 /** That a store makes the active profile inactive, and what follows. */
-function endingWarnings(changes: readonly Change[], { listing, desired }: Judged): Warning[] {
-  const stored = changes.filter(({ action }) => action !== 'remove').map(itemOf);
-  const ended = stored.map((name) => endedBy(name, listing, desired)).find((name) => name !== null);
+function warnStoreDeactivation(
+  changes: readonly Change[],
+  { listing, desired }: Judged,
+): Warning[] {
+  const stored = changes.filter(({ action }) => action !== 'remove').map(readChangedItemName);
+  const ended = stored
+    .map((name) => findDeactivatedProfile(name, listing, desired))
+    .find((name) => name !== null);
   if (ended === undefined) return [];
   const why = stored.includes(ended)
     ? `Storing the active LLM profile ${ended} makes it inactive`
@@ -88,7 +97,7 @@ function endingWarnings(changes: readonly Change[], { listing, desired }: Judged
 /** What the file says nothing of stays active. */
 function activeAgain(work: ItemWork, requests: readonly ItemRequest[]): readonly ItemRequest[] {
   const { item, listing, desired } = work;
-  const ended = item.members === null ? null : endedBy(item.name, listing, desired);
+  const ended = item.members === null ? null : findDeactivatedProfile(item.name, listing, desired);
   return ended === null ? requests : [...requests, activation(ended, listing)];
 }
 
@@ -97,7 +106,7 @@ function activation(name: string, { items }: Listing): ItemRequest {
     kind: 'store',
     name,
     shows: items.find((one) => one.name === name)?.members ?? {},
-    call: activationBy(V1, name),
+    call: createActivationRequest(V1, name),
     isShown: (shown) => shown.items.some((one) => one.name === name && one.isActive === true),
   };
 }
@@ -105,13 +114,17 @@ function activation(name: string, { items }: Listing): ItemRequest {
 const ACTIVE_IN_V1 = ['llm_profiles', 'active'];
 const ACTIVE_IN_AGENT = ['active_profile'];
 
-function wireOf(dialect: DialectName, path: string, limit: number): Omit<Wire, 'requests'> {
+function createLlmProfileCodec(
+  dialect: DialectName,
+  path: string,
+  limit: number,
+): Omit<Wire, 'requests'> {
   return {
-    list: (asking) => listedProfiles(asking, path),
+    list: (asking) => listLlmProfiles(asking, path),
     fills: filledIn,
     // A profile has the members that the llm of the settings has.
     membersHere: (_, there, { answer }) => {
-      const llm = valueAt(answer, MODEL_PART);
+      const llm = readPath(answer, MODEL_PART);
       if (!isRecord(llm) || Object.keys(llm).length === 0) return null;
       const own = fields().filter(({ place }) => isWithin(place, MODEL_PART));
       const named = own.map(({ place }) => place.at(-1) ?? '');
@@ -120,16 +133,16 @@ function wireOf(dialect: DialectName, path: string, limit: number): Omit<Wire, '
     placeOf: (name) => [...MODEL_PART, name],
     replaces: () => 'in-place',
     describes: true,
-    whole: (name, value) => value ?? defaultIn(dialect, name),
-    rename: (item, to) => renamingAt(path, item, to),
+    whole: (name, value) => value ?? findModelDefault(dialect, name),
+    rename: (item, to) => renameOverPath(path, item, to),
     // A profile knows its connection by the id.
     follows: (_, member) => (member === 'connection' ? CONNECTIONS_FORM.block : undefined),
     limit,
   };
 }
 
-function defaultIn(dialect: DialectName, name: string): Value {
-  return defaultOf(nativeNodes(dialect, [...MODEL_PART, name])) ?? null;
+function findModelDefault(dialect: DialectName, name: string): Value {
+  return findServerDefault(nativeNodes(dialect, [...MODEL_PART, name])) ?? null;
 }
 
 /** The active profile is removed only where another one takes its place: else an agent goes on with a key that nobody has named. */
@@ -137,7 +150,7 @@ function unfitActive(
   { items, desired, settings }: Judged,
   place: readonly string[],
 ): readonly Unfit[] {
-  const active = valueAt(settings.answer, place);
+  const active = readPath(settings.answer, place);
   const item = items.find(({ name, members }) => members === null && name === active);
   const next = activeDeclared(desired, 'llm_profile');
   if (item === undefined || (next !== null && next !== item.name)) return [];

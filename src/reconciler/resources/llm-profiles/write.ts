@@ -13,22 +13,22 @@ import {
   isEmpty,
   isRecord,
   mapRecord,
-  recordOf,
+  createRecord,
   sameValue,
   textFits,
-  valueAt,
+  readPath,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
 import {
-  removalBy,
+  createRemovalRequest,
   type Call,
   type Get,
   type ItemRequest,
   type ItemWork,
   type Wire,
 } from '../collections/wire.ts';
-import { CONNECTION_ID, connectionsBy } from '../provider-connections.ts';
+import { CONNECTION_ID, mapConnections } from '../provider-connections.ts';
 import { isSecretMember, OF_THE_SERVER } from './read.ts';
 
 /** A profile that is stored, and what makes that necessary. */
@@ -43,7 +43,7 @@ interface Kept {
   readonly includes: boolean;
 }
 
-export function requestsFor(
+export function createProfileRequests(
   work: ItemWork,
   base: string,
   keeping: Keeping,
@@ -54,8 +54,8 @@ export function requestsFor(
   if (members === null)
     return there === undefined
       ? []
-      : [removalBy(name, { method: 'DELETE', path, body: null, refusals: HELD })];
-  const sent = sentOf(work, work.listing.resends);
+      : [createRemovalRequest(name, { method: 'DELETE', path, body: null, refusals: HELD })];
+  const sent = createProfileBody(work, work.listing.resends);
   const isReplaced = changes.some(({ action }) => action === 'rotate');
   return [
     {
@@ -64,12 +64,12 @@ export function requestsFor(
       shows: members,
       call: async (get): Promise<Call> => {
         const { members: kept, includes } = await keeping(path, get, work);
-        const linked = await linkOf(get, members);
-        const llm = recordOf([...Object.entries(kept), ...Object.entries(sent), ...linked]);
+        const linked = await findConnectionId(get, members);
+        const llm = createRecord([...Object.entries(kept), ...Object.entries(sent), ...linked]);
         return {
           method: 'POST',
           path,
-          body: recordOf([
+          body: createRecord([
             ['llm', llm],
             ['include_secrets', includes],
           ]),
@@ -78,7 +78,7 @@ export function requestsFor(
       },
       isShown: ({ items, whole }) =>
         !isReplaced &&
-        items.some((one) => one.name === name && isLike(one.members, members, whole)),
+        items.some((one) => one.name === name && isProfileShown(one.members, members, whole)),
     },
   ];
 }
@@ -92,12 +92,12 @@ const REFUSALS = {
 const never = (): boolean => false;
 
 /** What is sent of a profile: all of it but secrets that stay, and what is null: what is left out has its default. */
-function sentOf(
+function createProfileBody(
   { item, changes, there }: Profile,
   resends: NonNullable<Listing['resends']> = never,
 ): ValueRecord {
   const changed = new Set(changes.map(({ path: [, , member = ''] }) => member));
-  return recordOf(
+  return createRecord(
     Object.entries(item.members ?? {}).filter(([name, value]) => {
       if (name === 'connection' || value === null) return false;
       if (!isSecretMember(name) || there === undefined) return true;
@@ -107,9 +107,9 @@ function sentOf(
 }
 
 /** The id of the connection that a profile names. */
-async function linkOf(get: Get, { connection }: ValueRecord): Promise<[string, Value][]> {
+async function findConnectionId(get: Get, { connection }: ValueRecord): Promise<[string, Value][]> {
   if (typeof connection !== 'string') return [];
-  const id = (await connectionsBy(get, 'display_name', 'id')).get(connection);
+  const id = (await mapConnections(get, 'display_name', 'id')).get(connection);
   if (id !== undefined) return [[CONNECTION_ID, id]];
   throw new SetpointError(
     'unfit-for-service',
@@ -125,14 +125,14 @@ async function linkOf(get: Get, { connection }: ValueRecord): Promise<[string, V
 export async function inSettings(path: string, get: Get, work: ItemWork): Promise<Kept> {
   const { item, there } = work;
   const includes = item.members?.['api_key'] !== null;
-  if (there === undefined) return { members: recordOf([]), includes };
+  if (there === undefined) return { members: createRecord([]), includes };
   const found = await get(path);
-  return { members: keptInSettings(work, configIn(found, there)), includes };
+  return { members: keptInSettings(work, readStoredConfig(found, there)), includes };
 }
 
 /** What of a stored profile an app-server is sent along: maps, which it shows, and what it does not make of the rest by itself. */
 function keptInSettings(work: Profile, config: ValueRecord): ValueRecord {
-  return recordOf(
+  return createRecord(
     Object.entries(config).filter(
       ([name, value]) =>
         value !== null &&
@@ -144,13 +144,13 @@ function keptInSettings(work: Profile, config: ValueRecord): ValueRecord {
 
 /** What an app-server has of a profile once it is stored as declared. */
 export function leftInSettings({ item, there, changes }: Storing): ValueRecord {
-  const stored = there?.stored ?? recordOf([]);
+  const stored = there?.stored ?? createRecord([]);
   const work = { item, there, changes };
   const sent = [
     ...Object.entries(keptInSettings(work, stored)),
-    ...Object.entries(sentOf(work, isLostInSettings)),
+    ...Object.entries(createProfileBody(work, isLostInSettings)),
   ];
-  return storedLlm(APP_SERVER, recordOf(sent), stored);
+  return storedLlm(APP_SERVER, createRecord(sent), stored);
 }
 
 /** The secrets that an app-server loses at each store that does not send them: it keeps the key alone, and shows maps. */
@@ -161,21 +161,23 @@ export function isLostInSettings(member: string): boolean {
 /** An Agent Server deletes every secret that is not sent: they are read as it has encrypted them, and sent back. */
 export async function inFile(path: string, get: Get, work: ItemWork): Promise<Kept> {
   const { there } = work;
-  if (there === undefined) return { members: recordOf([]), includes: true };
+  if (there === undefined) return { members: createRecord([]), includes: true };
   const found = await get(path, { 'X-Expose-Secrets': 'encrypted' });
-  const config = configIn(found, there);
+  const config = readStoredConfig(found, there);
   const kept = keptInFile(work, config);
   const lost = Object.entries(there.stored ?? {}).find(
     ([name, value]) => isKept(work, name) && isShownStored(value) && !isShownStored(kept[name]),
   );
   if (lost !== undefined) throw unshown(there.name, lost[0]);
-  const members = mapRecord(kept, (value, name) => (isSecretMember(name) ? wrapped(value) : value));
+  const members = mapRecord(kept, (value, name) =>
+    isSecretMember(name) ? wrapAllTexts(value) : value,
+  );
   return { members, includes: true };
 }
 
 /** What of a stored profile is sent along with what is declared: its secrets, and what the server does not make of it by itself. */
 function keptInFile(work: Profile, config: ValueRecord): ValueRecord {
-  return recordOf(
+  return createRecord(
     Object.entries(config).filter(
       ([name, value]) =>
         value !== null && (isKept(work, name) || isOwn(work.item, AGENT_SERVER, config, name)),
@@ -191,13 +193,13 @@ function isOwn(
   name: string,
 ): boolean {
   if (!OF_THE_SERVER.has(name) || Object.hasOwn(members ?? {}, name)) return false;
-  const filled = storedLlm(effects, withoutMember(config, name), recordOf([]));
+  const filled = storedLlm(effects, withoutMember(config, name), createRecord([]));
   return !sameValue(filled[name] ?? null, config[name] ?? null);
 }
 
 /** What an Agent Server has of a profile once it is stored as declared. */
 export function leftInFile({ item, there, changes }: Storing): ValueRecord {
-  const stored = there?.stored ?? recordOf([]);
+  const stored = there?.stored ?? createRecord([]);
   const work = { item, there, changes };
   const linked = item.members?.['connection'];
   const link: [string, Value][] =
@@ -211,19 +213,19 @@ export function leftInFile({ item, there, changes }: Storing): ValueRecord {
       : [];
   const sent = [
     ...Object.entries(keptInFile(work, stored)),
-    ...Object.entries(sentOf(work)),
+    ...Object.entries(createProfileBody(work)),
     ...link,
   ];
-  const { [CONNECTION_ID]: _, ...left } = storedLlm(AGENT_SERVER, recordOf(sent), stored);
+  const { [CONNECTION_ID]: _, ...left } = storedLlm(AGENT_SERVER, createRecord(sent), stored);
   const id = stored[CONNECTION_ID];
-  return recordOf(Object.entries(id === undefined ? left : { ...left, [CONNECTION_ID]: id }));
+  return createRecord(Object.entries(id === undefined ? left : { ...left, [CONNECTION_ID]: id }));
 }
 
 /** What a server stores of the llm of a profile, in the place of `before`. */
 function storedLlm(effects: Effects, llm: ValueRecord, before: ValueRecord): ValueRecord {
-  const stored = recordOf([['llm_profiles', recordOf([['one', before]])]]);
+  const stored = createRecord([['llm_profiles', createRecord([['one', before]])]]);
   const path = `${effects === APP_SERVER ? V1_PROFILES : PROFILES}/one`;
-  const request = { method: 'POST', path, body: recordOf([['llm', llm]]) };
+  const request = { method: 'POST', path, body: createRecord([['llm', llm]]) };
   return recordAt(after(effects, stored, request), 'llm_profiles', 'one');
 }
 
@@ -242,14 +244,14 @@ function unshown(profile: string, member: string): SetpointError {
   );
 }
 
-function wrapped(value: Value): Value {
-  if (isRecord(value)) return mapRecord(value, wrapped);
+function wrapAllTexts(value: Value): Value {
+  if (isRecord(value)) return mapRecord(value, wrapAllTexts);
   return typeof value === 'string' ? new Secret(value) : value;
 }
 
 /** What is stored of a profile. Nothing is sent of one that went in between: what is kept of it could not be sent along. */
-function configIn(found: Awaited<ReturnType<Get>>, { name }: ListedItem): ValueRecord {
-  const config = typeof found === 'symbol' ? undefined : valueAt(found, ['config']);
+function readStoredConfig(found: Awaited<ReturnType<Get>>, { name }: ListedItem): ValueRecord {
+  const config = typeof found === 'symbol' ? undefined : readPath(found, ['config']);
   if (isRecord(config)) return config;
   throw new SetpointError(
     'contended',
@@ -263,11 +265,11 @@ function isKept(work: Profile, name: string): boolean {
   const { members } = work.item;
   const isLinked = !isEmpty(members?.['connection']);
   if (name === 'api_key' && isLinked) return false;
-  return members?.[name] !== null && !Object.hasOwn(sentOf(work), name);
+  return members?.[name] !== null && !Object.hasOwn(createProfileBody(work), name);
 }
 
 /** Whether a list shows a profile as it is declared; of a secret it shows whether there is one. */
-function isLike(
+function isProfileShown(
   actual: ValueRecord,
   declared: ValueRecord,
   whole: Wire['whole'] = (_, value) => value,

@@ -10,17 +10,17 @@ import { itemNamed, itemsDeclared, type DesiredItem } from '../../model/collecti
 import { isOfServers } from '../../model/mcp.ts';
 import { isWithin } from '../../model/path.ts';
 import { notChecked, type Tried } from '../../model/proof.ts';
-import { isEmpty, isRecord, recordOf, valueAt, type ValueRecord } from '../../model/value.ts';
+import { isEmpty, isRecord, createRecord, readPath, type ValueRecord } from '../../model/value.ts';
 import type { Provable } from '../../plan/unproven.ts';
 import { agentProfileBody } from '../agent-profiles.ts';
 import { AGENT } from '../llm-profiles/resource.ts';
-import { inFile, requestsFor } from '../llm-profiles/write.ts';
-import { CONNECTION_ID, connectionsBy } from '../provider-connections.ts';
+import { inFile, createProfileRequests } from '../llm-profiles/write.ts';
+import { CONNECTION_ID, mapConnections } from '../provider-connections.ts';
 import {
   ENCRYPTED,
   NO_VALUE,
   trial,
-  untried,
+  createSkippedTrial,
   type Trial,
   type Trying,
   type TryingPlan,
@@ -30,31 +30,32 @@ const NOT_STORED = 'it is not stored yet: setpoint plan --check tries what is to
 const LINKED = 'its key is that of a provider connection, which only the service knows';
 
 /** An LLM profile, or what will be active of them, as it is to be stored. */
-export function plannedModel(trying: TryingPlan, about: Provable): Trial {
+export function tryPlannedModel(trying: TryingPlan, about: Provable): Trial {
   const [block, name = ''] = about.path;
   if (block === LLM_PROFILES_FORM.block) return profileTrial(trying, about, name);
   const active = activeDeclared(trying.desired, 'llm_profile');
-  if (active === null) return untried(about, 'the file does not say which profile it is');
+  if (active === null)
+    return createSkippedTrial(about, 'the file does not say which profile it is');
   const isDeclared = itemNamed(trying.desired, LLM_PROFILES_FORM, active) !== undefined;
-  return isDeclared ? profileTrial(trying, about, active) : storedModel(trying, about, active);
+  return isDeclared ? profileTrial(trying, about, active) : tryStoredModel(trying, about, active);
 }
 
 /** The key of a connection, by a profile that names the connection: nothing tries a key alone. */
-export function plannedKey(trying: TryingPlan, about: Provable): Trial {
+export function tryPlannedKey(trying: TryingPlan, about: Provable): Trial {
   const [, connection] = about.path;
   const user = itemsDeclared(trying.desired, LLM_PROFILES_FORM).find(
     ({ members }) => members?.['connection'] === connection,
   );
   return user === undefined
-    ? untried(about, 'no LLM profile of the file uses it')
+    ? createSkippedTrial(about, 'no LLM profile of the file uses it')
     : profileTrial(trying, about, user.name);
 }
 
 /** An agent profile as it is to be stored. What the same plan stores is not missed. */
-export function plannedAgent(trying: TryingPlan, about: Provable): Trial {
+export function tryPlannedAgent(trying: TryingPlan, about: Provable): Trial {
   const [, name = ''] = about.path;
   const members = itemNamed(trying.desired, AGENT_PROFILES_FORM, name)?.members ?? null;
-  if (members === null) return untried(about, 'it is not declared');
+  if (members === null) return createSkippedTrial(about, 'it is not declared');
   const coming = new Set(
     trying.plan.flatMap(({ resource, changes }) =>
       COMING.has(resource.block) ? changes.map(({ path }) => path.at(1) ?? '') : [],
@@ -69,7 +70,7 @@ export function plannedAgent(trying: TryingPlan, about: Provable): Trial {
 const COMING: ReadonlySet<string> = new Set([LLM_PROFILES_FORM.block, META_PROFILES_FORM.block]);
 
 /** What the file declares of LLM profiles and agent profiles. */
-export function declaredProfiles({ desired }: Pick<Trying, 'desired'>): Provable[] {
+export function listDeclaredProfiles({ desired }: Pick<Trying, 'desired'>): Provable[] {
   const of = (kind: Provable['kind'], block: string): Provable[] =>
     itemsDeclared(desired, { block }).flatMap(({ name, members }) =>
       members === null ? [] : [{ kind, path: [block, name] }],
@@ -78,16 +79,16 @@ export function declaredProfiles({ desired }: Pick<Trying, 'desired'>): Provable
 }
 
 /** A profile as the service has it. */
-export function storedProfile(trying: Trying, about: Provable): Trial {
+export function tryStoredProfile(trying: Trying, about: Provable): Trial {
   const [, name = ''] = about.path;
-  if (about.kind === 'model') return storedModel(trying, about, name);
+  if (about.kind === 'model') return tryStoredModel(trying, about, name);
   return trial(about, null, () => trying.checks.agent(name, null, new Set()));
 }
 
-function storedModel(trying: Trying, about: Provable, name: string): Trial {
+function tryStoredModel(trying: Trying, about: Provable, name: string): Trial {
   return trial(about, 'model', async () => {
-    const found = await trying.get(pathOf(name), ENCRYPTED);
-    const llm = typeof found === 'symbol' ? undefined : valueAt(found, ['config']);
+    const found = await trying.get(toAgentPath(name), ENCRYPTED);
+    const llm = typeof found === 'symbol' ? undefined : readPath(found, ['config']);
     if (!isRecord(llm)) return notChecked(NOT_STORED);
     if (!isEmpty(llm[CONNECTION_ID])) return notChecked(LINKED);
     return trying.checks.model(name, llm);
@@ -97,19 +98,21 @@ function storedModel(trying: Trying, about: Provable, name: string): Trial {
 function profileTrial(trying: TryingPlan, about: Provable, name: string): Trial {
   const { desired } = trying;
   const item = itemNamed(desired, LLM_PROFILES_FORM, name);
-  if (item === undefined || item.members === null) return untried(about, 'it is not declared');
+  if (item === undefined || item.members === null)
+    return createSkippedTrial(about, 'it is not declared');
   const places = [
     [LLM_PROFILES_FORM.block, name],
     [CONNECTIONS_FORM.block, connectionName(item)],
   ];
   if (desired.missing.some(({ path }) => places.some((place) => isWithin(path, place))))
-    return untried(about, NO_VALUE);
+    return createSkippedTrial(about, NO_VALUE);
   const isLinked = !isEmpty(item.members['connection']);
-  if (isLinked && isEmpty(connectionOf(trying, item)['api_key'])) return untried(about, LINKED);
+  if (isLinked && isEmpty(findDeclaredConnection(trying, item)['api_key']))
+    return createSkippedTrial(about, LINKED);
   const known = trying.drafts.get(name);
   if (known !== undefined) return trial(about, null, known);
   const attempt = onceOnly(async () =>
-    tryDraft(trying, isLinked ? await unlinked(trying, item) : item),
+    tryDraft(trying, isLinked ? await inlineConnection(trying, item) : item),
   );
   trying.drafts.set(name, attempt);
   return trial(about, 'model', attempt);
@@ -121,7 +124,7 @@ function onceOnly(attempt: () => Promise<Tried>): () => Promise<Tried> {
 }
 
 /** What the connection of a profile is declared to be. */
-function connectionOf({ desired }: Trying, item: DesiredItem): ValueRecord {
+function findDeclaredConnection({ desired }: Trying, item: DesiredItem): ValueRecord {
   return itemNamed(desired, CONNECTIONS_FORM, connectionName(item))?.members ?? {};
 }
 
@@ -131,16 +134,16 @@ function connectionName({ members }: Pick<DesiredItem, 'members'>): string {
 }
 
 /** A profile with the address and the key of its connection in it: no service looks the connection of a draft up. */
-async function unlinked(trying: Trying, item: DesiredItem): Promise<DesiredItem> {
+async function inlineConnection(trying: Trying, item: DesiredItem): Promise<DesiredItem> {
   const { connection: _, ...members } = item.members ?? {};
-  const declared = connectionOf(trying, item);
-  const stored = await connectionsBy(trying.get, 'display_name', 'base_url');
+  const declared = findDeclaredConnection(trying, item);
+  const stored = await mapConnections(trying.get, 'display_name', 'base_url');
   const url = declared['base_url'] ?? stored.get(connectionName(item)) ?? null;
   const own = [
     ['api_key', declared['api_key'] ?? null],
     ['base_url', url],
   ] as const;
-  return { ...item, members: recordOf([...Object.entries(members), ...own]) };
+  return { ...item, members: createRecord([...Object.entries(members), ...own]) };
 }
 
 /** Has the service try a profile as it would be sent, with the secrets that it keeps. */
@@ -150,19 +153,19 @@ async function tryDraft(trying: TryingPlan, item: DesiredItem): Promise<Tried> {
     .flatMap((part) => part.changes)
     .filter(({ path }) => path[0] === LLM_PROFILES_FORM.block && path[1] === item.name);
   const name = changes.some(isRename) ? (item.former?.name ?? item.name) : item.name;
-  const found = await get(pathOf(name));
+  const found = await get(toAgentPath(name));
   const there = typeof found === 'symbol' ? undefined : { name, members: {} };
   const listing = { items: [], replaces: 'in-place', describes: true } as const;
-  const [request] = requestsFor(
+  const [request] = createProfileRequests(
     { item: { ...item, name }, changes, there, listing, desired: trying.desired },
     AGENT,
     inFile,
   );
   const call = typeof request?.call === 'function' ? await request.call(get) : request?.call;
   const llm = call?.body?.['llm'];
-  return checks.model(item.name, isRecord(llm) ? llm : recordOf([]));
+  return checks.model(item.name, isRecord(llm) ? llm : createRecord([]));
 }
 
-function pathOf(name: string): string {
+function toAgentPath(name: string): string {
   return `${AGENT}/${encodeURIComponent(name)}`;
 }

@@ -1,22 +1,22 @@
 import { notChecked, type Costs, type Proof } from '../../model/proof.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import type { Plan } from '../../model/plan.ts';
-import { provableIn, type Provable } from '../../plan/unproven.ts';
+import { listProvable, type Provable } from '../../plan/unproven.ts';
 import type { PlanInput } from '../../reconcile/contract.ts';
-import { interruption } from '../../reconcile/observe-and-plan.ts';
+import { findInterruption } from '../../reconcile/observe-and-plan.ts';
 import { CHECKS } from '../../service/agent-server/checks.ts';
 import { notInSnapshot, type ReaderOf } from '../../service/port.ts';
 import { getting } from '../collections/port.ts';
 import type { Get } from '../collections/wire.ts';
 import {
-  declaredProfiles,
-  plannedAgent,
-  plannedKey,
-  plannedModel,
-  storedProfile,
+  listDeclaredProfiles,
+  tryPlannedAgent,
+  tryPlannedKey,
+  tryPlannedModel,
+  tryStoredProfile,
 } from './profiles.ts';
-import { declaredInSettings, plannedSettings, storedSettings } from './settings.ts';
-import { untried, type Trial, type Trying, type TryingPlan } from './trial.ts';
+import { listTestableSettings, tryPlannedSettings, tryStoredSettings } from './settings.ts';
+import { createSkippedTrial, type Trial, type Trying, type TryingPlan } from './trial.ts';
 
 /** What something is tried with, and who is told beforehand what it costs. */
 export interface Proving {
@@ -36,20 +36,20 @@ export async function provePlan(
   plan: Plan,
   refused: string | null,
 ): Promise<readonly Proof[]> {
-  const provable = provableIn(plan);
+  const provable = listProvable(plan);
   if (provable.length === 0) return [];
-  const why = refused ?? whyNot(proving);
+  const why = refused ?? explainNoTrials(proving);
   if (why !== null)
-    return tried(
-      provable.map((one) => untried(one, why)),
+    return runTrials(
+      provable.map((one) => createSkippedTrial(one, why)),
       proving,
     );
   const trying: TryingPlan = { ...tryingWith(proving), plan, drafts: new Map() };
-  const inSettings = provable.filter(isOfSettings);
-  const others = provable.filter((one) => !isOfSettings(one));
-  return tried(
+  const inSettings = provable.filter(isSettingsProof);
+  const others = provable.filter((one) => !isSettingsProof(one));
+  return runTrials(
     [
-      ...(await plannedSettings(trying, inSettings)),
+      ...(await tryPlannedSettings(trying, inSettings)),
       ...others.map((one) => PLANNED[one.kind](trying, one)),
     ],
     proving,
@@ -58,35 +58,36 @@ export async function provePlan(
 
 /** Has the service try what the file declares and the service has. */
 export async function proveStored(proving: Proving): Promise<readonly Proof[]> {
-  const profiles = declaredProfiles(proving);
-  const why = whyNot(proving);
+  const profiles = listDeclaredProfiles(proving);
+  const why = explainNoTrials(proving);
   if (why !== null) {
-    const all = [...declaredInSettings(proving), ...profiles];
-    return tried(
-      all.map((one) => untried(one, why)),
+    const all = [...listTestableSettings(proving), ...profiles];
+    return runTrials(
+      all.map((one) => createSkippedTrial(one, why)),
       proving,
     );
   }
   const trying = tryingWith(proving);
-  const ofProfiles = profiles.map((one) => storedProfile(trying, one));
-  return tried([...(await storedSettings(trying)), ...ofProfiles], proving);
+  const ofProfiles = profiles.map((one) => tryStoredProfile(trying, one));
+  return runTrials([...(await tryStoredSettings(trying)), ...ofProfiles], proving);
 }
 
 /** Why a service cannot be asked to try anything; null if it can. */
-function whyNot({ settings }: Pick<Proving, 'settings'>): string | null {
+function explainNoTrials({ settings }: Pick<Proving, 'settings'>): string | null {
   const { name } = settings.dialect;
   if (name === 'agent-server') return null;
   return `a service of the dialect ${name} tries nothing; only an Agent Server does`;
 }
 
 const PLANNED = {
-  model: plannedModel,
-  key: plannedKey,
-  agent: plannedAgent,
-  server: (_: TryingPlan, one: Provable) => untried(one, 'it is no server of the settings'),
+  model: tryPlannedModel,
+  key: tryPlannedKey,
+  agent: tryPlannedAgent,
+  server: (_: TryingPlan, one: Provable) =>
+    createSkippedTrial(one, 'it is no server of the settings'),
 } as const satisfies Record<Provable['kind'], (trying: TryingPlan, about: Provable) => Trial>;
 
-function isOfSettings({ kind, path: [first] }: Provable): boolean {
+function isSettingsProof({ kind, path: [first] }: Provable): boolean {
   return kind === 'server' || (kind === 'model' && first === 'agent_settings');
 }
 
@@ -102,22 +103,22 @@ function tryingWith({ reader, desired, settings, signal }: Proving): Trying {
 }
 
 /** One after another: each may cost something. After a request to stop nothing more is tried. */
-async function tried(
+async function runTrials(
   trials: readonly Trial[],
   { announce, signal }: Proving,
 ): Promise<readonly Proof[]> {
-  const costs = costsOf(trials);
+  const costs = countTrialCosts(trials);
   if (Object.values(costs).some((count) => count > 0)) announce(costs);
   const proofs: Proof[] = [];
   for (const { kind, path, attempt } of trials) {
-    const isStopped = interruption(signal) !== null;
+    const isStopped = findInterruption(signal) !== null;
     const { status, found } = isStopped ? notChecked('stopped') : await attempt();
     proofs.push({ kind, path, status, found });
   }
   return proofs;
 }
 
-function costsOf(trials: readonly Trial[]): Costs {
+function countTrialCosts(trials: readonly Trial[]): Costs {
   const count = (cost: Trial['cost']) => trials.filter((one) => one.cost === cost).length;
   return { model: count('model'), reach: count('reach'), program: count('program') };
 }

@@ -1,29 +1,29 @@
-import { serversIn } from '../../model/state.ts';
+import { findDeclaredServers } from '../../model/state.ts';
 import { withoutStop } from '../../model/wording.ts';
 import { asSetpointError } from '../../model/error.ts';
 import { MODEL_PART, NATIVE_SERVERS } from '../../model/field.ts';
-import { entriesOf, MCP_LISTS } from '../../model/mcp.ts';
+import { listRecordEntries, MCP_LISTS } from '../../model/mcp.ts';
 import { normalPath } from '../../model/path-facts.ts';
 import { isWithin, samePath, type Path } from '../../model/path.ts';
 import {
   isEmpty,
   isRecord,
-  recordOf,
-  valueAt,
+  createRecord,
+  readPath,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
 import { managesEntry, managesField } from '../../plan/declared.ts';
 import type { Provable } from '../../plan/unproven.ts';
-import { settingsPlanIn } from '../../plan/settings-part.ts';
+import { extractSettingsPlan } from '../../plan/settings-part.ts';
 import { SETTINGS_PATH } from '../../service/agent-server/dialect.ts';
-import { bodyToStore } from '../../service/agent-server/write.ts';
-import { nameOf } from '../../service/store-body.ts';
+import { buildPatchBody } from '../../service/agent-server/write.ts';
+import { readServerName } from '../../service/store-body.ts';
 import {
   ENCRYPTED,
   NO_VALUE,
   trial,
-  untried,
+  createSkippedTrial,
   type Trial,
   type Trying,
   type TryingPlan,
@@ -33,19 +33,19 @@ import {
 const NAME = 'settings';
 
 /** The model and the servers of the settings as they will be: what would be sent, laid over what is stored. */
-export function plannedSettings(
+export function tryPlannedSettings(
   trying: TryingPlan,
   provable: readonly Provable[],
 ): Promise<Trial[]> {
-  const { write } = settingsPlanIn(trying.plan);
-  const body = write === null ? null : bodyToStore(write);
+  const { write } = extractSettingsPlan(trying.plan);
+  const body = write === null ? null : buildPatchBody(write);
   const sent = body !== null && 'record' in body ? body.record['agent_settings_diff'] : undefined;
-  const diff = sent ?? recordOf([]);
-  const models = provable.filter(({ kind }) => kind === 'model').map(inPart);
+  const diff = sent ?? createRecord([]);
+  const models = provable.filter(({ kind }) => kind === 'model').map(addNormalPlace);
   const servers = provable.filter(({ kind }) => kind === 'server').map(({ path }) => path);
-  return trialsOf(
+  return createSettingsTrials(
     trying,
-    [...models, ...sentServers(servers, valueAt(diff, ['mcp_config']), trying)],
+    [...models, ...listSentServers(servers, readPath(diff, ['mcp_config']), trying)],
     diff,
   );
 }
@@ -55,12 +55,12 @@ interface Placed extends Provable {
   readonly place: Path;
 }
 
-function inPart(about: Provable): Placed {
+function addNormalPlace(about: Provable): Placed {
   return { ...about, place: normalPath(about.path) };
 }
 
 /** The servers that are sent, each by the path of the change that names it; without one as the file has servers. */
-function sentServers(
+function listSentServers(
   paths: readonly Path[],
   sent: Value | undefined,
   { desired }: TryingPlan,
@@ -74,53 +74,63 @@ function sentServers(
 }
 
 /** The same as they are. */
-export function storedSettings(trying: Trying): Promise<Trial[]> {
-  return trialsOf(trying, declaredInSettings(trying).map(inPart), recordOf([]));
+export function tryStoredSettings(trying: Trying): Promise<Trial[]> {
+  return createSettingsTrials(
+    trying,
+    listTestableSettings(trying).map(addNormalPlace),
+    createRecord([]),
+  );
 }
 
 /** What of the settings the file declares and the service has. */
-export function declaredInSettings({
+export function listTestableSettings({
   desired,
   settings,
 }: Pick<Trying, 'desired' | 'settings'>): Provable[] {
   const isModel = desired.fields.some(({ field }) => isWithin(field.place, MODEL_PART));
   const model: Provable[] = isModel ? [{ kind: 'model', path: MODEL_PART }] : [];
   const servers = MCP_LISTS.flatMap((list) =>
-    entriesOf(valueAt(settings.values, ['mcp_config', list])).flatMap((entry): Provable[] => {
-      const name = nameOf(entry);
-      const isManaged = managesField(desired, 'mcp_config') && managesEntry(desired, list, entry);
-      return name === null || !isManaged ? [] : [serverNamed(name, desired)];
-    }),
+    listRecordEntries(readPath(settings.values, ['mcp_config', list])).flatMap(
+      (entry): Provable[] => {
+        const name = readServerName(entry);
+        const isManaged = managesField(desired, 'mcp_config') && managesEntry(desired, list, entry);
+        return name === null || !isManaged ? [] : [serverNamed(name, desired)];
+      },
+    ),
   );
   return [...model, ...servers];
 }
 
 function serverNamed(name: string, desired: Trying['desired']): Provable {
-  const isByName = serversIn(desired)?.block !== undefined;
+  const isByName = findDeclaredServers(desired)?.block !== undefined;
   return { kind: 'server', path: [...(isByName ? ['mcp_servers'] : NATIVE_SERVERS), name] };
 }
 
-async function trialsOf(trying: Trying, about: readonly Placed[], diff: Value): Promise<Trial[]> {
+async function createSettingsTrials(
+  trying: Trying,
+  about: readonly Placed[],
+  diff: Value,
+): Promise<Trial[]> {
   if (about.length === 0) return [];
   try {
     const found = await trying.get(SETTINGS_PATH, ENCRYPTED);
-    const stored = typeof found === 'symbol' ? undefined : valueAt(found, ['agent_settings']);
-    const after = recordOf([['agent_settings', merged(stored ?? recordOf([]), diff)]]);
+    const stored = typeof found === 'symbol' ? undefined : readPath(found, ['agent_settings']);
+    const after = createRecord([['agent_settings', mergeDiff(stored ?? createRecord([]), diff)]]);
     return about.flatMap((one) => {
-      const value = valueAt(after, one.place);
-      const record = isRecord(value) ? value : recordOf([]);
+      const value = readPath(after, one.place);
+      const record = isRecord(value) ? value : createRecord([]);
       return one.kind === 'server'
         ? serverTrial(trying, one, record)
         : [model(trying, one, record)];
     });
   } catch (thrown) {
     const why = withoutStop(asSetpointError(thrown).message);
-    return about.map((one) => untried(one, why));
+    return about.map((one) => createSkippedTrial(one, why));
   }
 }
 
 function model(trying: Trying, about: Provable, llm: ValueRecord): Trial {
-  if (isMissing(trying, MODEL_PART)) return untried(about, NO_VALUE);
+  if (isReferenceMissing(trying, MODEL_PART)) return createSkippedTrial(about, NO_VALUE);
   return trial(about, 'model', () => trying.checks.model(NAME, llm));
 }
 
@@ -128,15 +138,15 @@ function model(trying: Trying, about: Provable, llm: ValueRecord): Trial {
 function serverTrial(trying: Trying, about: Placed, server: ValueRecord): Trial[] {
   const name = about.place.at(-1) ?? '';
   if (server['enabled'] === false) return [];
-  if (isMissing(trying, about.place)) return [untried(about, NO_VALUE)];
-  if (valueAt(server, ['auth', 'strategy']) === 'oauth2')
-    return [untried(about, 'a try would use up its login by OAuth')];
+  if (isReferenceMissing(trying, about.place)) return [createSkippedTrial(about, NO_VALUE)];
+  if (readPath(server, ['auth', 'strategy']) === 'oauth2')
+    return [createSkippedTrial(about, 'a try would use up its login by OAuth')];
   const cost = isEmpty(server['command']) ? 'reach' : 'program';
   return [trial(about, cost, () => trying.checks.server(name, server))];
 }
 
 /** Whether a reference has no value that is in a place; one in a server that is known by its address may be in any. */
-function isMissing({ desired }: Trying, place: Path): boolean {
+function isReferenceMissing({ desired }: Trying, place: Path): boolean {
   return desired.missing.some(({ path }) => {
     const [first = '', part = '', ...inside] = normalPath(path);
     if (isWithin([first, part, ...inside], place)) return true;
@@ -146,15 +156,15 @@ function isMissing({ desired }: Trying, place: Path): boolean {
 }
 
 /** A record with a diff laid over it: null takes a member away. */
-function merged(before: Value, diff: Value): Value {
+function mergeDiff(before: Value, diff: Value): Value {
   if (!isRecord(diff)) return diff;
-  const kept = isRecord(before) ? before : recordOf([]);
+  const kept = isRecord(before) ? before : createRecord([]);
   const names = new Set([...Object.keys(kept), ...Object.keys(diff)]);
-  return recordOf(
+  return createRecord(
     [...names].flatMap((name): [string, Value][] => {
       if (!Object.hasOwn(diff, name)) return [[name, kept[name] ?? null]];
       const value = diff[name] ?? null;
-      return value === null ? [] : [[name, merged(kept[name] ?? null, value)]];
+      return value === null ? [] : [[name, mergeDiff(kept[name] ?? null, value)]];
     }),
   );
 }

@@ -32,7 +32,7 @@ export interface TryingPlan extends Trying {
 export const ENCRYPTED = { 'X-Expose-Secrets': 'encrypted' };
 
 /** Something that cannot be tried, and why. */
-export function untried({ kind, path }: Provable, why: string): Trial {
+export function createSkippedTrial({ kind, path }: Provable, why: string): Trial {
   return { kind, path, cost: null, attempt: async () => notChecked(why) };
 }
 

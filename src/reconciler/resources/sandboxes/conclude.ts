@@ -6,11 +6,11 @@ import type { DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
 import { claimSandboxes, planSandboxes, type SandboxPlan, type SandboxStep } from './plan.ts';
 import { isUp } from './wire.ts';
 import { type ResourceEnd } from '../../reconcile/contract.ts';
-import { inPart, sameResult } from '../../reconcile/observe-and-plan.ts';
+import { toPartialError, sameResult } from '../../reconcile/observe-and-plan.ts';
 import {
-  isUnderWay,
-  namedSpecs,
-  startedIn,
+  isActionPending,
+  collectNamedSpecs,
+  listStartedSandboxes,
   wasSent,
   type RunStep,
   type SandboxRun,
@@ -32,8 +32,12 @@ export function concludeRun(run: SandboxRun): Conclusion {
   const { approved, steps } = run;
   const last = lastPlan(run);
   const left = last?.steps ?? [];
-  const remaining = [...displaced(run, left), ...otherSpecs(run), ...stillToDo(run, left)];
-  const open = steps.filter(isUnderWay);
+  const remaining = [
+    ...listDisplacedSandboxes(run, left),
+    ...otherSpecs(run),
+    ...stillToDo(run, left),
+  ];
+  const open = steps.filter(isActionPending);
   const started = steps.flatMap(({ id, step }): [Change, string][] =>
     step.action === 'start' && id !== null ? [[step.change, id]] : [],
   );
@@ -43,7 +47,7 @@ export function concludeRun(run: SandboxRun): Conclusion {
     remaining,
     warnings: [
       ...warningsSince(approved, last),
-      ...madeRoom(run, remaining),
+      ...warnDisplacedSandboxes(run, remaining),
       ...steps.filter(isStartingForGood).map(neverRunning),
     ],
     changed: steps.some(wasSent),
@@ -80,7 +84,7 @@ export function sandboxEnd(
       return {
         ...end,
         status: 'partial',
-        error: error.code === 'timed-out' ? error : inPart(error),
+        error: error.code === 'timed-out' ? error : toPartialError(error),
       };
   }
 }
@@ -110,7 +114,7 @@ export function unwrittenEnd(
 function lastPlan({ desired, before, steps, last }: SandboxRun): SandboxPlan | null {
   if (last === null) return null;
   const { specs, busy } = before;
-  return planSandboxes(desired, { ...last, specs, busy }, startedIn(steps));
+  return planSandboxes(desired, { ...last, specs, busy }, listStartedSandboxes(steps));
 }
 
 /** The warnings of the plan, and those that are new since. */
@@ -148,8 +152,8 @@ function neverRunning({ id }: RunStep): Warning {
 }
 
 /** Sandboxes that ran, and that the service has paused by itself while their item has too few. */
-function displaced(run: SandboxRun, left: readonly SandboxStep[]): Remainder[] {
-  return pausedByService(run)
+function listDisplacedSandboxes(run: SandboxRun, left: readonly SandboxStep[]): Remainder[] {
+  return listServicePauses(run)
     .filter(({ item }) => left.some((step) => step.item === item && step.action !== 'pause'))
     .map(({ id }) => ({
       resource: 'sandbox',
@@ -162,8 +166,8 @@ function displaced(run: SandboxRun, left: readonly SandboxStep[]): Remainder[] {
 }
 
 /** The same while no item has too few: worth a warning. */
-function madeRoom(run: SandboxRun, remaining: readonly Remainder[]): Warning[] {
-  return pausedByService(run)
+function warnDisplacedSandboxes(run: SandboxRun, remaining: readonly Remainder[]): Warning[] {
+  return listServicePauses(run)
     .filter(({ id }) => !remaining.some(({ path }) => path[0] === id))
     .map(({ id }) => ({
       code: 'sandbox-displaced',
@@ -173,13 +177,13 @@ function madeRoom(run: SandboxRun, remaining: readonly Remainder[]): Warning[] {
 }
 
 /** Sandboxes that were up before, or that this run started or resumed, each with the item that owns it, if there is one. */
-function pausedByService({ desired, before, steps, last }: SandboxRun): {
+function listServicePauses({ desired, before, steps, last }: SandboxRun): {
   readonly id: string;
   readonly item: DesiredSandboxes | undefined;
 }[] {
   if (last === null) return [];
   if (!steps.some((one) => one.step.action !== 'pause' && wasSent(one))) return [];
-  const claims = [...claimSandboxes(desired, last.sandboxes, startedIn(steps))];
+  const claims = [...claimSandboxes(desired, last.sandboxes, listStartedSandboxes(steps))];
   const ours = new Set(steps.flatMap(({ step, id }) => (step.action === 'pause' ? [id] : [])));
   const ran = new Set([
     ...before.sandboxes.filter((sandbox) => isUp(sandbox, before.at)).map(({ id }) => id),
@@ -195,7 +199,7 @@ function pausedByService({ desired, before, steps, last }: SandboxRun): {
 
 /** Started sandboxes that a later run would count for another item, or for none, by the spec that the service shows. */
 function otherSpecs({ desired, steps, last }: SandboxRun): Remainder[] {
-  const named = namedSpecs(desired);
+  const named = collectNamedSpecs(desired);
   return steps.flatMap(({ id, step: { action, item } }): Remainder[] => {
     const shown = last?.sandboxes.find((sandbox) => sandbox.id === id)?.spec ?? null;
     if (action !== 'start' || item.kind === 'named' || id === null || shown === null) return [];
@@ -220,9 +224,9 @@ function otherSpecs({ desired, steps, last }: SandboxRun): Remainder[] {
 function stillToDo(run: SandboxRun, left: readonly SandboxStep[]): Remainder[] {
   const { steps, waited } = run;
   const isExplained = (one: RunStep): boolean =>
-    !wasSent(one) || (isUnderWay(one) && (waited || one.status !== 'MISSING'));
+    !wasSent(one) || (isActionPending(one) && (waited || one.status !== 'MISSING'));
   const explained = new Set<DesiredSandboxes | undefined>([
-    ...pausedByService(run).map(({ item }) => item),
+    ...listServicePauses(run).map(({ item }) => item),
     ...steps.filter(isExplained).map(({ step }) => step.item),
   ]);
   return left

@@ -3,14 +3,14 @@ import type { Clock, WriteFailure } from '../../model/ports.ts';
 import type { SmokeStep } from '../../model/documents.gen.ts';
 import { isList, isRecord, type Value } from '../../model/value.ts';
 import type { Connection } from '../../service/connect.ts';
-import { ambiguous, sendOnce } from '../../service/request.ts';
+import { toAmbiguousWrite, sendOnce } from '../../service/request.ts';
 import { ServiceError } from '../../service/service-error.ts';
-import { idIn, nameIn, stateIn } from '../../service/v1/list.ts';
+import { readId, readIdText, readStateWord } from '../../service/v1/list.ts';
 import { getV1, listLimits, startTimeout } from '../../service/v1/request.ts';
 import {
   FIRST_PAUSE,
   nextPause,
-  interruption,
+  findInterruption,
   unlessAbandoned,
 } from '../../reconcile/observe-and-plan.ts';
 import { withoutStop } from '../../model/wording.ts';
@@ -81,7 +81,7 @@ export async function followConversation(input: FollowInput): Promise<Followed> 
       }
       if (status === 'READY') return ended(null);
       if (status === 'ERROR') return ended(conversationFailed(steps));
-      const stopped = interruption(signal);
+      const stopped = findInterruption(signal);
       if (stopped !== null) return ended(stopped);
       const left = wait - (clock.monotonic() - begun);
       if (left <= 0) return ended(conversationNotReady(status));
@@ -138,10 +138,10 @@ export function conversing(connection: Connection): Conversing {
         headersTimeout: timeout,
       });
       if (answer.kind !== 'done') return answer;
-      const task = startTaskIn(answer.answer);
+      const task = readStartTask(answer.answer);
       if (task !== null) return { kind: 'begun', task };
       const place = connection.place('POST', CONVERSATIONS);
-      return ambiguous(
+      return toAmbiguousWrite(
         new ServiceError('bad-response', `${place} was answered without the id of a task.`),
       );
     },
@@ -157,20 +157,20 @@ async function task(
   const path = `${TASKS}?ids=${encodeURIComponent(id)}`;
   const { json } = await getV1(connection, path, listLimits(connection), signal);
   const [first] = isList(json) ? json : [];
-  const found = first === undefined ? null : startTaskIn(first);
+  const found = first === undefined ? null : readStartTask(first);
   if (found !== null) return found;
   const place = connection.place('GET', TASKS);
   throw new ServiceError('bad-response', `${place} was answered without the requested task.`);
 }
 
-function startTaskIn(value: Value): StartTask | null {
-  const id = idIn(value);
+function readStartTask(value: Value): StartTask | null {
+  const id = readId(value);
   if (id === null || !isRecord(value)) return null;
   return {
     id,
-    status: stateIn(value, 'status')?.toUpperCase() ?? 'UNKNOWN',
-    conversation: nameIn(value, 'app_conversation_id'),
-    sandbox: nameIn(value, 'sandbox_id'),
+    status: readStateWord(value, 'status')?.toUpperCase() ?? 'UNKNOWN',
+    conversation: readIdText(value, 'app_conversation_id'),
+    sandbox: readIdText(value, 'sandbox_id'),
   };
 }
 

@@ -261,7 +261,7 @@ function unknownSpec(
   return new SetpointError(
     'spec-refused',
     `${file}:${line} names the sandbox spec ${spec}, which the service does not have.`,
-    { hint: `${didYouMean(spec, ids)} ${choices(ids)}`.trim() },
+    { hint: `${didYouMean(spec, ids)} ${formatIdChoices(ids)}`.trim() },
   );
 }
 
@@ -276,7 +276,7 @@ function startsForAnother({ source }: CountedSandboxes, usual: string): Setpoint
 
 const LISTED_SPECS = 10;
 
-function choices(ids: readonly string[]): string {
+function formatIdChoices(ids: readonly string[]): string {
   if (ids.length === 0) return 'It lists none.';
   const more = ids.length > LISTED_SPECS ? ` and ${ids.length - LISTED_SPECS} more` : '';
   return `Available: ${ids.slice(0, LISTED_SPECS).join(', ')}${more}.`;

@@ -1,4 +1,4 @@
-import { declaredSandboxes, sandboxes } from '../../desired/blocks/sandboxes.ts';
+import { listDeclaredSandboxes, sandboxes } from '../../desired/blocks/sandboxes.ts';
 import { asSetpointError, SetpointError, type Warning } from '../../model/error.ts';
 import type { PartPlan } from '../../model/plan.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
@@ -11,7 +11,7 @@ import type {
   ResourceEnd,
   ShownList,
 } from '../../reconcile/contract.ts';
-import { interruption, unlessAbandoned } from '../../reconcile/observe-and-plan.ts';
+import { findInterruption, unlessAbandoned } from '../../reconcile/observe-and-plan.ts';
 import { concludeRun, sandboxEnd, unwrittenEnd } from './conclude.ts';
 import { followSteps, sendSteps, stillNeeded, type SandboxRun } from './run.ts';
 import { NO_SANDBOXES, planSandboxes, specProblem, type SandboxPlan } from './plan.ts';
@@ -23,13 +23,14 @@ export const SANDBOXES: ManagedResource = {
   block: sandboxes.name,
   items: {
     declared: (desired) =>
-      new Map([[ALL, declaredSandboxes(desired).map((item) => ({ ...item, source: null }))]]),
+      new Map([[ALL, listDeclaredSandboxes(desired).map((item) => ({ ...item, source: null }))]]),
     of: () => ALL,
   },
   // What a change does not show, and an approval is about: whether a conversation may be cut off.
-  terms: (part) => planIn(part).steps.map(({ item: { kind, whenBusy } }) => [kind, whenBusy]),
+  terms: (part) =>
+    extractSandboxPlan(part).steps.map(({ item: { kind, whenBusy } }) => [kind, whenBusy]),
   read: (input, settings) =>
-    declaredSandboxes(input.desired).length === 0 ? null : readDeclared(input, settings),
+    listDeclaredSandboxes(input.desired).length === 0 ? null : readDeclared(input, settings),
   isList: true,
   check: {
     name: 'sandboxes',
@@ -40,7 +41,7 @@ export const SANDBOXES: ManagedResource = {
     },
   },
   lists: {
-    sandboxes: shownList(async (reader, signal) =>
+    sandboxes: createShownList(async (reader, signal) =>
       (await reader.sandboxes(signal)).sandboxes.map(({ id, spec, status, createdAt }) => ({
         id,
         spec,
@@ -48,10 +49,10 @@ export const SANDBOXES: ManagedResource = {
         created_at: timeText(createdAt),
       })),
     ),
-    specs: shownList(async (reader, signal) =>
+    specs: createShownList(async (reader, signal) =>
       (await reader.specs(signal))?.map(({ id }, index) => ({ id, default: index === 0 })),
     ),
-    conversations: shownList(async (reader, signal) =>
+    conversations: createShownList(async (reader, signal) =>
       (await reader.conversations(signal))?.map(({ id, sandbox, status, createdAt }) => ({
         id,
         sandbox,
@@ -60,7 +61,7 @@ export const SANDBOXES: ManagedResource = {
       })),
     ),
   },
-  write: (input, part) => writeSandboxes(input, planIn(part)),
+  write: (input, part) => writeSandboxes(input, extractSandboxPlan(part)),
 };
 
 async function readDeclared(
@@ -70,13 +71,13 @@ async function readDeclared(
   const { desired } = input;
   // A service without sandboxes is not asked for any.
   if (settings !== null) requireFit(desired, settings);
-  const plan = await planned(input, settings, desired);
+  const plan = await planSandboxesPart(input, settings, desired);
   return () => sandboxPart(plan);
 }
 
 const ALL = '';
 
-function shownList(
+function createShownList(
   read: (reader: SandboxReader, signal: AbortSignal | undefined) => Promise<unknown>,
 ): ShownList {
   return {
@@ -94,7 +95,7 @@ function timeText(time: number | null): string | null {
  * Some releases cannot list sandboxes while no settings are stored, and fail. The settings are planned without them then: refused
  * together, neither would ever be written. Source: behaviour 3.1.
  */
-async function planned(
+async function planSandboxesPart(
   input: PlanInput<ObservedState | null>,
   settings: ObservedState | null,
   { fields }: DesiredState,
@@ -140,7 +141,7 @@ export function sandboxPart(plan: SandboxPlan): PartPlan<SandboxPlan> {
 }
 
 /** The plan of the sandboxes in their part, its steps with the changes that the part has. */
-function planIn({ work, changes }: PartPlan): SandboxPlan {
+function extractSandboxPlan({ work, changes }: PartPlan): SandboxPlan {
   const { steps, unmet, warnings } = work as SandboxPlan;
   return {
     steps: steps.map((step, index) => ({ ...step, change: changes[index] ?? step.change })),
@@ -164,14 +165,14 @@ const EMPTY_PAUSE = 2000;
  */
 export async function planObservedSandboxes(input: Input): Promise<SandboxPlan> {
   const { desired, clock, signal } = input;
-  if (declaredSandboxes(desired).length === 0) return NO_SANDBOXES;
+  if (listDeclaredSandboxes(desired).length === 0) return NO_SANDBOXES;
   const begun = clock.monotonic();
   let { plan } = await observeSandboxes(input, ({ unmet }) => unmet.length > 0);
   for (;;) {
-    const failed = failedIn(plan);
+    const failed = listFailedSandboxes(plan);
     const isOver = clock.monotonic() - begun >= Math.min(PATIENCE, input.wait);
     if (failed.length === 0 || isOver) return plan;
-    const stopped = interruption(signal);
+    const stopped = findInterruption(signal);
     if (stopped !== null) throw stopped;
     input.progress(
       failed.map((id) => ({ action: 'watch', id, spec: null, status: 'ERROR', done: false })),
@@ -181,7 +182,7 @@ export async function planObservedSandboxes(input: Input): Promise<SandboxPlan> 
   }
 }
 
-function failedIn({ unmet, warnings }: SandboxPlan): string[] {
+function listFailedSandboxes({ unmet, warnings }: SandboxPlan): string[] {
   return [...unmet, ...warnings].flatMap(({ code, path: [id] }) =>
     code === 'sandbox-failed' && id !== undefined ? [id] : [],
   );
@@ -199,7 +200,7 @@ export async function observeSandboxes(
 ): Promise<SandboxObservation> {
   const first = await readSandboxes(input);
   const isEmpty = first.observed.sandboxes.length === 0;
-  if (!isEmpty || !isDoubted(first.plan) || interruption(input.signal) !== null) return first;
+  if (!isEmpty || !isDoubted(first.plan) || findInterruption(input.signal) !== null) return first;
   await input.clock.sleep(EMPTY_PAUSE, input.signal);
   return readSandboxes(input);
 }
@@ -207,7 +208,7 @@ export async function observeSandboxes(
 /** Reads specs only if an item names one, and conversations only if a pause could interrupt one. Throws `spec-refused`. */
 async function readSandboxes(input: Input): Promise<SandboxObservation> {
   const { signal } = input;
-  const desired = declaredSandboxes(input.desired);
+  const desired = listDeclaredSandboxes(input.desired);
   const observer = input.reader(SANDBOX_READER);
   const isNamed = desired.some((item) => item.kind === 'counted' && item.spec !== null);
   const [{ sandboxes, at }, specs] = await Promise.all([
@@ -273,12 +274,12 @@ export async function writeSandboxes(
   try {
     const observing = observeSandboxes(input, () => approved.steps.length > 0);
     const { observed: before, plan } = await unlessAbandoned(observing, input.abandon);
-    const stopped = interruption(input.signal);
+    const stopped = findInterruption(input.signal);
     if (stopped !== null) return unwrittenEnd(approved, 'failed', 'not-sent', stopped);
     const needed = stillNeeded(approved.steps, plan);
     sending = needed.length > 0;
     const begun: SandboxRun = {
-      desired: declaredSandboxes(input.desired),
+      desired: listDeclaredSandboxes(input.desired),
       approved,
       before,
       steps: await sendSteps(input, needed, before),
@@ -287,11 +288,11 @@ export async function writeSandboxes(
       waited: false,
     };
     const run = await followSteps(input, begun);
-    const waited = input.wait > 0 && interruption(input.signal) === null;
-    return sandboxEnd(concludeRun({ ...run, waited }), interruption(input.signal));
+    const waited = input.wait > 0 && findInterruption(input.signal) === null;
+    return sandboxEnd(concludeRun({ ...run, waited }), findInterruption(input.signal));
   } catch (thrown) {
     const error = asSetpointError(thrown);
-    const stopped = interruption(input.signal);
+    const stopped = findInterruption(input.signal);
     if (!sending) return unwrittenEnd(approved, 'failed', 'not-sent', stopped ?? error);
     const { message, hint } = error;
     const abandoned = new SetpointError((stopped ?? error).code, message, { hint, cause: error });

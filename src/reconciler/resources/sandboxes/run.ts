@@ -1,11 +1,11 @@
 import { asSetpointError, type SetpointError, type ErrorCode } from '../../model/error.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
-import { declaredSandboxes, type DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
+import { listDeclaredSandboxes, type DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
 import type { SandboxProgress } from '../../model/progress.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 import {
   inParallel,
-  interruption,
+  findInterruption,
   unlessAbandoned,
   retryPause,
   FIRST_PAUSE,
@@ -65,12 +65,12 @@ export function wasSent({ state }: RunStep): boolean {
 }
 
 /** Sent, and its end not observed yet. */
-export function isUnderWay({ state }: RunStep): boolean {
+export function isActionPending({ state }: RunStep): boolean {
   return state === 'lost' || state === 'running';
 }
 
 /** What was started, if it has an id, and for which item. */
-export function startedIn(steps: readonly RunStep[]): Started {
+export function listStartedSandboxes(steps: readonly RunStep[]): Started {
   return new Map(
     steps.flatMap(({ id, step }): [string, DesiredSandboxes][] =>
       step.action === 'start' && id !== null ? [[id, step.item]] : [],
@@ -79,7 +79,7 @@ export function startedIn(steps: readonly RunStep[]): Started {
 }
 
 /** The specs that items name: what reads another spec counts for the item without one. */
-export function namedSpecs(desired: readonly DesiredSandboxes[]): ReadonlySet<string> {
+export function collectNamedSpecs(desired: readonly DesiredSandboxes[]): ReadonlySet<string> {
   return new Set(desired.flatMap((item) => (item.kind === 'counted' ? (item.spec ?? []) : [])));
 }
 
@@ -117,14 +117,14 @@ export async function sendSteps(
   steps: readonly SandboxStep[],
   before: ObservedSandboxes,
 ): Promise<readonly RunStep[]> {
-  let sent = await sendAll(input, steps);
+  let sent = await sendSandboxSteps(input, steps);
   for (let round = 1; round < ROUNDS; round += 1) {
     const turnedAway = sent.filter(({ state }) => state === 'turned-away');
     const [first] = turnedAway;
-    if (first === undefined || interruption(input.signal) !== null) return sent;
+    if (first === undefined || findInterruption(input.signal) !== null) return sent;
     if (first.error !== null) await input.clock.sleep(retryPause(first.error), input.signal);
-    const now = await neededAgain(input, before, sent, turnedAway);
-    if (now === null || interruption(input.signal) !== null) return sent;
+    const now = await filterStillNeeded(input, before, sent, turnedAway);
+    if (now === null || findInterruption(input.signal) !== null) return sent;
     const others = sent.filter((one) => !turnedAway.includes(one));
     const dropped = turnedAway.filter(({ step }) => !now.needed.includes(step));
     // It may not be needed any more because it took effect after all: the observations that follow show it.
@@ -136,14 +136,14 @@ export async function sendSteps(
         state: one.id === null ? state : 'lost',
         error: null,
       })),
-      ...(await sendAll(input, now.needed)),
+      ...(await sendSandboxSteps(input, now.needed)),
     ];
   }
   return sent;
 }
 
 /** One request. A step about a sandbox that is there has its id; a start has none. */
-function sendOnce(
+function sendStepRequest(
   { writer }: ReconcileInput,
   { action, sandbox, item }: SandboxStep,
 ): Promise<StartAnswer | WriteAnswer> {
@@ -152,7 +152,7 @@ function sendOnce(
   return action === 'pause' ? actuator.pause(sandbox) : actuator.resume(sandbox);
 }
 
-async function sendAll(
+async function sendSandboxSteps(
   input: ReconcileInput,
   steps: readonly SandboxStep[],
 ): Promise<readonly RunStep[]> {
@@ -174,9 +174,9 @@ async function sendStep(input: ReconcileInput, step: SandboxStep): Promise<RunSt
     wasUp: false,
     error: null,
   };
-  const stopped = interruption(input.signal);
+  const stopped = findInterruption(input.signal);
   if (stopped !== null) return { ...begun, state: 'not-sent', error: stopped };
-  const answer = await sendOnce(input, step);
+  const answer = await sendStepRequest(input, step);
   switch (answer.kind) {
     case 'started':
       return { ...begun, id: answer.id };
@@ -193,7 +193,7 @@ async function sendStep(input: ReconcileInput, step: SandboxStep): Promise<RunSt
  * Which of the steps that were turned away another observation still shows the need for, and whether it shows a sandbox that
  * no answer named; null if it failed. A lost start may be what it shows, or may show later: it counts as one more.
  */
-async function neededAgain(
+async function filterStillNeeded(
   input: ReconcileInput,
   { sandboxes, specs, busy }: ObservedSandboxes,
   sent: readonly RunStep[],
@@ -203,9 +203,9 @@ async function neededAgain(
     const observing = input.reader(SANDBOX_READER).sandboxes(input.signal);
     const now = await unlessAbandoned(observing, input.abandon);
     const later = planSandboxes(
-      declaredSandboxes(input.desired),
+      listDeclaredSandboxes(input.desired),
       { ...now, specs, busy },
-      startedIn(sent),
+      listStartedSandboxes(sent),
     );
     const lost = sent.filter(({ state, id }) => state === 'lost' && id === null);
     const known = new Set([...sandboxes, ...sent].map(({ id }) => id));
@@ -241,7 +241,7 @@ export async function followSteps(input: ReconcileInput, begun: SandboxRun): Pro
     let error: SetpointError | null = null;
     try {
       // An observation under way when a stop is requested is given up; one that begins after it is the last.
-      const signal = interruption(input.signal) === null ? input.signal : undefined;
+      const signal = findInterruption(input.signal) === null ? input.signal : undefined;
       const within = Math.max(SHORTEST_OBSERVATION, wait - (clock.monotonic() - startedAt));
       const last = await unlessAbandoned(observer.sandboxes(signal, within), input.abandon);
       const now = clock.monotonic();
@@ -250,16 +250,16 @@ export async function followSteps(input: ReconcileInput, begun: SandboxRun): Pro
       );
       const steps = await Promise.all(observed.map((one) => sendAgain(input, one)));
       run = { ...run, steps, last };
-      input.progress(steps.filter(wasSent).map(progressOf));
+      input.progress(steps.filter(wasSent).map(describeProgress));
     } catch (thrown) {
       error = asSetpointError(thrown);
       if (input.abandon?.aborted === true) throw error;
       if (!PASSING.has(error.code)) return { ...run, error };
     }
     const passed = clock.monotonic() - startedAt;
-    const waits = run.steps.some((one) => isUnderWay(one) && isWaitedFor(one, wait, passed));
+    const waits = run.steps.some((one) => isActionPending(one) && isWaitedFor(one, wait, passed));
     const isOver = error === null ? !waits : passed >= wait;
-    if (isOver || interruption(input.signal) !== null) return { ...run, error };
+    if (isOver || findInterruption(input.signal) !== null) return { ...run, error };
     await clock.sleep(Math.min(pause, Math.max(FIRST_PAUSE, wait - passed)), input.signal);
   }
 }
@@ -286,7 +286,7 @@ function isWaitedFor({ id }: RunStep, wait: number, passed: number): boolean {
 function adopt({ steps, desired, before }: SandboxRun, sandboxes: readonly Sandbox[]): RunStep[] {
   const known = new Set([...before.sandboxes, ...steps].map(({ id }) => id));
   const appeared = sandboxes.filter(({ id }) => !known.has(id));
-  const named = namedSpecs(desired);
+  const named = collectNamedSpecs(desired);
   return steps.map((one) => {
     if (one.id !== null || !wasSent(one)) return one;
     const { item } = one.step;
@@ -305,7 +305,7 @@ function afterObserving(one: RunStep, sandboxes: readonly Sandbox[], now: number
   if (!wasSent(one)) return one;
   const status = sandboxes.find(({ id }) => id === one.id)?.status ?? null;
   const observed = { ...one, status };
-  if (!isUnderWay(one)) return observed;
+  if (!isActionPending(one)) return observed;
   return one.step.action === 'pause' ? pausing(observed) : starting(observed, now);
 }
 
@@ -345,13 +345,13 @@ async function sendAgain(input: ReconcileInput, one: RunStep): Promise<RunStep> 
   const { step, state, status } = one;
   if (state !== 'lost' || step.sandbox === null) return one;
   const hasBegun = step.action === 'resume' && status !== 'PAUSED';
-  if (hasBegun || interruption(input.signal) !== null) return one;
-  const answer = await sendOnce(input, step);
+  if (hasBegun || findInterruption(input.signal) !== null) return one;
+  const answer = await sendStepRequest(input, step);
   return { ...one, state: 'running', error: 'error' in answer ? answer.error : null };
 }
 
-function progressOf(one: RunStep): SandboxProgress {
+function describeProgress(one: RunStep): SandboxProgress {
   const { action, item } = one.step;
   const spec = item.kind === 'counted' ? item.spec : null;
-  return { action, id: one.id, spec, status: one.status, done: !isUnderWay(one) };
+  return { action, id: one.id, spec, status: one.status, done: !isActionPending(one) };
 }

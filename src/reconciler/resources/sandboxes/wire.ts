@@ -3,16 +3,16 @@ import { MASK } from '../../model/secret.ts';
 import { isList, isRecord, type Value } from '../../model/value.ts';
 import type { Connection } from '../../service/connect.ts';
 import { notInSnapshot, type ReaderOf, type WriterOf } from '../../service/port.ts';
-import { ambiguous, sendOnce } from '../../service/request.ts';
+import { toAmbiguousWrite, sendOnce } from '../../service/request.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import {
-  idIn,
-  nameIn,
-  stateIn,
-  timeIn,
-  itemsIn,
+  readId,
+  readIdText,
+  readStateWord,
+  readUtcTime,
+  readItems,
   listPages,
-  pageIn,
+  readV1Page,
 } from '../../service/v1/list.ts';
 import { getV1, listLimits, startTimeout } from '../../service/v1/request.ts';
 
@@ -94,18 +94,20 @@ export const SANDBOX_READER: ReaderOf<SandboxReader> = {
         throw notInSnapshot(`The snapshot masks the ids or specs of sandboxes of ${name}.`);
       const observed = sandboxes.map(({ created_at, ...one }) => ({
         ...one,
-        createdAt: timeOf(created_at),
+        createdAt: parseSandboxTime(created_at),
       }));
       return { sandboxes: observed, at: Date.parse(at) };
     },
     specs: async () => specs,
     conversations: async () =>
-      conversations?.map(({ created_at, ...one }) => ({ ...one, createdAt: timeOf(created_at) })) ??
-      null,
+      conversations?.map(({ created_at, ...one }) => ({
+        ...one,
+        createdAt: parseSandboxTime(created_at),
+      })) ?? null,
   }),
 };
 
-function timeOf(text: string | null): number | null {
+function parseSandboxTime(text: string | null): number | null {
   return text === null ? null : Date.parse(text);
 }
 
@@ -116,7 +118,7 @@ async function listSandboxes(
 ) {
   const limits = listLimits(connection, within);
   const path = `${SANDBOXES}/search`;
-  const { items, at } = await listPages(connection, path, sandboxIn, limits, signal);
+  const { items, at } = await listPages(connection, path, readSandboxRecord, limits, signal);
   return { sandboxes: items, at };
 }
 
@@ -124,7 +126,8 @@ async function listSpecs(
   connection: Connection,
   signal: AbortSignal | undefined,
 ): Promise<readonly SandboxSpec[]> {
-  return (await listPages(connection, SPECS, specIn, listLimits(connection), signal)).items;
+  return (await listPages(connection, SPECS, readSandboxSpec, listLimits(connection), signal))
+    .items;
 }
 
 /**
@@ -138,17 +141,17 @@ async function listConversations(
   const limits = listLimits(connection);
   const { status, json } = await getV1(connection, CONVERSATIONS, limits, signal, 422);
   if (status === 200) {
-    const whole = wholeListIn(connection.place('GET', CONVERSATIONS), json);
+    const whole = readCompleteList(connection.place('GET', CONVERSATIONS), json);
     if (whole !== null) return whole;
   }
   const path = status === 422 ? `${CONVERSATIONS}/search` : CONVERSATIONS;
-  return (await listPages(connection, path, conversationIn, limits, signal)).items;
+  return (await listPages(connection, path, readConversation, limits, signal)).items;
 }
 
 /** Null if there is a next page. */
-function wholeListIn(place: string, json: Value): readonly Conversation[] | null {
-  const { items, next } = isList(json) ? { items: json, next: null } : pageIn(place, json);
-  return next === null ? itemsIn(place, items, conversationIn) : null;
+function readCompleteList(place: string, json: Value): readonly Conversation[] | null {
+  const { items, next } = isList(json) ? { items: json, next: null } : readV1Page(place, json);
+  return next === null ? readItems(place, items, readConversation) : null;
 }
 
 /** `started`: the service named the sandbox. */
@@ -170,12 +173,15 @@ export interface SandboxWriter {
  * specification 4.1; behaviour 3.2.
  */
 export const sandboxWriter: WriterOf<SandboxWriter> = ({ connection, send }) => ({
-  start: (spec) => send('start sandbox', () => startSandbox(connection, spec)),
+  start: (spec) => send('start sandbox', () => requestSandboxStart(connection, spec)),
   resume: (id) => send('resume sandbox', () => setState(connection, id, 'resume')),
   pause: (id) => send('pause sandbox', () => setState(connection, id, 'pause')),
 });
 
-async function startSandbox(connection: Connection, spec: string | null): Promise<StartAnswer> {
+async function requestSandboxStart(
+  connection: Connection,
+  spec: string | null,
+): Promise<StartAnswer> {
   const query = spec === null ? '' : `?sandbox_spec_id=${encodeURIComponent(spec)}`;
   const timeout = startTimeout(connection);
   const answer = await sendOnce(connection, {
@@ -186,10 +192,10 @@ async function startSandbox(connection: Connection, spec: string | null): Promis
     headersTimeout: timeout,
   });
   if (answer.kind !== 'done') return answer;
-  const sandbox = sandboxIn(answer.answer);
+  const sandbox = readSandboxRecord(answer.answer);
   if (sandbox !== null) return { kind: 'started', id: sandbox.id };
   const place = connection.place('POST', SANDBOXES);
-  return ambiguous(
+  return toAmbiguousWrite(
     new ServiceError('bad-response', `${place} was answered without the id of a sandbox.`),
   );
 }
@@ -214,29 +220,29 @@ async function setState(
  * behind. What is new or missing is no error; a record without an id is null. Source: behaviour 3 (the specification leaves the
  * shapes open).
  */
-function sandboxIn(value: Value): Sandbox | null {
-  const id = idIn(value);
+function readSandboxRecord(value: Value): Sandbox | null {
+  const id = readId(value);
   if (id === null || !isRecord(value)) return null;
   return {
     id,
-    spec: nameIn(value, 'sandbox_spec_id'),
-    status: stateIn(value, 'status')?.toUpperCase() ?? 'UNKNOWN',
-    createdAt: timeIn(value, 'created_at'),
+    spec: readIdText(value, 'sandbox_spec_id'),
+    status: readStateWord(value, 'status')?.toUpperCase() ?? 'UNKNOWN',
+    createdAt: readUtcTime(value, 'created_at'),
   };
 }
 
-function specIn(value: Value): SandboxSpec | null {
-  const id = idIn(value);
+function readSandboxSpec(value: Value): SandboxSpec | null {
+  const id = readId(value);
   return id === null ? null : { id };
 }
 
-function conversationIn(value: Value): Conversation | null {
-  const id = idIn(value);
+function readConversation(value: Value): Conversation | null {
+  const id = readId(value);
   if (id === null || !isRecord(value)) return null;
   return {
     id,
-    sandbox: nameIn(value, 'sandbox_id'),
-    status: stateIn(value, 'execution_status')?.toLowerCase() ?? null,
-    createdAt: timeIn(value, 'created_at'),
+    sandbox: readIdText(value, 'sandbox_id'),
+    status: readStateWord(value, 'execution_status')?.toLowerCase() ?? null,
+    createdAt: readUtcTime(value, 'created_at'),
   };
 }

@@ -3,7 +3,13 @@ import type { Remainder } from '../../model/outcome.ts';
 import { samePath } from '../../model/path.ts';
 import type { SettingsPlan } from '../../model/plan.ts';
 import type { SettingsWrite, ObservedState } from '../../model/state.ts';
-import { ACTIVE, endingBy, hasEnded, isUnchanged, profileWarning } from '../../plan/profiles.ts';
+import {
+  ACTIVE,
+  findDeactivation,
+  isProfileDeactivated,
+  isUnchanged,
+  profileWarning,
+} from '../../plan/profiles.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 import { DIALECTS } from '../../service/dialects.ts';
 
@@ -17,16 +23,16 @@ export interface Activation {
  * Makes the LLM profile active again that a write has made inactive. Activation puts its llm in the place of that of the settings, so that it is
  * left out if either is not what it was before the write. Whether it took effect, the observation that follows shows.
  */
-export async function activatedAgain(
+export async function reactivateProfile(
   { writer }: ReconcileInput,
   write: SettingsWrite,
   before: ObservedState,
   latest: ObservedState,
 ): Promise<Activation> {
-  const ending = endingBy(write.fields, before);
+  const ending = findDeactivation(write.fields, before);
   if (
     ending?.again !== true ||
-    !hasEnded(before, latest) ||
+    !isProfileDeactivated(before, latest) ||
     !isUnchanged(ending.name, before, latest)
   )
     return { sent: false, error: null };
@@ -37,14 +43,14 @@ export async function activatedAgain(
 }
 
 /** The active profile that is none after a write, although the write leaves the llm as it is. */
-export function endedProfile(
+export function listDeactivatedProfiles(
   write: SettingsWrite | null,
   before: ObservedState,
   after: ObservedState,
 ): Remainder[] {
   const name = before.profiles?.active ?? null;
-  if (name === null || !hasEnded(before, after)) return [];
-  if (endingBy(write?.fields ?? {}, before)?.again === false) return [];
+  if (name === null || !isProfileDeactivated(before, after)) return [];
+  if (findDeactivation(write?.fields ?? {}, before)?.again === false) return [];
   return [
     {
       resource: 'settings',
@@ -58,17 +64,17 @@ export function endedProfile(
 }
 
 /** The warnings of a plan, with what came of the profile that was active in place of what was to come. */
-export function toldOfProfile(
+export function updateProfileWarnings(
   { warnings, write }: Pick<SettingsPlan, 'warnings' | 'write'>,
   before: ObservedState,
   after: ObservedState,
   { sent, error }: Activation,
 ): readonly Warning[] {
   const others = warnings.filter(({ path }) => !samePath(path, ACTIVE));
-  const ending = endingBy(write?.fields ?? {}, before);
+  const ending = findDeactivation(write?.fields ?? {}, before);
   if (ending === null) return others;
   const { name } = ending;
-  if (!hasEnded(before, after))
+  if (!isProfileDeactivated(before, after))
     return sent
       ? [
           ...others,

@@ -4,20 +4,26 @@ import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan } from '../../model/plan.ts';
 import type { SettingsWrite, ObservedState } from '../../model/state.ts';
-import { broughtBy, withBrought } from '../../plan/profiles.ts';
+import { findProfileEffect, withBrought } from '../../plan/profiles.ts';
 import { withFollowing } from '../../plan/changed-along.ts';
-import { writtenSecrets } from '../../plan/plan-secrets.ts';
+import { listWrittenSecrets } from '../../plan/plan-secrets.ts';
 import { serverOwned } from '../../plan/side-effects.ts';
 import {
   type ReconcileInput,
   type ResourceEnd,
   type ManagedResource,
 } from '../../reconcile/contract.ts';
-import { interruption, sameResult, untouched } from '../../reconcile/observe-and-plan.ts';
-import { mendingWrite, CAME_BACK, unmanagedLine, verify, type Verification } from './verify.ts';
-import { activatedAgain, toldOfProfile } from './profile.ts';
+import { findInterruption, sameResult, createUnsentEnd } from '../../reconcile/observe-and-plan.ts';
+import {
+  mendingWrite,
+  CAME_BACK,
+  formatUnmanagedEntry,
+  verify,
+  type Verification,
+} from './verify.ts';
+import { reactivateProfile, updateProfileWarnings } from './profile.ts';
 import { send } from './send.ts';
-import { plannedSettings, SETTINGS, settingsOfPart } from '../../plan/settings-part.ts';
+import { planSettingsPart, SETTINGS, settingsOfPart } from '../../plan/settings-part.ts';
 
 /**
  * Sends the plan's write, and observes whether the service has it. One more write may follow, if the first had a side effect
@@ -29,7 +35,8 @@ export async function writeSettings(
   plan: SettingsPlan,
   before: ObservedState,
 ): Promise<ResourceEnd> {
-  if (plan.changes.length === 0) return { ...untouched([], plan.warnings), unknown: plan.unknown };
+  if (plan.changes.length === 0)
+    return { ...createUnsentEnd([], plan.warnings), unknown: plan.unknown };
   const write = plan.write ?? { fields: {}, observed: before };
   const failedWith = (
     result: Result,
@@ -42,11 +49,11 @@ export async function writeSettings(
     remaining: [],
     unknown: plan.unknown,
     warnings: [...plan.warnings, ...more],
-    error: interruption(input.signal) ?? error,
+    error: findInterruption(input.signal) ?? error,
   });
   let putBack: () => Promise<void>;
   try {
-    putBack = await forgotten(input, write);
+    putBack = await dropFingerprints(input, write);
   } catch (thrown) {
     return failedWith('not-sent', asSetpointError(thrown));
   }
@@ -54,24 +61,25 @@ export async function writeSettings(
     const sent = await send(input, write, before);
     if (sent.kind === 'not-stored')
       return failedWith('not-sent', sent.error, await unlessKept(putBack()));
-    if (sent.kind === 'unclear') return failedWith('unknown', maybeStored(sent.error, write));
-    const brought = withBrought(before, broughtBy(write.fields, before));
+    if (sent.kind === 'unclear')
+      return failedWith('unknown', createUnknownWriteError(sent.error, write));
+    const brought = withBrought(before, findProfileEffect(write.fields, before));
     const expected = withFollowing(brought, write.fields, input.desired);
     const first = await verify(input, before, expected, plan);
     const mended = await mend(input, plan, expected, first.observed);
     const second = mended.sent
       ? await verify(input, before, expected, plan, [first.observed])
       : first;
-    const activated = await activatedAgain(input, write, before, second.observed);
+    const activated = await reactivateProfile(input, write, before, second.observed);
     const verification = activated.sent
       ? await verify(input, before, expected, plan, [first.observed, second.observed])
       : second;
-    const told = toldOfProfile(plan, before, verification.observed, activated);
-    const end = concluded(input, { ...plan, warnings: told }, verification, sent.error);
+    const told = updateProfileWarnings(plan, before, verification.observed, activated);
+    const end = createSettingsEnd(input, { ...plan, warnings: told }, verification, sent.error);
     const confirmed = mended.confirmed ?? (sent.confirmed ? write : null);
     const owned = mended.sent ? serverOwned(before, first.observed, input.desired) : [];
     const warnings = [...end.warnings, ...mended.warnings, ...ownWarnings(owned)];
-    return await remembered(input, confirmed, { ...end, warnings });
+    return await saveConfirmedFingerprints(input, confirmed, { ...end, warnings });
   } catch (thrown) {
     // The write was sent, and observing it failed: the service may hold any state that was on its way.
     return failedWith('unknown', notVerified(asSetpointError(thrown)));
@@ -83,11 +91,11 @@ export async function writeSettings(
  * ended before its verification would leave the old one behind, and a later plan would take an earlier value of the secret for
  * the one that is stored.
  */
-function forgotten(
+function dropFingerprints(
   { desired, fingerprints }: ReconcileInput,
   write: SettingsWrite,
 ): Promise<() => Promise<void>> {
-  return fingerprints.forget(writtenSecrets(desired, write).map(({ path }) => path));
+  return fingerprints.forget(listWrittenSecrets(desired, write).map(({ path }) => path));
 }
 
 /** The corrective write; `confirmed` if the service confirmed that it is stored. */
@@ -106,8 +114,8 @@ async function mend(
 ): Promise<Mended> {
   const write = mendingWrite(input.desired, plan, before, latest);
   const unsent = { sent: false, confirmed: null, warnings: [] };
-  if (write === null || interruption(input.signal) !== null) return unsent;
-  const warnings = await unlessKept(forgotten(input, write));
+  if (write === null || findInterruption(input.signal) !== null) return unsent;
+  const warnings = await unlessKept(dropFingerprints(input, write));
   if (warnings.length > 0) return { ...unsent, warnings };
   const sent = await send(input, write, latest);
   const confirmed = sent.kind === 'stored' && sent.confirmed ? write : null;
@@ -118,13 +126,13 @@ async function mend(
  * Keeps fingerprints of the secrets in a write that the service has confirmed and the verification did not contradict. If they
  * cannot be kept, that is a warning: the write is done.
  */
-async function remembered(
+async function saveConfirmedFingerprints(
   input: ReconcileInput,
   confirmed: SettingsWrite | null,
   end: ResourceEnd,
 ): Promise<ResourceEnd> {
   if (end.status !== 'applied' || confirmed === null) return end;
-  const written = writtenSecrets(input.desired, confirmed);
+  const written = listWrittenSecrets(input.desired, confirmed);
   const kept = input.fingerprints.remember(written, input.clock.now());
   return { ...end, warnings: [...end.warnings, ...(await unlessKept(kept))] };
 }
@@ -139,35 +147,35 @@ async function unlessKept(work: Promise<unknown>): Promise<Warning[]> {
   }
 }
 
-function concluded(
+function createSettingsEnd(
   input: ReconcileInput,
   plan: SettingsPlan,
   verification: Verification,
   answered: SetpointError | null,
 ): ResourceEnd {
   const { remaining, unknown } = verification;
-  const stopped = interruption(input.signal);
+  const stopped = findInterruption(input.signal);
   const error = remaining.length > 0 ? settingsNotConverged(remaining) : null;
   return {
     status: remaining.length > 0 ? 'not-converged' : 'applied',
-    results: new Map(plan.changes.map((change) => [change, resultOf(change, verification)])),
+    results: new Map(plan.changes.map((change) => [change, classifyResult(change, verification)])),
     started: new Map(),
     remaining,
     unknown,
-    warnings: [...plan.warnings, ...(answered === null ? [] : [answeredWithError(answered)])],
-    error: stopped === null ? error : finishedFirst(stopped, error),
+    warnings: [...plan.warnings, ...(answered === null ? [] : [createAnswerWarning(answered)])],
+    error: stopped === null ? error : preferStopError(stopped, error),
   };
 }
 
 /** The error of a stop that was requested while the write was under way. */
-function finishedFirst(stopped: SetpointError, error: SetpointError | null): SetpointError {
+function preferStopError(stopped: SetpointError, error: SetpointError | null): SetpointError {
   const message = `${stopped.message} The write in flight was finished and ${error === null ? 'verified' : 'is not converged'}.`;
   return new SetpointError(stopped.code, message, {
     hint: error?.hint ?? 'Nothing is left to do here.',
   });
 }
 
-function resultOf(change: Change, { remaining, unknown, observed }: Verification): Result {
+function classifyResult(change: Change, { remaining, unknown, observed }: Verification): Result {
   if (remaining.some(({ path }) => samePath(path, change.path))) return 'unknown';
   if (!isShown(change, observed) && isConfirmedStored(change, observed)) return 'set';
   const isBlind =
@@ -177,13 +185,13 @@ function resultOf(change: Change, { remaining, unknown, observed }: Verification
         // Of a rotated entry nothing is new but its secrets.
         (change.action === 'rotate' && isWithin(path, change.path)),
     ) ||
-    isNeverReported(change, observed) ||
+    isUnreadableChange(change, observed) ||
     (!isShown(change, observed) && observed.secrets.get(formatPath(change.path)) === 'stored');
   return isBlind ? 'unverifiable' : 'verified';
 }
 
 /** Whether no service of the dialect reports what the field holds. */
-function isNeverReported({ path: [name = ''] }: Change, { dialect }: ObservedState): boolean {
+function isUnreadableChange({ path: [name = ''] }: Change, { dialect }: ObservedState): boolean {
   return dialect.fields.get(name)?.reads === 'nothing';
 }
 
@@ -201,7 +209,8 @@ function settingsNotConverged(remaining: readonly Remainder[]): SetpointError {
   const [first] = remaining;
   const paths = remaining.map(({ path }) => formatPath(path)).join(', ');
   const back = remaining.filter(({ reason }) => reason === CAME_BACK).map(({ path }) => path);
-  const hint = back.length > 1 ? `Leave them to the server: ${unmanagedLine(back)}` : first?.hint;
+  const hint =
+    back.length > 1 ? `Leave them to the server: ${formatUnmanagedEntry(back)}` : first?.hint;
   return new SetpointError(
     'not-converged',
     `After the write these are not as declared: ${paths}.`,
@@ -212,11 +221,11 @@ function settingsNotConverged(remaining: readonly Remainder[]): SetpointError {
 /** All entries that the server adds by itself, and what to write so that they are left to it. */
 function ownWarnings(owned: readonly Path[]): Warning[] {
   if (owned.length === 0) return [];
-  const message = `The server adds ${owned.map(formatPath).join(', ')} by itself, so that each write is corrected by another. Remove what is the server's own from the file, and list it: ${unmanagedLine(owned)}`;
+  const message = `The server adds ${owned.map(formatPath).join(', ')} by itself, so that each write is corrected by another. Remove what is the server's own from the file, and list it: ${formatUnmanagedEntry(owned)}`;
   return [{ code: 'server-owned', message, path: [] }];
 }
 
-function answeredWithError(error: SetpointError): Warning {
+function createAnswerWarning(error: SetpointError): Warning {
   return {
     code: 'answered-with-error',
     message: `The write took effect although the service answered with an error: ${error.message}`,
@@ -224,7 +233,7 @@ function answeredWithError(error: SetpointError): Warning {
   };
 }
 
-function maybeStored(error: SetpointError, { fields }: SettingsWrite): SetpointError {
+function createUnknownWriteError(error: SetpointError, { fields }: SettingsWrite): SetpointError {
   const hint = modelHint(fields);
   return new SetpointError(
     'state-unknown',
@@ -244,6 +253,6 @@ function notVerified(error: SetpointError): SetpointError {
 /** The settings of a service. What the service is shows in them, so that they are observed before any other resource is read. */
 export const SETTINGS_RESOURCE: ManagedResource = {
   ...SETTINGS,
-  read: (input, observed) => (observed === null ? null : () => plannedSettings(input, observed)),
+  read: (input, observed) => (observed === null ? null : () => planSettingsPart(input, observed)),
   write: (input, part, before) => writeSettings(input, settingsOfPart(part), before),
 };

@@ -1,7 +1,7 @@
 import type { SetpointError } from '../../model/error.ts';
 import { type SettingsWrite, sameState, type ObservedState } from '../../model/state.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
-import { interruption, unlessAbandoned, retryPause } from '../../reconcile/observe-and-plan.ts';
+import { findInterruption, unlessAbandoned, retryPause } from '../../reconcile/observe-and-plan.ts';
 import { DIALECTS } from '../../service/dialects.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 
@@ -40,14 +40,14 @@ export async function send(
     const again = attempt < SENDS && (answer.kind === 'ambiguous' || answer.retry);
     if (answer.kind === 'not-applied' && again)
       await input.clock.sleep(retryPause(error), input.signal);
-    if (!reached && (!again || interruption(input.signal) !== null)) return failure;
-    const now = await observedAfter(input, before, inDoubt);
+    if (!reached && (!again || findInterruption(input.signal) !== null)) return failure;
+    const now = await observeSend(input, before, inDoubt);
     if (now === null) return failure;
     if (!sameState(before, now))
       return reached && isDesired(input, now)
         ? { kind: 'stored', confirmed: false, error }
         : failure;
-    if (!again || interruption(input.signal) !== null) return failure;
+    if (!again || findInterruption(input.signal) !== null) return failure;
   }
 }
 
@@ -56,7 +56,7 @@ function isDesired({ desired }: ReconcileInput, shown: ObservedState): boolean {
 }
 
 /** What the service shows after a send; null if it cannot be read. After a clear refusal there is no lag to wait for. */
-async function observedAfter(
+async function observeSend(
   input: ReconcileInput,
   before: ObservedState,
   inDoubt: boolean,
@@ -87,7 +87,7 @@ export async function observePastLag(
     const shown = await unlessAbandoned(input.settings.observe(), input.abandon);
     const pause = PAUSES[attempt];
     const lags = earlier.some((state) => sameState(state, shown)) && !isDone(shown);
-    if (!lags || pause === undefined || interruption(input.signal) !== null) return shown;
+    if (!lags || pause === undefined || findInterruption(input.signal) !== null) return shown;
     await input.clock.sleep(pause, input.signal);
   }
 }

@@ -2,20 +2,20 @@ import type { Remainder } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, Unknown } from '../../model/plan.ts';
 import type { SettingsWrite, ObservedState, DesiredState } from '../../model/state.ts';
-import { isRecord, masked, sameValue, type Value } from '../../model/value.ts';
-import { namedHere } from '../../plan/field-here.ts';
+import { isRecord, maskSecrets, sameValue, type Value } from '../../model/value.ts';
+import { resolveNamedBlocks } from '../../plan/field-here.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
 import {
-  lostSecrets,
+  findLostSecrets,
   type Touched,
-  touchedBetween,
+  findUnmanagedChanges,
   removesCopy,
   serverOwned,
   withoutDoubled,
 } from '../../plan/side-effects.ts';
 import { managesField } from '../../plan/declared.ts';
 import { observePastLag } from './send.ts';
-import { endedProfile } from './profile.ts';
+import { listDeactivatedProfiles } from './profile.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 import { fieldNamed } from '../../model/field.ts';
 
@@ -51,7 +51,7 @@ function compare(
   observed: ObservedState,
   made: SettingsPlan,
 ): Verification {
-  const desired = namedHere(declared, observed);
+  const desired = resolveNamedBlocks(declared, observed);
   const plan = planSettings(desired, observed, NOTHING_KNOWN);
   const isWhole = before.dialect.writes === 'record';
   // What the plan said that this write loses, and a guard let pass.
@@ -63,19 +63,19 @@ function compare(
         sameValue(was[name] ?? null, after[name] ?? null) ||
         made.unpreservable.some((one) => isWithin(one.path, [...path, name])),
     );
-  const touched = touchedBetween(before, observed, desired)
+  const touched = findUnmanagedChanges(before, observed, desired)
     .filter((one) => !isForetold(one))
     .map(({ path, before: was, after }): Remainder => ({
       resource: 'settings',
       path,
-      expected: masked(was),
-      actual: masked(after),
+      expected: maskSecrets(was),
+      actual: maskSecrets(after),
       reason: `changed ${isWhole ? 'by' : 'beside'} the write though the file does not manage it`,
       hint: isWhole
         ? 'Check the service: something else writes these settings, or it does not keep what it is sent.'
         : 'Check what else writes these settings: this write did not carry it.',
     }));
-  const fallen = lostSecrets(before, observed)
+  const fallen = findLostSecrets(before, observed)
     .filter(
       (path) => !managesField(desired, path[0] ?? '') && !managesField(desired, formatPath(path)),
     )
@@ -93,7 +93,7 @@ function compare(
       ...plan.changes.map((change) => remainder(change, made, before)),
       ...touched,
       ...fallen,
-      ...endedProfile(made.write, before, observed),
+      ...listDeactivatedProfiles(made.write, before, observed),
     ],
     unknown: plan.unknown,
   };
@@ -103,8 +103,8 @@ function remainder(change: Change, made: SettingsPlan, before: ObservedState): R
   return {
     resource: 'settings',
     path: change.path,
-    expected: masked(change.after),
-    actual: masked(change.before),
+    expected: maskSecrets(change.after),
+    actual: maskSecrets(change.before),
     ...whyLeft(change, made, before),
   };
 }
@@ -112,7 +112,7 @@ function remainder(change: Change, made: SettingsPlan, before: ObservedState): R
 export const CAME_BACK = 'came back after its removal: the server adds it by itself';
 
 /** The line of a settings file that leaves entries alone, each once, whichever of its copies is named. */
-export function unmanagedLine(entries: readonly Path[]): string {
+export function formatUnmanagedEntry(entries: readonly Path[]): string {
   const names = entries.map((path) => formatPath(path).replace(/#\d+\]$/, ']'));
   return `unmanaged: ${JSON.stringify([...new Set(names)])}`;
 }
@@ -131,7 +131,7 @@ function whyLeft(
   if (change.action === 'remove' && isMade && isWhole) {
     return {
       reason: CAME_BACK,
-      hint: `Leave it to the server: ${unmanagedLine([change.path])}`,
+      hint: `Leave it to the server: ${formatUnmanagedEntry([change.path])}`,
     };
   }
   const isSent = isMade || (isWhole && (change.path[0] ?? '') in (made.write?.fields ?? {}));
@@ -164,7 +164,7 @@ export function mendingWrite(
   latest: ObservedState,
 ): SettingsWrite | null {
   const sent = plan.write?.fields ?? {};
-  const lost = new Set(lostSecrets(before, latest).map(fieldOf));
+  const lost = new Set(findLostSecrets(before, latest).map(findSecretField));
   const secrets = desired.fields.filter(
     ({ field, value }) =>
       lost.has(field.name) && value !== null && managesField(desired, field.name),
@@ -186,7 +186,7 @@ export function mendingWrite(
   const isApproved = fresh.changes.every(
     (change) =>
       plan.changes.some(({ path }) => samePath(path, change.path)) ||
-      lost.has(fieldOf(change.path)) ||
+      lost.has(findSecretField(change.path)) ||
       removesCopy(change, owned),
   );
   const losesMore = fresh.unpreservable.some(
@@ -197,7 +197,7 @@ export function mendingWrite(
 }
 
 /** The field that a path of a secret is in, by the name that plans have for it. */
-function fieldOf(path: Path): string {
+function findSecretField(path: Path): string {
   const [name = ''] = path;
   return fieldNamed(name) === undefined ? formatPath(path) : name;
 }

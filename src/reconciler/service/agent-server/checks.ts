@@ -1,11 +1,11 @@
 import { fails, notChecked, works, type Tried } from '../../model/proof.ts';
-import { counted, withoutStop } from '../../model/wording.ts';
-import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
-import { faultError } from '../fault-error.ts';
+import { formatCount, withoutStop } from '../../model/wording.ts';
+import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../../model/value.ts';
+import { createFaultError } from '../fault-error.ts';
 import { encode } from '../json.ts';
 import type { ReaderOf } from '../port.ts';
 import { notInSnapshot } from '../port.ts';
-import { jsonOf } from '../request.ts';
+import { readJsonReply } from '../request.ts';
 import { isMissingPath } from '../dialects.ts';
 
 /* What an Agent Server tries on request, without storing anything. Nothing of what it answers is shown: a provider's message may have the key in it. */
@@ -31,21 +31,21 @@ export const CHECKS: ReaderOf<Checks> = {
   open: ({ connection, read }) => {
     const { clock } = connection;
     const ask = (path: string, body: ValueRecord): Promise<Answered> =>
-      read('check', () => asked(connection, path, body), 'aside');
+      read('check', () => sendCheck(connection, path, body), 'aside');
     return {
       model: async (name, llm) => {
         const begun = clock.monotonic();
         const path = `/api/profiles/${encodeURIComponent(name)}/validate`;
-        const answer = await ask(path, recordOf([['llm', llm]]));
+        const answer = await ask(path, createRecord([['llm', llm]]));
         if ('tried' in answer) return answer.tried;
         if (answer.json['valid'] !== true) return fails(modelFault(answer.json['error']));
         // A provider that does not answer in time is no fault of the profile to the service.
-        if (clock.monotonic() - begun >= timeoutOf(llm) - 100)
+        if (clock.monotonic() - begun >= readCheckTimeout(llm) - 100)
           return notChecked('the model did not answer in time');
         return works('the service asked the model, and found no fault');
       },
       server: async (name, server) => {
-        const body = recordOf([
+        const body = createRecord([
           ['name', name],
           ['server', server],
           ['timeout', SERVICE_MS / 1000],
@@ -54,13 +54,13 @@ export const CHECKS: ReaderOf<Checks> = {
         if ('tried' in answer) return answer.tried;
         const { ok, tools } = answer.json;
         if (ok !== true) return fails(serverFault(answer.json));
-        return works(`it lists ${counted(isList(tools) ? tools.length : 0, 'tool')}`);
+        return works(`it lists ${formatCount(isList(tools) ? tools.length : 0, 'tool')}`);
       },
       agent: async (name, profile, coming) => {
         const path = `/api/agent-profiles/${encodeURIComponent(name)}/materialize`;
         const answer = await ask(
           path,
-          profile === null ? recordOf([]) : recordOf([['profile', profile]]),
+          profile === null ? createRecord([]) : createRecord([['profile', profile]]),
         );
         return 'tried' in answer ? answer.tried : agentVerdict(answer.json, coming);
       },
@@ -74,7 +74,7 @@ export const CHECKS: ReaderOf<Checks> = {
 type Answered = { readonly json: ValueRecord } | { readonly tried: Tried };
 
 /** Sends one request that tries something, once. */
-async function asked(
+async function sendCheck(
   connection: Parameters<(typeof CHECKS)['open']>[0]['connection'],
   path: string,
   body: ValueRecord,
@@ -92,7 +92,9 @@ async function asked(
   });
   if (reply.kind === 'fault')
     return {
-      tried: notChecked(withoutStop(faultError(place, reply.fault, connection.proxied).message)),
+      tried: notChecked(
+        withoutStop(createFaultError(place, reply.fault, connection.proxied).message),
+      ),
     };
   const { status } = reply;
   if (isMissingPath(place, reply))
@@ -102,14 +104,14 @@ async function asked(
     return { tried: fails(`the service refuses it as invalid (status ${status})`) };
   if (status !== 200)
     return { tried: notChecked(`the service answered with status ${status} to it`) };
-  const read = jsonOf(place, reply);
+  const read = readJsonReply(place, reply);
   if ('error' in read) return { tried: notChecked(withoutStop(read.error.message)) };
   return isRecord(read.json)
     ? { json: read.json }
     : { tried: notChecked('the service answered with something else than a result') };
 }
 
-function timeoutOf({ timeout }: ValueRecord): number {
+function readCheckTimeout({ timeout }: ValueRecord): number {
   const seconds = Number(timeout ?? Number.NaN);
   return seconds > 0 ? Math.min(seconds * 1000, SERVICE_MS) : SERVICE_MS;
 }
@@ -152,23 +154,23 @@ function agentVerdict(answer: ValueRecord, coming: ReadonlySet<string>): Tried {
         : 'the service can put the agent together',
     );
   const missing = [
-    ...(answer['llm_profile_resolved'] === false ? named(answer['llm_profile_ref']) : []),
-    ...named(answer['dangling_mcp_server_refs']),
-    ...named(answer['dangling_meta_profile_ref']),
-    ...named(answer['dangling_meta_profile_llm_refs']),
+    ...(answer['llm_profile_resolved'] === false ? readNameList(answer['llm_profile_ref']) : []),
+    ...readNameList(answer['dangling_mcp_server_refs']),
+    ...readNameList(answer['dangling_meta_profile_ref']),
+    ...readNameList(answer['dangling_meta_profile_llm_refs']),
   ];
   const left = missing.filter((name) => !coming.has(name));
   if (left.length > 0) return fails(`it names what the service does not have: ${left.join(', ')}`);
   if (missing.length > 0)
     return notChecked(`it names what is stored by the same apply: ${missing.join(', ')}`);
-  const unusable = named(answer['unusable_tools']);
+  const unusable = readNameList(answer['unusable_tools']);
   if (unusable.length > 0)
     return fails(`it has tools that the service cannot run: ${unusable.join(', ')}`);
   return fails('the service cannot put the agent together');
 }
 
 /** Names that an answer has, of the profiles, servers and tools that the request named. */
-function named(value: Value | undefined): readonly string[] {
+function readNameList(value: Value | undefined): readonly string[] {
   const all = isList(value) ? value : [value];
   return all.filter((one) => typeof one === 'string' && one !== '') as readonly string[];
 }

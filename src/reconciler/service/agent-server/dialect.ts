@@ -1,7 +1,7 @@
 import type { Dialect, DialectField, Unstorable } from '../../model/dialect.ts';
 import { fields, type SpecifiedField, type FieldName, hasTwoNames } from '../../model/field.ts';
 import { MCP_LISTS } from '../../model/mcp.ts';
-import { recordOf } from '../../model/value.ts';
+import { createRecord } from '../../model/value.ts';
 import type { Places } from '../native.ts';
 
 /** Where this dialect has its settings. GET reads the record, PATCH merges into it. */
@@ -15,7 +15,7 @@ export const CONVERSATION = 'conversation_settings';
 export const MISC = 'misc_settings';
 export const PREFERENCES = 'app_preferences';
 
-const RESET_LISTS = recordOf(MCP_LISTS.map((list) => [list, []]));
+const RESET_LISTS = createRecord(MCP_LISTS.map((list) => [list, []]));
 
 /** The addresses that are dropped because the model's provider has them by itself, asked of release 1.57.0; and none at all. */
 const DROPPED = [
@@ -93,11 +93,11 @@ export const AGENT_SERVER: Dialect = {
   fields: new Map(
     fields()
       .filter(({ name }) => PLACES.has(name))
-      .map((field) => [field.name, dialectField(field)]),
+      .map((field) => [field.name, toAgentServerField(field)]),
   ),
 };
 
-function dialectField({ name, secret }: SpecifiedField): DialectField {
+function toAgentServerField({ name, secret }: SpecifiedField): DialectField {
   const reads = secret ? 'presence' : 'value';
   return { name, reads, onNull: 'clears', clearWith: null, absent: null, ...HERE[name] };
 }

@@ -1,7 +1,7 @@
 import type { SetpointError } from '../../model/error.ts';
 import type { Path } from '../../model/path.ts';
-import { isRecord, type Value, valueAt, type ValueRecord } from '../../model/value.ts';
-import { type Ask, namedRelease, type ReleaseNaming } from '../request.ts';
+import { isRecord, type Value, readPath, type ValueRecord } from '../../model/value.ts';
+import { type Ask, requestRelease, type ReleaseNaming } from '../request.ts';
 import { unlikePlace, schemaVersion } from '../native.ts';
 import { ServiceError } from '../service-error.ts';
 import { AGENT, CONVERSATION, KEY_FLAG, MISC, PLACES, PREFERENCES } from './dialect.ts';
@@ -68,9 +68,9 @@ function unlikePart(body: ValueRecord): readonly string[] | null {
   const required = [[CONVERSATION], [MISC]];
   const optional = [[MISC, PREFERENCES]];
   return (
-    required.find((path) => !isRecord(valueAt(body, path))) ??
+    required.find((path) => !isRecord(readPath(body, path))) ??
     optional.find((path) => {
-      const value = valueAt(body, path) ?? null;
+      const value = readPath(body, path) ?? null;
       return value !== null && !isRecord(value);
     }) ??
     null
@@ -107,7 +107,7 @@ const RELEASES: ReadonlyMap<Value, string> = new Map([
 ]);
 
 /** The release that a record comes from, in the nesting of the server or under setpoint's own names. Null if nothing shows it. */
-export function releaseOf(record: ValueRecord): string | null {
+export function findAgentServerRelease(record: ValueRecord): string | null {
   const version = schemaVersion(record);
   if (version === null) return null;
   if (version > KNOWN_SCHEMA) return `later than ${NEWEST}`;
@@ -118,7 +118,7 @@ export function releaseOf(record: ValueRecord): string | null {
 }
 
 /** What to know of a record of a later release; null if setpoint knows the release. */
-export function newerThanKnown(record: ValueRecord): string | null {
+export function describeNewerServer(record: ValueRecord): string | null {
   const version = schemaVersion(record);
   if (version === null || version <= KNOWN_SCHEMA) return null;
   return `The server is newer than setpoint knows (agent_settings.schema_version is ${version}, the newest known one ${KNOWN_SCHEMA}); it is treated as release ${NEWEST}.`;
@@ -126,6 +126,6 @@ export function newerThanKnown(record: ValueRecord): string | null {
 
 /** Whether the server says that it is of a release before 1.31. One that does not say it may be. */
 export async function isBefore131(ask: Ask): Promise<boolean> {
-  const version = await namedRelease(ask, SERVER_INFO);
+  const version = await requestRelease(ask, SERVER_INFO);
   return version === null || !/^(?:1\.(?:3[1-9]|[4-9]\d|\d{3,})|[2-9]|\d{2,})\b/.test(version);
 }

@@ -1,13 +1,19 @@
 import type { SetpointError } from '../../model/error.ts';
 import { isNamedWithin, MODEL_PART } from '../../model/field.ts';
 import type { ObservedState, Pointed } from '../../model/state.ts';
-import { isRecord, membersOf, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
-import { type Ask, jsonOf } from '../request.ts';
+import {
+  isRecord,
+  filterMembers,
+  createRecord,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
+import { type Ask, readJsonReply } from '../request.ts';
 import { type Reply } from '../exchange.ts';
 import type { Connection } from '../connect.ts';
-import { statusError } from '../status-error.ts';
+import { createStatusError } from '../status-error.ts';
 import { AGENT, KEY_FLAG } from './dialect.ts';
-import { observedState, recordIn } from './read.ts';
+import { observeAgentServer, normalizeAgentRecord } from './read.ts';
 
 /** Where a server has what its pointers name. Agent profiles are named by an id, and listing them writes: they are not asked for. */
 const COLLECTIONS: ReadonlyMap<string, string> = new Map([
@@ -21,7 +27,7 @@ const CONNECTIONS = '/api/llm/provider-connections';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** An observed state with what the declared pointers name, where they name something else than the service does. */
-export async function pointedState(
+export async function resolvePointers(
   connection: Connection,
   state: ObservedState,
   pointers: ReadonlyMap<string, string>,
@@ -36,13 +42,13 @@ export async function pointedState(
       continue;
     }
     const { place, reply } = await ask(`${collection}/${name}`);
-    const read = reply.status === 200 || reply.status === 404 ? jsonOf(place, reply) : null;
-    if (read === null) return statusError(connection, place, reply);
+    const read = reply.status === 200 || reply.status === 404 ? readJsonReply(place, reply) : null;
+    if (read === null) return createStatusError(connection, place, reply);
     if ('error' in read) return read.error;
     if (reply.status === 404) {
       if (!isUnknownPath(read.json)) pointed.set(pointer, { is: 'missing', brings: null });
     } else if (pointer === 'active_profile') {
-      const found = await profileIn(connection, read.json, ask);
+      const found = await readProfileLlm(connection, read.json, ask);
       if ('code' in found) return found;
       pointed.set(pointer, found);
     } else pointed.set(pointer, { is: 'there', brings: null });
@@ -56,7 +62,7 @@ function isUnknownPath(body: Value): boolean {
 }
 
 /** What a profile makes of the llm. The address and the key of one that names a connection are those of the connection. */
-async function profileIn(
+async function readProfileLlm(
   connection: Connection,
   body: Value,
   ask: Ask,
@@ -64,36 +70,36 @@ async function profileIn(
   const config = isRecord(body) ? body['config'] : undefined;
   if (!isRecord(body) || !isRecord(config)) return { is: 'there', brings: null };
   const id = config['provider_connection_id'];
-  if (typeof id !== 'string') return broughtBy(config, body['api_key_set'] === true);
+  if (typeof id !== 'string') return toSettingsLlm(config, body['api_key_set'] === true);
   const { place, reply } = await ask(CONNECTIONS);
-  if (reply.status !== 200) return statusError(connection, place, reply);
-  const linked = connectionIn(place, reply, id);
+  if (reply.status !== 200) return createStatusError(connection, place, reply);
+  const linked = findConnectionRecord(place, reply, id);
   if (linked === null) return { is: 'broken', brings: null };
-  const whole = recordOf([...Object.entries(config), ['base_url', linked['base_url'] ?? null]]);
-  return broughtBy(whole, linked['api_key_set'] === true);
+  const whole = createRecord([...Object.entries(config), ['base_url', linked['base_url'] ?? null]]);
+  return toSettingsLlm(whole, linked['api_key_set'] === true);
 }
 
-function connectionIn(place: string, reply: Reply, id: string): ValueRecord | null {
-  const read = jsonOf(place, reply);
+function findConnectionRecord(place: string, reply: Reply, id: string): ValueRecord | null {
+  const read = readJsonReply(place, reply);
   const list = 'json' in read && Array.isArray(read.json) ? (read.json as readonly Value[]) : [];
   return list.filter(isRecord).find((one) => one['id'] === id) ?? null;
 }
 
 /** The llm of a profile as the settings show theirs. */
-function broughtBy(llm: ValueRecord, isKeySet: boolean): Pointed {
-  const agent = recordOf([
+function toSettingsLlm(llm: ValueRecord, isKeySet: boolean): Pointed {
+  const agent = createRecord([
     ['agent_kind', 'openhands'],
     ['llm', llm],
   ]);
-  const body = recordOf([
+  const body = createRecord([
     [AGENT, agent],
     [KEY_FLAG, isKeySet],
   ]);
-  const { values, secrets } = observedState(recordIn(body));
+  const { values, secrets } = observeAgentServer(normalizeAgentRecord(body));
   const isOfModel = (name: string): boolean => isNamedWithin(name, MODEL_PART);
   const own = [...secrets].filter(([name]) => isOfModel(name));
   return {
     is: 'there',
-    brings: { values: membersOf(values, isOfModel), secrets: new Map(own) },
+    brings: { values: filterMembers(values, isOfModel), secrets: new Map(own) },
   };
 }

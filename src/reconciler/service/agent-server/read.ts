@@ -6,39 +6,39 @@ import type { Caution, ObservedState, SecretState } from '../../model/state.ts';
 import {
   isEmpty,
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import { type Ask, jsonOf } from '../request.ts';
+import { type Ask, readJsonReply } from '../request.ts';
 import { type Reply } from '../exchange.ts';
 import type { Connection } from '../connect.ts';
 import { listsOf } from '../store-body.ts';
 import { flatRecord, nativeState } from '../native.ts';
 import { type ServiceError } from '../service-error.ts';
-import { statusError } from '../status-error.ts';
+import { createStatusError } from '../status-error.ts';
 import { AGENT, agentServerWith, KEY_FLAG, PLACES } from './dialect.ts';
-import { newerThanKnown, recordProblem, releaseOf } from './form.ts';
-import { unwritable } from './write.ts';
+import { describeNewerServer, recordProblem, findAgentServerRelease } from './form.ts';
+import { explainPatchRefusal } from './write.ts';
 import { concealRecord } from '../conceal.ts';
-import { pathedEntries } from '../../model/mcp.ts';
+import { listPathedEntries } from '../../model/mcp.ts';
 
 /** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
-export async function settingsIn(
+export async function readAgentServerSettings(
   connection: Connection,
   place: string,
   reply: Reply,
   ask: Ask,
 ): Promise<ObservedState | SetpointError> {
-  if (reply.status === 500) return unanswerable(statusError(connection, place, reply));
-  if (reply.status !== 200) return statusError(connection, place, reply);
-  const read = jsonOf(place, reply);
+  if (reply.status === 500) return unanswerable(createStatusError(connection, place, reply));
+  if (reply.status !== 200) return createStatusError(connection, place, reply);
+  const read = readJsonReply(place, reply);
   if ('error' in read) return read.error;
   const problem = await recordProblem(place, read.json, ask);
   if (problem !== null || !isRecord(read.json))
-    return problem ?? statusError(connection, place, reply);
-  return observedState(recordIn(read.json));
+    return problem ?? createStatusError(connection, place, reply);
+  return observeAgentServer(normalizeAgentRecord(read.json));
 }
 
 /** Text that the server cannot answer makes every read fail; no request mends it. */
@@ -49,15 +49,15 @@ function unanswerable(error: ServiceError): ServiceError {
 }
 
 /** The body of an answer under setpoint's own names, secrets wrapped. */
-export function recordIn(body: ValueRecord): ValueRecord {
+export function normalizeAgentRecord(body: ValueRecord): ValueRecord {
   return flatRecord(concealRecord(withoutClock(body), 'Settings'), PLACES, (name, value) =>
-    name === 'mcp_config' ? listsOf(isRecord(value) ? value : recordOf([])) : value,
+    name === 'mcp_config' ? listsOf(isRecord(value) ? value : createRecord([])) : value,
   );
 }
 
 /** The observed state in a record under setpoint's own names. `saved`: the record is from a snapshot. */
-export function observedState(answer: ValueRecord, saved = false): ObservedState {
-  const settings = isRecord(answer[AGENT]) ? answer[AGENT] : recordOf([]);
+export function observeAgentServer(answer: ValueRecord, saved = false): ObservedState {
+  const settings = isRecord(answer[AGENT]) ? answer[AGENT] : createRecord([]);
   const dialect = agentServerWith(settings['agent_kind'] === 'acp');
   const values = Object.entries(answer).flatMap(([name, value]): (readonly [string, Value])[] => {
     const field = dialect.fields.get(name);
@@ -74,20 +74,20 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
     native.untouched &&
     values.every(([name, value]) => isAsMade(dialect.fields.get(name), value)) &&
     [...secrets.values()].every((state) => state !== 'stored');
-  const newer = newerThanKnown(answer);
+  const newer = describeNewerServer(answer);
   return {
     dialect,
-    unwritable,
-    release: releaseOf(answer),
+    unwritable: explainPatchRefusal,
+    release: findAgentServerRelease(answer),
     ...(newer === null ? {} : { newer }),
     stored: true,
-    values: recordOf([...values, ...native.values]),
+    values: createRecord([...values, ...native.values]),
     secrets,
     tokens: [],
     hidden: [],
     answer,
     ...(isUntouched ? { untouched: true } : {}),
-    cautions: cautionsOf(answer),
+    cautions: listCautions(answer),
     bare: bareServers(answer['mcp_config'] ?? null),
     ...(saved ? { saved } : {}),
   };
@@ -99,7 +99,7 @@ function isAsMade(field: DialectField | undefined, value: Value): boolean {
 
 /** The mcp servers that have a way to authenticate and no secret for it. */
 function bareServers(config: Value): Path[] {
-  return pathedEntries(config)
+  return listPathedEntries(config)
     .filter(({ entry }) => entry['api_key'] === null)
     .map(({ path }) => [...path, 'api_key']);
 }
@@ -116,7 +116,7 @@ function withoutClock(record: ValueRecord): ValueRecord {
 const LLM = ['agent_settings.llm'];
 
 /** What a plan on this answer must warn of. */
-function cautionsOf(answer: ValueRecord): Caution[] {
+function listCautions(answer: ValueRecord): Caution[] {
   if (typeof answer['active_profile'] !== 'string') return [];
   const message =
     'The server has an active LLM profile (active_profile): once a profile is activated again, it replaces all of the llm, its key too.';

@@ -1,15 +1,22 @@
 import type { SetpointError } from '../../model/error.ts';
-import { isMasked } from '../../model/secret-words.ts';
+import { isMaskedSecret } from '../../model/secret-words.ts';
 import { pathNamed } from '../../model/path.ts';
 import { Secret } from '../../model/secret.ts';
 import type { ObservedState } from '../../model/state.ts';
-import { isList, isRecord, recordOf, sameValue, type Value, valueAt } from '../../model/value.ts';
-import { type Ask, jsonOf } from '../request.ts';
+import {
+  isList,
+  isRecord,
+  createRecord,
+  sameValue,
+  type Value,
+  readPath,
+} from '../../model/value.ts';
+import { type Ask, readJsonReply } from '../request.ts';
 import type { Connection } from '../connect.ts';
 import { ServiceError } from '../service-error.ts';
-import { statusError } from '../status-error.ts';
+import { createStatusError } from '../status-error.ts';
 import { SETTINGS_PATH } from './dialect.ts';
-import { observedState, recordIn } from './read.ts';
+import { observeAgentServer, normalizeAgentRecord } from './read.ts';
 
 /** Any value of it but this one and `encrypted` is refused; without it the answer has masks. */
 const EXPOSE = { 'x-expose-secrets': 'plaintext' };
@@ -18,16 +25,18 @@ const EXPOSE = { 'x-expose-secrets': 'plaintext' };
  * An observed state with the secrets that its answer masks, for comparing and nothing else: they are in `values` and `revealed`, and
  * not in `answer`. Everything but the masks must read the same a second time.
  */
-export async function revealed(
+export async function revealSettings(
   connection: Connection,
   state: ObservedState,
   ask: Ask,
 ): Promise<ObservedState | SetpointError> {
   const { place, reply } = await ask(SETTINGS_PATH, EXPOSE);
-  if (reply.status !== 200) return statusError(connection, place, reply);
-  const read = jsonOf(place, reply);
+  if (reply.status !== 200) return createStatusError(connection, place, reply);
+  const read = readJsonReply(place, reply);
   if ('error' in read) return read.error;
-  const found = isRecord(read.json) ? unmasked(state.answer, recordIn(read.json)) : undefined;
+  const found = isRecord(read.json)
+    ? mergeRevealed(state.answer, normalizeAgentRecord(read.json))
+    : undefined;
   if (!isRecord(found)) {
     return new ServiceError(
       'contended',
@@ -36,21 +45,21 @@ export async function revealed(
     );
   }
   const secrets = [...state.secrets.keys()].flatMap((name): [string, Secret][] => {
-    const secret = valueAt(found, pathNamed(name));
+    const secret = readPath(found, pathNamed(name));
     return secret instanceof Secret ? [[name, secret]] : [];
   });
-  return { ...state, values: observedState(found).values, revealed: new Map(secrets) };
+  return { ...state, values: observeAgentServer(found).values, revealed: new Map(secrets) };
 }
 
 /** The masked value with what the mask hides; undefined if the two differ in anything else. */
-function unmasked(shown: Value, clear: Value | undefined): Value | undefined {
+function mergeRevealed(shown: Value, clear: Value | undefined): Value | undefined {
   if (clear === undefined) return undefined;
-  if (isMasked(shown)) return clear instanceof Secret ? clear : undefined;
+  if (isMaskedSecret(shown)) return clear instanceof Secret ? clear : undefined;
   if (isList(shown)) {
     if (!isList(clear) || clear.length !== shown.length) return undefined;
     const items: Value[] = [];
     for (const [index, item] of shown.entries()) {
-      const found = unmasked(item, clear[index]);
+      const found = mergeRevealed(item, clear[index]);
       if (found === undefined) return undefined;
       items.push(found);
     }
@@ -60,9 +69,9 @@ function unmasked(shown: Value, clear: Value | undefined): Value | undefined {
   if (!isRecord(clear) || Object.keys(clear).length !== Object.keys(shown).length) return undefined;
   const members: [string, Value][] = [];
   for (const [name, member] of Object.entries(shown)) {
-    const found = unmasked(member, clear[name]);
+    const found = mergeRevealed(member, clear[name]);
     if (found === undefined) return undefined;
     members.push([name, found]);
   }
-  return recordOf(members);
+  return createRecord(members);
 }

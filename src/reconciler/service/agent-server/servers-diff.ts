@@ -1,14 +1,14 @@
 import { sameEndpoint } from '../../model/endpoint.ts';
-import { entriesOf, isMaskedMember, MCP_LISTS } from '../../model/mcp.ts';
+import { listRecordEntries, isMaskedMember, MCP_LISTS } from '../../model/mcp.ts';
 import {
   isEmpty,
   isRecord,
-  recordOf,
+  createRecord,
   sameValue,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import { nameOf, type Sendable, serversIn, twiceProblem } from '../store-body.ts';
+import { readServerName, type Sendable, convertServerLists, twiceProblem } from '../store-body.ts';
 
 /**
  * What a PATCH says to make the observed servers those of a config, member by member: null resets the map, and null for a name removes that
@@ -18,9 +18,9 @@ import { nameOf, type Sendable, serversIn, twiceProblem } from '../store-body.ts
  */
 export function serversDiff(config: Value, observed: Value): Sendable {
   if (config === null) return { value: null };
-  const lists = isRecord(observed) ? observed : recordOf([]);
-  const before = serversIn(lists);
-  const after = serversIn(isRecord(config) ? withKept(config, lists) : config);
+  const lists = isRecord(observed) ? observed : createRecord([]);
+  const before = convertServerLists(lists);
+  const after = convertServerLists(isRecord(config) ? withKept(config, lists) : config);
   if ('twice' in before) return { problem: twiceProblem(before.twice) };
   if ('twice' in after) return { problem: twiceProblem(after.twice) };
   const removed = Object.keys(before.servers)
@@ -30,32 +30,35 @@ export function serversDiff(config: Value, observed: Value): Sendable {
     const diff = serverDiff(before.servers[name], server);
     return diff === undefined ? [] : [[name, diff] as const];
   });
-  return { value: recordOf([...removed, ...changed]) };
+  return { value: createRecord([...removed, ...changed]) };
 }
 
 /** A config whose entries have the masked members that they leave out: an entry stands for the observed one of its name. */
 function withKept(config: ValueRecord, observed: ValueRecord): ValueRecord {
   const kept = MCP_LISTS.map((list) => {
     const names = new Map(
-      entriesOf(observed[list]).map((entry) => [nameOf(entry), entry] as const),
+      listRecordEntries(observed[list]).map((entry) => [readServerName(entry), entry] as const),
     );
-    return [list, entriesOf(config[list]).map((entry) => keepingMasked(entry, names))] as const;
+    return [
+      list,
+      listRecordEntries(config[list]).map((entry) => keepingMasked(entry, names)),
+    ] as const;
   });
-  return recordOf([...Object.entries(config), ...kept]);
+  return createRecord([...Object.entries(config), ...kept]);
 }
 
 function keepingMasked(
   entry: ValueRecord,
   observed: ReadonlyMap<string | null, ValueRecord>,
 ): ValueRecord {
-  const was = observed.get(nameOf(entry));
+  const was = observed.get(readServerName(entry));
   if (was === undefined || !sameEndpoint(was['url'] ?? null, entry['url'] ?? null)) return entry;
   const isKeyed = !isEmpty(entry['api_key']);
   const kept = Object.entries(was).filter(
     ([name, value]) =>
       entry[name] === undefined && isMaskedMember(value) && !(isKeyed && name === 'auth'),
   );
-  return recordOf([...Object.entries(entry), ...kept]);
+  return createRecord([...Object.entries(entry), ...kept]);
 }
 
 /**
@@ -66,7 +69,7 @@ function serverDiff(before: Value | undefined, after: Value): Value | undefined 
   if (!isRecord(before) || !isRecord(after)) return valueDiff(before, after);
   const diff = valueDiff(before, withoutSecondKey(before, after));
   if (!isRecord(diff) || isEmpty(diff['url'])) return diff;
-  return recordOf([...Object.entries(diff), ['transport', after['transport'] ?? null]]);
+  return createRecord([...Object.entries(diff), ['transport', after['transport'] ?? null]]);
 }
 
 /** The server refuses a key beside an Authorization header: one that is new takes the place of the header. */
@@ -76,7 +79,7 @@ function withoutSecondKey(before: ValueRecord, after: ValueRecord): ValueRecord 
   const headers = Object.entries(after['headers']).filter(
     ([name]) => !/^authorization$/i.test(name),
   );
-  return recordOf([...Object.entries(after), ['headers', recordOf(headers)]]);
+  return createRecord([...Object.entries(after), ['headers', createRecord(headers)]]);
 }
 
 /** What differs; undefined if nothing does. A member that is gone is null, and a new one is free of nulls. */
@@ -90,5 +93,5 @@ function valueDiff(before: Value | undefined, after: Value): Value | undefined {
     const diff = valueDiff(before[name], value);
     return diff === undefined ? [] : [[name, diff] as const];
   });
-  return recordOf([...gone, ...changed]);
+  return createRecord([...gone, ...changed]);
 }

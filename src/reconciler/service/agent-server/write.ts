@@ -1,27 +1,27 @@
 import { modelHint, type SpecifiedField } from '../../model/field.ts';
-import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
+import { findServerDefault, nativeNodes } from '../../model/native-schema.ts';
 import type { Path } from '../../model/path.ts';
 import type { SettingsWrite } from '../../model/state.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { isEmpty, isRecord, type Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
 import type { Writing } from '../port.ts';
-import { bodyProblem, type BodyToStore, mergedBody, storeBody } from '../store-body.ts';
+import { bodyProblem, type BodyToStore, buildStoreBody, storeBody } from '../store-body.ts';
 import { AGENT, AGENT_SERVER, CONVERSATION, MISC, PLACES, SETTINGS_PATH } from './dialect.ts';
 import { serversDiff } from './servers-diff.ts';
 import type { SetpointError } from '../../model/error.ts';
-import { jsonOf } from '../request.ts';
+import { readJsonReply } from '../request.ts';
 import { type Reply } from '../exchange.ts';
 import { ServiceError } from '../service-error.ts';
-import { statusError } from '../status-error.ts';
+import { createStatusError } from '../status-error.ts';
 
 /**
  * Sends one PATCH of what differs, and of nothing else: no member as it was read, because the server takes the mask of a secret for
  * the order to clear it.
  */
-export function storeSettings(writing: Writing): (write: SettingsWrite) => Promise<WriteAnswer> {
+export function patchSettings(writing: Writing): (write: SettingsWrite) => Promise<WriteAnswer> {
   return (write) =>
-    storeBody(writing, bodyToStore(write), {
+    storeBody(writing, buildPatchBody(write), {
       method: 'PATCH',
       path: SETTINGS_PATH,
       refusals: [400, 404, 409, 422],
@@ -36,32 +36,32 @@ const DIFFS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Why a write must not be sent; null if it may be. */
-export function unwritable(write: SettingsWrite): string | null {
-  return bodyProblem(bodyToStore(write));
+export function explainPatchRefusal(write: SettingsWrite): string | null {
+  return bodyProblem(buildPatchBody(write));
 }
 
 /** The body of a write: each field in its place, or why the server must not be sent it. */
-export function bodyToStore({ fields, observed }: SettingsWrite): BodyToStore {
-  return mergedBody(fields, {
+export function buildPatchBody({ fields, observed }: SettingsWrite): BodyToStore {
+  return buildStoreBody(fields, {
     places: PLACES,
     diffs: DIFFS,
-    ofNative: (path, value) => ({ value: nativeToSend(path, value) }),
+    ofNative: (path, value) => ({ value: toPatchNative(path, value) }),
     ofField: (field, value) =>
       field.name === 'mcp_config'
         ? serversDiff(value, observed.values['mcp_config'] ?? null)
-        : { value: toSend(field, value) },
+        : { value: toPatchField(field, value) },
     withMask: 'it would clear a secret by its mask',
   });
 }
 
 /** In conversation_settings null is stored or refused: its default takes its place. */
-function nativeToSend(path: Path, value: Value): Value {
+function toPatchNative(path: Path, value: Value): Value {
   if (value !== null || path[0] !== CONVERSATION) return value;
-  return defaultOf(nativeNodes('agent-server', path)) ?? null;
+  return findServerDefault(nativeNodes('agent-server', path)) ?? null;
 }
 
 /** null resets a member of agent_settings and removes one of misc_settings; in conversation_settings it is stored or refused. */
-function toSend({ name }: SpecifiedField, value: Value): Value {
+function toPatchField({ name }: SpecifiedField, value: Value): Value {
   const here = AGENT_SERVER.fields.get(name);
   const isKept = PLACES.get(name)?.[0] === CONVERSATION;
   if (value === null && isKept && here?.onNull === 'resets') return here.absent;
@@ -81,8 +81,8 @@ export function patchRefusal(
   const { status } = reply;
   if (status === 404) {
     const written = [...POINTERS].filter(([name]) => !isEmpty(fields[name]));
-    if (written.length === 0) return statusError(connection, place, reply);
-    return namesNothing(place, namedBy(place, reply, written));
+    if (written.length === 0) return createStatusError(connection, place, reply);
+    return namesNothing(place, selectPointers(place, reply, written));
   }
   if (status === 409) {
     return new ServiceError(
@@ -116,8 +116,8 @@ const POINTERS: ReadonlyMap<string, Pointer> = new Map([
 type Written = readonly (readonly [string, Pointer])[];
 
 /** The pointers that an answer is about: the one whose sentence it has; all that were written if it has none of them. */
-function namedBy(place: string, reply: Reply, written: Written): Written {
-  const read = jsonOf(place, reply);
+function selectPointers(place: string, reply: Reply, written: Written): Written {
+  const read = readJsonReply(place, reply);
   const detail = 'json' in read && isRecord(read.json) ? read.json['detail'] : null;
   const about = written.filter(
     ([, { missing }]) => typeof detail === 'string' && missing.test(detail),

@@ -1,7 +1,7 @@
 import type { Dialect, DialectField } from '../../model/dialect.ts';
 import { fields, type SpecifiedField, type FieldName } from '../../model/field.ts';
 import { MCP_LISTS } from '../../model/mcp.ts';
-import { recordOf } from '../../model/value.ts';
+import { createRecord } from '../../model/value.ts';
 import type { Places } from '../native.ts';
 import { PROVIDER_DEFAULTS } from '../../model/provider-defaults.ts';
 
@@ -36,7 +36,7 @@ const HERE: Readonly<Partial<Record<FieldName, Partial<DialectField>>>> = {
   llm_base_url: { onNull: 'clears', clearWith: null, shownAsNull: PROVIDER_DEFAULTS },
   condenser_max_size: { onNull: 'resets', absent: 240, accepts: { least: 20 } },
   enable_sound_notifications: { absent: false },
-  mcp_config: { onNull: 'resets', absent: recordOf(MCP_LISTS.map((list) => [list, []])) },
+  mcp_config: { onNull: 'resets', absent: createRecord(MCP_LISTS.map((list) => [list, []])) },
   search_api_key: { onNull: 'clears', clearWith: null },
   sandbox_api_key: {
     loses: 'the service stores asterisks in its place, so that the key never works',
@@ -72,7 +72,7 @@ export const APP_SERVER: Dialect = {
   fields: new Map(
     fields()
       .filter(({ name }) => PLACES.has(name))
-      .map((field) => [field.name, dialectField(field)]),
+      .map((field) => [field.name, toAppServerField(field)]),
   ),
 };
 
@@ -91,7 +91,7 @@ const OF_OPENHANDS: ReadonlySet<string> = new Set<FieldName>([
   'condenser_max_size',
 ]);
 
-function dialectField(field: SpecifiedField): DialectField {
+function toAppServerField(field: SpecifiedField): DialectField {
   const { name, onNull, clearWith, secret, readable, setFlag, default: absent } = field;
   const reads = readable ? 'value' : secret && setFlag !== null ? 'presence' : 'nothing';
   return { name, reads, onNull, clearWith, absent, ...HERE[name] };

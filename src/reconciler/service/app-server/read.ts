@@ -5,60 +5,60 @@ import type { ObservedState, SecretState } from '../../model/state.ts';
 import {
   isEmpty,
   isRecord,
-  placed,
-  recordOf,
+  assignPath,
+  createRecord,
   type Value,
-  valueAt,
+  readPath,
   type ValueRecord,
 } from '../../model/value.ts';
-import { type Ask, jsonOf, isNothingStored } from '../request.ts';
+import { type Ask, readJsonReply, isNothingStored } from '../request.ts';
 import { type Reply } from '../exchange.ts';
 import type { Connection } from '../connect.ts';
 import { flatRecord, nativeState, unlikePlace, schemaVersion } from '../native.ts';
 import { ServiceError } from '../service-error.ts';
-import { statusError } from '../status-error.ts';
+import { createStatusError } from '../status-error.ts';
 import { APP_SERVER, appServerWith, MASKED_PATH, PLACES, TOKEN_NAMES } from './dialect.ts';
 import {
   emptyStoreRelease,
   KNOWN_SCHEMA,
-  newerThanKnown,
+  describeNewerService,
   NEWEST,
-  releaseOf,
+  findAppServerRelease,
   tooOld,
 } from './release.ts';
 import { listsOf } from '../store-body.ts';
-import { profilesIn, unwritable } from './write.ts';
+import { readLlmProfiles, explainPostRefusal } from './write.ts';
 import { concealRecord } from '../conceal.ts';
 
 /** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
-export async function settingsIn(
+export async function readAppServerSettings(
   connection: Connection,
   place: string,
   reply: Reply,
   ask: Ask,
 ): Promise<ObservedState | SetpointError> {
   const { status } = reply;
-  if (status === 500) return brokenStore(statusError(connection, place, reply));
-  if (status !== 200 && status !== 404) return statusError(connection, place, reply);
-  const read = jsonOf(place, reply);
+  if (status === 500) return brokenStore(createStatusError(connection, place, reply));
+  if (status !== 200 && status !== 404) return createStatusError(connection, place, reply);
+  const read = readJsonReply(place, reply);
   if ('error' in read) return read.error;
   if (status === 404)
     return isNothingStored(read.json)
-      ? emptyStore(connection, place, ask)
-      : statusError(connection, place, reply);
+      ? observeEmptyStore(connection, place, ask)
+      : createStatusError(connection, place, reply);
   const problem = unknownRecord(place, read.json);
   if (problem !== null || !isRecord(read.json))
-    return problem ?? statusError(connection, place, reply);
+    return problem ?? createStatusError(connection, place, reply);
   const record = concealAnswer(read.json);
-  const found = valueAt(record, NATIVE_SERVERS);
-  const servers = isRecord(found) ? found : recordOf([]);
+  const found = readPath(record, NATIVE_SERVERS);
+  const servers = isRecord(found) ? found : createRecord([]);
   if (Object.keys(servers).length === 0 && !connection.asksSecrets)
-    return observedState(flat(record));
-  const masked = await maskedRecord(connection, servers, ask);
+    return observeAppServer(flat(record));
+  const masked = await readMaskedServers(connection, servers, ask);
   if (masked instanceof SetpointError) return masked;
-  const shown = valueAt(masked, NATIVE_SERVERS);
-  const answer = flat(withMasks(record, masked), isRecord(shown) ? shown : recordOf([]));
-  return observedState(answer, { shows: true });
+  const shown = readPath(masked, NATIVE_SERVERS);
+  const answer = flat(withMasks(record, masked), isRecord(shown) ? shown : createRecord([]));
+  return observeAppServer(answer, { shows: true });
 }
 
 /** A stored value of a wrong type makes every read fail; no request mends it. */
@@ -69,17 +69,17 @@ function brokenStore(error: ServiceError): ServiceError {
 }
 
 /** The settings leave secrets out; with their masks it is known which server has any, and under which names. */
-async function maskedRecord(
+async function readMaskedServers(
   connection: Connection,
   servers: ValueRecord,
   ask: Ask,
 ): Promise<ValueRecord | SetpointError> {
   const { place, reply } = await ask(MASKED_PATH);
-  if (reply.status !== 200) return statusError(connection, place, reply);
-  const read = jsonOf(place, reply);
+  if (reply.status !== 200) return createStatusError(connection, place, reply);
+  const read = readJsonReply(place, reply);
   if ('error' in read) return read.error;
-  const record = isRecord(read.json) ? concealAnswer(read.json) : recordOf([]);
-  const found = valueAt(record, NATIVE_SERVERS);
+  const record = isRecord(read.json) ? concealAnswer(read.json) : createRecord([]);
+  const found = readPath(record, NATIVE_SERVERS);
   const names = (record: ValueRecord): string => JSON.stringify(Object.keys(record).toSorted());
   if (isRecord(found) && names(found) === names(servers)) return record;
   return new ServiceError(
@@ -96,11 +96,11 @@ function withMasks(record: ValueRecord, masked: ValueRecord): ValueRecord {
   const schema = nativeSchema('app-server');
   const paths = schema === null ? [] : secretPaths(schema);
   return paths
-    .filter((path) => fieldAtNative(path) === undefined && valueAt(masked, path) !== undefined)
-    .reduce((whole, path) => placed(whole, path, valueAt(masked, path) ?? null), record);
+    .filter((path) => fieldAtNative(path) === undefined && readPath(masked, path) !== undefined)
+    .reduce((whole, path) => assignPath(whole, path, readPath(masked, path) ?? null), record);
 }
 
-async function emptyStore(
+async function observeEmptyStore(
   connection: Connection,
   place: string,
   ask: Ask,
@@ -150,31 +150,31 @@ function unknownRecord(place: string, body: Value): ServiceError | null {
 /** A record under setpoint's own names; its mcp servers are the masked ones, if it has any. */
 function flat(record: ValueRecord, masked?: ValueRecord): ValueRecord {
   return flatRecord(record, PLACES, (name, value) =>
-    name === 'mcp_config' ? listsOf(masked ?? (isRecord(value) ? value : recordOf([]))) : value,
+    name === 'mcp_config' ? listsOf(masked ?? (isRecord(value) ? value : createRecord([]))) : value,
   );
 }
 
 export const EMPTY_STORE: ObservedState = {
   dialect: APP_SERVER,
-  unwritable,
+  unwritable: explainPostRefusal,
   release: null,
   stored: false,
-  values: recordOf([]),
+  values: createRecord([]),
   secrets: new Map(),
   tokens: [],
   hidden: [],
-  answer: recordOf([]),
+  answer: createRecord([]),
 };
 
 /**
  * The observed state in a record under setpoint's own names. `saved`: the record is from a snapshot. `shows`: it has the mask of each
  * secret that is stored.
  */
-export function observedState(
+export function observeAppServer(
   answer: ValueRecord,
   { saved = false, shows = false }: { readonly saved?: boolean; readonly shows?: boolean } = {},
 ): ObservedState {
-  const kind = valueAt(answer, ['agent_settings', 'agent_kind']);
+  const kind = readPath(answer, ['agent_settings', 'agent_kind']);
   const dialect = appServerWith(kind === 'acp');
   const values = Object.entries(answer).flatMap(([name, value]): (readonly [string, Value])[] => {
     const field = APP_SERVER.fields.get(name);
@@ -185,15 +185,15 @@ export function observedState(
   });
   const native = nativeState(answer, 'app-server', shows);
   const tokens = answer[TOKEN_NAMES];
-  const newer = newerThanKnown(answer);
-  const profiles = profilesIn(answer);
+  const newer = describeNewerService(answer);
+  const profiles = readLlmProfiles(answer);
   return {
     dialect,
-    unwritable,
-    release: releaseOf(answer),
+    unwritable: explainPostRefusal,
+    release: findAppServerRelease(answer),
     stored: true,
-    values: recordOf([...values, ...native.values]),
-    secrets: new Map([...flaggedSecrets(answer), ...native.secrets]),
+    values: createRecord([...values, ...native.values]),
+    secrets: new Map([...readSecretFlags(answer), ...native.secrets]),
     tokens: isRecord(tokens) ? Object.keys(tokens) : [],
     hidden: [],
     answer,
@@ -222,7 +222,7 @@ function isFlag(name: string, value: Value): value is boolean {
 }
 
 /** Every secret of the specification, and what other flags report. */
-function flaggedSecrets(answer: ValueRecord): Map<string, SecretState> {
+function readSecretFlags(answer: ValueRecord): Map<string, SecretState> {
   const secrets = new Map<string, SecretState>();
   for (const { name } of APP_SERVER.fields.values())
     if (fieldNamed(name)?.secret === true) secrets.set(name, 'not-reported');

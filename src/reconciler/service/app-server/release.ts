@@ -1,9 +1,9 @@
 import { isList, isRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import type { SetpointError } from '../../model/error.ts';
-import { type Ask, jsonOf, namedRelease, OPENAPI } from '../request.ts';
+import { type Ask, readJsonReply, requestRelease, OPENAPI } from '../request.ts';
 import type { Connection } from '../connect.ts';
 import { ServiceError } from '../service-error.ts';
-import { statusError } from '../status-error.ts';
+import { createStatusError } from '../status-error.ts';
 import { SETTINGS_PATH } from './dialect.ts';
 import { schemaVersion } from '../native.ts';
 
@@ -14,7 +14,7 @@ export const KNOWN_SCHEMA = 4;
 export const NEWEST = '1.11';
 
 /** The release that a record comes from, in the nesting of the server or under setpoint's own names. Null if nothing shows it. */
-export function releaseOf(record: ValueRecord): string | null {
+export function findAppServerRelease(record: ValueRecord): string | null {
   const version = schemaVersion(record);
   if (version === null || version < KNOWN_SCHEMA) return null;
   if (version > KNOWN_SCHEMA) return `later than ${NEWEST}`;
@@ -22,7 +22,7 @@ export function releaseOf(record: ValueRecord): string | null {
 }
 
 /** What to know of a record of a later release; null if setpoint knows the release. */
-export function newerThanKnown(record: ValueRecord): string | null {
+export function describeNewerService(record: ValueRecord): string | null {
   const version = schemaVersion(record);
   if (version === null || version <= KNOWN_SCHEMA) return null;
   return `The service is newer than setpoint knows (agent_settings.schema_version is ${version}, the newest known one ${KNOWN_SCHEMA}); it is treated as release ${NEWEST}.`;
@@ -37,18 +37,18 @@ export async function emptyStoreRelease(
   place: string,
   ask: Ask,
 ): Promise<{ readonly release: string | null } | SetpointError> {
-  const release = await namedRelease(ask, OPENAPI);
+  const release = await requestRelease(ask, OPENAPI);
   if (release !== null)
     return /^1\.[78](\.|$)/.test(release) ? tooOld(place, `release ${release}`) : { release };
   const schema = await ask(SCHEMA_PATH);
   const { status } = schema.reply;
   if (status >= 500 || status === 429 || status === 408)
-    return statusError(connection, schema.place, schema.reply);
-  const read = status === 200 ? jsonOf(schema.place, schema.reply) : null;
-  const keys = read !== null && 'json' in read ? listedKeys(read.json) : [];
+    return createStatusError(connection, schema.place, schema.reply);
+  const read = status === 200 ? readJsonReply(schema.place, schema.reply) : null;
+  const keys = read !== null && 'json' in read ? listSchemaKeys(read.json) : [];
   if (keys.includes(SINCE_1_9)) return { release: null };
   return keys.length === 0
-    ? unnamed(place)
+    ? createReleaseError(place)
     : tooOld(place, `release 1.7 or 1.8 (GET ${SCHEMA_PATH} lists no ${SINCE_1_9})`);
 }
 
@@ -58,14 +58,14 @@ const SCHEMA_PATH = `${SETTINGS_PATH}/agent-schema`;
 /** A field that releases from 1.9 on list. Source: behaviour 4. */
 const SINCE_1_9 = 'llm.auth_type';
 
-function listedKeys(body: Value): readonly Value[] {
+function listSchemaKeys(body: Value): readonly Value[] {
   const sections = isRecord(body) && isList(body['sections']) ? body['sections'] : [];
   return sections
     .flatMap((section) => (isRecord(section) && isList(section['fields']) ? section['fields'] : []))
     .flatMap((field) => (isRecord(field) ? [field['key'] ?? null] : []));
 }
 
-function unnamed(place: string): ServiceError {
+function createReleaseError(place: string): ServiceError {
   return new ServiceError(
     'dialect-not-spoken',
     `${place} was answered by an empty store, and nothing shows the release: 1.7 and 1.8 have mcp_config in another form.`,

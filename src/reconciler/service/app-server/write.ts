@@ -1,17 +1,23 @@
 import type { SpecifiedField } from '../../model/field.ts';
-import { faultsIn } from '../../model/json-schema.ts';
-import { defaultOf, nativeSchema, nodesAt } from '../../model/native-schema.ts';
+import { findSchemaFaults } from '../../model/json-schema.ts';
+import { findServerDefault, nativeSchema, selectSchemaNodes } from '../../model/native-schema.ts';
 import { formatPath, type Path } from '../../model/path.ts';
 import type { SettingsWrite, LlmProfiles } from '../../model/state.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { Secret } from '../../model/secret.ts';
-import { WireNumber, type Value, isRecord, recordOf, type ValueRecord } from '../../model/value.ts';
+import {
+  WireNumber,
+  type Value,
+  isRecord,
+  createRecord,
+  type ValueRecord,
+} from '../../model/value.ts';
 import {
   bodyProblem,
   type BodyToStore,
-  mergedBody,
+  buildStoreBody,
   type Sendable,
-  serversIn,
+  convertServerLists,
   storeBody,
   twiceProblem,
 } from '../store-body.ts';
@@ -24,9 +30,11 @@ import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';
  * Sends one POST of the fields that a plan changes, and of nothing else: the service keeps the rest. It stores what it is sent
  * under a name of its own without a look at it, and cannot read the record again if the type is wrong; so nothing is sent then.
  */
-export function storeSettings(writing: Writing): (write: SettingsWrite) => Promise<WriteAnswer> {
+export function postChangedSettings(
+  writing: Writing,
+): (write: SettingsWrite) => Promise<WriteAnswer> {
   return (write) =>
-    storeBody(writing, bodyToStore(write), {
+    storeBody(writing, buildPostBody(write), {
       method: 'POST',
       path: SETTINGS_PATH,
       refusals: [400, 422],
@@ -49,17 +57,17 @@ const DIFFS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Why a write must not be sent; null if it may be. */
-export function unwritable(write: SettingsWrite): string | null {
-  return bodyProblem(bodyToStore(write));
+export function explainPostRefusal(write: SettingsWrite): string | null {
+  return bodyProblem(buildPostBody(write));
 }
 
 /** The body of a write: each field in its place, or why the service must not be sent it. */
-export function bodyToStore({ fields }: SettingsWrite): BodyToStore {
-  return mergedBody(fields, {
+export function buildPostBody({ fields }: SettingsWrite): BodyToStore {
+  return buildStoreBody(fields, {
     places: PLACES,
     diffs: DIFFS,
-    ofNative: nativeToSend,
-    ofField: toSend,
+    ofNative: toPostNative,
+    ofField: toPostField,
     withMask: 'it would store a mask in place of a secret',
   });
 }
@@ -68,19 +76,19 @@ export function bodyToStore({ fields }: SettingsWrite): BodyToStore {
  * In the parts whose changes are sent null brings the default back; at the top of the record it is stored, so that the default itself is
  * sent.
  */
-function nativeToSend(path: Path, value: Value): Sendable {
+function toPostNative(path: Path, value: Value): Sendable {
   const schema = nativeSchema('app-server');
   if (schema === null || path.length > 1) return { value };
-  const nodes = nodesAt(schema, path);
-  const sent = value ?? defaultOf(nodes) ?? null;
-  const isReadable = faultsIn(sent, { anyOf: nodes }, schema.$defs).length === 0;
+  const nodes = selectSchemaNodes(schema, path);
+  const sent = value ?? findServerDefault(nodes) ?? null;
+  const isReadable = findSchemaFaults(sent, { anyOf: nodes }, schema.$defs).length === 0;
   return isReadable ? { value: sent } : unreadableValue(formatPath(path));
 }
 
-function toSend(field: SpecifiedField, value: Value): Sendable {
+function toPostField(field: SpecifiedField, value: Value): Sendable {
   if (field.name !== 'mcp_config')
     return isStorable(field, value) ? { value } : unreadableValue(field.name);
-  const found = serversIn(value);
+  const found = convertServerLists(value);
   return 'twice' in found ? { problem: twiceProblem(found.twice) } : { value: found.servers };
 }
 
@@ -104,7 +112,7 @@ const PROFILES = 'llm_profiles';
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 
 /** The LLM profiles in an answer; undefined if it has none. */
-export function profilesIn(answer: ValueRecord): LlmProfiles | undefined {
+export function readLlmProfiles(answer: ValueRecord): LlmProfiles | undefined {
   const held = answer[PROFILES] ?? null;
   const llms = isRecord(held) ? (held['profiles'] ?? null) : null;
   if (!isRecord(held) || !isRecord(llms)) return undefined;
@@ -113,10 +121,10 @@ export function profilesIn(answer: ValueRecord): LlmProfiles | undefined {
 }
 
 /** POST /api/v1/settings/profiles/{name}/activate: the llm of the profile takes the place of that of the settings. */
-export function activateProfile(writing: Writing): (name: string) => Promise<WriteAnswer> {
+export function createProfileActivation(writing: Writing): (name: string) => Promise<WriteAnswer> {
   return (name) => {
     const body = NAME.test(name)
-      ? { record: recordOf([]) }
+      ? { record: createRecord([]) }
       : { problem: 'the name of the profile cannot be part of a path' };
     return storeBody(writing, body, {
       method: 'POST',

@@ -32,11 +32,11 @@ export const SETTINGS_V0: Dialect = {
   },
   timeouts: [1, 3600],
   lacks: new Map(),
-  fields: new Map(fields().map((field) => [field.name, specified(field)])),
+  fields: new Map(fields().map((field) => [field.name, toDialectField(field)])),
 };
 
 /** The dialect as the services of a record have it. Source: behaviour 4.5. */
-export function dialectOf(record: ValueRecord): Dialect {
+export function createV0Dialect(record: ValueRecord): Dialect {
   if (!('user_version' in record)) return SETTINGS_V0;
   if (record['v1_enabled'] === null) return KEEPING;
   return 'disabled_skills' in record ? SKILLED : INFERRING;
@@ -69,12 +69,17 @@ function withFields(
   return { ...dialect, fields };
 }
 
-function specified(field: SpecifiedField): DialectField {
+function toDialectField(field: SpecifiedField): DialectField {
   const { name, onNull, clearWith, default: absent } = field;
-  return { name, onNull, clearWith, absent, reads: readsOf(field), ...LOST[name] };
+  return { name, onNull, clearWith, absent, reads: classifyReading(field), ...LOST[name] };
 }
 
-function readsOf({ name, readable, secret, setFlag }: SpecifiedField): DialectField['reads'] {
+function classifyReading({
+  name,
+  readable,
+  secret,
+  setFlag,
+}: SpecifiedField): DialectField['reads'] {
   if (readable) return 'value';
   if (name === 'secrets_store') return 'names';
   return secret && setFlag !== null ? 'presence' : 'nothing';
@@ -84,7 +89,7 @@ function readsOf({ name, readable, secret, setFlag }: SpecifiedField): DialectFi
  * The field whose flag a member of an answer is. A flag reports whether a secret is stored, and is never sent back. Null if the
  * member is no flag. A boolean whose name ends in `_set` is one, whether this version knows the field or not.
  */
-export function flaggedField(member: string, value: unknown): string | null {
+export function findFlagField(member: string, value: unknown): string | null {
   const isFlag = FLAGS.has(member) || (member.endsWith('_set') && typeof value === 'boolean');
   if (!isFlag) return null;
   return member.endsWith('_set') ? member.slice(0, -'_set'.length) : member;
@@ -93,7 +98,7 @@ export function flaggedField(member: string, value: unknown): string | null {
 const FLAGS: ReadonlySet<string> = new Set(fields().flatMap(({ setFlag }) => setFlag ?? []));
 
 /** The release that a record comes from, by the members that each release added. Every release shows all of its members. */
-export function releaseOf(record: ValueRecord): string {
+export function inferV0Release(record: ValueRecord): string {
   if ('disabled_skills' in record) return '1.6';
   if ('user_version' in record) return record['v1_enabled'] === null ? '1.1 or 1.2' : '1.1 to 1.5';
   return 'v1_enabled' in record ? '1.0' : '0.62 or earlier';

@@ -9,60 +9,68 @@ import {
   isEmpty,
   isList,
   isRecord,
-  membersOf,
-  recordOf,
+  filterMembers,
+  createRecord,
   type Value,
   type ValueRecord,
   mapRecord,
 } from '../../model/value.ts';
 import { namesListed } from '../../model/wording.ts';
 import type { Connection } from '../connect.ts';
-import { jsonOf, isNothingStored } from '../request.ts';
+import { readJsonReply, isNothingStored } from '../request.ts';
 import { type Reply } from '../exchange.ts';
 import { ServiceError } from '../service-error.ts';
-import { statusError } from '../status-error.ts';
+import { createStatusError } from '../status-error.ts';
 import { memberFacts } from '../../model/path-facts.ts';
-import { dialectOf, flaggedField, releaseOf, SETTINGS_V0, TOKEN_NAMES } from './dialect.ts';
-import { concealAddress, concealCommand, concealMember, sealed } from '../conceal.ts';
+import {
+  createV0Dialect,
+  findFlagField,
+  inferV0Release,
+  SETTINGS_V0,
+  TOKEN_NAMES,
+} from './dialect.ts';
+import { concealAddress, concealCommand, concealMember, sealValue } from '../conceal.ts';
 
 /** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
-export function settingsIn(
+export function readV0Settings(
   connection: Connection,
   place: string,
   reply: Reply,
 ): ObservedState | SetpointError {
   const { status } = reply;
-  if (status !== 200 && status !== 404) return statusError(connection, place, reply);
-  const read = jsonOf(place, reply);
-  if (status === 200) return 'error' in read ? read.error : recordIn(place, read.json);
+  if (status !== 200 && status !== 404) return createStatusError(connection, place, reply);
+  const read = readJsonReply(place, reply);
+  if (status === 200) return 'error' in read ? read.error : readV0Record(place, read.json);
   if ('json' in read)
-    return isNothingStored(read.json) ? EMPTY_STORE : statusError(connection, place, reply);
-  return reply.body instanceof Uint8Array ? statusError(connection, place, reply) : read.error;
+    return isNothingStored(read.json) ? EMPTY_STORE : createStatusError(connection, place, reply);
+  return reply.body instanceof Uint8Array
+    ? createStatusError(connection, place, reply)
+    : read.error;
 }
 
 export const EMPTY_STORE: ObservedState = {
   dialect: SETTINGS_V0,
   release: null,
   stored: false,
-  values: recordOf([]),
+  values: createRecord([]),
   secrets: new Map(),
   tokens: [],
   hidden: [],
-  answer: recordOf([]),
+  answer: createRecord([]),
 };
 
 /** The observed state in a stored record whose secrets are wrapped. `saved`: the record is from a snapshot. */
-export function observedState(answer: ValueRecord, saved = false): ObservedState {
+export function observeV0Record(answer: ValueRecord, saved = false): ObservedState {
   const tokens = answer[TOKEN_NAMES];
-  const secrets = reportedSecrets(answer);
+  const secrets = readPasswordStates(answer);
   return {
-    dialect: dialectOf(answer),
-    release: releaseOf(answer),
+    dialect: createV0Dialect(answer),
+    release: inferV0Release(answer),
     stored: true,
-    values: membersOf(answer, isShownMember),
+    values: filterMembers(answer, isShownMember),
     secrets,
     tokens: isRecord(tokens) ? Object.keys(tokens) : [],
-    hidden: hiddenIn(answer, secrets, saved),
+    hidden: listHiddenFields(answer, secrets, saved),
     answer,
     ...(saved ? { saved } : {}),
   };
@@ -72,17 +80,17 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
 function isShownMember(name: string, value: Value): boolean {
   const field = fieldNamed(name);
   if (field !== undefined) return field.readable;
-  return name !== TOKEN_NAMES && flaggedField(name, value) === null;
+  return name !== TOKEN_NAMES && findFlagField(name, value) === null;
 }
 
 /** Every password field of the specification, and what other flags report. */
-function reportedSecrets(answer: ValueRecord): Map<string, SecretState> {
+function readPasswordStates(answer: ValueRecord): Map<string, SecretState> {
   const secrets = new Map<string, SecretState>();
   for (const { name, reads } of SETTINGS_V0.fields.values())
     if (reads === 'presence' || reads === 'nothing') secrets.set(name, 'not-reported');
   for (const member of Object.keys(answer)) {
     const value = answer[member];
-    const field = typeof value === 'boolean' ? flaggedField(member, value) : null;
+    const field = typeof value === 'boolean' ? findFlagField(member, value) : null;
     if (field !== null) secrets.set(field, value === true ? 'stored' : 'not-stored');
   }
   return secrets;
@@ -92,7 +100,7 @@ function reportedSecrets(answer: ValueRecord): Map<string, SecretState> {
  * The fields of a later version that the service holds and does not show: the answer has a mask, or nothing although the
  * field's flag reports that one is stored. The masks of a snapshot are setpoint's own, and hide nothing.
  */
-function hiddenIn(
+function listHiddenFields(
   answer: ValueRecord,
   secrets: ReadonlyMap<string, SecretState>,
   saved: boolean,
@@ -101,18 +109,18 @@ function hiddenIn(
     if (fieldNamed(name) !== undefined) return false;
     const value = answer[name];
     if (!isShownMember(name, value ?? null)) return false;
-    return isEmpty(value) ? secrets.get(name) === 'stored' : !saved && holdsMaskAt(name, value);
+    return isEmpty(value) ? secrets.get(name) === 'stored' : !saved && isMaskedValue(name, value);
   };
   const unanswered = [...secrets.keys()].filter((name) => !(name in answer));
   return [...Object.keys(answer), ...unanswered].filter(isHidden);
 }
 
 /** Asterisks and dots alone are a mask under every name; any other form of a mask under the name of a secret, or of a token. */
-function holdsMaskAt(name: string, value: Value | undefined): boolean {
-  if (isList(value)) return value.some((item) => holdsMaskAt(name, item));
+function isMaskedValue(name: string, value: Value | undefined): boolean {
+  if (isList(value)) return value.some((item) => isMaskedValue(name, item));
   if (isRecord(value))
     return Object.entries(value).some(([key, member]) =>
-      holdsMaskAt(isSensitiveName(name) ? name : key, member),
+      isMaskedValue(isSensitiveName(name) ? name : key, member),
     );
   const isMask = (text: string): boolean =>
     /^\s*[*•●]{3,}\s*$/.test(text) ||
@@ -125,7 +133,7 @@ function holdsMaskAt(name: string, value: Value | undefined): boolean {
  * settings-v0 has `llm_api_key_set` and no `agent_settings`, which the later dialect has; an agent server has
  * `llm_api_key_is_set` under the same path.
  */
-export function recordIn(place: string, body: Value): ObservedState | SetpointError {
+export function readV0Record(place: string, body: Value): ObservedState | SetpointError {
   if (!isRecord(body)) {
     return new ServiceError(
       'not-this-service',
@@ -179,10 +187,12 @@ const SHOWN_ALWAYS: readonly string[] = fields()
 
 const MOST_NAMED = 3;
 
-const observedIn = onceFor((body: ValueRecord) => observedState(concealRecord(spelledOut(body))));
+const observedIn = onceFor((body: ValueRecord) =>
+  observeV0Record(concealV0Record(expandBareUrls(body))),
+);
 
 /** An mcp entry written as a bare url is the entry of that url with its defaults. Source: behaviour 1.3. */
-function spelledOut(record: ValueRecord): ValueRecord {
+function expandBareUrls(record: ValueRecord): ValueRecord {
   const config = record['mcp_config'];
   if (!isRecord(config)) return record;
   const lists = URL_LISTS.flatMap((list) => {
@@ -192,20 +202,20 @@ function spelledOut(record: ValueRecord): ValueRecord {
           [
             list,
             entries.map((entry) =>
-              typeof entry === 'string' ? spelledOutEntry(list, entry) : entry,
+              typeof entry === 'string' ? expandBareUrl(list, entry) : entry,
             ),
           ] as const,
         ]
       : [];
   });
-  const spelled = recordOf([...Object.entries(config), ...lists]);
-  return recordOf([...Object.entries(record), ['mcp_config', spelled]]);
+  const spelled = createRecord([...Object.entries(config), ...lists]);
+  return createRecord([...Object.entries(record), ['mcp_config', spelled]]);
 }
 
 const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 
-function spelledOutEntry(list: McpList, url: string): ValueRecord {
-  return recordOf([['url', url], ...Object.entries(MCP_DEFAULTS[list])]);
+function expandBareUrl(list: McpList, url: string): ValueRecord {
+  return createRecord([['url', url], ...Object.entries(MCP_DEFAULTS[list])]);
 }
 
 /** Entries that one mcp list may have. */
@@ -223,11 +233,11 @@ function longList(config: Value | undefined): string | undefined {
  * Wraps what must not be seen of an answer: password fields, everything in secrets_store, all of mcp_config but the members
  * that are known to hold no secret, urls that carry userinfo, a query or a fragment, and fields of a later version.
  */
-export function concealRecord(record: ValueRecord): ValueRecord {
+export function concealV0Record(record: ValueRecord): ValueRecord {
   return mapRecord(record, (value, name) => {
     const field = fieldNamed(name);
-    if (field?.secret === true) return value === '' ? value : sealed(value);
-    if (name === 'secrets_store' || isFlagged(record, name)) return sealed(value);
+    if (field?.secret === true) return value === '' ? value : sealValue(value);
+    if (name === 'secrets_store' || isFlagged(record, name)) return sealValue(value);
     if (name === 'mcp_config' && isRecord(value)) return mapRecord(value, concealList);
     return name === TOKEN_NAMES ? value : concealMember(value, memberFacts('Settings', name));
   });
@@ -239,12 +249,12 @@ function isFlagged(record: ValueRecord, name: string): boolean {
 }
 
 function concealList(value: Value, name: string): Value {
-  if (!isMcpList(name) || !isList(value)) return sealed(value);
+  if (!isMcpList(name) || !isList(value)) return sealValue(value);
   return value.map((entry) => {
     if (isRecord(entry))
       return mapRecord(entry, (member, key) => concealSetting(name, member, key));
     // What is no entry may be a command line, with secrets among its arguments.
-    return sealed(entry);
+    return sealValue(entry);
   });
 }
 
@@ -252,7 +262,7 @@ function concealList(value: Value, name: string): Value {
 function concealSetting(list: McpList, value: Value, name: string): Value {
   if (name === 'url' && list !== 'stdio_servers') return concealAddress(value);
   if (name === 'timeout' && typeof value === 'number') return value;
-  if (list !== 'stdio_servers' || typeof value !== 'string') return sealed(value);
+  if (list !== 'stdio_servers' || typeof value !== 'string') return sealValue(value);
   if (name === 'command') return concealCommand(value);
-  return name === 'name' ? value : sealed(value);
+  return name === 'name' ? value : sealValue(value);
 }

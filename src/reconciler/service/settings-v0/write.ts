@@ -1,18 +1,18 @@
 import { SHORTEST_INSIDE, Redactor } from '../../model/redactor.ts';
-import { unmaskedConfig } from '../../model/mcp.ts';
+import { removeMaskedFromConfig } from '../../model/mcp.ts';
 import type { SettingsWrite } from '../../model/state.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import type { Secret } from '../../model/secret.ts';
 import {
   isList,
   isRecord,
-  recordOf,
-  secretsIn,
+  createRecord,
+  collectSecrets,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import { jsonOf, sendOnce } from '../request.ts';
+import { readJsonReply, sendOnce } from '../request.ts';
 import { type Reply } from '../exchange.ts';
 import { encode } from '../json.ts';
 import type { Writing } from '../port.ts';
@@ -20,7 +20,7 @@ import { ServiceError } from '../service-error.ts';
 import { SETTINGS_PATH } from './dialect.ts';
 
 /** Sends one POST of the whole record. */
-export function storeSettings({
+export function postWholeRecord({
   connection,
   limits,
   send,
@@ -52,9 +52,12 @@ export function recordToStore({ fields, observed }: SettingsWrite): ValueRecord 
     .filter(([name]) => !(name in fields) && !hidden.has(name))
     .map(
       ([name, value]) =>
-        [name, name === 'mcp_config' && isRecord(value) ? unmaskedConfig(value) : value] as const,
+        [
+          name,
+          name === 'mcp_config' && isRecord(value) ? removeMaskedFromConfig(value) : value,
+        ] as const,
     );
-  return recordOf([...carried, ...Object.entries(fields)]);
+  return createRecord([...carried, ...Object.entries(fields)]);
 }
 
 function invalidRecord(
@@ -63,9 +66,9 @@ function invalidRecord(
   reply: Reply,
   record: ValueRecord,
 ): ServiceError {
-  const read = jsonOf(place, reply);
-  const secrets = [...connection.secrets, ...secretsIn(record)];
-  const places = 'json' in read ? refusedPlaces(read.json, secrets) : '';
+  const read = readJsonReply(place, reply);
+  const secrets = [...connection.secrets, ...collectSecrets(record)];
+  const places = 'json' in read ? formatRejectedPlaces(read.json, secrets) : '';
   const listed = places === '' ? '' : `: ${places}`;
   return new ServiceError(
     'settings-refused',
@@ -87,17 +90,17 @@ const DEEPEST = 12;
  * so only `loc` and `type` of its details are read, and of those only what has the form of a name or a position and neither holds
  * one of the secrets, in any form or case, nor is a part of one. Empty if there are none.
  */
-function refusedPlaces(body: Value, secrets: readonly Secret[]): string {
+function formatRejectedPlaces(body: Value, secrets: readonly Secret[]): string {
   const details = isRecord(body) && isList(body['detail']) ? body['detail'] : [];
   const redactor = new Redactor();
   for (const secret of secrets) redactor.addSecret(secret);
   const hidden = { redactor, secrets };
-  const places = details.flatMap((detail) => refusedPlace(detail, hidden) ?? []);
+  const places = details.flatMap((detail) => formatRejectedPlace(detail, hidden) ?? []);
   const shown = [...new Set(places)].slice(0, MOST).join(', ');
   return places.length > MOST ? `${shown} and more` : shown;
 }
 
-function refusedPlace(detail: Value, hidden: Hidden): string | null {
+function formatRejectedPlace(detail: Value, hidden: Hidden): string | null {
   if (!isRecord(detail) || !isList(detail['loc'])) return null;
   const path = detail['loc'][0] === 'body' ? detail['loc'].slice(1) : detail['loc'];
   const segments = path.slice(0, DEEPEST).map((segment) => segmentText(segment, hidden));
@@ -116,11 +119,11 @@ function isTelling(text: string, form: RegExp, { redactor, secrets }: Hidden): b
   return (
     form.test(text) &&
     redactor.text(text) === text &&
-    !secrets.some((secret) => secret.fits((value) => isPartOf(text, value)))
+    !secrets.some((secret) => secret.fits((value) => isSecretFragment(text, value)))
   );
 }
 
 /** Short texts are part of any secret. */
-function isPartOf(text: string, value: string): boolean {
+function isSecretFragment(text: string, value: string): boolean {
   return text.length >= SHORTEST_INSIDE && value.toLowerCase().includes(text.toLowerCase());
 }

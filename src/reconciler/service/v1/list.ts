@@ -42,11 +42,12 @@ export async function listPages<T extends { readonly id: string }>(
     const answer = await getV1(connection, `${path}?limit=${PAGE}${query}`, limits, signal);
     at ??= answer.at;
     size += answer.size;
-    if (size > MOST_BYTES) throw tooLarge(place, `with pages of more than ${MOST_BYTES} bytes`);
+    if (size > MOST_BYTES)
+      throw createListSizeError(place, `with pages of more than ${MOST_BYTES} bytes`);
     const before = items.size;
-    const page = pageIn(place, answer.json);
-    for (const item of itemsIn(place, page.items, read)) items.set(item.id, item);
-    if (items.size > MOST_ITEMS) throw tooMany(place);
+    const page = readV1Page(place, answer.json);
+    for (const item of readItems(place, page.items, read)) items.set(item.id, item);
+    if (items.size > MOST_ITEMS) throw createItemLimitError(place);
     next = page.next;
     if (next === null) return { items: [...items.values()], at };
     barren = items.size === before ? barren + 1 : 0;
@@ -56,12 +57,12 @@ export async function listPages<T extends { readonly id: string }>(
 }
 
 /** The items of an answer that is a page or a whole list. */
-export function itemsIn<T>(
+export function readItems<T>(
   place: string,
   items: readonly Value[],
   read: (item: Value) => T | null,
 ): T[] {
-  if (items.length > MOST_ITEMS) throw tooMany(place);
+  if (items.length > MOST_ITEMS) throw createItemLimitError(place);
   return items.map((item) => {
     const one = read(item);
     if (one === null)
@@ -78,7 +79,7 @@ export interface Page {
   readonly next: string | null;
 }
 
-export function pageIn(place: string, json: Value): Page {
+export function readV1Page(place: string, json: Value): Page {
   const items = isRecord(json) ? json['items'] : undefined;
   if (!isRecord(json) || !isList(items)) throw unlike(place, 'with something that is no list');
   const next = json['next_page_id'] ?? null;
@@ -99,11 +100,11 @@ function unlike(place: string, words: string): ServiceError {
   return new ServiceError('bad-response', `${place} was answered ${words}.`);
 }
 
-function tooMany(place: string): ServiceError {
-  return tooLarge(place, `with more than ${MOST_ITEMS} items`);
+function createItemLimitError(place: string): ServiceError {
+  return createListSizeError(place, `with more than ${MOST_ITEMS} items`);
 }
 
-function tooLarge(place: string, words: string): ServiceError {
+function createListSizeError(place: string, words: string): ServiceError {
   return new ServiceError('response-too-large', `${place} was answered ${words}.`, {
     hint: 'setpoint reads no more of one list; check server.url.',
   });
@@ -126,8 +127,8 @@ const LONGEST_STATE = 64;
 const LONGEST_TIME = 64;
 
 /** An id that can be part of an address: dots alone would lead elsewhere, and half a letter cannot be written there. */
-export function idIn(value: Value): string | null {
-  const id = isRecord(value) ? textIn(value, 'id') : null;
+export function readId(value: Value): string | null {
+  const id = isRecord(value) ? readRecordText(value, 'id') : null;
   return id === null || id.length > LONGEST_ID || /^\.*$/.test(id) || !isWhole(id) ? null : id;
 }
 
@@ -136,26 +137,26 @@ export function isWhole(text: string): boolean {
   return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
 }
 
-function textIn(record: ValueRecord, key: string): string | null {
+function readRecordText(record: ValueRecord, key: string): string | null {
   const value = record[key];
   return typeof value === 'string' ? value : null;
 }
 
 /** The id of something else; null if it is longer than any id. */
-export function nameIn(record: ValueRecord, key: string): string | null {
-  const text = textIn(record, key);
+export function readIdText(record: ValueRecord, key: string): string | null {
+  const text = readRecordText(record, key);
   return text === null || text.length > LONGEST_ID ? null : text;
 }
 
 /** A state in the service's own word, cut to a length that no real word has. */
-export function stateIn(record: ValueRecord, key: string): string | null {
-  const text = textIn(record, key);
+export function readStateWord(record: ValueRecord, key: string): string | null {
+  const text = readRecordText(record, key);
   return text === null || text.length <= LONGEST_STATE ? text : `${text.slice(0, LONGEST_STATE)}…`;
 }
 
 /** A time without a zone is UTC: the service writes both. */
-export function timeIn(record: ValueRecord, key: string): number | null {
-  const text = textIn(record, key) ?? '';
+export function readUtcTime(record: ValueRecord, key: string): number | null {
+  const text = readRecordText(record, key) ?? '';
   if (text.length > LONGEST_TIME) return null;
   const time = Date.parse(/T.*(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
   return Number.isNaN(time) ? null : time;

@@ -1,10 +1,10 @@
 import type { Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import { faultError } from '../fault-error.ts';
-import { headerOf } from '../exchange.ts';
-import { jsonOf, retrying, timeLeft, type TimeLimits } from '../request.ts';
+import { createFaultError } from '../fault-error.ts';
+import { readHeader } from '../exchange.ts';
+import { readJsonReply, retrying, timeLeft, type TimeLimits } from '../request.ts';
 import { ServiceError } from '../service-error.ts';
-import { statusError } from '../status-error.ts';
+import { createStatusError } from '../status-error.ts';
 
 const LARGEST_LIST = 8 * 1_048_576;
 
@@ -58,13 +58,13 @@ export function getV1(
       signal: given,
       wantsBody: (status) => status === 200,
     });
-    if (answer.kind === 'fault') throw faultError(place, answer.fault, connection.proxied);
+    if (answer.kind === 'fault') throw createFaultError(place, answer.fault, connection.proxied);
     const { status, headers } = answer;
-    const date = Date.parse(headerOf(headers, 'date') ?? '');
+    const date = Date.parse(readHeader(headers, 'date') ?? '');
     const at = Number.isNaN(date) ? clock.now() : date;
     if (status === also) return { status, json: null, size: 0, at };
-    if (status !== 200) throw statusError(connection, place, answer);
-    const read = jsonOf(place, answer);
+    if (status !== 200) throw createStatusError(connection, place, answer);
+    const read = readJsonReply(place, answer);
     if ('error' in read) throw read.error;
     const size = answer.body instanceof Uint8Array ? answer.body.length : 0;
     return { status, json: read.json, size, at };

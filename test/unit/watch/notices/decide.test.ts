@@ -3,7 +3,7 @@ import type { NoticeEvent, WatchState } from '../../../../src/reconciler/model/w
 import { Secret } from '../../../../src/reconciler/model/secret.ts';
 import { parseSelector } from '../../../../src/reconciler/model/selector.ts';
 import { decide } from '../../../../src/controller/watch/notices/decide.ts';
-import { wordsOf } from '../../../../src/controller/watch/notices/message.ts';
+import { describeDueNotice } from '../../../../src/controller/watch/notices/message.ts';
 import type { Receiver } from '../../../../src/controller/watch/notices/receiver.ts';
 import { ToldStates } from '../../../../src/controller/watch/notices/told.ts';
 import { receiver } from '../../../fixture/receivers.ts';
@@ -249,7 +249,7 @@ describe('an end is told', () => {
     [DRIFT, 'not-watched', /^is not watched here any more/],
     [DRIFT, 'not-told', /^is not among the environments of this receiver/],
   ] as const)('in words that are true', (state, end, words) => {
-    expect(wordsOf({ state, event: 'resolved', digest: 'd', end })).toMatch(words);
+    expect(describeDueNotice({ state, event: 'resolved', digest: 'd', end })).toMatch(words);
   });
 });
 

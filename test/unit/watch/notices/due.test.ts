@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { NoticeEvent, WatchState } from '../../../../src/reconciler/model/watch.ts';
 import { Secret } from '../../../../src/reconciler/model/secret.ts';
-import { decide, stateDigest, troubleOf } from '../../../../src/controller/watch/notices/decide.ts';
+import {
+  decide,
+  stateDigest,
+  findHealTrouble,
+} from '../../../../src/controller/watch/notices/decide.ts';
 import type { Receiver } from '../../../../src/controller/watch/notices/receiver.ts';
 import { ToldStates } from '../../../../src/controller/watch/notices/told.ts';
 import { change, environment } from '../../../fixture/documents.ts';
@@ -191,7 +195,7 @@ describe('what keeps an environment from being healed', () => {
     ],
   ] as const)('is %s', (_, more, trouble) => {
     const [event, key, since] = trouble ?? [];
-    expect(troubleOf({ ...drift, ...more })).toEqual(
+    expect(findHealTrouble({ ...drift, ...more })).toEqual(
       trouble === null ? null : { event, key: `${event} ${key}`, since },
     );
   });
