@@ -9,17 +9,17 @@ export interface Service {
   readonly store: Store;
   readonly serverMcp: JsonObject | undefined;
   readonly knobs: Knobs;
-  /** When the service was started, in milliseconds since 1970. */
+  /** The start of the service, in milliseconds since 1970. */
   readonly startedAt: number;
   /** The time, in whole milliseconds since 1970. Call it once per reading of the store. */
   readonly now: () => number;
   /** The session key of an id. Each run of the service has its own keys; none is ever stored. */
   readonly sessionKey: (id: string) => string;
-  /** Whether a list is answered as empty; each call counts one. */
+  /** Reports whether a list is answered as empty; each call counts one. */
   readonly takeEmptyList: () => boolean;
 }
 
-/** What a handler is given: the service and the parts of the request. */
+/** The input of a handler: the service and the parts of the request. */
 export interface Call {
   readonly service: Service;
   readonly authorized: boolean;

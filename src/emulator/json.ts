@@ -41,10 +41,10 @@ export type JsonReading =
   | { readonly kind: 'malformed'; readonly position: number; readonly reason: string }
   | { readonly kind: 'too-deep' };
 
-/** How deep lists and objects may be nested; a real server gives up at a similar depth. */
+/** The greatest depth of nested lists and objects; a real server gives up at a similar depth. */
 const MAX_DEPTH = 500;
 
-/** Of two members of one name, the last counts. */
+/** Reads JSON. If two members have one name, the last counts. */
 export function readJson(text: string): JsonReading {
   if (isDeeperThan(MAX_DEPTH, text)) return { kind: 'too-deep' };
   try {

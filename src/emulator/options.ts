@@ -10,15 +10,15 @@ export function isEmulatorDialect(value: unknown): value is EmulatorDialect {
   return emulatorDialects.some((dialect) => dialect === value);
 }
 
-/** What stands in for a model of a provider. */
+/** A stand-in for a model of a provider. */
 export interface ServedModel {
   /** The name of the model, as an llm has it. */
   readonly model: string;
-  /** What each key contains that it takes; an empty text is in all. */
+  /** The text that each accepted key contains; an empty text is in all. */
   readonly accepts: string;
 }
 
-/** What stands in for an mcp server: the program or the address that it is, and what one of its secrets contains. */
+/** A stand-in for an mcp server: its program or address, and the text that one of its secrets contains. */
 export interface ServedMcp {
   /** The command with its arguments, a blank between, or the address. */
   readonly at: string;
@@ -26,7 +26,7 @@ export interface ServedMcp {
 }
 
 export interface EmulatorOptions {
-  /** How it speaks of its settings, and so as which kind of server it behaves. Default: settings-v0. */
+  /** The API of its settings, which decides the kind of server it imitates. Default: settings-v0. */
   readonly dialect?: EmulatorDialect;
   /** TCP port, 0 to 65535. Default: 0, a free one. */
   readonly port?: number;
@@ -34,13 +34,13 @@ export interface EmulatorOptions {
   readonly host?: string;
   /** Path of the file that keeps the store, created when there is something to keep. Default: none, the store lives in memory. */
   readonly data?: string;
-  /** What the X-Session-API-Key header must be. Default: none, the header is ignored; an empty key counts as none. */
+  /** The required X-Session-API-Key header. Default: none, the header is ignored; an empty key counts as none. */
   readonly apiKey?: string;
   /** mcp entries that the server owns and puts first in every load. Default: none. */
   readonly serverMcp?: ServerMcp;
   /** Names, without port, that a Host header may hold besides those of loopback. Default: none. */
   readonly allowHosts?: readonly string[];
-  /** How long a sandbox is STARTING, in milliseconds; a step of a conversation's start takes a fifth. Default: 500. */
+  /** The time that a sandbox is STARTING, in milliseconds; a step of a conversation's start takes a fifth. Default: 500. */
   readonly startMs?: number;
   /**
    * The state that a started sandbox reaches; kept with it, so that a resume goes the same way. Default: `running`.
@@ -65,9 +65,9 @@ export interface EmulatorOptions {
   readonly emptyLists?: number;
   /** The most items on a page, 1 to 100, whatever limit a request gives. Default: 100. */
   readonly pageSize?: number;
-  /** Whether GET /api/v1/app-conversations requires ids (else 422), as on the recorded server. Default: false, it lists. */
+  /** True if GET /api/v1/app-conversations requires ids (else 422), as on the recorded server. Default: false, it lists. */
   readonly requireIds?: boolean;
-  /** How long an agent works on a conversation's initial message, in milliseconds. Default: 2000. */
+  /** The time that an agent works on a conversation's initial message, in milliseconds. Default: 2000. */
   readonly runMs?: number;
   /**
    * Ids of the sandbox specs; the first is the default one. Default: `ghcr.io/example/agent-server:1.0-python` and

@@ -167,7 +167,7 @@ export function inInputs(text: string): string {
 const NO_INPUT = /Raise the limit with --max-file-size[^.]*\./;
 const SPLIT = 'Split it into several files, and name them in the input files.';
 
-/** The same for problems of settings files. */
+/** Returns problems of settings files with the same replacement. */
 export function problemsInInputs(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.map((one) => ({
     ...one,

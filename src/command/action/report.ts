@@ -26,7 +26,7 @@ export function inert(text: string): string {
   return `::stop-commands::${word}\n${text.endsWith('\n') ? text : `${text}\n`}::${word}::\n`;
 }
 
-/** How the log is rendered. Nobody can ask a step for more; its summary has it. */
+/** The style of the log. A step cannot ask for more detail; its summary has it. */
 export const LOG: Style = { ...PLAIN, elsewhere: 'the summary' };
 
 /** Bytes of a summary: GitHub drops one of more than 1 MiB as a whole. */
@@ -38,7 +38,7 @@ export interface FoundDrift {
   readonly declared: readonly string[];
 }
 
-/** How a command ended, and what is published of it. */
+/** The end of a command and what is published about it. */
 export interface StepResult {
   /** The exit code of the same command on a command line. */
   readonly code: number;
@@ -50,7 +50,7 @@ export interface StepResult {
   readonly summary: string;
   readonly comments: readonly StickyComment[];
   readonly changes: number;
-  /** How many values could not be compared. */
+  /** The number of values that could not be compared. */
   readonly unknown: number;
   readonly planPath: string | null;
   /** The plan of `drift`; null for other commands. */
@@ -59,7 +59,7 @@ export interface StepResult {
   readonly readForPulls: (() => Promise<readonly ReadEnvironment[]>) | null;
 }
 
-/** What a command gets besides its inputs. */
+/** The context of a command, next to its inputs. */
 export interface StepContext {
   readonly env: Variables;
   readonly commit: string | null;
@@ -67,7 +67,7 @@ export interface StepContext {
   readonly abandon: AbortSignal;
 }
 
-/** Whether the service was changed. With a base, edits of the file that wait for an apply are no drift. */
+/** Reports whether the service was changed. With a base, edits of the file that wait for an apply are not drift. */
 export function hasDrifted({ status, changes }: EnvironmentPlan): boolean {
   if (status !== 'differs') return false;
   return changes.length === 0 || changes.some((change) => change.class !== 'pending');

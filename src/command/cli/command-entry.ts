@@ -1,7 +1,7 @@
 import type { Completion, FlagName } from './flag-table.ts';
 import type { Format } from './words.ts';
 
-/** What the command line, the help and completion know of a command. Its work is in commands/, loaded when it runs. */
+/** The facts of a command that the command line, the help and completion need. Its work is in commands/, loaded when it runs. */
 export interface CommandEntry {
   /** Its argument as the help shows it: `[optional]`, `<required>`, `<several...>`. */
   readonly argument?: { readonly form: string; readonly completion: Completion };
@@ -10,9 +10,9 @@ export interface CommandEntry {
   readonly flags: readonly FlagName[];
   /** Its own words for a flag; null leaves out of the help one that it takes and that changes nothing. */
   readonly about?: Readonly<Partial<Record<FlagName, string | null>>>;
-  /** What it takes for a flag, if that is something else than for other commands. */
+  /** The value of a flag, if it differs from that of other commands. */
   readonly takes?: Readonly<Partial<Record<FlagName, string>>>;
-  /** What -o takes. */
+  /** The formats that -o accepts. */
   readonly formats?: readonly Format[];
   /** The exit codes that it can end with; 143 is listed with 130. */
   readonly exits: Readonly<Record<number, string>>;
@@ -38,7 +38,7 @@ export const APPLYING = {
 } as const;
 export const LOCAL = { 0: 'done', 3: 'usage not valid' } as const;
 
-/** What -v does for commands that show environments. */
+/** The effect of -v in commands that show environments. */
 export const IN_FULL = 'long values, unmanaged paths and environments in sync in full';
 
 /** Every command that reports takes -v; the text of some is the same with it. */

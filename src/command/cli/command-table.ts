@@ -252,7 +252,7 @@ export type FormatOf<Name extends CommandName> = (typeof COMMANDS)[Name] extends
   ? F
   : never;
 
-/** How the help of a command explains one of its flags; null for a flag that the help leaves out. */
+/** Returns how the help of a command explains one of its flags; null for a flag that the help leaves out. */
 export function aboutFlag(command: CommandName, flag: FlagName): string | null {
   const { about = {}, formats } = commandEntry(command);
   if (flag === '--output' && formats !== undefined)

@@ -37,7 +37,7 @@ const NO = /^(n|no|q|quit)$/i;
 
 const ONLY_YES = 'Only "yes" is accepted: ';
 
-/** What was typed, or null if the input has ended. */
+/** Returns the typed answer, or null if the input has ended. */
 async function answer(
   prompt: Interface,
   question: string,

@@ -7,7 +7,7 @@ import { FAIL_ON } from './words.ts';
 export type Completion =
   | {
       readonly words: readonly string[];
-      /** Whether several can be given, comma-separated. */
+      /** True if several values can be given, comma-separated. */
       readonly list?: true;
     }
   | 'environments'
@@ -21,7 +21,7 @@ export type Completion =
 
 export interface FlagSpec {
   readonly short?: `-${string}`;
-  /** What its value is called in the help; a flag without it takes no value. */
+  /** The name of its value in the help; a flag without it takes no value. */
   readonly value?: string;
   readonly repeatable?: true;
   readonly default?: string;

@@ -75,7 +75,7 @@ export function parseOperationOptions(
   };
 }
 
-/** What chooses by labels. A selector has commas, so that the variable holds one, and not a list. */
+/** Returns the label selector. A selector contains commas, so the variable stores one selector, not a list. */
 function parseSelectorFlag(
   { all, selector }: OptionFlags,
   env: Options['env'],
@@ -137,7 +137,7 @@ export function readNamedOutputs(flags: ReportFlags, env: Io['env']): readonly N
   return [...named, ...(flags.out ?? []).map((path) => ({ name: 'json', path }))];
 }
 
-/** Whether the document is printed or saved as JSON, and can be read back. */
+/** Reports whether the document is printed or saved as JSON, and can be read back. */
 export function hasJsonOutput(flags: ReportFlags, env: Io['env']): boolean {
   return readNamedOutputs(flags, env).some(({ name }) => name === 'json');
 }
@@ -179,7 +179,7 @@ export function parseIntervalFlag(interval: string | undefined): number {
   return every;
 }
 
-/** How an edit reaches the environments of a controller. */
+/** Returns the rollout options: how an edit reaches the environments of a controller. */
 export function parseRolloutFlags({ soak, maxFailures }: FlagValues<'--soak' | '--max-failures'>): {
   readonly soak: number | undefined;
   readonly maxFailures: string | undefined;
@@ -197,7 +197,7 @@ const LONGEST_SOAK = 86_400_000;
 /** The last moment with a year of four digits. */
 const LATEST = Date.UTC(10_000, 0) - 1;
 
-/** When something ends that begins at a time in milliseconds since 1970; ISO 8601, UTC. */
+/** Returns the end of a period that begins at a time in milliseconds since 1970, as ISO 8601 in UTC. */
 export function parseUntilFlag(until: string, now: number): string {
   const time = parseDuration(until);
   const at = time === null ? parseIsoTime(until) : now + time;

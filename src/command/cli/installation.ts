@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { VERSION } from '../../reconciler/model/version.ts';
 
-/** How this command was installed, and the step that replaces it by another version. */
+/** The way in which this command was installed, and the step that replaces it by another version. */
 export interface Installation {
   /** A word or two: `npm`, `npx`, `pip`, `pipx`, `uv`, `uvx`, `container image`, `checkout`. */
   readonly way: string;

@@ -37,7 +37,7 @@ export function hintForCommand(
   return hint.replace('COMMAND', command);
 }
 
-/** Whether the file of variables that `init` speaks of is here, and has one of these. A pipeline does not read it. */
+/** Reports whether the file of variables that `init` mentions is here and has one of these. A pipeline does not read it. */
 function dotenvHas(names: readonly string[], env: Variables): boolean {
   if ((env['CI'] ?? '') !== '' || !pathExists('.env')) return false;
   try {
@@ -48,11 +48,11 @@ function dotenvHas(names: readonly string[], env: Variables): boolean {
   }
 }
 
-/** What text is written to. */
+/** A stream that accepts text. */
 export interface Stream {
   readonly isTTY?: boolean;
   readonly columns?: number;
-  /** How much is not written yet. */
+  /** The amount that is not written yet. */
   readonly writableLength?: number;
   readonly write: (text: string | Uint8Array, done?: () => void) => boolean;
 }
@@ -64,7 +64,7 @@ export function isTerminal(stream: Stream): stream is Terminal {
   return stream.isTTY === true;
 }
 
-/** What erases the lines that are drawn at the end of a terminal, by the streams that lead to it. */
+/** Functions that erase the lines drawn at the end of a terminal, by the streams that lead to it. */
 const drawn = new WeakMap<Stream, () => void>();
 
 /** Has `erase` called before anything else is written to a terminal of these streams. */

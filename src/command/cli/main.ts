@@ -7,9 +7,9 @@ import { fstatSync, writeSync } from 'node:fs';
 const stop = new AbortController();
 const abandon = new AbortController();
 const GRACE = 15_000;
-/** How long is waited after that, in milliseconds. */
+/** The wait after that, in milliseconds. */
 const LAST_GRACE = 5_000;
-/** How long this process is kept by others when its own work is done, in milliseconds. */
+/** The time that others may keep this process alive when its own work is done, in milliseconds. */
 const LAST = 2_000;
 
 type Signal = 'SIGINT' | 'SIGTERM';

@@ -15,9 +15,9 @@ import type { Voice } from '../../reconciler/render/change.ts';
 import type { CommandName, FormatOf } from './command-table.ts';
 import { FORMATS, type Format } from './words.ts';
 
-/** How the parts of a document read as text. Sections are separated by an empty line; an empty text takes no room. */
+/** The text of each part of a document. An empty line separates sections; an empty text takes no room. */
 export interface TextParts<Head, E, Tail> {
-  /** Of `total` environments; empty if it is left to the end. */
+  /** Formats one of `total` environments; empty if it is left to the end. */
   readonly section: (part: E, head: Head, total: number, style: Style) => string;
   readonly ending: (tail: Tail, head: Head, style: Style) => string;
 }
@@ -33,7 +33,7 @@ export interface Printer<Head, E, Tail> {
   readonly discard: () => Promise<void>;
 }
 
-/** Where a text goes while it is made. */
+/** The destination of a text while it is produced. */
 interface Destination {
   readonly open: () => Promise<void>;
   readonly write: (text: string) => Promise<void>;
@@ -204,7 +204,7 @@ export function collectingPrinter<Head, E, Tail>(
   };
 }
 
-/** How a document reads in the formats that not every command has; each is loaded when it is needed. */
+/** Renderers for the formats that not every command has; each is loaded when it is needed. */
 export type Renderers<D> = Readonly<
   Partial<Record<WholeFormat, () => Promise<(document: D) => string>>> & Partial<typeof METRICS>
 >;
@@ -231,7 +231,7 @@ export const PLAN_RENDERERS: RenderersOf<'plan', PlanDocument> = {
   ...METRICS,
 };
 
-/** The same plan in the words of a finding. */
+/** Renderers that describe a plan as a finding. */
 export const DRIFT_RENDERERS: RenderersOf<'drift', PlanDocument> = {
   markdown: async () =>
     (await import('../../reconciler/render/markdown/comments.ts')).driftMarkdown,
@@ -272,7 +272,7 @@ export const VALIDATION_RENDERERS: RenderersOf<'validate', ValidationDocument> =
   sarif: async () => (await import('../../reconciler/render/sarif.ts')).validationSarif,
 };
 
-/** What a command that could not begin prints in place of its document. */
+/** Renderers for a command that could not begin, instead of its document. */
 export const FAILURE_RENDERERS: Renderers<FailureDocument> = {
   markdown: async () =>
     (await import('../../reconciler/render/markdown/comments.ts')).failureMarkdown,

@@ -20,7 +20,7 @@ export interface Awaited {
  */
 export interface ProgressView {
   readonly update: (target: string, awaited: readonly Awaited[], kind?: AwaitedKind) => void;
-  /** How many environments have ended. From two seconds on, a terminal shows it as the last line; a log never does. */
+  /** Shows how many environments have ended. From two seconds on, a terminal shows it as the last line; a log never does. */
   readonly counts: (ended: EnvironmentsEnded) => void;
   readonly end: () => void;
 }
@@ -68,7 +68,7 @@ class Lines {
   }
 }
 
-/** What does not fit into the columns is cut off; the seconds stay. */
+/** Cuts off what does not fit into the columns, except the seconds. */
 function lineText({ name, status, since, until }: Line, columns = Infinity): string {
   const seconds = `  ${Math.round(((until ?? performance.now()) - since) / 1000)}s`;
   const words = Array.from(`  ${visible(name)}  ${visible(status)}`);
@@ -154,7 +154,7 @@ const VERBS = {
   watch: 'watching',
 } as const;
 
-/** What an apply waits for; it has no id until the service has reported one. */
+/** Describes the item that an apply waits for; it has no id until the service has reported one. */
 export function describeAwaitedItem({ action, id, spec, status, done }: SandboxProgress): Awaited {
   const which = id ?? `a new ${formatActionNoun('start')}${spec === null ? '' : ` of ${spec}`}`;
   return { name: `${VERBS[action]} ${which}`, status: status ?? 'not listed yet', done };

@@ -31,7 +31,7 @@ import {
 } from './printer.ts';
 import { hintForCommand, styleFor, writeText, type Io } from './io.ts';
 
-/** What a command prints: data to stdout or to files, words to stderr. */
+/** The output of a command: data to stdout or to files, words to stderr. */
 export interface Reporter<D> {
   /** A result in every format of -o; resolves to 1 if a file could not be written, else to 0. */
   data(document: D, text: (style: Style) => string): Promise<number>;

@@ -39,7 +39,7 @@ export async function runCommand(argv: readonly string[], given: Io): Promise<nu
   }
 }
 
-/** The same with the command's name. A copy would open each stream, which is done when it is first written to. */
+/** Returns the io with the command's name. A copy would open each stream too early; streams open at the first write. */
 function withCommand(io: Io, command: CommandName): Io {
   return Object.create(io, { command: { value: command } }) as Io;
 }

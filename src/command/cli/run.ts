@@ -39,7 +39,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 /** The exit code of a command line without a command. */
 const USAGE = 3;
 
-/** What a command line prints that asks for help or the version and for nothing else: no command is loaded for it. */
+/** Returns the output of a command line that asks only for help or the version, without loading a command. */
 async function findFixedText([first = '--help', second, ...rest]: readonly string[]): Promise<
   string | undefined
 > {
@@ -66,14 +66,14 @@ const BUILD = '%BUILD%';
 /** V8 takes a compiled form only from its own version, so that its name has it: one for another V8 is not even read. */
 const FORM = `${process.versions.v8}-${process.platform}-${process.arch}.cjs.compiled`;
 const DAYS_UNUSED = 30;
-/** What Node hands to a CommonJS module. */
+/** The code that Node puts before a CommonJS module. */
 const BEFORE = '(function (exports, require, module, __filename, __dirname) {';
 const AFTER = '\n});';
 
-/** What V8 has compiled in this run, by the name of the form. */
+/** The scripts that V8 has compiled in this run, by the name of the form. */
 const compiledNow = new Map<string, Script>();
 
-/** What runs a command line. The built command has it as a chunk, the sources as a module. */
+/** Loads the module that runs a command line. The built command has it as a chunk, the sources as a module. */
 export async function loadCommands(): Promise<typeof RunCommand> {
   const chunks = join(import.meta.dirname, 'chunks');
   return existsSync(chunks)

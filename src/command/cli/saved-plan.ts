@@ -8,7 +8,7 @@ import type { Flags } from './command-table.ts';
 import type { FlagName } from './flag-table.ts';
 import { environmentsNamed } from './flags.ts';
 
-/** What plan, drift and `apply --dry-run` have in common; each takes only some of it. */
+/** The common flags of plan, drift and `apply --dry-run`; each takes only some of them. */
 export type PlanFlags = Omit<Flags<'plan'>, 'exitCode'>;
 
 /** Flags of a new plan, which a saved one was made with. */

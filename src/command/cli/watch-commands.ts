@@ -2,7 +2,7 @@ import { BASIC_FORMATS, REPORTING, SELECTION } from './command-entry.ts';
 
 const FOLDER = { '--data': 'folder' } as const;
 
-/** How a controller shows and tells what it finds. */
+/** The flags that control how a controller shows and reports its findings. */
 const TOLD = [
   '--listen',
   '--probes',

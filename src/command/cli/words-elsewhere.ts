@@ -24,7 +24,7 @@ const COMMANDS_ELSEWHERE: Readonly<Record<string, string>> = {
   fmt: 'validate',
 };
 
-/** What is done elsewhere by a command of its own, and here by others. */
+/** Tasks that other tools do by a command of their own, and setpoint by another way. */
 const WAYS_ELSEWHERE: Readonly<Record<string, string>> = {
   undo: UNDO,
   rollback: UNDO,
@@ -59,14 +59,14 @@ const TAKEN_BY_NODE =
 const ENDS_WITH_2 =
   'Leave it out: drift exits with 2 if there is drift, and --fail-on says what counts.';
 
-/** What somebody meant by a command that is none, as a sentence; null if nobody can tell. */
+/** Returns the meaning of an unknown command as a sentence; null if it cannot be guessed. */
 export function commandMeant(word: string): string | null {
   const way = Object.hasOwn(WAYS_ELSEWHERE, word) ? WAYS_ELSEWHERE[word] : undefined;
   const meant = Object.hasOwn(COMMANDS_ELSEWHERE, word) ? COMMANDS_ELSEWHERE[word] : undefined;
   return way ?? (meant === undefined ? null : `Did you mean ${meant}?`);
 }
 
-/** The same of a flag; `flags` are those that the command has. */
+/** Returns the meaning of an unknown flag; `flags` are those that the command has. */
 export function flagMeant(flag: string, flags: readonly FlagName[]): string | null {
   if (flag.startsWith('--env-file')) return TAKEN_BY_NODE;
   if (flag === '--exit-code' && flags.includes('--fail-on')) return ENDS_WITH_2;

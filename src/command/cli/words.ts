@@ -1,4 +1,4 @@
-/** What -o takes; not every command has every format. */
+/** The values of -o; not every command has every format. */
 export const FORMATS = [
   'text',
   'json',
@@ -11,7 +11,7 @@ export const FORMATS = [
 ] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** What --fail-on takes. */
+/** The values of --fail-on. */
 export const FAIL_ON = ['drift', 'pending', 'any'] as const;
 
 /** The shells that completion knows. */

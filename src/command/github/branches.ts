@@ -11,7 +11,7 @@ export interface Commit {
   readonly message: string;
 }
 
-/** What a path leads to in a tree: `blob` with the mode 120000 is a link. */
+/** The entry that a path leads to in a tree: `blob` with the mode 120000 is a link. */
 export interface TreeEntry {
   readonly mode: string;
   readonly type: string;
@@ -42,7 +42,7 @@ export interface Branches {
   /** The commit of a branch; null if there is no such branch. */
   tip(branch: string): Promise<string | null>;
   commit(sha: string): Promise<Commit>;
-  /** What is at a path; null if nothing is. Links are not followed. */
+  /** Returns the entry at a path; null if there is nothing. Links are not followed. */
   entry(tree: string, path: string): Promise<TreeEntry | null>;
   /** A tree with some files of another text. */
   createTree(base: string, files: readonly CommittedFile[]): Promise<string>;
@@ -55,7 +55,7 @@ export interface Branches {
   createBranch(branch: string, sha: string): Promise<boolean>;
   /** False if the branch is not where it was, or the commit does not continue it. */
   moveBranch(branch: string, from: string, to: string): Promise<boolean>;
-  /** Whether the history of a commit has another one. */
+  /** Reports whether the history of a commit contains another one. */
   contains(commit: string, other: string): Promise<boolean>;
   /** Deletes a branch if it is at a commit. */
   deleteBranch(branch: string, from: string): Promise<void>;

@@ -15,7 +15,7 @@ export interface Post {
   readonly body: string;
 }
 
-/** What is read and written on GitHub. Every failure is a SetpointError; lists are read to their last page. */
+/** Reads and writes on GitHub. Every failure is a SetpointError; lists are read to their last page. */
 export interface GitHub {
   /** The account that the token writes as. */
   viewer(): Promise<string>;
@@ -29,7 +29,7 @@ export interface GitHub {
   deleteComment(comment: number): Promise<void>;
   /** The open issues with a label, oldest first. */
   openIssues(label: string): Promise<readonly Post[]>;
-  /** Of the closed issues with a label, the hundred that were changed last: those first. */
+  /** Returns the hundred closed issues with a label that were changed last, newest first. */
   closedIssues(label: string): Promise<readonly Post[]>;
   createIssue(issue: { title: string; body: string; label: string }): Promise<void>;
   updateIssue(issue: number, body: string): Promise<void>;

@@ -79,14 +79,14 @@ function ofEnvironments<E extends { readonly name: string; readonly status: stri
   return environments.map((one) => ({ ...comment(one.name, [one], about.digested(one)), joint }));
 }
 
-/** What was found, without what differs in every run: the time of the observation, and the digests with their salt. */
+/** Returns the findings without the members that differ in every run: the time of the observation, and the digests with their salt. */
 function findings(environment: EnvironmentPlan): EnvironmentPlan {
   return { ...environment, observed_at: null, digests: null };
 }
 
 const RESOLVED = 'setpoint planned again: see the comment of each environment.';
 
-/** Why no plan could be made, of the environments named or of all; null if one was made since. */
+/** Creates a comment about a failed plan, for the named environments or all; null if a plan was made since. */
 export function failureComment(
   failure: FailureDocument | null,
   environments: readonly string[],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Branches, Commit, CommittedFile } from './branches.ts';
 import { contentDigest } from './marker.ts';
 
-/** What the names of all branches of ours begin with. */
+/** The prefix of all our branches. */
 export const PREFIX = 'setpoint-drift/';
 
 /** A file as the checkout has it, and as a pull would write it. `path` is from the root of the repository; null outside of it. */
@@ -66,14 +66,14 @@ function normalizeTextLineEnds(text: string): string {
   return text.replaceAll('\r\n', '\n');
 }
 
-/** Whether a text has this id of git. */
+/** Reports whether a text has this id of git. */
 function isBlob(text: string, id: string): boolean {
   const bytes = Buffer.from(text);
   const hash = createHash(id.length === 64 ? 'sha256' : 'sha1');
   return hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex') === id;
 }
 
-/** What a commit of ours says of itself. */
+/** The data that one of our commits records about itself. */
 export interface OwnCommit {
   readonly edits: string;
   readonly base: string;

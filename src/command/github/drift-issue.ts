@@ -17,7 +17,7 @@ import { filterOwnPosts } from './sticky-comment.ts';
 
 export const LABEL = 'setpoint-drift';
 
-/** Who keeps issues, and what there is to keep them for. */
+/** The keeper of issues, and the environments that it keeps them for. */
 export interface Keeping {
   /** A digest that identifies the keeper from run to run: the issues of others are not its own to end. */
   readonly keeper: string;
@@ -68,7 +68,7 @@ export async function writeDriftIssues(
     );
 }
 
-/** Whether the issue of a keeper is about an environment that its files no longer have. */
+/** Reports whether the issue of a keeper is about an environment that its files no longer have. */
 function hasDeparted({ body }: Post, { keeper, declared }: Keeping): boolean {
   const isDeclared = declared.some((name) => isMarked(body, createMarker('drift', name)));
   return findKeeper(body) === keeper && !isDeclared;
@@ -111,7 +111,7 @@ function endWords({ status }: EnvironmentPlan, at: string): string {
     : `No drift any more at ${at}. The file has edits that are not applied yet.`;
 }
 
-/** The same as long as the same differs on the service: edits of the file that wait for an apply are left out. */
+/** Returns a digest that is equal as long as the drift is the same. Edits of the file that wait for an apply are left out. */
 function driftDigest({ changes }: EnvironmentPlan): string {
   const drifted = changes.filter((change) => change.class !== 'pending');
   return contentDigest(

@@ -26,11 +26,11 @@ import { writeComments } from './sticky-comment.ts';
 /** An environment that was read. */
 export interface ReadEnvironment {
   readonly plan: EnvironmentPlan;
-  /** What a pull would write; null if the environment has not drifted. */
+  /** The edits that a pull would write; null if the environment has not drifted. */
   readonly pull: { readonly report: EnvironmentPull; readonly files: readonly EditedFile[] } | null;
 }
 
-/** What became of an environment: the number of its open pull request, and what somebody should know. */
+/** The result for an environment: the number of its open pull request, and a note for the user. */
 export interface DriftPull {
   readonly environment: string;
   readonly number: number | null;

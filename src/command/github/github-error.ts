@@ -1,6 +1,6 @@
 import { SetpointError, type ErrorCode } from '../../reconciler/model/error.ts';
 
-/** What is read of an error of Octokit. Its message is GitHub's and may contain anything. */
+/** The members of an Octokit error that are read. Its message is GitHub's and may contain anything. */
 interface Failure {
   readonly status: number;
   readonly request?: { readonly method: string; readonly url: string };
@@ -41,7 +41,7 @@ const MEANINGS: Readonly<Record<number, ErrorMeaning>> = {
     hint: 'This is a defect of setpoint; please report it with the command you ran.',
   },
 };
-/** What differs for branches and pull requests. */
+/** Meanings that differ for branches and pull requests. */
 const OF_BRANCHES: Readonly<Record<number, ErrorMeaning>> = {
   403: {
     code: 'unauthorized',
@@ -86,7 +86,7 @@ export function gitHubError(thrown: unknown): SetpointError {
   return error(meaning, `GitHub ${meaning.words}: ${where} (${thrown.status}).`, thrown);
 }
 
-/** Whether the thing requested does not exist (any more). */
+/** Reports whether the requested thing does not exist (any more). */
 export function isNotFoundError(thrown: unknown): boolean {
   return (
     thrown instanceof SetpointError && isRequestFailure(thrown.cause) && thrown.cause.status === 404

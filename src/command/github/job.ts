@@ -2,7 +2,7 @@ import type { Variables } from '../../reconciler/model/ports.ts';
 import { usageError } from '../../reconciler/model/error.ts';
 import { isLoopbackHost } from '../../reconciler/model/address.ts';
 
-/** Where GitHub's API is, the account to use it with, and the repository. */
+/** The address of GitHub's API, the account to use it with, and the repository. */
 export interface Access {
   /** Without a trailing slash; https, or http on loopback. */
   readonly apiUrl: string;

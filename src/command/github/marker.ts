@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What a comment or an issue of ours is about. */
+/** The subject of one of our comments or issues. */
 export type Subject =
   | 'plan'
   | 'outcome'
@@ -11,7 +11,7 @@ export type Subject =
   | 'closed-drift-pull'
   | 'foreign-commits';
 
-/** What a post keeps for the next run, invisible to readers. */
+/** The data that a post stores for the next run, invisible to readers. */
 export interface Meta {
   readonly digest: string;
   readonly commit: string | null;
@@ -48,7 +48,7 @@ export function findDigest(body: string): string | null {
   return /^<!-- setpoint-meta \{"v":1,"digest":"([0-9a-f]+)",.*\} -->$/.exec(meta)?.[1] ?? null;
 }
 
-/** Who keeps a post; null if it does not tell. */
+/** Returns the keeper of a post; null if the post does not name one. */
 export function findKeeper(body: string): string | null {
   const [, meta = ''] = firstLines(body);
   return /^<!-- setpoint-meta \{"v":1,.*,"keeper":"([0-9a-f]+)"\} -->$/.exec(meta)?.[1] ?? null;

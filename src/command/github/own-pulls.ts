@@ -4,7 +4,7 @@ import type { GitHub } from './client.ts';
 import { driftBranch, ownCommit, type Edits } from './drift-branch.ts';
 import { isMarked, createMarker } from './marker.ts';
 
-/** What the pull requests of a run are made with. */
+/** The tools that make the pull requests of a run. */
 export interface World {
   readonly github: GitHub;
   readonly branches: Branches;

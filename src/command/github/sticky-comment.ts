@@ -56,7 +56,7 @@ export async function writeComments(
   return comments.map((comment) => done.get(comment) ?? 'joint');
 }
 
-/** Whether a document has one comment on all of its environments: it has one already, or would have too many. */
+/** Reports whether a document has one comment on all its environments: it has one already, or would have too many. */
 function usesJointComment(
   joint: StickyComment,
   comments: readonly StickyComment[],
@@ -116,7 +116,7 @@ async function ownComments(
   return filterOwnPosts(github, candidates);
 }
 
-/** Those of the token's own account, which is not requested if there are no posts. */
+/** Returns the posts of the token's own account. The account is not requested if there are no posts. */
 export async function filterOwnPosts(
   github: GitHub,
   posts: readonly Post[],

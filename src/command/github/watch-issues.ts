@@ -10,7 +10,7 @@ import { writeDriftIssues } from './drift-issue.ts';
 /** That there is no drift any more, and in which words. */
 export interface IssueEnd {
   readonly state: WatchState;
-  /** What follows the name of the environment. */
+  /** The words that follow the name of the environment. */
   readonly words: string;
 }
 
@@ -50,7 +50,7 @@ export async function keepWatchIssues(
   );
 }
 
-/** What is resolved has nothing to show. */
+/** Returns the plan to show. A resolved environment has nothing to show. */
 function createIssuePlan({ name, plan, origin, release }: WatchState): EnvironmentPlan {
   if (plan !== null && plan.error === null) return plan;
   return {

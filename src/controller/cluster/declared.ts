@@ -17,18 +17,18 @@ import { parseGeneration, parseUid, type TargetResource } from './target-resourc
 /** There is no room for an object: all of its namespace take too much, or those of the cluster. Its own limits are others. */
 export class OverLimit extends SetpointError {}
 
-/** Why an object has no target yet. */
+/** The reason why an object has no target yet. */
 export interface Waiting {
   readonly reason: string;
   readonly message: string;
 }
 
-/** What an object declares, or why that is not valid, or not known yet. */
+/** The target that an object declares, or why it is not valid or not known yet. */
 export interface Declared {
   readonly generation: number;
   readonly uid: string;
   readonly refused: Refusal['by'] | null;
-  /** What the policies of its namespace allowed when it was read; null if that was not known. */
+  /** The permissions from the policies of its namespace at the time of reading; null if they were not known. */
   readonly allowance: Allowance | null;
   readonly target: Target | null;
   readonly problem: SetpointError | null;
@@ -52,13 +52,13 @@ export function versionOfObject(
   };
 }
 
-/** Whether what was read is of an object as it is. */
+/** Reports whether a result was read from the current version of an object. */
 export function isOfVersion(declared: Declared, object: TargetResource): boolean {
   const { generation, uid, refused } = versionOfObject(object);
   return declared.generation === generation && declared.uid === uid && declared.refused === refused;
 }
 
-/** Why an object cannot be read of which no spec is stored. */
+/** Creates the problem of an object whose spec is not stored, so that it cannot be read. */
 export function createRefusedProblem(refused: Refusal, namespace: string): SetpointError {
   const { specBytes, specTokens } = OBJECT_LIMITS;
   const split = 'Declare less in it, or divide it into objects of several servers.';
@@ -94,7 +94,7 @@ export function createRefusedProblem(refused: Refusal, namespace: string): Setpo
   }
 }
 
-/** Why an object is not read that names too many Secrets; null if it may be. */
+/** Returns why an object that names too many Secrets is not read; null if it may be. */
 export function secretsProblem({ spec }: Pick<TargetResource, 'spec'>): SetpointError | null {
   const { apiKeySecretRef, headers } = spec.server;
   const entries = [spec['valuesFrom'], headers].flatMap((list) => (isList(list) ? list : []));
@@ -108,7 +108,7 @@ export function secretsProblem({ spec }: Pick<TargetResource, 'spec'>): Setpoint
     : null;
 }
 
-/** Why the text of a ConfigMap is not parsed; null if it may be. */
+/** Returns why the text of a ConfigMap is not parsed; null if it may be. */
 export function textProblem(
   { settings }: Outside,
   { metadata: { namespace = '' } }: TargetResource,

@@ -15,19 +15,19 @@ import { EVENT_LIMITS } from './limits.ts';
 const WITHIN = 10_000;
 const RULE =
   'Bind a Role to it with apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch].';
-/** What the API takes, in bytes. */
+/** The longest note that the API accepts, in bytes. */
 const LONGEST_NOTE = 1_024;
 /** Reads in a row that fail before somebody is told: one alone is often over by the next. */
 const FAILED_READS = 3;
 
-/** What happened to an object, for people: a reason in one word, and a sentence without any value. */
+/** An event of an object, for people: a reason in one word, and a sentence without any value. */
 export interface Happened {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly note: string;
 }
 
-/** What of a record is an event of Kubernetes: transitions alone. Null if nothing is. */
+/** Returns the Kubernetes event for a record, for transitions only; null for anything else. */
 export function describeTransition(
   state: WatchState,
   event: Parameters<Listener>[1],
@@ -95,7 +95,7 @@ interface Series {
   isCounted: boolean;
 }
 
-/** What was written of one object: tokens are the events that may be written now. */
+/** The events written for one object. Tokens are the number of events that may be written now. */
 interface Spent {
   tokens: number;
   at: number;
@@ -165,7 +165,7 @@ export class EventWriter {
     this.#writing = null;
   }
 
-  /** What was written of an object, with the tokens that it has by now. */
+  /** Returns the events written for an object, with the tokens that it has by now. */
   #spentBy({ metadata: { uid = '' } }: TargetResource): Spent {
     const { burst, every } = EVENT_LIMITS;
     const now = this.#tools.clock.now();

@@ -15,7 +15,7 @@ import type { WireFault } from '../../reconciler/service/fault-error.ts';
 import { readStream, type StreamEnd } from './kube-stream.ts';
 import { ObjectStream, type RawObject } from './object-stream.ts';
 
-/** Where the API server of the cluster is that this process runs in, and the folder with the token of its service account. */
+/** The address of the API server of the cluster that this process runs in, and the folder with the token of its service account. */
 export interface Cluster {
   readonly origin: string;
   readonly folder: string;
@@ -28,7 +28,7 @@ const LARGEST_FILE = 1024 * 1024;
 const LARGEST_ANSWER = 10 * 1024 * 1024;
 /** Milliseconds for a page of a list: with all its tries, and without a byte of it. */
 const WITHIN = 30_000;
-/** How long a watch may be silent, in milliseconds: the API server sends a bookmark about once a minute. */
+/** The longest silence of a watch, in milliseconds: the API server sends a bookmark about once a minute. */
 const LONGEST_SILENCE = 180_000;
 
 /** Null if this process does not run in a cluster, or its pod mounts no token. */
@@ -62,11 +62,11 @@ export interface KubeRequest {
   /** With its query. */
   readonly path: string;
   readonly body?: unknown;
-  /** Of the body. Default: application/json. */
+  /** The type of the body. Default: application/json. */
   readonly contentType?: string;
   /** Milliseconds for the request with all its tries. */
   readonly within: number;
-  /** What of the purpose is another one for this request: errors name it. */
+  /** The members of the purpose that differ for this request: errors name it. */
   readonly about?: Partial<Omit<Purpose, 'code' | 'offered'>>;
 }
 
@@ -77,7 +77,7 @@ export type KubeAnswer =
 interface Page {
   readonly kind: 'page';
   readonly resourceVersion: string;
-  /** Where the next page begins; null if this is the last one. */
+  /** The beginning of the next page; null if this is the last one. */
   readonly next: string | null;
 }
 
@@ -103,18 +103,18 @@ export interface WatchReading extends Reading {
   readonly onEvent: (type: string, object: RawObject) => 'on' | 'stop';
 }
 
-/** What is asked of the API server, as its errors name it. */
+/** The purpose of a request to the API server, as its errors name it. */
 export interface Purpose {
   readonly code: ErrorCode;
-  /** What it is asked for: `keep the locks`. */
+  /** The task as a phrase: `keep the locks`. */
   readonly purpose: string;
   /** Objects, in the plural: `leases`. */
   readonly what: string;
   /** Null is all of them. */
   readonly namespace: string | null;
-  /** What to do if the service account may not. */
+  /** The remedy if the service account lacks permission. */
   readonly rule: string;
-  /** What to do if the cluster has no such objects. */
+  /** The remedy if the cluster has no such objects. */
   readonly offered: string;
 }
 

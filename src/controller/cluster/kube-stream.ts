@@ -6,7 +6,7 @@ import type {
 import type { WireAnswer } from '../../reconciler/service/exchange.ts';
 import { classifyFault } from '../../reconciler/service/fault-error.ts';
 
-/** How an answer that is read while it arrives has ended. `invalid`: it is none of an API server. */
+/** The end of an answer that is read while it arrives. `invalid`: the answer does not come from an API server. */
 export type StreamEnd = WireAnswer | { readonly kind: 'ended' } | { readonly kind: 'invalid' };
 
 type ReplyHeaders = Extract<WireAnswer, { kind: 'reply' }>['headers'];
@@ -15,7 +15,7 @@ interface StreamOptions {
   /** Returns whether to go on; what it throws ends the answer. */
   readonly onChunk: (chunk: Uint8Array) => 'on' | 'stop';
   readonly signal: AbortSignal;
-  /** How long it may be silent, in milliseconds: then its connection counts as lost. */
+  /** The longest silence, in milliseconds: after that its connection counts as lost. */
   readonly silence: number;
 }
 

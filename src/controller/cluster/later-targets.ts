@@ -5,7 +5,7 @@ import { laterTarget, type Target } from '../../reconciler/desired/target.ts';
 /** Targets that are kept as they were parsed, those that are looked at now, again and again; and bytes of the texts that they were parsed from. */
 const MOST_PARSED = 64;
 const MOST_TEXT = 512 * 1024;
-/** Those of the reads under way, whatever their size: each read looks at its target many times. */
+/** The number of parsed targets for the reads under way, whatever their size: each read looks at its target many times. */
 const FEWEST_PARSED = 10;
 /** Blocks that differ and are kept for all targets that have them. */
 const MOST_BLOCKS = 1_000;
@@ -45,7 +45,7 @@ export class LaterTargets {
     if (target !== undefined && this.#parsed.delete(read)) this.#text -= computeTargetSize(target);
   }
 
-  /** The same block for all that declare the same. */
+  /** Returns one shared block for all objects that declare the same. */
   #watchOf(block: Node | undefined): Node | undefined {
     if (block === undefined) return undefined;
     const text = JSON.stringify(plainValue(block));

@@ -30,19 +30,19 @@ export const OBJECT_LIMITS = {
 } as const;
 
 /**
- * Limits of what is stored of all SettingsTargets, in bytes of memory as estimated by `storedSize`: an ordinary object takes about 2 KiB. The newest objects of the
+ * Limits of what is stored of all SettingsTargets, in bytes of memory as estimated by `estimateStoredSize`: an ordinary object takes about 2 KiB. The newest objects of the
  * namespace that takes the most are refused first.
  */
 export const STORE_LIMITS = {
-  /** Of one namespace. */
+  /** The limit of one namespace. */
   namespace: 20 * MIB,
-  /** Of all namespaces. */
+  /** The limit of all namespaces together. */
   cluster: 32 * MIB,
   /** Objects of one namespace of which something is known. Those above are counted only. */
   objects: 20_000,
   /** Bytes of the texts of ConfigMaps that objects of one namespace name: each counts once. */
   namespaceTexts: 4 * MIB,
-  /** The same of all namespaces. */
+  /** The limit of texts of all namespaces together. */
   texts: 8 * MIB,
 } as const;
 
@@ -90,7 +90,7 @@ export const EVENT_LIMITS = {
 export const WORK_LIMITS = {
   /** Without a pause. */
   atOnce: 20,
-  /** Of all objects that are new, until those that are read are watched. */
+  /** The limit of new objects until those that are read are watched. */
   round: 1_000,
 } as const;
 

@@ -34,7 +34,7 @@ export class ObjectStream {
   #depth = 0;
   #isText = false;
   #isEscaped = false;
-  /** Where bytes go to: the answer, a key or a member of an object. */
+  /** The destination of bytes: the answer, a key or a member of an object. */
   #sink: Sink = new Sink(LONGEST_REST);
   #rest = this.#sink;
   #object: Map<string, RawMember> | null = null;

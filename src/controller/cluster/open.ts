@@ -36,13 +36,13 @@ import { EventWriter, describeTransition } from './events.ts';
 /** Milliseconds before the key of the fingerprints is asked for again. */
 const KEY_AGAIN = 60_000;
 
-/** How long the start waits for the first list, in milliseconds. */
+/** The time that the start waits for the first list, in milliseconds. */
 const FIRST = 10_000;
 
 const RULE =
   'Bind a Role to it with apiGroups: [setpoint.dev], resources: [settingstargets], verbs: [get, list, watch], and settingstargets/status with patch.';
 
-/** What a controller of SettingsTargets is made of. `namespace` is the one whose objects it watches; null is all of them. */
+/** The request for a controller of SettingsTargets. `namespace` is the one whose objects it watches; null is all of them. */
 export interface ClusterRequest extends Omit<ControllerRequest, 'request' | 'source'> {
   readonly cluster: Cluster;
   readonly namespace: string | null;
@@ -74,7 +74,7 @@ export class ClusterController {
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
   readonly #requests: ReadRequests;
-  /** What each object was when it was last looked at, and those that are another since: somebody has seen to them. */
+  /** The version of each object when it was last looked at. Another version since then means that a user has acted. */
   readonly #versions = new Map<string, string>();
   readonly #edited = new Set<string>();
   /** The objects whose server this process has read. */
@@ -249,7 +249,7 @@ export class ClusterController {
     }
   }
 
-  /** How many statuses were written since the start. */
+  /** The number of statuses written since the start. */
   get statusWrites(): number {
     return this.#writer.writes;
   }
@@ -306,7 +306,7 @@ export class ClusterController {
     if ((state?.heldBy ?? null) === null) this.#approvals.report(key, state ?? null);
   }
 
-  /** Why an object is not read that is due. */
+  /** Returns why an object that is due is not read. */
   #waitingInQueue(key: string): Waiting | null {
     const message = this.controller.whyWaiting(key);
     return message === null ? null : { reason: 'WaitsForTurn', message };
@@ -369,13 +369,13 @@ export class ClusterController {
   }
 }
 
-/** Whether a name is one of an object that a controller of a namespace lists; null is all of them. */
+/** Reports whether a name is that of an object that a controller of a namespace lists; null is all namespaces. */
 function isWatchedName(watched: string | null, name: string): boolean {
   const [namespace, ...rest] = name.split('/');
   return rest.length === 1 && (watched === null || watched === namespace);
 }
 
-/** Whether another client writes what is healed. */
+/** Reports whether another client writes what is healed. */
 function isRivalled(state: WatchState | null): boolean {
   return state !== null && state.stopped !== null && state.stopped.cause !== 'server';
 }

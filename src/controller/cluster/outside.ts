@@ -20,13 +20,15 @@ export type SettingsText =
   | { readonly kind: 'large' | 'no-room'; readonly bytes: number }
   | { readonly kind: 'none' };
 
-/** What an object names outside of itself, as it was read: the text of its ConfigMap, if it names one, and the keys of Secrets that are not there. */
+/**
+ * The content that an object names outside of itself, as it was read: the text of its ConfigMap, if any, and the missing keys of Secrets.
+ */
 export interface Outside {
   readonly settings: SettingsText | null;
   readonly missing: ReadonlySet<string>;
 }
 
-/** What is known of that: `reading` has the names of what is read for the first time. */
+/** The state of that content: `reading` has the names of what is read for the first time. */
 export type KnownOutside =
   | { readonly kind: 'known'; readonly outside: Outside }
   | { readonly kind: 'reading'; readonly names: readonly string[] }
@@ -47,10 +49,10 @@ interface Resource {
   readonly name: string;
   /** The keys that objects have named. */
   readonly keys: Set<string>;
-  /** What was read under these keys; null before the first time. */
+  /** The content read under these keys; null before the first time. */
   content: Content | null;
   problem: SetpointError | null;
-  /** When that was asked for, on the monotonic clock. */
+  /** The time of that request, on the monotonic clock. */
   readAt: number;
   isWaiting: boolean;
   /** The keys that are being read. */
@@ -78,7 +80,7 @@ export interface OutsideTools {
 export class OutsideReader {
   readonly #tools: OutsideTools;
   readonly #resources = new Map<string, Resource>();
-  /** Those that are to be read, by namespace: the first namespace is the next. */
+  /** The objects to read, by namespace: the first namespace is the next. */
   readonly #queues = new Map<string, Set<Resource>>();
   readonly #underWay = new Map<string, number>();
   #reads = 0;
@@ -315,7 +317,7 @@ export function isSameOutside(one: Outside, other: Outside): boolean {
   );
 }
 
-/** What an object names outside of itself: its ConfigMap first, and the Secrets of which a key is optional. */
+/** Lists the names that an object refers to outside of itself: its ConfigMap first, then Secrets with an optional key. */
 export function outsideNames({ spec }: TargetResource): readonly OutsideName[] {
   const names = known.get(spec) ?? listOutsideNames(spec);
   known.set(spec, names);

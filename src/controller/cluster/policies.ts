@@ -40,15 +40,15 @@ interface LabelSelector {
   }[];
 }
 
-/** What the SettingsTargets of a namespace may do: all that is left by every policy that selects it. */
+/** The permissions of the SettingsTargets of a namespace: all that every policy that selects it allows. */
 export interface Allowance {
   /** Null if no policy selects the namespace. */
   readonly limits: Limits | null;
-  /** Why an object may not have its mode; null if it may. */
+  /** Returns why an object may not have its mode; null if it may. */
   readonly whyNotMode: (mode: string) => string | null;
-  /** Whether a plan is written only if a SettingsApproval names its digest. */
+  /** True if a plan is written only if a SettingsApproval names its digest. */
   readonly requiresApproval: boolean;
-  /** How many objects the namespace may have, and the name of the policy; null without a limit. */
+  /** The number of objects that the namespace may have, and the name of the policy; null without a limit. */
   readonly maxTargets: { readonly count: number; readonly policy: string } | null;
   /** How many servers of the namespace are read at a time; null without a limit. */
   readonly maxReads: number | null;
@@ -116,21 +116,21 @@ export class SettingsPolicies {
     return `${this.#policies.revision} ${this.#namespaces.revision}`;
   }
 
-  /** Whether any policy limits how many objects a namespace may have. */
+  /** Reports whether any policy limits how many objects a namespace may have. */
   get limitsTargets(): boolean {
     return [...this.#policies.objects.values()].some(
       ({ spec }) => spec?.limits?.maxTargets !== undefined,
     );
   }
 
-  /** Why it is not known what is allowed; null if it is. */
+  /** The reason why the permissions are not known; null if they are. */
   get problem(): SetpointError | null {
     if (!this.#policies.isListed) return this.#policies.problem ?? notListed('SettingsPolicies');
     if (!this.#isSelective || this.#namespaces.isListed) return null;
     return this.#namespaces.problem ?? notListed('namespaces');
   }
 
-  /** Whether it is known what is allowed, or why that is not. */
+  /** Reports whether the permissions are known, or why they are not. */
   get isSettled(): boolean {
     return this.problem === null || [this.#policies, this.#namespaces].some((one) => one.problem);
   }
@@ -142,7 +142,10 @@ export class SettingsPolicies {
     await Promise.all([this.#policies.run(signal), namespaces]);
   }
 
-  /** The same object as before if nothing has changed. Throws a SetpointError if a policy cannot be understood, or the namespace is not known. */
+  /**
+   * Returns the same object as before if nothing has changed. Throws a SetpointError if a policy cannot be understood, or the namespace
+   * is not known.
+   */
   in(namespace: string): Allowance {
     const known = this.#allowances.get(namespace);
     if (known !== undefined) return known;
@@ -271,7 +274,7 @@ function parsePolicyInterval(policy: PolicyResource): number {
   return every;
 }
 
-/** What is not understood allows nothing. */
+/** Creates the error for a member that is not understood, which allows nothing. */
 function createUnknownProblem(policy: PolicyResource, what: string): SetpointError {
   return new SetpointError(
     'policy-violated',
@@ -282,7 +285,7 @@ function createUnknownProblem(policy: PolicyResource, what: string): SetpointErr
   );
 }
 
-/** Why an object is not watched because its namespace has too many; null if it is. Counts it, after those before. */
+/** Returns why an object is not watched because its namespace has too many; null if it is watched. Counts it after those before. */
 export function whyTooMany(
   namespace: string,
   { maxTargets }: Allowance,

@@ -2,7 +2,7 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import { ASKING } from './stored-object.ts';
 import type { TargetResource } from './target-resource.ts';
 
-/** How often an object is read again that is asked for and not watched, in milliseconds: what it names outside of itself may be right by now. */
+/** The interval for reading an object that is requested and not watched, in milliseconds: its outside content may be right by now. */
 const ASKED_AGAIN = 5_000;
 
 interface ReadRequestOptions {
@@ -20,13 +20,13 @@ interface ReadRequestOptions {
 /** The reads that annotations of objects ask for: made as soon as the policy of each allows, one for all that asked until then. */
 export class ReadRequests {
   readonly #options: ReadRequestOptions;
-  /** What was asked, and since when a read answers it, on the monotonic clock. */
+  /** The request, and the time from which a read answers it, on the monotonic clock. */
   readonly #asked = new Map<string, { readonly value: string; readonly at: number }>();
   readonly #handled = new Map<string, string>();
-  /** Those that wait for their policy, and when the objects were read again last. */
+  /** The objects that wait for their policy, and the time of the last read of each object. */
   readonly #held = new Set<string>();
   readonly #readAt = new Map<string, number>();
-  /** What the annotations of each object asked for, when they were last looked at: one of them may be unchanged. */
+  /** The requests in the annotations of each object at the last look: one of them may be unchanged. */
   readonly #taken = new Map<string, readonly string[]>();
 
   constructor(options: ReadRequestOptions) {

@@ -34,9 +34,9 @@ export interface ReflectorOptions {
   readonly random: () => number;
   /** Told of the object that is another, or gone; null: of all of them, or of why they cannot be read. */
   readonly changed: (key: string | null) => void;
-  /** How errors name the objects, if they are others than those of the API client. */
+  /** The names of the objects in errors, if they differ from those of the API client. */
   readonly about?: KubeRequest['about'];
-  /** Whether there are none if the API server does not know their kind. Otherwise that is a problem. */
+  /** True if an API server that does not know their kind means an empty list. Otherwise that is a problem. */
   readonly isOptional?: boolean;
   /** The path of the list of one namespace, if the objects belong to people who share the controller: then namespaces share its memory. */
   readonly pathIn?: (namespace: string) => string;
@@ -52,7 +52,7 @@ interface Stored {
 interface Store<T> {
   readonly objects: Map<string, T>;
   readonly shares: Shares;
-  /** How many objects each namespace has, and how many of them are not known because there are too many. */
+  /** The number of objects in each namespace, and how many of them are unknown because there are too many. */
   readonly counts: Map<string, number>;
   readonly unknown: Map<string, number>;
 }
@@ -66,13 +66,13 @@ export class Reflector<T extends KubeResource> {
   readonly #path: string;
   readonly #options: ReflectorOptions;
   #store = newStore<T>();
-  /** Whether there may be room by now for objects that were refused. */
+  /** True if there may be room by now for objects that were refused. */
   #mayHaveRoom = false;
-  /** What the objects are as of; null if they must be listed. */
+  /** The version of the objects; null if they must be listed. */
   #version: string | null = null;
-  /** Whether they were listed even once. */
+  /** True if they were listed at least once. */
   isListed = false;
-  /** Why they could not be read the last time; null if they could. */
+  /** The reason why the last read failed; null if it succeeded. */
   problem: SetpointError | null = null;
   /** Changes whenever what an object declares does, and when they are listed; not with a status. */
   revision = 0;
@@ -93,12 +93,12 @@ export class Reflector<T extends KubeResource> {
     return this.#store.objects;
   }
 
-  /** How many objects are not known because their namespace has too many, by namespace. */
+  /** The number of objects that are unknown because their namespace has too many, by namespace. */
   get unknown(): ReadonlyMap<string, number> {
     return this.#store.unknown;
   }
 
-  /** Whether an object does not exist, as far as the last list and what followed it show. */
+  /** Reports whether an object does not exist, according to the last list and the changes after it. */
   isGone(key: string): boolean {
     const namespace = key.slice(0, key.indexOf('/'));
     if (!this.isListed || this.problem !== null || this.unknown.has(namespace)) return false;

@@ -1,6 +1,6 @@
 import type { Variables } from '../../reconciler/model/ports.ts';
 
-/** What a run may read of the variables of this process: how services are reached, and where values may be sent. */
+/** Returns the variables of this process that a run may read: how services are reached, and where values may be sent. */
 export function serviceVariables(env: Variables): Record<string, string | undefined> {
   const names = [
     'HTTPS_PROXY',

@@ -18,7 +18,7 @@ export interface GivesWay {
   readonly by: 'cluster' | 'namespace';
 }
 
-/** How much memory the objects of each namespace take. Those that are the newest in the namespace that takes the most give way. */
+/** The memory that the objects of each namespace take. The newest objects of the namespace that takes the most give way. */
 export class Shares {
   readonly #limits: Limits;
   readonly #namespaces = new Map<string, Namespace>();

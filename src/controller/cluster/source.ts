@@ -45,7 +45,7 @@ import {
 } from './target-resource.ts';
 import { findStalledReason } from './unwatched.ts';
 
-/** What a ConfigMap or an optional key says is read again each interval of its object, and so often at most, in milliseconds. */
+/** The shortest interval for reading a ConfigMap or an optional key again, in milliseconds. An object's own interval applies if longer. */
 const READ_AGAIN = 60_000;
 
 interface SourceTools {
@@ -58,13 +58,13 @@ interface SourceTools {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   /** A file with a JSON Schema that what an object declares must fit. */
   readonly policy?: string | undefined;
-  /** Whether an object of those that this controller lists does not exist. */
+  /** Reports whether an object that this controller lists does not exist. */
   readonly isGone: (key: string) => boolean;
   /** Called for an object that became valid (null), or invalid by another reason. */
   readonly judged: (key: string, problem: SetpointError | null) => void;
   /** Called after each load. */
   readonly loaded: () => void;
-  /** Of an object that names none, in milliseconds. */
+  /** The interval of an object that names no interval, in milliseconds. */
   readonly interval: number;
 }
 
@@ -92,7 +92,7 @@ export class ClusterSource implements SettingsSource {
   readonly #values = new SharedValues(VALUE_LIMITS.masked);
   readonly #targets = new LaterTargets();
   readonly #shares = new NamespaceShares();
-  /** When what is outside of an object is read again, on the monotonic clock. */
+  /** The time at which the outside content of an object is read again, on the monotonic clock. */
   readonly #dueOutside = new Map<string, number>();
   /** Objects that the policy of the file judges again. */
   readonly #dueJudgement = new Set<string>();
@@ -101,7 +101,7 @@ export class ClusterSource implements SettingsSource {
   #stamped = '';
   #stampedRevision = '';
   #toldRevision = '';
-  /** How often there was something to load besides another object. */
+  /** The number of times that there was more to load than another object. */
   #round = 0;
   /** The revision of what is outside as of the last load, and who waits for the next one. */
   #loadedOutside = 0;
@@ -112,7 +112,7 @@ export class ClusterSource implements SettingsSource {
     this.#tools = tools;
   }
 
-  /** How many objects are not watched, by the reason that their status has. */
+  /** The number of objects that are not watched, by the reason in their status. */
   get unwatched(): ReadonlyMap<string, number> {
     const problems = [...this.#declared.values()].flatMap(({ problem }) => problem ?? []);
     const reasons = problems.map(findStalledReason);
@@ -125,7 +125,7 @@ export class ClusterSource implements SettingsSource {
     ]);
   }
 
-  /** How many objects of each namespace are not read because there is no room for them. */
+  /** The number of objects of each namespace that are not read for lack of room. */
   get overLimit(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const [key, { problem }] of this.#declared) {
@@ -136,12 +136,12 @@ export class ClusterSource implements SettingsSource {
     return counts;
   }
 
-  /** What an object declares as of the last load; undefined if it was not read yet, or is suspended. */
+  /** Returns the declaration of an object as of the last load; undefined if it was not read yet, or is suspended. */
   declared(key: string): Declared | undefined {
     return this.#declared.get(key);
   }
 
-  /** Why an object is not watched yet; null if it is, or nothing is known of that. */
+  /** Returns why an object is not watched yet; null if it is watched, or nothing is known about it. */
   waiting(key: string): Waiting | null {
     const { policies } = this.#tools;
     const { problem } = policies;
@@ -298,7 +298,7 @@ export class ClusterSource implements SettingsSource {
     return () => this.#listeners.delete(changed);
   }
 
-  /** What an object declares if that need not be read: it is as before, or it cannot be read, or not yet. */
+  /** Returns the declaration of an object if no read is needed: it is unchanged, cannot be read, or may not be read yet. */
   #known(key: string, object: TargetResource, counted: Map<string, number>): Declared | Unread {
     const { outside, policies } = this.#tools;
     const before = this.#declared.get(key);
@@ -370,7 +370,7 @@ export class ClusterSource implements SettingsSource {
     if (left > 0) this.outsideChanged();
   }
 
-  /** What an object declared before, if it may still declare that. */
+  /** Returns the earlier declaration of an object if it is still allowed, else that the object waits for its turn. */
   #unread({ key, object, allowance }: Unread, count: number): Declared {
     const before = this.#declared.get(key);
     if (

@@ -18,7 +18,7 @@ const WHAT = 'the status of SettingsTargets';
 /** Characters that the fingerprints of an object take: a status that is too large is not read. What has no room counts as not compared. */
 const MOST_CHARACTERS = 32 * 1024;
 
-/** Of one address: an object has one. */
+/** The fingerprints of one address: an object has one. */
 interface StatusFingerprints {
   readonly keyId: string;
   readonly address: string;
@@ -29,7 +29,7 @@ interface StatusFingerprints {
 export class ClusterFingerprints {
   readonly #api: Pick<KubeApi, 'ask'>;
   readonly #objects: Pick<Reflector<TargetResource>, 'objects'>;
-  /** What was written, and the version that the object has by it: until that is seen, it counts. */
+  /** The written fingerprints, and the version that the object gets by them: they count until that version is seen. */
   readonly #written = new Map<
     string,
     { readonly version: string; readonly fingerprints: StatusFingerprints }

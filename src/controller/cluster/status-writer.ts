@@ -32,7 +32,7 @@ export interface StatusTools {
   readonly api: Pick<KubeApi, 'ask'>;
   readonly objects: Pick<Reflector<TargetResource>, 'objects'>;
   readonly clock: Clock;
-  /** What is known of an object; null if another controller tells of it. */
+  /** Returns the known state of an object; null if another controller reports it. */
   readonly known: (key: string, object: TargetResource) => TargetKnown | null;
   /** Called after a status was written, with the one before. */
   readonly written: (
@@ -46,7 +46,7 @@ export interface StatusTools {
 
 interface Next {
   readonly key: string;
-  /** Whether nothing new is known of it. */
+  /** True if there is nothing new to report. */
   readonly isPerhaps: boolean;
 }
 
@@ -54,25 +54,25 @@ interface Next {
 export class StatusWriter {
   readonly #tools: StatusTools;
   readonly #due = new Set<string>();
-  /** Those of which nothing new is known, or that could not be written: they wait until all others are. */
+  /** Objects without news, or whose status could not be written: they wait until all others are done. */
   readonly #perhaps = new Set<string>();
-  /** What was written, and the version that the object has by it: until that is seen, it counts. */
+  /** The written statuses, and the version that the object gets by them: they count until that version is seen. */
   readonly #written = new Map<
     string,
     { readonly version: string; readonly status: TargetStatus }
   >();
-  /** Those that are being written; true if they are due again. */
+  /** Objects whose status is being written; true if they are due again. */
   readonly #busy = new Map<string, boolean>();
   readonly #writing = new Set<Promise<void>>();
-  /** Those that could not be written the last time. */
+  /** Objects whose last write failed. */
   readonly #failing = new Set<string>();
   #wake: (() => void) | null = null;
-  /** Whether one of those of which nothing new is known is being written, and from when on the next one may be, on the monotonic clock. */
+  /** True while an object without news is being written, and the time from which the next one may be, on the monotonic clock. */
   #isAtPerhaps = false;
   #perhapsFrom = Number.NEGATIVE_INFINITY;
   /** From when on times alone may be written. */
   #timesFrom = Number.NEGATIVE_INFINITY;
-  /** How many were written since the start. */
+  /** The number of writes since the start. */
   writes = 0;
 
   constructor(tools: StatusTools) {
@@ -85,7 +85,7 @@ export class StatusWriter {
     this.#wake?.();
   }
 
-  /** The same of all objects, after those that are due. */
+  /** Looks at all objects, after those that are due. */
   lookAtAll(): void {
     for (const key of this.#tools.objects.objects.keys()) this.#perhaps.add(key);
     this.#wake?.();
@@ -238,7 +238,7 @@ export class StatusWriter {
     return passed >= TIMES_EVERY && passed >= TIMES_APART * objects.size && this.#mayWriteTimes();
   }
 
-  /** Those of many objects grow old at the same time. */
+  /** Reports whether times may be written: those of many objects grow old at once. */
   #mayWriteTimes(): boolean {
     const now = this.#tools.clock.monotonic();
     if (now < this.#timesFrom) return false;

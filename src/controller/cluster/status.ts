@@ -16,7 +16,7 @@ import {
 } from './status-plan.ts';
 import { findStalledReason } from './unwatched.ts';
 
-/** What the controller writes into `status` of a SettingsTarget. */
+/** The members that the controller writes into `status` of a SettingsTarget. */
 export interface TargetStatus {
   readonly observedGeneration?: number;
   readonly lastHandledReconcileAt?: string;
@@ -31,7 +31,7 @@ export interface TargetStatus {
   readonly lastLook?: StatusTime;
   readonly lastInSync?: StatusTime;
   readonly lastApplied?: StatusTime;
-  /** When the server is read next, as of the last time that the status was written. */
+  /** The time of the next read of the server, as of the last write of the status. */
   readonly nextRead?: string;
   /** The last writes, the latest first. */
   readonly history?: readonly AppliedPlan[];
@@ -44,7 +44,7 @@ export interface AppliedPlan {
   readonly generation?: number;
   /** The digest of the plan, as approvals name it. */
   readonly digest: string;
-  /** How it ended, as an outcome names it. */
+  /** The result, as an outcome names it. */
   readonly result: string;
   readonly changes: number;
   /** The SettingsApproval that covered it, or spec.approval; absent if none was needed. */
@@ -83,19 +83,19 @@ const PROGRESSING = 'Progressing';
 
 const LONGEST_MESSAGE = 1_000;
 
-/** What is known of an object: `state` is that of the environment; null if it is not watched. Everything in it is masked. */
+/** The known state of an object. `state` is that of the environment; null if it is not watched. Everything in it is masked. */
 export interface TargetKnown {
   readonly object: TargetResource;
   readonly state: WatchState | null;
-  /** Whether this process has read the server, and does not only remember what it found before. */
+  /** True if this process has read the server, and does not only remember an earlier read. */
   readonly isRead: boolean;
-  /** Why the object is not valid, or not allowed, in a sentence or two; null if it is. */
+  /** The reason why the object is not valid or not allowed, in a sentence or two; null if it is valid. */
   readonly invalid: { readonly reason: string; readonly message: string } | null;
-  /** Why it is not watched yet; null if it is. */
+  /** The reason why it is not watched yet; null if it is. */
   readonly waiting: Waiting | null;
   /** The request for a look that was answered last; null if none was. */
   readonly handled: string | null;
-  /** Why a heal is not made now, in a few words; null if one is, or is not due. */
+  /** The reason why no heal is made now, in a few words; null if one is made, or is not due. */
   readonly notHealed: string | null;
   /** The writes of this process, the latest first. */
   readonly applied: readonly AppliedPlan[];
@@ -133,7 +133,7 @@ export function computeTargetStatus(known: TargetKnown, now: string): TargetStat
   };
 }
 
-/** What an object showed before it was suspended, or became invalid. */
+/** Returns the members that an object showed before it was suspended, or became invalid. */
 function preserveShownStatus({
   target,
   plan,
@@ -203,14 +203,14 @@ function condition(
   return { type, status, reason, message: shortenStatusText(visible(message), LONGEST_MESSAGE) };
 }
 
-/** Why nothing is written, if somebody suspended the object, in it or by `setpoint suspend`; null if nobody did. */
+/** Returns why nothing is written if the object is suspended, by its spec or by `setpoint suspend`; null if it is not. */
 function whySuspended({ spec }: TargetResource, state: WatchState | null): string | null {
   if (spec['suspend'] === true) return 'spec.suspend is true: nothing is read and written.';
   const by = state?.suspended ?? null;
   return by === null ? null : `Nothing is written: ${suspensionInShort(by)}`;
 }
 
-/** What was last said of Ready and of Drifted stays, and nothing is under way. */
+/** Preserves the last reported Ready and Drifted, and reports no work in progress. */
 function createSuspendedConditions(
   before: Partial<TargetStatus>,
   message: string,
@@ -245,7 +245,7 @@ function computeConditions(known: TargetKnown): readonly Said[] {
   return [...createComparedConditions(known, state), ...createVerifiedConditions(plan)];
 }
 
-/** Whether there is nothing to tell yet: what the status says is of the object as it is, and this process is yet to read the server. */
+/** Reports whether there is no news yet: the status matches the current object, and this process has yet to read the server. */
 export function isYetToRead(known: TargetKnown): boolean {
   const { object, state, invalid, isRead, waiting } = known;
   // What keeps all objects waiting is shown, also after a restart.
@@ -255,12 +255,12 @@ export function isYetToRead(known: TargetKnown): boolean {
   return observed === parseGeneration(object) && !(isRead && isObserved(known));
 }
 
-/** Whether the last read was by the object as it is now. */
+/** Reports whether the last read used the current version of the object. */
 function isObserved({ object, state }: TargetKnown): boolean {
   return state !== null && state.found !== 'not-read' && state.commit === versionNow(object);
 }
 
-/** Whether what is known was found by an object that had the same name. */
+/** Reports whether the known state belongs to an earlier object of the same name. */
 function isOfAnother(object: TargetResource, { commit }: WatchState): boolean {
   const of = (version: string): string => version.replace(/^generation-\d+/, '');
   return commit !== null && of(commit) !== of(versionNow(object));
@@ -270,7 +270,7 @@ function unknownDrift(message: string): Said {
   return condition('Drifted', 'Unknown', 'NotRead', message);
 }
 
-/** What somebody has to see to: nothing goes on by itself. */
+/** Returns the conditions of an object that needs a user's action: it does not continue automatically. */
 function createStalledConditions(reason: string, message: string, drifted: Said): readonly Said[] {
   return [
     condition('Ready', 'False', reason, message),
@@ -300,7 +300,7 @@ const USUAL: ReadonlySet<string> = new Set([
   'Stopped',
 ]);
 
-/** Why an object does not go on by itself, if its status shows that for the first time; null if it does not. */
+/** Returns why an object does not continue automatically, if its status shows that for the first time; null if it does not. */
 export function newReason(
   before: Partial<TargetStatus>,
   now: TargetStatus,
@@ -415,7 +415,7 @@ const NOT_APPROVED =
   'The plan is not approved: a SettingsApproval has to name the digest of status.plan, or spec.approval.planDigest where policies allow that.';
 const RESUME = 'A change of the object lets it be healed again.';
 
-/** Why no write goes on by itself: the object or its Secrets must change, or what refuses it. */
+/** Returns why writes do not continue automatically: the object or its Secrets must change, or the server that refuses the write. */
 function findBlockedReason({ code, isRefused }: HealFailed): string {
   return !isRefused && ERRORS[code as ErrorCode].exit === 3 ? 'Invalid' : 'Refused';
 }

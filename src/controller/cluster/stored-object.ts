@@ -6,13 +6,16 @@ import type { RawObject } from './object-stream.ts';
 /** The annotations that ask for a read: a new value is answered in `status.lastHandledReconcileAt`. */
 export const ASKING = ['reconcile.fluxcd.io/requestedAt', 'setpoint.dev/requestedAt'] as const;
 
-/** Why nothing is stored of the spec of an object: it is too large itself (`size` is its bytes, tokens or levels), or all of its namespace or of the cluster are. */
+/**
+ * The reason why the spec of an object is not stored: it is too large itself (`size` is its bytes, tokens or levels), or its namespace or
+ * the cluster is.
+ */
 export interface Refusal {
   readonly by: 'bytes' | 'cluster' | 'depth' | 'namespace' | 'tokens';
   readonly size: number;
 }
 
-/** What every object of Kubernetes has. */
+/** The common members of every Kubernetes object. */
 export interface KubeResource {
   readonly metadata: KubeMetadata;
   readonly spec?: unknown;
@@ -26,7 +29,7 @@ interface KubeMetadata {
   readonly generation?: number;
   readonly resourceVersion?: string;
   readonly creationTimestamp?: string;
-  /** Of one that is being deleted, and waits for a finalizer of somebody else. */
+  /** Set for an object that is being deleted, and waits for a finalizer of another client. */
   readonly deletionTimestamp?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
@@ -73,7 +76,7 @@ export function readObject(
   return { object: { ...named, ...specified, ...shown }, size };
 }
 
-/** What names an object, and its version. */
+/** Returns the name of an object, and its version. */
 export function readObjectName(
   raw: RawObject,
 ): Pick<KubeMetadata, 'name' | 'namespace' | 'resourceVersion'> {
@@ -140,7 +143,7 @@ function readAnnotations(all: Readonly<Record<string, string>>): readonly [strin
   );
 }
 
-/** Whether an object declares what it did: its generation grows with its spec alone. */
+/** Reports whether an object declares the same as before: its generation grows with its spec only. */
 export function isSameSpec(before: KubeResource | undefined, { metadata }: KubeResource): boolean {
   const { uid, generation } = metadata;
   return (
@@ -150,7 +153,7 @@ export function isSameSpec(before: KubeResource | undefined, { metadata }: KubeR
   );
 }
 
-/** Whether a version of an object is older than another one. */
+/** Reports whether a version of an object is older than another one. */
 export function isBefore(version: string | undefined, other: string): boolean {
   const [one, two] = [Number(version), Number(other)];
   return Number.isSafeInteger(one) && Number.isSafeInteger(two) && one < two;

@@ -24,12 +24,12 @@ export function isDeleted({ metadata }: KubeResource): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** How a state names what it was read by: the generation, and of which object, as one of the same name may follow it. */
+/** Formats the version by which a state was read: the generation and the uid, because another object of the same name may follow. */
 export function formatStateVersion(generation: number, uid: string): string {
   return `generation-${generation}-of-${uid.slice(0, 8)}`;
 }
 
-/** The same of an object as it is now. */
+/** Formats the current version of an object in the same way. */
 export function versionNow(object: KubeResource): string {
   return formatStateVersion(parseGeneration(object), parseUid(object));
 }
@@ -46,7 +46,7 @@ export function parseUid({ metadata }: KubeResource): string {
   return metadata.uid ?? '';
 }
 
-/** What `spec.approval` names; null if nothing is to be approved. */
+/** Returns the digest that `spec.approval` names; null if nothing is to be approved. */
 export function readApprovedDigest({ spec }: Pick<TargetResource, 'spec'>): string | null {
   const approval = spec['approval'] as { readonly planDigest?: string } | undefined;
   return approval === undefined ? null : (approval.planDigest ?? '');

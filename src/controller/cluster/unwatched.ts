@@ -18,7 +18,7 @@ export function findStalledReason(problem: {
   return FORBIDDEN.has(problem.code) ? 'Forbidden' : 'Invalid';
 }
 
-/** Why an object is not valid, in a sentence or two: the first place is a path in it, or in its ConfigMap. */
+/** Returns why an object is not valid, in a sentence or two. The first place is a path in it, or in its ConfigMap. */
 export function whyInvalid(problem: SetpointError): string {
   return textOfProblem(problem, (one) => {
     if (one.file.startsWith('SettingsTarget ')) return formatPath(['spec', ...one.path]);

@@ -5,7 +5,7 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Secret } from '../../reconciler/model/secret.ts';
 import type { ListenOptions } from './listen-options.ts';
 
-/** Who asks: anybody, somebody with a session of the login form, or a tool that sent the token. */
+/** The sender of a request: an anonymous client, a user with a session of the login form, or a tool that sent the token. */
 export type Visitor =
   | { readonly kind: 'anybody' | 'tool'; readonly session: null }
   | { readonly kind: 'person'; readonly session: Session };
@@ -18,7 +18,7 @@ export interface Refused {
 
 const ANYBODY: Visitor = { kind: 'anybody', session: null };
 
-/** Who may read, and who may act. */
+/** Decides which visitors may read and which may act. */
 export class Access {
   readonly #options: ListenOptions;
   #token: Secret | null;
@@ -27,9 +27,9 @@ export class Access {
   readonly #clock: Clock;
   readonly #throttle = new Throttle();
   readonly sessions = new Sessions();
-  /** Whether reading needs a login: if other machines can reach the page. */
+  /** True if reading needs a login: other machines can reach the page. */
   readonly readingTakesLogin: boolean;
-  /** Whether browsers see https. */
+  /** True if browsers see https. */
   readonly isSecure: boolean;
 
   constructor(options: ListenOptions, clock: Clock) {
@@ -59,7 +59,7 @@ export class Access {
     return isLoopbackHost(name.hostname) || `https://${host ?? ''}` === this.#options.publicOrigin;
   }
 
-  /** Whether a request that changes something comes from a page of ours. Browsers say so; a tool sends neither header. */
+  /** Reports whether a request that changes something comes from our own page. Browsers send that; a tool sends neither header. */
   isFromHere(request: IncomingMessage): boolean {
     const site = request.headers['sec-fetch-site'];
     if (site !== undefined) return site === 'same-origin';
@@ -82,7 +82,7 @@ export class Access {
     return session === null ? ANYBODY : { kind: 'person', session };
   }
 
-  /** Whether a visitor may still have what it asked for: a session may have ended since. */
+  /** Reports whether a visitor still has access to its request: a session may have ended since. */
   isStill(visitor: Visitor): boolean {
     const { kind, session } = visitor;
     if (session === null) return kind === 'anybody' || visitor === this.#tool;
@@ -115,7 +115,7 @@ export class Access {
     return `setpoint-${/:(\d{1,5})$/.exec(host)?.[1] ?? socket.localPort ?? 80}`;
   }
 
-  /** Who reads, for what each reader may have its share of: a session, or where the request comes from. */
+  /** Returns the reader for whom limits are counted: a session, or the origin of the request. */
   readerOf({ session }: Visitor, request: IncomingMessage): string {
     return session === null ? this.#addressOf(request) : session.id;
   }
@@ -159,19 +159,19 @@ function hashToBuffer(text: string): Buffer {
 /** Somebody who has logged in. */
 export interface Session {
   readonly id: string;
-  /** What each form of this session carries, and no other site knows. */
+  /** The token that each form of this session carries, and no other site knows. */
   readonly formToken: string;
   readonly endsAt: number;
   /** The name that was given at the login; empty if none was. */
   readonly who: string;
-  /** What became of the last action, shown once. */
+  /** The result of the last action, shown once. */
   said: string | null;
 }
 
 const LASTS = 12 * 3_600_000;
 const MOST_SESSIONS = 100;
 
-/** Who is logged in, in memory: a restart logs everybody out. */
+/** The sessions of logged-in users, in memory: a restart logs all of them out. */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
 

@@ -28,7 +28,7 @@ import { severalRoutes } from './several.ts';
 
 const LARGEST_FORM = 16 * 1024;
 
-/** What changes something: logging in and out, and actions. Each needs a request from a page of ours, or a tool's token. */
+/** Adds the routes that change something: login, logout and actions. Each needs a request from our own page, or a tool's token. */
 export function actionRoutes(app: Hono<Binding>, served: Served): void {
   const { access, clock, streams } = served;
   app.get('/login', (call) => {

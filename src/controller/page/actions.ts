@@ -66,7 +66,7 @@ export function parseSuspension(
   return { reason, until: new Date(now + count * HOUR).toISOString() };
 }
 
-/** What somebody who is logged in can do with an environment. */
+/** Renders the actions on an environment for a user who is logged in. */
 export function actionsHtml({ name, suspended, stopped }: WatchState, session: Session): Markup {
   const address = environmentAddress(name);
   const form = (action: string, inside: Markup): Markup =>
@@ -89,7 +89,7 @@ ${suspend}<p class="soft">Plan now shows what an apply would do, and asks before
 `;
 }
 
-/** Why, and for how long, for `suspensionFrom`. */
+/** Renders the fields for the reason and the duration, which `parseSuspension` reads. */
 export function suspensionFields(): Markup {
   return markup`<p><label for="reason">Reason</label>
 <input id="reason" name="reason" required maxlength="500" autocomplete="off"></p>

@@ -10,13 +10,13 @@ import type { Access, Visitor } from './access.ts';
 import { renderPageFrame, noticeHtml, type FrameParts } from './frame.ts';
 import type { Streams } from './streams.ts';
 
-/** What every route needs. */
+/** The context that every route needs. */
 export interface Served {
   readonly watching: Watching;
   readonly access: Access;
   readonly clock: Clock;
   readonly streams: Streams;
-  /** Of this start: a version of another one means nothing. */
+  /** The id of this start: a version of another start means nothing. */
   readonly boot: string;
   readonly metrics:
     | ((inOpenMetrics: boolean) => Promise<{ readonly type: string; readonly text: string }>)
@@ -92,7 +92,7 @@ ${errorHtml(errorReport(error))}<p>${back}</p>
   return pageAnswer(served, call, { title: 'That did not work', main }, status);
 }
 
-/** Whether a person asks, by the browser's own words. */
+/** Reports whether the client is a browser, by its Accept header. */
 export function wantsPage(call: Call): boolean {
   return (call.req.header('accept') ?? '').includes('text/html');
 }

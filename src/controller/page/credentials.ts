@@ -12,7 +12,7 @@ export interface CredentialSource {
 
 export type CredentialKind = keyof CredentialSource;
 
-/** What uses them. A credential that throws is not taken, and the one before stays in force. */
+/** A user of the credentials. If it throws, the new credential is rejected and the previous one stays in effect. */
 export interface CredentialUser {
   readonly takeCertificate: (certificate: Certificate) => void;
   readonly takeToken: (token: Secret) => void;

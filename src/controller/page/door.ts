@@ -14,7 +14,7 @@ import { inUrl, computeClientNetwork } from './access.ts';
 import type { ListenOptions } from './listen-options.ts';
 import { Shares } from './shares.ts';
 
-/** Where a door is, what answers there, and what is served there, for messages. */
+/** The address of a door, its handler, and the name of the service for messages. */
 interface DoorOptions extends Pick<ListenOptions, 'host' | 'port' | 'tls'> {
   readonly what: 'page' | 'probes';
   readonly listener: RequestListener;
@@ -24,7 +24,7 @@ interface DoorOptions extends Pick<ListenOptions, 'host' | 'port' | 'tls'> {
 
 /** A port that answers requests. */
 export interface Door {
-  /** Where it listens, without a slash at the end. */
+  /** The address that it listens on, without a slash at the end. */
   readonly url: string;
   readonly server: Server;
   /** Stops listening; resolves when requests are answered. What is still open after a second is cut. */
@@ -109,7 +109,7 @@ function formatSocketName({ remoteAddress, remotePort }: Socket): string {
 
 export type Certificate = NonNullable<ListenOptions['tls']>;
 
-/** What TLS takes. Throws if the certificate and the key cannot be used together, which OpenSSL does not mind if they are of two kinds. */
+/** Creates the TLS context. Throws if the certificate and the key do not match, which OpenSSL accepts if they are of two kinds. */
 export function secureContext({ key, cert }: Certificate): SecureContextOptions {
   const text = String(key.reveal());
   const context = { key: text, cert, minVersion: 'TLSv1.2' } as const;

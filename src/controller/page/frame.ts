@@ -15,13 +15,13 @@ import { PAGE_STYLE } from './style.ts';
 export interface FrameParts {
   readonly title: string;
   readonly main: MarkupPart;
-  /** Where the page's events come from, and the version of what it shows; null if nothing of it is live. */
+  /** The address of the page's events, and the version of its content; null if nothing on the page is live. */
   readonly live: { readonly events: string; readonly version: string } | null;
   readonly now: number;
   readonly session: Session | null;
-  /** Whether the controller has a token. */
+  /** True if the controller has a token. */
   readonly canLogIn: boolean;
-  /** Where to come back to after logging in. */
+  /** The address to return to after login. */
   readonly here: string;
 }
 
@@ -71,7 +71,7 @@ function whoHtml({
     : null;
 }
 
-/** What shows that a form was made by this page for this session. */
+/** Renders the proof that this page made a form for this session. */
 export function formTokenHtml(session: Session): Markup {
   return markup`<input type="hidden" name="form_token" value="${session.formToken}">`;
 }

@@ -19,7 +19,7 @@ import { formatUncomparedCount } from '../../reconciler/render/wording.ts';
 import type { Health } from '../watch/watching.ts';
 import { clockText, renderRelativeTime } from './times.ts';
 
-/** What the journal has about an environment, the latest first. What a record found or wrote is folded below it. */
+/** Renders the journal of an environment, newest first. The findings and writes of a record are folded below it. */
 export function historyHtml(
   records: readonly JournalRecord[],
   commits: Commits,
@@ -47,7 +47,7 @@ function recordId(at: string): string {
   return `at-${Date.parse(at)}`;
 }
 
-/** Where the history shows how the state of a time came about; null if it does not go back so far. `records` are the latest first. */
+/** Returns the link to the history of a state; null if the history does not go back so far. `records` are newest first. */
 export function recordLink(records: readonly JournalRecord[], at: string): string | null {
   const shown = records.slice(0, MOST_ROWS);
   const found = shown.find((record) => record.kind === 'state' && record.at <= at);
@@ -208,7 +208,7 @@ export function renderFoundPlan(
   }`;
 }
 
-/** Where a browser shows a commit, and what is known of commits. */
+/** The address at which a browser shows a commit, and the known facts of commits. */
 export type Commits = Pick<Health, 'commits' | 'commitInfos'>;
 
 /** The first characters of a commit, its subject and author; all characters on request. */

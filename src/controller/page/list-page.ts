@@ -189,7 +189,7 @@ ${option('usual', 'default')}${option('any', 'any')}${option('attention', 'to lo
 `;
 }
 
-/** Why the list is empty; nothing if it is not. */
+/** Renders the reason why the list is empty; nothing if it is not. */
 function emptyPart({ states }: Sorted, { total, hidden }: ListPage): PagePart {
   return {
     id: 'empty',
@@ -269,7 +269,7 @@ function readCell(address: string, what: string): Markup {
 `;
 }
 
-/** What differs and why it is not healed, a line each: all of it is in the title, and on the page of the environment. */
+/** Renders the differences and why they are not healed, a line each. The title and the page of the environment have all of it. */
 function whatCell([what, reason]: readonly [string, string]): Markup {
   const lines = [what === '' ? null : what, reason === '' ? null : reason].filter(
     (line) => line !== null,

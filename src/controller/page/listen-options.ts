@@ -3,22 +3,22 @@ import { usageError } from '../../reconciler/model/error.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';
 import { Secret } from '../../reconciler/model/secret.ts';
 
-/** Where the page is served, and to whom. */
+/** The address and the audience of the page. */
 export interface ListenOptions {
   /** A name or an address; an IPv6 address without brackets. */
   readonly host: string;
   readonly port: number;
   /** The origin that browsers use, if a proxy stands before the page: `https://setpoint.example.com`. */
   readonly publicOrigin: string | null;
-  /** What people and tools log in with. Without one nobody can act, and everybody who reaches the page can read. */
+  /** The token for login by people and tools. Without one nobody can act, and every client that reaches the page can read. */
   readonly token: Secret | null;
   /** PEM texts. */
   readonly tls: { readonly key: Secret; readonly cert: string } | null;
-  /** Whether somebody who is logged in can read now, plan, apply, suspend and resume. */
+  /** True if a logged-in user can read now, plan, apply, suspend and resume. */
   readonly allowActions: boolean;
 }
 
-/** Where probes are served, and whether metrics are served there. */
+/** The address of the probes, and whether metrics are served there. */
 export interface ProbeOptions extends Pick<ListenOptions, 'host' | 'port'> {
   readonly withMetrics: boolean;
 }

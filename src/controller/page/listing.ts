@@ -26,14 +26,14 @@ export interface ListQuery {
 export const ON_A_PAGE = 100;
 const LONGEST_TEXT = 200;
 
-/** Of more environments than this, those to look at are shown first, and the others when somebody asks. */
+/** The number of environments above which only those that need attention are shown first, and the others on request. */
 const FEW = 20;
 
 export interface ListPage {
   readonly rows: readonly (WatchState | CauseGroup<WatchState>)[];
-  /** How many environments are left out because nobody has to look at them. */
+  /** The number of environments left out because they need no attention. */
   readonly hidden: number;
-  /** How many there are on all pages. */
+  /** The number of environments on all pages. */
   readonly total: number;
   readonly page: number;
   readonly pages: number;
@@ -62,7 +62,7 @@ export function listAddress({ text, state, cause, page }: Partial<ListQuery>): s
   return query === '' ? '/' : `/?${query}`;
 }
 
-/** What a query asks for, on all pages; `isShort`: nobody has asked for the others. */
+/** Selects the environments for a query, on all pages. `isShort` means that the others were not requested. */
 export function selectListedStates(
   sorted: readonly WatchState[],
   query: ListQuery,
@@ -112,7 +112,7 @@ export function causeId(key: string): string {
   return partKey('cause', key);
 }
 
-/** Whether an environment failed for the cause of an id; each cause is digested once. */
+/** Returns a matcher for environments that failed for the cause of an id; each cause is digested once. */
 function causeMatcher(id: string): (state: WatchState) => boolean {
   if (id === '') return () => true;
   const known = new Map<string, boolean>();
@@ -132,7 +132,7 @@ function hasWord({ name, origin, labels }: WatchState, word: string): boolean {
   );
 }
 
-/** What filters ask of an environment. */
+/** The members of an environment that filters read. */
 type Filtered = Pick<WatchState, 'status' | 'heldBy'> & { readonly stopped: object | null };
 
 export function isOfFilter(state: Filtered, filter: StateFilter, flaps: boolean): boolean {
@@ -179,7 +179,7 @@ export function countStateChanges({ plan }: WatchState): number {
   return plan?.changes.length ?? 0;
 }
 
-/** How many environments are in each state; only the states that there are, the worst first. */
+/** Counts the environments in each state; only existing states, the worst first. */
 export function countsByStatus(
   states: readonly WatchState[],
 ): readonly (readonly [WatchStatus, number])[] {

@@ -16,7 +16,7 @@ export function refuseForbiddenAction(served: Served, call: Call): Response | nu
   return null;
 }
 
-/** Who acts, as the journal keeps it: the name of the session, or what a tool says. Throws a usage error. */
+/** Returns the actor for the journal: the name of the session, or the name that a tool sends. Throws a usage error. */
 export function resolveRequestActor(call: Call): { readonly by?: string } {
   const { session } = call.get('visitor');
   const name = session === null ? nameGiven(call.get('form').get('by')) : session.who;

@@ -70,15 +70,15 @@ export function runbookLink(alert: string | undefined): Markup | null {
   return markup`<a href="/runbooks/${alert}">What to do</a>`;
 }
 
-/** How many turns a loop may miss before it counts as hanging. */
+/** The number of missed turns after which a loop counts as hanging. */
 const MISSED = 3;
 
-/** Whether the controller's loop turns. */
+/** Reports whether the controller's loop is running. */
 export function isAlive({ health }: Watching, now: number): boolean {
   return now - health.turnedAt <= MISSED * health.turnsEvery;
 }
 
-/** What is wrong with the controller itself; empty if all is well. */
+/** Renders the problems of the controller itself; empty if there are no problems. */
 export function controllerPart(watching: Watching, now: number): PagePart {
   const { ready, shard, unwatched = new Map<string, number>() } = watching.health;
   const left = [...unwatched].filter(([, many]) => many > 0);

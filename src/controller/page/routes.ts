@@ -25,7 +25,7 @@ import { listAddress, listQuery, matching } from './listing.ts';
 import { EVENT_HEADERS, type ViewSource } from './streams.ts';
 import { SAFE_HEADERS, type Session } from './access.ts';
 
-/** How many records of the history the API shows. */
+/** The number of history records that the API shows. */
 const RECORDS = 50;
 
 /** All routes of the page. Those that need no login come first; all others are behind the checks. */
@@ -222,7 +222,7 @@ function actingSession({ access }: Served, call: Call): Session | null {
   return access.canAct ? call.get('visitor').session : null;
 }
 
-/** What became of the last action of a session, which a page shows once. */
+/** Takes the result of the last action of a session, which a page shows once. */
 function takeSaid(call: Call): string | null {
   const { session } = call.get('visitor');
   const said = session?.said ?? null;
@@ -247,7 +247,7 @@ async function loadLiveView({ watching, clock }: Served, state: WatchState): Pro
   return environmentView(watching, state, records, clock.now());
 }
 
-/** What a stream shows: an environment, or the list that a query asks for. */
+/** Returns the source of a stream: an environment, or the list for a query. */
 function parseViewSource(served: Served, parameters: URLSearchParams, canAct: boolean): ViewSource {
   const { watching, clock } = served;
   const name = parameters.get('environment');

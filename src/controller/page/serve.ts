@@ -17,7 +17,7 @@ import { Streams } from './streams.ts';
 
 export interface PageOptions extends ListenOptions, Pick<Served, 'metrics' | 'failed'> {
   readonly clock: Clock;
-  /** Where credentials are read again; null if they stay as they are. */
+  /** The source of new credentials; null if they do not change. */
   readonly source?: CredentialSource | null | undefined;
   /** Told that another certificate or token is in use. */
   readonly taken?: ((kind: CredentialKind) => void) | undefined;
@@ -26,7 +26,7 @@ export interface PageOptions extends ListenOptions, Pick<Served, 'metrics' | 'fa
 }
 
 export interface PageServer {
-  /** Where it listens, without a slash at the end. */
+  /** The address that it listens on, without a slash at the end. */
   readonly url: string;
   /** Stops listening and ends every stream; resolves when requests are answered. What is still open after a second is cut. */
   close(): Promise<void>;
@@ -93,7 +93,7 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
   }
 }
 
-/** Where probes are served. `metrics` is null if they are not served there. */
+/** The address of the probes. `metrics` is null if they are not served there. */
 export interface ProbesOptions
   extends Pick<ListenOptions, 'host' | 'port'>, Pick<Served, 'metrics' | 'failed' | 'clock'> {}
 

@@ -25,7 +25,7 @@ export function extraLabels(state: WatchState, now: number): Label[] {
   ];
 }
 
-/** How many values the last read could not compare. */
+/** Returns the number of values that the last read could not compare. */
 export function countUnknownValues({ plan }: Pick<WatchState, 'plan'>): number {
   return plan?.unknown.length ?? 0;
 }
@@ -49,7 +49,7 @@ export function stripHtml(reads: Iterable<ReadMark>): Markup {
   );
 }
 
-/** The same with the times of its reads below, each state as a link to what the history has of it. `linkOf` is null where it has nothing. */
+/** Renders the strip with the times of its reads below. Each state links to its history; `linkOf` is null for a state without history. */
 export function stripWithAxisHtml(
   reads: Iterable<ReadMark>,
   linkOf: (at: string) => string | null,

@@ -4,13 +4,13 @@ import { sources, computeViewVersion, type LiveView } from './parts.ts';
 import { SAFE_HEADERS } from './access.ts';
 import { Shares } from './shares.ts';
 
-/** How a stream computes what it shows. Streams with the same key show the same. Null once there is nothing to show. */
+/** Computes the view of a stream. Streams with the same key show the same. Null once there is nothing to show. */
 export interface ViewSource {
   readonly key: string;
   readonly view: () => Promise<LiveView | null>;
 }
 
-/** Who reads a stream. `name` is the same for all streams of one reader; `isAllowed` is whether it may still have them. */
+/** The reader of a stream. `name` is the same for all streams of one reader; `isAllowed` reports whether access continues. */
 export interface Reader {
   readonly name: string;
   readonly isAllowed: () => boolean;
@@ -28,7 +28,7 @@ interface Stream {
 const MOST_STREAMS = 100;
 /** The least time between two events of a stream, in milliseconds: what changes in between is sent together. */
 const PAUSE = 1000;
-/** What comes in a burst is sent together. */
+/** The delay that joins a burst of changes, in milliseconds. */
 const SOON = 50;
 const KEEP_ALIVE = 15_000;
 /** A reader who has not taken what was sent is cut off after this long. */
@@ -152,7 +152,7 @@ export class Streams {
     }
   }
 
-  /** What cannot be shown ends the stream alone: its head is sent. */
+  /** Sends a view. A view that cannot be rendered ends only its own stream, because the head is already sent. */
   #trySend(stream: Stream, view: LiveView): void {
     try {
       this.#send(stream, view);

@@ -1,4 +1,4 @@
-/** What the page of a controller has besides the style of every page, whose colours it uses. */
+/** The styles of the controller's page, next to the common styles, whose colours it uses. */
 export const PAGE_STYLE = `
 :root { --good-bar: #3f9e62; --warn-bar: #c98500; --bad-bar: #d63f38; --note-bar: #2f86c1; --plain-bar: #97a1ae; --hover: #f7f9fb; }
 @media (prefers-color-scheme: dark) { :root { --good-bar: #3a9a5b; --warn-bar: #d9a02f; --bad-bar: #ee6a62; --note-bar: #4fa9e0; --plain-bar: #5d6877; --hover: #1b212b; } }

@@ -18,7 +18,7 @@ export function dueHtml(at: string | null, now: number): Markup {
   return markup`<time datetime="${iso}" title="${minuteText(iso)}" data-age="due">${words}</time>`;
 }
 
-/** How long something has lasted: `for 3 m`. The page's script counts on. */
+/** Renders a duration since a time: `for 3 m`. The page's script counts on. */
 export function lastingHtml(since: string, now: number): Markup {
   const time = Date.parse(since);
   if (Number.isNaN(time)) return markup`since ${since}`;

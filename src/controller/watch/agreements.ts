@@ -12,12 +12,12 @@ export class Agreements {
   /** Under the salt that was used last; all of a data folder have one, so that the same agreements look the same. */
   #digests: Digests | null = null;
 
-  /** Of more than `most` that differ, the oldest are not shared any more. */
+  /** Shares agreements. If more than `most` differ, the oldest are no longer shared. */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most;
   }
 
-  /** What the next agreement of an environment is made with. An address from a reference takes a tenth of a second, once. */
+  /** Returns the digests for the next agreement of an environment. An address from a reference takes a tenth of a second, once. */
   digestsAfter(former: AgreementWith | null): Digests {
     const salt = former?.agreement.salt ?? this.#digests?.salt;
     if (this.#digests === null || this.#digests.salt !== salt) this.#digests = digestsUnder(salt);
@@ -41,10 +41,10 @@ export interface AgreementTools {
   readonly keepAgreement: (environment: string, agreed: AgreementWith) => Promise<void>;
 }
 
-/** What the file and the service of one environment agree on, on its way into the journal. */
+/** The agreement of the file and the service of one environment, on its way into the journal. */
 export class AgreementOf {
   readonly #tools: AgreementTools;
-  /** What was declared when it was last looked at. */
+  /** The declaration at the last look. */
   #declared: Target | null = null;
   /** The one that the journal has. */
   #kept: AgreementWith | null;
@@ -60,7 +60,7 @@ export class AgreementOf {
     this.#kept = agreed;
   }
 
-  /** What a read compared, if that is another one than the one of the state. `isNew`: the read before had found something else. */
+  /** Returns the agreement of a read, if it differs from that of the state. `isNew`: the read before had another result. */
   after(
     { agreed: before }: WatchState,
     agreed: LoadedPlan['agreed'],

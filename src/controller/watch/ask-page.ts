@@ -8,7 +8,7 @@ import { exchange, type WireAnswer } from '../../reconciler/service/exchange.ts'
 import { createFaultError } from '../../reconciler/service/fault-error.ts';
 import { openNetwork, proxyAddress } from '../../reconciler/service/network.ts';
 
-/** Where the page of a controller is, and who asks. */
+/** The address of a controller's page, and the login for it. */
 export interface PageAddress {
   /** `https://setpoint.example.com`. */
   readonly url: string;

@@ -22,7 +22,9 @@ export function beginningsAfter(
   return found === 'error' ? [...known.filter((one) => one.of !== 'error'), ...now] : now;
 }
 
-/** When the first of what makes up a state began: edits of the file that are not applied yet count only if nothing else differs. */
+/**
+ * Returns the first beginning among the parts of a state. Edits of the file that are not applied yet count only if nothing else differs.
+ */
 export function findFirstBeginning(
   began: readonly Beginning[],
   found: WatchStatus,

@@ -10,14 +10,14 @@ import type { SessionRequest } from '../../reconciler/operations/session.ts';
 import type { FollowedCommits } from './followed-commits.ts';
 import { loadApart, type LoadedFiles, type SettingsSource } from './source.ts';
 
-/** How long a branch is not asked again, in milliseconds. */
+/** The interval between two requests for a branch, in milliseconds. */
 const ASKED_EVERY = 60_000;
 
 /** A branch, and the commit that it must continue: the one that was used last, also before a restart, or one that is named. */
 interface Followed {
   readonly branch: GitBranch;
   readonly commits: FollowedCommits;
-  /** What the branch must continue after it was rewritten on purpose. */
+  /** The commit that the branch must continue after it was rewritten on purpose. */
   readonly from?: string | undefined;
 }
 
@@ -35,9 +35,9 @@ export function branchSource(
   let tip: string | null = null;
   let asked: Promise<string> | null = null;
   let used: readonly string[] = [];
-  /** When it is asked again: so long after an answer, or none, came. */
+  /** The time of the next request: a fixed interval after the last answer or failure. */
   let askAt = Number.POSITIVE_INFINITY;
-  /** Whether a commit is named that was not used yet. What was used since then counts later. */
+  /** Reports whether the user names a commit that was not used yet. Commits used since then take precedence. */
   const isNamed = (): boolean => from !== undefined && from !== commits.of(branch)?.from;
   const assertForward = async (to: string): Promise<void> => {
     const named = current === null && isNamed() ? (from ?? null) : null;
@@ -109,7 +109,7 @@ export function branchSource(
   };
 }
 
-/** Whether -f, or no -f, names a path of the repository: a settings file or the schema lock beside it. */
+/** Returns a filter for paths of the repository that -f, or its default, needs: a settings file or the schema lock in its folder. */
 function createPathFilter(named: readonly string[]): (path: string) => boolean {
   const patterns = named.flatMap((path) => [path, lockPath(path)]).map(ordinary);
   return (path) =>

@@ -4,7 +4,7 @@ import {
   type ConditionKind,
 } from '../../reconciler/model/watch.ts';
 
-/** What a controller says of itself while it runs. */
+/** A note of a running controller about itself. */
 export interface ControllerNote {
   readonly severity: 'info' | 'warning';
   readonly message: string;
@@ -27,7 +27,9 @@ interface HeldCondition {
   readonly logged: Set<string>;
 }
 
-/** What is wrong with a controller itself: each is logged when it begins, changes and ends, and shown, measured and told while it lasts. */
+/**
+ * The problems of a controller itself. Each is logged when it begins, changes and ends, and shown, measured and notified while it lasts.
+ */
 export class Conditions {
   readonly #now: () => number;
   readonly #report: (note: ControllerNote) => void;
@@ -54,7 +56,7 @@ export class Conditions {
     return this.list().some((one) => one.kind === kind);
   }
 
-  /** Whether somebody who waits for news of environments may wait in vain. */
+  /** Reports whether notices about environments may be missing. */
   get areSilencing(): boolean {
     return [...this.#held.values()].some(({ silences }) => silences);
   }
@@ -123,7 +125,7 @@ export function overText(kind: ConditionKind, receiver: string): string {
   return OVER[kind](receiver);
 }
 
-/** What follows from a problem of a part of a cluster, and that it is over. */
+/** The effects of a problem with a part of a cluster, and the message when it is over. */
 const CLUSTER_PARTS: Readonly<Record<string, { readonly follows: string; readonly over: string }>> =
   {
     status: {

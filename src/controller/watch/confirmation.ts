@@ -44,7 +44,7 @@ export class Confirmation {
   }
 }
 
-/** What is the same of a change as long as it is of the same path. */
+/** Returns a key of a change that stays the same for the same path. */
 export function formatChangeKey({
   resource,
   path,

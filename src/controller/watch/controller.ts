@@ -38,7 +38,7 @@ import type { WatchOptions } from './watch-options.ts';
 /** The loop turns at least this often, in milliseconds. */
 const TURN = 5_000;
 
-/** How long after a part of an edit another one belongs to it, in milliseconds: files are saved, and objects applied, one after another. */
+/** The period in which another edit joins the one before, in milliseconds: files are saved, and objects applied, one after another. */
 const JOINS_OF_FILES = 5_000;
 const JOINS_OF_OBJECTS = 60_000;
 
@@ -54,10 +54,10 @@ export class Controller implements Watching {
   readonly #networks = sessionNetworks((method, status) => this.#requests.add(method, status));
   readonly #stop = new AbortController();
   readonly #startedAt: number;
-  /** When the loop last turned, on the monotonic clock. */
+  /** The last turn of the loop, on the monotonic clock. */
   #turned: number;
   #hasBegun = false;
-  /** Whether each environment began with what the journal said of it. */
+  /** True if each environment began with its state in the journal. */
   #isRestored = false;
   readonly #pause: Pause;
   readonly #fleet: Fleet;
@@ -224,7 +224,7 @@ export class Controller implements Watching {
     };
   }
 
-  /** Why an environment is not read although it is due, in a sentence; null if it is not due, or not watched. */
+  /** Returns why a due environment is not read, in a sentence; null if it is not due, or not watched. */
   whyWaiting(name: string): string | null {
     const watched = this.#fleet.find(name);
     const found = watched === undefined ? null : this.#queue.whyWaiting(watched);

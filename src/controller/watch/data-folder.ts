@@ -14,11 +14,11 @@ import { changePaths, historyRows } from '../../reconciler/render/history-rows.t
 /** The environments that somebody named with -e. */
 export interface Chosen {
   readonly names: readonly string[];
-  /** Those of the names that the data folder does not know: they may be misspelled, or not have been read yet. */
+  /** Names that the data folder does not have: they may be misspelled, or not have been read yet. */
   readonly unknown: readonly string[];
-  /** What to do about them. */
+  /** The remedy for them. */
   readonly hint: string;
-  /** Those of the names that are suspended, or in which healing has stopped. */
+  /** The names of environments that are suspended, or in which healing has stopped. */
   readonly resumable: readonly string[];
 }
 
@@ -48,7 +48,10 @@ export async function selectEnvironmentNames(
   return { names: all, unknown, hint, resumable: all.filter((name) => held.get(name) === true) };
 }
 
-/** The same for who is about to change them. Throws a usage error for a name that is unknown where others are known, unless it is forced. */
+/**
+ * Returns the same names for a command that changes them. Throws a usage error for a name that is unknown where others are known, unless
+ * it is forced.
+ */
 export async function namesToChange(
   data: string,
   asked: readonly string[],
@@ -78,7 +81,7 @@ async function readEnvironmentNames(data: string): Promise<ReadonlyMap<string, b
   return known;
 }
 
-/** What is asked of a journal, environments by names or patterns; null is any environment, any path. */
+/** A query of a journal, with environments by names or patterns; null is any environment, any path. */
 export interface HistoryRequest {
   readonly data: string;
   readonly environments: readonly string[] | null;

@@ -3,7 +3,7 @@ import { namesListed } from '../../reconciler/model/wording.ts';
 import { computeFailureLimit } from '../../reconciler/operations/parallel.ts';
 import { isHealable } from './healing.ts';
 
-/** How many more environments an edit reaches for each one that is verified, where no rings are declared. */
+/** The number of environments added to an edit for each verified one, where no rings are declared. */
 const GROWTH = 10;
 /** Environments that a reason names. */
 const MOST_NAMED = 3;
@@ -54,20 +54,20 @@ const NONE: ReadonlySet<string> = new Set();
 type Ring = string | null;
 
 interface ProgressOptions {
-  /** How long an environment must stay as declared, in milliseconds. */
+  /** The time that an environment must stay as declared, in milliseconds. */
   readonly soak: number;
-  /** How many of the environments reached by the edit may fail: a number, or a share such as 10%. */
+  /** The number of environments reached by the edit that may fail, or their share such as 10%. */
   readonly maxFailures: number | string;
 }
 
-/** How far one edit has come, counted as the states of environments change: none of them is looked at for another one. */
+/** The progress of one edit, counted as the states of environments change. A change reads no other environment. */
 export class EditProgress {
   readonly #edit: string;
   readonly #options: ProgressOptions;
   readonly #all = new Stages();
   readonly #rings = new Map<Ring, Stages>();
   readonly #places = new Map<string, { readonly ring: Ring; readonly stage: Stage }>();
-  /** Those that wait for others, by ring. */
+  /** Environments that wait for others, by ring. */
   readonly #asking = new Map<Ring, Set<string>>();
   #hasMoved = false;
 
@@ -209,7 +209,7 @@ function formatNames(names: ReadonlySet<string>): string {
   return namesListed([...names], MOST_NAMED);
 }
 
-/** Whether an edit is of an environment. Of one that cannot be read, what is declared may have changed with it. */
+/** Reports whether an edit concerns an environment. The declaration of an unreadable environment may have changed with it. */
 function isEditOfState({ edit, rollout, found, declaredAt }: WatchState, one: string): boolean {
   if (edit === one || rollout?.edit === one) return true;
   return found === 'error' && declaredAt !== null && declaredAt >= one;

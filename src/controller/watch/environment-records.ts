@@ -78,7 +78,7 @@ export class EnvironmentRecords {
     this.#tools.changed(state);
   }
 
-  /** Whether everything is on the disk. */
+  /** True if everything is on the disk. */
   get areKept(): boolean {
     return this.#waiting.length === 0;
   }

@@ -20,7 +20,7 @@ import { ReadMarks } from './read-marks.ts';
 import { addHealFailure, putBackAfter } from './healing.ts';
 import type { AgreedLine } from './journal/journal-lines.ts';
 
-/** What changes what is known of an environment: a line of the journal about it, or something that the journal does not keep. */
+/** A fact that changes the known state of an environment: a line of the journal about it, or something that the journal does not record. */
 export type Fact =
   | JournalRecord
   | Pick<AgreedLine, 'kind' | 'address' | 'agreement'>
@@ -38,12 +38,12 @@ export type Fact =
       readonly at: number;
       readonly error: Pick<ErrorReport, 'code' | 'message' | 'hint'>;
     }
-  /** What others decide, as it is now. */
+  /** The current values that other parts of the controller decide. */
   | ({ readonly kind: 'set' } & Partial<
       Pick<WatchState, 'labels' | 'settings' | 'suspended' | 'heldBy' | 'waits' | 'declaredAt'>
     >);
 
-/** How an environment is watched that the files do not declare. */
+/** The watch settings of an environment that the files do not declare. */
 const UNWATCHED: WatchSettings = {
   mode: 'detect',
   interval: null,
@@ -169,7 +169,10 @@ function computeFactChange(state: WatchState, fact: Fact): Partial<WatchState> |
   }
 }
 
-/** Whether what healing stopped for is over: the server stores other values, or the file declares others. A failed read does not tell. */
+/**
+ * Reports whether the reason for stopping healing is gone: the server stores other values, or the file declares others. A failed read
+ * does not show it.
+ */
 function isOver(stopped: WatchState['stopped'], found: WatchStatus, digest: string): boolean {
   return stopped?.cause === 'server' && found !== 'error' && digest !== stopped.digest;
 }
@@ -189,7 +192,7 @@ function afterRead(
   };
 }
 
-/** What follows from a status that was found, whether the one before was the same or not. */
+/** Returns the changes of the state that follow from a found status, whether the previous status was the same or not. */
 function computeStatusChange(
   known: WatchState,
   found: WatchStatus,
@@ -203,7 +206,7 @@ function computeStatusChange(
   };
 }
 
-/** What is known of a service after a read: one that was never reached has an address all the same. */
+/** Returns the known facts of a service after a read. A service that was never reached has an address all the same. */
 function computeServiceState(
   known: WatchState,
   found: WatchStatus,
@@ -238,7 +241,7 @@ function rolloutAfter(
   return { ...rollout, result: error === null ? 'done' : 'failed' };
 }
 
-/** What a read found, if that is something else than what is known; the last read of the state is then the one before. */
+/** Returns the result of a read if it differs from the known state; the last read of the state is then the one before. */
 export function newlyFound(
   state: WatchState,
   plan: EnvironmentPlan,
@@ -273,7 +276,7 @@ export function newlyFound(
   return { kind: 'state', ...about, plan: shown };
 }
 
-/** Whether what a read finds is neither of an edit nor of a write of ours, nor a failure or its end. */
+/** Reports whether the result of a read comes neither from an edit nor from our own write, and is not a failure or its end. */
 function isFlip(
   { found: before, lastRead, lastApply, commit: known }: WatchState,
   status: WatchStatus,
@@ -286,7 +289,7 @@ function isFlip(
   return isCompared && !isWritten && edit === null && commit === known;
 }
 
-/** When the files were changed last, for all environments that this changed; and whether the environment was added to them while others were watched. */
+/** The last change of the files, for all environments that it changed, and whether it added the environment while others were watched. */
 export interface Declared {
   readonly at: string | null;
   readonly isAdded: boolean;
@@ -308,7 +311,7 @@ function addVerifiedDigest({ verified }: WatchState, digest: string): readonly s
   return [...verified.filter((one) => one !== digest), digest].slice(-MOST_VERIFIED);
 }
 
-/** When the files were changed to what is not applied yet: what has waited before, waits since then. */
+/** Returns the time when the files changed to what is not applied yet. An earlier waiting edit keeps its time. */
 function computeEditStart(
   state: WatchState,
   plan: EnvironmentPlan,

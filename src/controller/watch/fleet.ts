@@ -19,7 +19,7 @@ import type { Gone, ToldStates } from './notices/told.ts';
 /** After the files changed, known environments are read within this time, in milliseconds. */
 const SOON = 5_000;
 
-/** How long an environment counts as new, in milliseconds: what it replaces may be removed after it was added. */
+/** The time that an environment counts as new, in milliseconds: the one it replaces may be removed after it was added. */
 const NEW = 120_000;
 
 /** Locks that are tried again at a time. */
@@ -31,7 +31,7 @@ export class Fleet {
   #watched: ReadonlyMap<string, Watched> = new Map();
   readonly #queue: ReadQueue<Watched>;
   #remembered = new Map<string, WatchState>();
-  /** When environments appeared that were not watched before, or at the start were not known, on the monotonic clock. */
+  /** The time when each environment appeared that was not watched before, or was unknown at the start, on the monotonic clock. */
   readonly #appeared = new Map<string, number>();
   /** The limits of those that are gone: they are not over because it comes back. */
   readonly #limits = new Map<string, Pick<Watched, 'limit' | 'least'>>();
@@ -89,7 +89,7 @@ export class Fleet {
     return gone;
   }
 
-  /** When the edit that is taken now was made: what comes soon after another belongs to it. */
+  /** Returns the time of the edit that is being taken: an edit soon after another belongs to it. */
   #editAt(now: number): string {
     const { moment, joins } = this.#tools;
     const isNext = this.#edit === null || now - this.#edit.last > joins;
@@ -105,12 +105,12 @@ export class Fleet {
     return this.#watched.get(name);
   }
 
-  /** What is known of one that is not watched. */
+  /** Returns the known state of an environment that is not watched. */
   leftBehind(name: string): WatchState {
     return this.#withRemembered(notReadState(name, this.#tools.moment().at));
   }
 
-  /** Those of which the journal has anything, watched or not. */
+  /** The environments that the journal has records of, watched or not. */
   get remembered(): readonly string[] {
     return [...this.#remembered.keys()];
   }
@@ -134,7 +134,7 @@ export class Fleet {
     );
   }
 
-  /** Those that are new at the server of one that is gone, in the same namespace if they have one. */
+  /** Lists the new environments at the server of one that is gone, in the same namespace if they have one. */
   newAtServerOf(gone: string): readonly string[] {
     const { origin } = this.leftBehind(gone);
     if (origin === null) return [];
@@ -201,14 +201,14 @@ export class Fleet {
   }
 }
 
-/** Of names as Kubernetes has them; empty for those of files. */
+/** Returns the namespace in a name from Kubernetes; empty for names from files. */
 function parseNameNamespace(name: string): string {
   return name.slice(0, Math.max(0, name.indexOf('/')));
 }
 
-/** How long one that the files still declare has to be unwatched, in milliseconds: another controller may be about to take it. */
+/** The time that a declared environment must be unwatched, in milliseconds: another controller may be about to take it. */
 const ELSEWHERE = 20_000;
-/** How long it is left alone after somebody else was found to have its lock. */
+/** The time that an environment is left alone after another holder of its lock was found. */
 const HELD = 60_000;
 
 interface Tools {
@@ -217,7 +217,7 @@ interface Tools {
   readonly fleet: Pick<Fleet, 'leftBehind'> & { readonly find: (name: string) => unknown };
   /** The names that the files declare, also of other shards and of those that were not chosen; null as long as there are no files. */
   readonly declared: () => ReadonlySet<string> | null;
-  /** What the journal says by now. */
+  /** The current content of the journal. */
   readonly recall: { readonly now: () => Promise<Pick<Memory, 'told'>> };
   readonly told: ToldStates;
 }

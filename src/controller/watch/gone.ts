@@ -5,7 +5,7 @@ import type { Recorder } from './recorder.ts';
 import type { CurrentFiles, SettingsSource } from './source.ts';
 import type { WatchOptions } from './watch-options.ts';
 
-/** How long an environment must be gone before its state is removed, in milliseconds: it may be created again. */
+/** The time that an environment must be gone before its state is removed, in milliseconds: it may be created again. */
 const GONE_FOR = 600_000;
 /** Milliseconds between two removals of locks. */
 const LOCKS_EVERY = 600_000;
@@ -28,7 +28,7 @@ interface Tools extends Pick<WatchOptions, 'clock'> {
  */
 export class GoneEnvironments {
   readonly #tools: Tools;
-  /** When each was first missing, on the monotonic clock. */
+  /** The time when each was first missing, on the monotonic clock. */
   readonly #since = new Map<string, number>();
   #locksDue = Number.NEGATIVE_INFINITY;
   /** The last problem of the locks that was reported. */

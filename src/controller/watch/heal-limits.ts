@@ -14,10 +14,10 @@ import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 
 const HOUR = 3_600_000;
-/** How long a server may still show what it had before a write, in milliseconds. */
+/** The time that a server may still show its values from before a write, in milliseconds. */
 const SETTLES = 60_000;
 
-/** Why healing stops, for the record of it. */
+/** The reason why healing stops, for its record. */
 export type StopReason = Omit<HealingStopped, 'at' | 'digest'>;
 
 /**
@@ -40,7 +40,7 @@ export function storesOther({ plan, healFailed }: WatchState): StopReason | null
   return { path: first.path, reason, cause: 'server' };
 }
 
-/** Whether a server that showed its old values right after the last write may still show the new ones. */
+/** Reports whether a server that showed its old values right after the last write may still show the new ones. */
 export function maySettle({ healFailed, lastApply }: WatchState, now: number): boolean {
   const isOld = healFailed?.notStored?.some((one) => one.isOld) ?? false;
   const passed = lastApply === null ? SETTLES : now - Date.parse(lastApply);
@@ -117,12 +117,12 @@ function competing(state: WatchState, now: number): StopReason | null {
   return { path, reason: isAlone ? ofPath(worst, state, now) : ofEnvironment(path, heals, now) };
 }
 
-/** Whether a change is no edit of the file alone. */
+/** Reports whether a change is more than an edit of the file. */
 export function isDrift(change: Pick<Change<Json>, 'class' | 'consequence'>): boolean {
   return change.class !== 'pending' && change.consequence !== true;
 }
 
-/** Whether the service has refused what is to be healed as often in an hour as an environment may be healed: then it is tried again later. */
+/** Reports whether the service has refused the heal as often in an hour as an environment may be healed: it is tried again later. */
 export function isRefusedTooOften(state: WatchState, now: number): boolean {
   // What was refused of an earlier edit says nothing of this one.
   const refused = healsSince(state, now - HOUR).filter(
@@ -155,7 +155,7 @@ interface Healed {
   readonly times: readonly number[];
 }
 
-/** What is known of the other writer of a path. The service does not say who wrote it. */
+/** Describes the other writer of a path. The service does not name it. */
 function ofPath({ change, times }: Healed, state: WatchState, now: number): string {
   const value = change.sensitive ? 'a value that is not shown' : JSON.stringify(change.before);
   const last =
@@ -193,7 +193,7 @@ export function healsAfter(
   return [...before, isSomeSent(changes) ? last : { ...last, kept: false }];
 }
 
-/** Whether the service may have stored a change. */
+/** Reports whether the service may have stored a change. */
 export function isSomeSent(changes: EnvironmentOutcome['changes']): boolean {
   return changes.some(({ result }) => result !== 'not-sent');
 }

@@ -20,7 +20,7 @@ import { isSomeSent, notStoredAfter } from './heal-limits.ts';
 import { causeText } from '../../reconciler/render/cause-groups.ts';
 import { isInAnyWindow, nextOpening } from './schedule.ts';
 
-/** Why an environment is not healed now, in a few words. `again`: the next read should come soon. */
+/** The reason why an environment is not healed now, in a few words. `again`: the next read should come soon. */
 interface NotHealed {
   readonly words: string;
   readonly again: boolean;
@@ -53,7 +53,7 @@ export function approvalDigest({ digest }: Pick<WatchState, 'digest'>): string {
   return `sha256:${createHash('sha256').update(digest).digest('hex')}`;
 }
 
-/** What healing would remove of what a service keeps by name, and `watch.remove` does not let it; null if there is none. */
+/** Returns the first named item that healing would remove, and `watch.remove` does not allow; null without one. */
 export function findProtectedItem({
   settings,
   plan,
@@ -68,7 +68,7 @@ export function describeProtectedItem(item: Path): string {
   return `it would remove ${formatPath(item)}, which watch.remove does not allow`;
 }
 
-/** What a change removes of what a service keeps by name. A pointer that is cleared removes nothing. */
+/** Lists the named items that a change removes. A pointer that is cleared removes nothing. */
 function listRemovedItems(change: Change<Json>): readonly Path[] {
   const { resource, action, path, before, after, reason } = change;
   if (resource === 'settings' && NAMED_LISTS.has(path.at(-1) ?? '')) {
@@ -94,12 +94,12 @@ function no(words: string): NotHealed {
   return { words, again: false };
 }
 
-/** Whether healing is for such a state. Includes `pending` and `conflict`: it makes the service equal to the file. */
+/** Reports whether healing applies to such a state. Includes `pending` and `conflict`: it makes the service equal to the file. */
 export function isHealable(found: WatchStatus): boolean {
   return found === 'drift' || found === 'pending' || found === 'conflict';
 }
 
-/** What was put right last, after another write has ended at a time; `heals` are those after it. */
+/** Returns the last repair, after another write has ended at a time; `heals` are those after it. */
 export function putBackAfter(
   { putBack, found, digest, heals }: Pick<WatchState, 'putBack' | 'found' | 'digest' | 'heals'>,
   { error, requests }: Pick<EnvironmentOutcome, 'error' | 'requests'>,
@@ -121,7 +121,7 @@ const NO_FAILURE: ReadonlySet<string> = new Set([
   'output-failed',
 ] satisfies ErrorCode[]);
 
-/** How an attempt to heal ended; without changes nothing was sent. */
+/** The end of an attempt to heal; without changes nothing was sent. */
 type Attempt = Pick<EnvironmentOutcome, 'error'> &
   Partial<Pick<EnvironmentOutcome, 'changes' | 'remaining' | 'requests'>>;
 
@@ -147,7 +147,7 @@ export function addHealFailure(
   };
 }
 
-/** How a service answers what it does not take: as invalid, without the right to write, or with a status that is none of those. */
+/** The answers of a service that refuses a write: as invalid, without permission, or with another status. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'settings-refused',
   'spec-refused',
@@ -156,7 +156,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'not-this-service',
 ] satisfies ErrorCode[]);
 
-/** Whether an error will come again until the files, the approved plan or the surroundings are changed: no read tells of it. */
+/** Reports whether an error will come again until the files, the approved plan or the surroundings change: no read reports it. */
 export function isStanding({ code }: Pick<ErrorReport, 'code'>): boolean {
   return [3, 5, 6].includes(ERRORS[code as ErrorCode].exit);
 }
@@ -167,7 +167,7 @@ const LONGEST_PATH = 160;
 /** A reason that somebody gives is whole; a message may be foreign. */
 const LONGEST = 500;
 
-/** What differs, in short: the first paths, or why the last read failed. Empty if nothing does. */
+/** Returns the differences in short: the first paths, or why the last read failed. Empty without a difference. */
 export function whatDiffers({ plan, found }: Pick<WatchState, 'plan' | 'found'>): string {
   if (plan === null || found === 'in-sync') return '';
   if (plan.error !== null) return shortenReason(causeText(plan.error));
@@ -187,7 +187,7 @@ function byWhom({ by }: Suspension): string {
   return by === undefined ? '' : ` by ${by}`;
 }
 
-/** Why an environment is suspended and by whom, for where its state is said already. */
+/** Describes why and by whom an environment is suspended, for places that show its state already. */
 export function suspensionInShort(suspension: Suspension): string {
   const who = byWhom(suspension);
   return `${shortenReason(suspension.reason)}${who === '' ? '' : ` (${who.trim()})`}`;
@@ -197,12 +197,12 @@ function shortenReason(text: string, longest = LONGEST): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
-/** What writes a path, or stores another value, so that healing has stopped. */
+/** Describes the writer of a path, or the server that stores another value, so that healing has stopped. */
 function describeStopCause({ cause }: HealingStopped): string {
   return cause === 'server' ? 'the server stores another value for' : 'another client writes';
 }
 
-/** What of a controller keeps it from healing, whatever the environment is. */
+/** The conditions of a controller that prevent healing in every environment. */
 const HINDERS: Readonly<Partial<Record<Condition['kind'], string>>> = {
   journal: 'the journal cannot be used',
   locks: 'the locks cannot be used',

@@ -1,12 +1,12 @@
 import { isPassing } from './schedule.ts';
 
-/** How often a key from files alone is looked at while its environment cannot be read, in milliseconds. */
+/** The interval for checking a key from files only while its environment cannot be read, in milliseconds. */
 const EVERY = 5_000;
 
 /** Notices that the key of a server that refuses it was changed, so that the environment is read at once, whatever the back-off. */
 export class KeyCheck {
   readonly #digestNow: () => Promise<string | null>;
-  /** Of the key that the last read used; null if it cannot change, undefined as long as reads succeed. */
+  /** The digest of the key that the last read used; null if it cannot change, undefined as long as reads succeed. */
   #digest: string | null | undefined;
 
   /** `digestNow` resolves to a digest of the key as it is now; null if it cannot change. */
@@ -14,7 +14,7 @@ export class KeyCheck {
     this.#digestNow = digestNow;
   }
 
-  /** Whether the key is the one that was refused; the one of now counts from then on. */
+  /** Reports whether the key is the refused one; the current one counts from then on. */
   async isSame(): Promise<boolean> {
     const before = this.#digest;
     this.#digest = await this.#digestNow();

@@ -3,10 +3,10 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Conditions } from './conditions.ts';
 import { NONE_LATE, type LateGroup, type Lateness } from './read-queue.ts';
 
-/** How long an environment may wait for its turn: half of its interval, within these, in milliseconds. */
+/** The shortest and longest wait of an environment for its turn, in milliseconds: half of its interval, within these. */
 const LEAST_LATE = 15_000;
 const MOST_LATE = 120_000;
-/** How often that is looked at, how often the numbers of a message are renewed, and how long nothing must wait until it is over, in milliseconds. */
+/** The interval of the check, that of new numbers in a message, and the time without a late read until it is over, in milliseconds. */
 const EVERY = 5_000;
 const RENEWED = 60_000;
 const CALM = 30_000;
@@ -17,16 +17,16 @@ interface LateOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly conditions: Pick<Conditions, 'set'>;
   readonly lateness: () => Lateness;
-  /** What the groups are, if a message names them, such as namespaces; null if they are not named. */
+  /** The name of the groups in messages, such as namespaces; null if they are not named. */
   readonly groupName: string | null;
 }
 
-/** How long an environment of an interval may wait for its turn until it is late, in milliseconds. */
+/** Returns how long an environment of an interval may wait for its turn until it is late, in milliseconds. */
 export function mayWait(interval: number): number {
   return Math.max(LEAST_LATE, Math.min(MOST_LATE, interval / 2));
 }
 
-/** Whether environments are read later than they should be, which is a condition of the controller. */
+/** Detects environments that are read later than they should be, which is a condition of the controller. */
 export class LateReads {
   readonly #options: LateOptions;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -38,7 +38,7 @@ export class LateReads {
     this.#options = options;
   }
 
-  /** How many are late as of the last look, and how many hang. */
+  /** The number of late reads as of the last look, and the number that hang. */
   get counts(): { readonly late: number; readonly hanging: number } {
     const { prompt, slow, hanging } = this.#found;
     return { late: prompt.count + slow.count, hanging };
@@ -80,7 +80,7 @@ export class LateReads {
     return `No environment hangs, ${waits}${isSlow ? '' : ` ${advice}`}`;
   }
 
-  /** How long, and in which groups, the worst first. */
+  /** Describes the longest wait and the groups, the worst first. */
   #about({ longest, groups }: LateGroup): string {
     const { groupName } = this.#options;
     const longestText = `, one for ${Math.round(longest / 1_000)} s`;

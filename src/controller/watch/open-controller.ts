@@ -34,7 +34,7 @@ type Given =
 export interface ControllerRequest extends Readonly<{
   [Name in Given]?: WatchOptions[Name] | undefined;
 }> {
-  /** What is watched: files, names of environments, variables. Its signal ends `run`, when what is being written is finished. */
+  /** The subject to watch: files, names of environments, variables. Its signal ends `run` when the write under way is finished. */
   readonly request: SessionRequest;
   /** The folder of the journal, the locks and the suspensions. */
   readonly data: string;
@@ -44,7 +44,7 @@ export interface ControllerRequest extends Readonly<{
   readonly random?: (() => number) | undefined;
   /** Default: the files of the request, where they are. */
   readonly source?: SettingsSource | undefined;
-  /** How large the journal may become. Default: those of `setpoint watch`. */
+  /** The limits on the size of the journal. Default: those of `setpoint watch`. */
   readonly limits?: JournalLimits | undefined;
   /** Default: the one of the data folder. */
   readonly journal?: Journal | undefined;
@@ -85,7 +85,7 @@ export function openController(options: ControllerRequest): Controller {
   });
 }
 
-/** Where the locks of a data folder are. */
+/** Returns the folder of the locks in a data folder. */
 export function lockFolder(data: string): string {
   return join(data, 'locks');
 }

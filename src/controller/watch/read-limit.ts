@@ -49,18 +49,18 @@ export class ReadLimit {
     }
   }
 
-  /** When a read may begin that is asked for now. */
+  /** Returns the time when a read that is requested now may begin. */
   asked(least: number): number {
     return this.#began + Math.max(least, ASKED_APART);
   }
 
-  /** Whether a read may begin now because something has changed. */
+  /** Reports whether a read may begin now because something has changed. */
   mayBeEarly(least: number): boolean {
     const isInTime = least === 0 || this.#clock.monotonic() >= this.#began + least;
     return isInTime || this.#earlyNow(least) > 0;
   }
 
-  /** Whether it would let a read through now as if there had been none. */
+  /** Reports whether it would allow a read now as if there had been none. */
   isOver(least: number): boolean {
     return this.#clock.monotonic() >= this.asked(least);
   }

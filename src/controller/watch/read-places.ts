@@ -5,7 +5,7 @@ export const GIVES_WAY = 250;
 const SLOW = 1_000;
 const HANGING = 4_000;
 
-/** How promptly the service of a read answers: by its last read, or by how long the one under way has taken. */
+/** The speed of a service: by its last read, or by the time that the one under way has taken. */
 export const [PROMPT, SLOWLY, HANGS] = [0, 1, 2] as const;
 export type Speed = typeof PROMPT | typeof SLOWLY | typeof HANGS;
 const SPEEDS = [PROMPT, SLOWLY, HANGS] as const;
@@ -14,19 +14,19 @@ const SPEEDS = [PROMPT, SLOWLY, HANGS] as const;
 const PLACES: Readonly<Record<Speed, number>> = { [PROMPT]: 1, [SLOWLY]: 2, [HANGS]: 4 };
 const MOST = 16;
 
-/** How promptly a service answers that took some milliseconds, unless the time was this process's own. */
+/** Returns the speed of a service that answers within some milliseconds, unless the time was this process's own. */
 export function computeSpeed(took: number, isBusy: boolean, slow = SLOW): Speed {
   if (took >= HANGING) return HANGS;
   return took >= slow && !isBusy ? SLOWLY : PROMPT;
 }
 
-/** How many reads are under way, by the speed of their services. */
+/** The number of reads under way, by the speed of their services. */
 type Counts = Record<Speed, number>;
 
 export interface Group {
   readonly name: string;
   readonly running: Counts;
-  /** How many lines it has. */
+  /** The number of its lines. */
   lines: number;
 }
 
@@ -37,7 +37,7 @@ export interface Line<T> {
   readonly origin: string;
   readonly waiting: T[];
   readonly running: Counts;
-  /** Of the last read. */
+  /** The speed of the last read. */
   speed: Speed;
   ring: Ring<T> | null;
 }
@@ -55,7 +55,7 @@ export function noneRunning(): Counts {
   return { [PROMPT]: 0, [SLOWLY]: 0, [HANGS]: 0 };
 }
 
-/** How promptly the services of a line answer: a read under way that takes long says more than the last one did. */
+/** Returns the speed of the services of a line: a slow read under way counts more than the last one. */
 export function findSlowestSpeed<T>({ speed, running }: Line<T>): Speed {
   return SPEEDS.findLast((one) => one === speed || running[one] > 0) ?? PROMPT;
 }
@@ -70,7 +70,7 @@ export class Places<T> {
   readonly #mostOf: (group: string) => number;
   readonly #turns = new Map<T, Turn<T>>();
   readonly #running = noneRunning();
-  /** Whether there is more than one group. */
+  /** True if there is more than one group. */
   isShared = false;
 
   /** `parallel` is how many are read at a time of those whose services answer promptly. */
@@ -118,12 +118,12 @@ export class Places<T> {
     }
   }
 
-  /** When the oldest prompt read under way began. */
+  /** The beginning of the oldest prompt read under way. */
   get oldestPrompt(): number | undefined {
     return [...this.#turns.values()].find(({ speed }) => speed === PROMPT)?.began;
   }
 
-  /** Whether all places for services that answer promptly are taken, or so many reads are under way that one more is too many. */
+  /** True if all places for prompt services are taken, or one more read would be too many. */
   get isFull(): boolean {
     return this.#running[PROMPT] >= this.#parallel || this.#turns.size >= this.#most;
   }
@@ -133,19 +133,19 @@ export class Places<T> {
     return running[PROMPT] + countSlowReads(running) >= this.#mostOf(name);
   }
 
-  /** Whether new environments may be read: so many may be waited for already that they would only add to them. */
+  /** True if new environments may be read: not so many reads wait already that more would only add to them. */
   get takesNew(): boolean {
     return countSlowReads(this.#running) < this.#mostHeldUp;
   }
 
-  /** Whether one more of a group may be read whose service is expected to answer promptly. */
+  /** Reports whether one more environment of a group with a prompt service may be read. */
   mayBePrompt(group: Group, isNew: boolean): boolean {
     if (this.isAtMost(group)) return false;
     const { running } = group;
     return !this.isShared || countSlowReads(running) < (isNew ? this.#mostHeldUp : this.#most) / 2;
   }
 
-  /** Whether a group may have one more place: a quarter of them is for those that have none, which may have one more than there are. */
+  /** Reports whether a group may have one more place. A quarter of them is for groups without a place, which may have one extra. */
   mayGroup(group: Group, speed: Speed, ring: Ring<T>): boolean {
     if (this.isAtMost(group)) return false;
     const isFree = this.#free(speed) > 0;

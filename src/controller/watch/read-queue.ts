@@ -17,40 +17,43 @@ import {
 import { RoundRobin } from './round-robin.ts';
 import { DelayQueue, type Dated } from './schedule.ts';
 
-/** How often the queue looks whether a read must give its place away, in milliseconds, if it must not be moved because this process is busy. */
+/**
+ * The interval for checking whether a read must give its place away, in milliseconds, if it must not be moved because this process is
+ * busy.
+ */
 const LOOK_AGAIN = 100;
 
 /** An environment that is read again and again. */
 export interface Readable extends Dated {
   readonly name: string;
-  /** Whether something is done with it, so that it cannot be read now. */
+  /** True if it is in use, so that it cannot be read now. */
   readonly busy: boolean;
 }
 
 interface QueueOptions<T> {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** How many are read at a time of those whose services answer promptly. */
+  /** The number of concurrent reads of services that answer promptly. */
   readonly parallel: number;
   /** Whom an environment shares places with first, such as those of its namespace. */
   readonly groupOf: (one: T) => string;
   /** Reads of a group at a time. Default: as many as there are places. */
   readonly mostOf?: (group: string) => number;
   readonly originOf: (one: T) => string;
-  /** Whether this process has not read it yet. */
+  /** Reports whether this process has not read it yet. */
   readonly isNew: (one: T) => boolean;
-  /** Whether enough requests wait because an origin limits them. */
+  /** Reports whether enough requests wait because of an origin's limit. */
   readonly isHeldUp: (origin: string) => boolean;
-  /** Whether this process itself is what reads wait for: then more at a time would help nobody. */
+  /** Reports whether reads wait for this process itself: more at a time would not help. */
   readonly isBusy: () => boolean;
 }
 
-/** Why an environment is due and not read. */
+/** The reason why an environment is due and not read. */
 type WaitReason = 'origin-limits' | 'group-limit' | 'group-share' | 'origin-share' | 'places';
 
 /** Environments that have waited longer than they may, by their groups. */
 export interface LateGroup {
   readonly count: number;
-  /** How long the one that waits longest has waited, in milliseconds. */
+  /** The longest wait, in milliseconds. */
   readonly longest: number;
   readonly groups: ReadonlyMap<string, number>;
 }
@@ -63,7 +66,7 @@ export interface Lateness {
   readonly hanging: number;
 }
 
-/** Why an environment is not read although it is due, in a sentence. `group` is what its group is, such as a namespace. */
+/** Describes why a due environment is not read, in a sentence. `group` names its group, such as a namespace. */
 export function waitText(reason: WaitReason, group: string): string {
   return `It waits for its turn: ${WAITS[reason](group)}.`;
 }
@@ -92,7 +95,7 @@ export class ReadQueue<T extends Readable> {
   readonly #later = new DelayQueue<T>();
   readonly #groups = new Map<string, Group>();
   readonly #lines = new Map<string, Line<T>>();
-  /** Those that are due, with their line, and since when they wait. */
+  /** The due environments, with their line, and since when they wait. */
   readonly #waiting = new Map<T, { readonly line: Line<T>; readonly since: number }>();
   readonly #places: Places<T>;
   readonly #hanging = new Set<T>();
@@ -169,7 +172,7 @@ export class ReadQueue<T extends Readable> {
     this.#tidy(line);
   }
 
-  /** How many are due and wait for their turn. */
+  /** The number of due environments that wait for their turn. */
   get queued(): number {
     this.#takeDue(this.#options.clock.monotonic());
     return this.#waiting.size;
@@ -186,7 +189,7 @@ export class ReadQueue<T extends Readable> {
     return Math.min(most, due, moves);
   }
 
-  /** Why an environment is due and not read, and for how long, in milliseconds; null if it is not due. */
+  /** Returns why a due environment is not read, and for how long, in milliseconds; null if it is not due. */
   whyWaiting(one: T): { readonly reason: WaitReason; readonly waits: number } | null {
     const found = this.#waiting.get(one);
     if (found === undefined) return null;

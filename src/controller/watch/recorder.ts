@@ -25,15 +25,15 @@ export class Recorder {
   readonly #journal: Journal;
   readonly #report: (note: ControllerNote) => void;
   readonly #conditions: Conditions;
-  /** Whether the journal could be written last. */
+  /** True if the last write of the journal succeeded. */
   #isWritten = true;
-  /** Whether what it said when the controller started is known. */
+  /** True if the content of the journal at the start of the controller is known. */
   #isRead = false;
-  /** Why it does not have that the controller has started; null once it does. Until then nothing else is written. */
+  /** The reason why the journal lacks the start of the controller; null once it has it. Until then nothing else is written. */
   #notBegun: SetpointError | null = notBegun('The journal has not been read yet.');
   readonly #restore: (reading: JournalReading) => void;
   readonly #listeners = new Set<Listener>();
-  /** What receivers were told. */
+  /** The notices that receivers got. */
   readonly told = new ToldStates();
   /** Notices that are being kept. */
   readonly #notices = new Set<Promise<unknown>>();
@@ -52,7 +52,7 @@ export class Recorder {
     this.#restore = restore;
   }
 
-  /** Whether what the journal said when the controller started is known. */
+  /** True if the content of the journal at the start of the controller is known. */
   get isRead(): boolean {
     return this.#isRead;
   }
@@ -97,7 +97,10 @@ export class Recorder {
     return kept;
   }
 
-  /** What others have kept of an environment by now, after another controller had its lock. Throws output-failed if that cannot be read. */
+  /**
+   * Returns the state of an environment after another controller had its lock, by the records of others. Throws output-failed if they
+   * cannot be read.
+   */
   async recall(name: string, journal: SharedReading): Promise<WatchState> {
     await Promise.all(this.#notices);
     try {

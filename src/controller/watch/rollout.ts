@@ -2,7 +2,7 @@ import type { Waits, WatchState } from '../../reconciler/model/watch.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { EditProgress } from './edit-progress.ts';
 
-/** How long an environment must stay as declared after an edit was written to it before the next ones follow, in milliseconds. */
+/** The time that an environment must stay as declared after an edit was written to it before the next ones follow, in milliseconds. */
 export const SOAK = 60_000;
 /** The share of the environments reached by an edit that may fail before it reaches no more. */
 export const MAX_FAILURES = '10%';
@@ -32,7 +32,7 @@ export class Rollouts {
     this.#tools = tools;
   }
 
-  /** How long an environment must stay as declared until an edit is verified, in milliseconds. */
+  /** The time that an environment must stay as declared until an edit is verified, in milliseconds. */
   get soak(): number {
     return this.#tools.soak;
   }

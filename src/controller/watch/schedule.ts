@@ -6,14 +6,14 @@ import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { ReadReason } from './read-limit.ts';
 
-/** How long after the first read that finds a difference the second one is made, in milliseconds. */
+/** The time between the first read that finds a difference and the second, in milliseconds. */
 export const CONFIRM = 15_000;
 /** The shortest time between two reads that count as two, in milliseconds. */
 export const APART = 5_000;
 /** The longest back-off, in milliseconds: of an outage, the end of which is to be seen soon, and of what somebody has to mend first. */
 const LONGEST_OF_OUTAGE = 300_000;
 const LONGEST_BACK_OFF = 3_600_000;
-/** How a service fails that may be back at any moment, or the API server that has its key. */
+/** The failures of a service that may be back at any moment, or of the API server that has its key. */
 const OUTAGES: ReadonlySet<string> = new Set([
   'unreachable',
   'timed-out',
@@ -23,13 +23,13 @@ const OUTAGES: ReadonlySet<string> = new Set([
 /** The time before an outage is checked again, in milliseconds: the first time, and the longest. */
 const FIRST_CHECK = 5_000;
 const LONGEST_CHECK = 60_000;
-/** How far apart the first reads are, about, and the most that all of them take, in milliseconds. */
+/** The approximate distance between the first reads, and the longest time that all of them take, in milliseconds. */
 const START_APART = 100;
 const LONGEST_START = 60_000;
-/** How much the time between two reads may be shorter or longer, so that environments do not move in step. */
+/** The variation of the time between two reads, so that environments do not move in step. */
 const JITTER = 0.1;
 
-/** How an environment is watched, by its file and its limits, and the interval and the strictness of the controller. */
+/** Returns the watch settings of an environment, from its file and limits, and the interval and strictness of the controller. */
 export function watchSettings(target: Target, interval: number, strict = false): WatchSettings {
   const settings = readWatchSettings(target.watch, strict);
   const { interval: least = 0, approvals } = target.limits ?? {};
@@ -58,12 +58,12 @@ export function untilNextRead(
 /** Errors before a request: somebody has yet to make the Secret, or to write the file. */
 const NOT_SENT: ReadonlySet<string> = new Set(['reference-missing'] satisfies ErrorCode[]);
 
-/** Whether it is tried again by itself, and may be over by then: an outage, or a service that asks to wait. */
+/** Reports whether a retry comes automatically and may succeed: after an outage, or for a service that asks to wait. */
 export function isPassing(code: string): boolean {
   return isOutage(code) || code === 'rate-limited';
 }
 
-/** Whether an error, by its code, is that of a service that may be back at any moment. */
+/** Reports whether an error code means that the service may be back at any moment. */
 export function isOutage(code: string): boolean {
   return OUTAGES.has(code);
 }
@@ -81,7 +81,7 @@ export function untilFirstRead(interval: number, count: number, place: number): 
   return Math.min(interval, LONGEST_START, count * START_APART) * place;
 }
 
-/** Whether a time, in milliseconds since 1970, is in one of the windows; null is always. */
+/** Reports whether a time, in milliseconds since 1970, is in one of the windows; null is always. */
 export function isInAnyWindow(windows: readonly Window[] | null, at: number): boolean {
   return windows === null || windows.some((window) => isWithinWindow(window, at));
 }
@@ -95,7 +95,7 @@ function isWithinWindow({ days, from, to, zone }: Window, at: number): boolean {
 
 const MINUTES_A_DAY = 1440;
 
-/** When the next of closed windows opens, by the clock of its zone: `Mon 08:00 Europe/Berlin`. */
+/** Returns when the next of closed windows opens, by the clock of its zone: `Mon 08:00 Europe/Berlin`. */
 export function nextOpening(windows: readonly Window[] | null, at: number): string {
   const openings = (windows ?? []).flatMap(({ days, from, zone }) => {
     const { day, minute } = localTime(at, zone);
@@ -209,7 +209,7 @@ const MOST_CHECKED = 32;
 /** Origins that are not checked and are read when another one answers: when a network is back, each that answers has more of them read. */
 const READ_FOR_EACH = 4;
 
-/** When a service is back, its environments are read within this time, in milliseconds. */
+/** The time within which the environments of a recovered service are read, in milliseconds. */
 const BACK_WITHIN = 10_000;
 
 /**
@@ -218,7 +218,7 @@ const BACK_WITHIN = 10_000;
  */
 export class Outages<T> {
   readonly #down = new Map<string, Set<T>>();
-  /** Of these, those that are checked. */
+  /** The origins among them that are checked. */
   readonly #checked = new Set<string>();
   readonly #placeOf = new Map<T, string>();
 
@@ -256,7 +256,7 @@ export class Outages<T> {
     return places.flatMap(([, waiting]) => [...waiting].slice(0, 1));
   }
 
-  /** Whether one is to check again and again whether its origin is back. */
+  /** Reports whether an environment is to check repeatedly for the return of its origin. */
   checks(one: T): boolean {
     const place = this.#placeOf.get(one);
     return place !== undefined && this.#checked.has(place) && this.#isFirst(one, place);
@@ -286,14 +286,14 @@ interface Awakened {
   readonly readAt: (at: number, reason: ReadReason) => void;
 }
 
-/** What the turns of all environments share. `random` is from 0 to 1. */
+/** The common tools of all environments' turns. `random` is from 0 to 1. */
 export interface OutageTools {
   readonly outages: Outages<Awakened>;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
-/** When one environment has its next turn: it is read, or before that it is checked whether its service is back. Times are of the monotonic clock. */
+/** The next turn of one environment: a read, or before that a check for the return of its service. Times are of the monotonic clock. */
 export class NextTurn {
   readonly #of: Awakened;
   readonly #tools: OutageTools;
@@ -315,13 +315,13 @@ export class NextTurn {
     return this.#due;
   }
 
-  /** When it is read. */
+  /** Sets the time of the read. */
   set due(due: number) {
     this.#readDue = due;
     this.#due = due;
   }
 
-  /** What the turn of now is: a read, a check whether the service is back, or a look at its key. */
+  /** The kind of the current turn: a read, a check for the return of the service, or a look at its key. */
   get kind(): 'check' | 'key' | 'read' {
     if (this.#tools.clock.monotonic() >= this.#readDue) return 'read';
     if (this.#tools.outages.checks(this.#of)) return 'check';

@@ -28,16 +28,16 @@ export interface Files {
   readonly commit: string | null;
   /** The values of the references of all that they declare, and those that they came to since. */
   readonly values: SharedValues;
-  /** Why the files cannot be used; null if they can. */
+  /** The reason why the files cannot be used; null if they can. */
   readonly problem: SetpointError | null;
-  /** The same in a sentence or two, with the place of the first problem; null without one. */
+  /** The reason in a sentence or two, with the place of the first problem; null without one. */
   readonly problemText: string | null;
 }
 
 export interface LoadedFiles extends Omit<Files, 'problem' | 'problemText'> {
-  /** Those of several files that cannot be used: their environments are not among the targets. */
+  /** The unusable files among several: their environments are not among the targets. */
   readonly broken: readonly BrokenFile[];
-  /** What the paths of the files begin with, if that is another one each time. */
+  /** The beginning of the paths of the files, if it differs each time. */
   readonly root: string;
   /** About the commit; null if that is not known. */
   readonly commitInfo?: CommitInfo | null;
@@ -52,15 +52,15 @@ interface FileProblem {
   readonly isKept: boolean;
 }
 
-/** Where settings files come from. Throws a SetpointError if they cannot be used. */
+/** A source of settings files. Throws a SetpointError if they cannot be used. */
 export interface SettingsSource {
   readonly kind: 'files' | 'git' | 'cluster';
-  /** Where a browser shows a commit of them, if its id is appended; null if that is not known. */
+  /** The address at which a browser shows a commit, if its id is appended; null if unknown. */
   readonly commits: string | null;
   /** Changes when the files do; cheap to ask. */
   stamp(): Promise<string>;
   load(): Promise<LoadedFiles>;
-  /** Those that a controller before this one used last, if they were kept; null if there are none. */
+  /** Loads the files that a former controller used last, if they were stored; null if there are none. */
   loadLast(): Promise<LoadedFiles | null>;
   /** The origin of an environment, if that is known without reading what it declares. */
   originOf?(name: string): string | null;
@@ -70,9 +70,12 @@ export interface SettingsSource {
   planRoom?(name: string): number;
   /** Reads of a group at a time, if that is limited. */
   mostReads?(group: string): number | null;
-  /** Whether an environment of this source is gone for good, and belongs to no other controller. Default: that cannot be distinguished. */
+  /**
+   * Reports whether an environment of this source is gone for good, and belongs to no other controller. Default: that cannot be
+   * distinguished.
+   */
   isGone?(name: string): boolean;
-  /** How many it has that are not watched, by reason. */
+  /** The number of environments that are not watched, by reason. */
   readonly unwatched?: ReadonlyMap<string, number>;
   /** Told of the settings files in force: what is beside them stays, also of a file that is broken since. */
   use?(paths: readonly string[]): void;
@@ -96,7 +99,7 @@ export class CurrentFiles implements Files {
   #mostValues = 0;
   /** About the commits that environments are declared by, masked. */
   commitInfos: ReadonlyMap<string, CommitInfo> = new Map();
-  /** Whether there are any, those of now or earlier ones. */
+  /** True if there are any, current or earlier. */
   areTaken = false;
   /** The stamp of files that could not be used. */
   #broken: string | null = null;
@@ -122,7 +125,7 @@ export class CurrentFiles implements Files {
     return this.#places.get(name)?.commit ?? null;
   }
 
-  /** Those that an environment shares its places with first: of its namespace, or of its file. */
+  /** Returns the group that an environment shares its places with first: its namespace, or its file. */
   planRoom(name: string): number {
     return this.#source.planRoom?.(name) ?? MOST_STORED;
   }
@@ -290,7 +293,7 @@ interface BrokenFile {
   readonly problem: SetpointError;
 }
 
-/** What a file may be wrong in by itself. */
+/** The problems of a single file. */
 const OF_A_FILE: ReadonlySet<string> = new Set([
   'settings-invalid',
   'file-unreadable',
@@ -323,7 +326,7 @@ export async function loadApart(
   }
 }
 
-/** Those of several files that cannot be used by themselves, whichever of their environments are chosen. */
+/** Returns the files that cannot be used on their own, whichever of their environments are chosen. */
 async function findBrokenFiles(
   files: readonly string[],
   request: SessionRequest,

@@ -15,7 +15,7 @@ const LONGEST = 16 * 1024 * 1024;
 
 interface Content {
   readonly suspended: ReadonlyMap<string, Suspension>;
-  /** When environments were resumed last, and by whom if that is known. */
+  /** The time when each environment was resumed last, and by whom if known. */
   readonly resumed: ReadonlyMap<string, string>;
 }
 
@@ -39,7 +39,7 @@ export class SuspensionFile {
     this.#folder = join(folder, FOLDER);
   }
 
-  /** Whether it could be read at least once. */
+  /** True if it could be read at least once. */
   get isKnown(): boolean {
     return this.#looked;
   }
@@ -56,7 +56,7 @@ export class SuspensionFile {
     return found.until !== null && Date.parse(found.until) <= now ? null : found;
   }
 
-  /** Who has resumed an environment last; undefined if that is not known. */
+  /** Returns who resumed an environment last; undefined if unknown. */
   resumedBy(name: string): string | undefined {
     return /^\S+ \S+ (.+)$/.exec(this.#content.resumed.get(name) ?? '')?.[1];
   }

@@ -14,7 +14,7 @@ export class Suspensions {
   readonly #recorder: Recorder;
   readonly #conditions: Conditions;
   readonly #assumed: Suspension;
-  /** What renamed environments have taken over from their former names, as long as the file does not say so. */
+  /** The suspensions that renamed environments have taken over from their former names, as long as the file does not have them. */
   readonly #moved = new Map<
     string,
     { readonly from: readonly string[]; readonly suspension: Suspension }

@@ -37,7 +37,7 @@ import type { Lock } from './locks/locks.ts';
 import type { Rollouts } from './rollout.ts';
 import { isPassing } from './schedule.ts';
 
-/** What reading and healing an environment needs. */
+/** The tools for reading and healing an environment. */
 export interface TurnTools {
   readonly request: SessionRequest;
   readonly networks: SessionSharing['networks'];
@@ -67,7 +67,7 @@ export interface DeclaredEnvironment {
   readonly commit: string | null;
 }
 
-/** What a write needs in addition: the state and its records, the lock, and whether the environment is still watched. */
+/** The additional tools of a write: the state and its records, the lock, and whether the environment is still watched. */
 export interface WriteTools extends TurnTools {
   readonly lock: Lock;
   readonly records: EnvironmentRecords;
@@ -120,17 +120,17 @@ export function keyDigest(
   return serverKeyDigest(target, request, { networks, values: values() });
 }
 
-/** How long the answer to a check may take, in milliseconds. A slower service is seen by the next read. */
+/** The longest time for the answer to a check, in milliseconds. The next read sees a slower service. */
 const CHECK = 5_000;
 
-/** Whether a service that was down answers again, by one short request as long as it does not. */
+/** Reports whether a service that was down answers again, by one short request as long as it does not. */
 export async function isBack(declared: DeclaredEnvironment, tools: TurnTools): Promise<boolean> {
   const timeout = Math.min(CHECK, tools.request.timeout ?? CHECK);
   const { plan } = await readEnvironment(declared, tools, { timeout, tries: 1 });
   return plan.error === null || !isPassing(plan.error.code);
 }
 
-/** Why something was not done. */
+/** The reason why something was not done. */
 export type Obstacle = Pick<ErrorReport, 'code' | 'message'>;
 
 /** The result of an attempt to heal. `again`: the environment should be read again soon. */

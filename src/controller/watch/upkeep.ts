@@ -9,7 +9,7 @@ import type { WatchOptions } from './watch-options.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Suspensions } from './suspensions.ts';
 
-/** How long the start waits for anything, in milliseconds. */
+/** The longest time that the start waits for anything, in milliseconds. */
 const FIRST = 10_000;
 
 /** Milliseconds between two looks for environments that are gone. */
@@ -21,7 +21,7 @@ const LATE_FILES = {
   cluster: 'The API server does not answer.',
 } as const;
 
-/** What a controller looks after beside its reads, again and again: its files, who is suspended, the journal and the locks. */
+/** The repeated work of a controller next to its reads: its files, suspensions, the journal and the locks. */
 export class Upkeep {
   readonly #options: Pick<WatchOptions, 'files' | 'clock'>;
   readonly #recorder: Recorder;
@@ -88,7 +88,7 @@ export class Upkeep {
     ];
   }
 
-  /** How much of it has begun and not ended. */
+  /** The number of tasks that have begun and not ended. */
   get underWay(): number {
     return this.#chores.filter(({ isRunning }) => isRunning).length;
   }
@@ -186,9 +186,9 @@ interface ChoreOptions {
   readonly late: (isLate: boolean) => void;
 }
 
-/** How long work may take before that is a problem, in milliseconds. */
+/** The time that work may take before that is a problem, in milliseconds. */
 const LATE = 15_000;
-/** How long others wait for work that has just begun, in milliseconds: it is usually done by then. */
+/** The time that others wait for work that has just begun, in milliseconds: it is usually done by then. */
 const GRACE = 500;
 
 /** Waits for work, for as many milliseconds at most; whether it has ended by then. The work goes on. */

@@ -28,11 +28,11 @@ import type { ReadEnd } from './watching.ts';
 import { SettledDeclaration } from './settled.ts';
 import { ReadLimit, type ReadReason } from './read-limit.ts';
 
-/** What the turns of all environments share. */
+/** The common tools of all environments' turns. */
 export interface WatchTools extends TurnTools, AgreementTools, LockTools, RecordTools, OutageTools {
   /** Milliseconds between two reads of an environment that does not say. */
   readonly interval: number;
-  /** How long after a part of an edit another one still belongs to it, in milliseconds. */
+  /** The time after a part of an edit in which another one still belongs to it, in milliseconds. */
   readonly joins: number;
   /** Characters that the values of the stored plan of an environment may have. */
   readonly planRoom: (name: string) => number;
@@ -51,19 +51,19 @@ export class Watched {
   readonly name: string;
   readonly records: EnvironmentRecords;
   busy = false;
-  /** Whether this process has not read it yet. */
+  /** True if this process has not read it yet. */
   isNew = true;
   readonly #tools: WatchTools;
   readonly #waits: (watched: Watched) => void;
   #target: Target;
   readonly #agreement: AgreementOf;
   readonly #lock: EnvironmentLock;
-  /** What the reads of this process have confirmed. */
+  /** The findings that the reads of this process have confirmed. */
   readonly #confirmation = new Confirmation();
   readonly #healTimes: HealTimes;
   #gone = false;
   #isUndeclared = false;
-  /** When it was asked to be read again while it was busy: the turn that ends must not forget it. */
+  /** The time of a request for a read that came while it was busy: the turn that ends must not forget it. */
   #asked = Number.POSITIVE_INFINITY;
   #warned: string | null = null;
   readonly #next: NextTurn;
@@ -108,7 +108,7 @@ export class Watched {
     return this.records.state;
   }
 
-  /** When it has its next turn, on the monotonic clock. */
+  /** The time of its next turn, on the monotonic clock. */
   get due(): number {
     return this.#next.due;
   }
@@ -168,7 +168,7 @@ export class Watched {
     await this.#end();
   }
 
-  /** Whether the turn is no read, and finds nothing that would let a read succeed. */
+  /** Reports whether the turn is no read, and finds nothing that would let a read succeed. */
   async #isLikeBefore(): Promise<boolean> {
     switch (this.#next.kind) {
       case 'read':
@@ -266,7 +266,7 @@ export class Watched {
     return this.records.now(event, this.#tools.clock.now());
   }
 
-  /** Whether what was found is on the disk, and this controller tells of it. */
+  /** True if the result is on the disk, and this controller sends notices about it. */
   get isRecorded(): boolean {
     return this.#lock.isSure && this.records.areKept;
   }

@@ -9,13 +9,13 @@ import type { Conditions } from './conditions.ts';
 import { usageError } from '../../reconciler/model/error.ts';
 import { visible } from '../../reconciler/render/text.ts';
 
-/** What a page, its actions, the metrics and the notices need of a running controller. Everything that it gives is masked. */
+/** The access of a page, its actions, the metrics and the notices to a running controller. Everything that it returns is masked. */
 export interface Watching {
   /** Every environment, in the order of the files. */
   states(): readonly WatchState[];
   state(name: string): WatchState | undefined;
   readonly health: Health;
-  /** What is wrong with the controller itself. */
+  /** The problems of the controller itself. */
   readonly conditions: Pick<Conditions, 'list' | 'set' | 'receivers' | 'areSilencing'>;
   /** Requests to services since the controller started. */
   readonly requests: readonly RequestCount[];
@@ -60,29 +60,29 @@ export interface RequestCount {
   readonly count: number;
 }
 
-/** How the controller itself is. Times are milliseconds since 1970. */
+/** The health of the controller itself. Times are milliseconds since 1970. */
 export interface Health {
   readonly startedAt: number;
-  /** When the loop last turned. */
+  /** The last turn of the loop. */
   readonly turnedAt: number;
   /** The loop turns at least this often, in milliseconds. */
   readonly turnsEvery: number;
-  /** Whether every environment was read once, or failed. */
+  /** True if every environment was read once, or failed. */
   readonly ready: boolean;
   /** Environments that are due and wait for their turn. */
   readonly queued: number;
-  /** Those of them that wait longer than half of their interval, within 15 seconds and two minutes. */
+  /** The environments among them that wait longer than half of their interval, within 15 seconds and two minutes. */
   readonly late: number;
   /** Environments whose service did not answer within seconds when it was read last, or does not now. */
   readonly hanging: number;
   /** Environments that are being read or written, and other work that has begun. */
   readonly working: number;
   readonly commit: string | null;
-  /** Where a browser shows a commit, if its id is appended; null if that is not known. */
+  /** The address at which a browser shows a commit, if its id is appended; null if unknown. */
   readonly commits: string | null;
   /** About the commits that environments are declared by, as far as that is known. */
   readonly commitInfos: ReadonlyMap<string, CommitInfo>;
-  /** Why the settings files cannot be used; null if they can. */
+  /** The reason why the settings files cannot be used; null if they can. */
   readonly filesProblem: string | null;
   readonly shard: { readonly index: number; readonly count: number } | null;
   /** Objects of a cluster that are not watched, by reason; absent for files. */

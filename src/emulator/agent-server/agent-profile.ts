@@ -145,7 +145,7 @@ function tidyProfile(verdict: Verdict): Verdict {
   return good({ ...verdict.value, tools, verification: withoutCriticKey(verification) });
 }
 
-/** Of two of one name the first with parameters is kept. */
+/** Removes repeated tools: of two with one name the first with parameters stays. */
 function onceEach(tools: Json): Json {
   if (!isJsonList(tools)) return tools;
   const byName = new Map<string, Json>();

@@ -31,7 +31,7 @@ function isAgentJsonType(contentType: string | undefined): boolean {
   );
 }
 
-/** What a server answers whose own code fails. Source: contract "PATCH: content types". */
+/** Returns the answer of a server whose own code fails. Source: contract "PATCH: content types". */
 export function failure(exception: string): Answer {
   const error_id = crypto.randomUUID().replaceAll('-', '');
   return createJsonAnswer(500, { detail: 'Internal Server Error', exception, error_id });

@@ -86,7 +86,7 @@ const NOTHING = detail(
     'active_agent_profile_id, or active_meta_profile must be provided',
 );
 
-/** Whether each member of a PATCH has the shape that it must have. Members that are not known say nothing. Source: contract "PATCH {}". */
+/** Checks that each member of a PATCH has its required shape. Unknown members have no effect. Source: contract "PATCH {}". */
 function checkSettingsDiffs(kind: AgentServerKind, body: Json): Verdict {
   if (!isJsonObject(body)) {
     const msg = 'Input should be a valid dictionary or object to extract fields from';
@@ -107,7 +107,7 @@ function checkSettingsDiffs(kind: AgentServerKind, body: Json): Verdict {
   return whole.kind === 'good' ? good(body) : whole;
 }
 
-/** What a PATCH asks for; undefined if it asks for nothing. */
+/** Reads the changes in a PATCH; undefined if it has none. */
 function readDiffs(body: Json): Diffs | undefined {
   if (!isJsonObject(body)) return undefined;
   const parts = DIFFS.flatMap(([name, part]) => {

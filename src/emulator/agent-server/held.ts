@@ -41,7 +41,7 @@ export function openHeld(kind: AgentServerKind, contents: StoreContents, now: nu
   };
 }
 
-/** What the store keeps of it. The settings are written only if they are others than those that were opened. */
+/** Returns the content for the store. The settings are written only if they differ from those that were opened. */
 export function sealHeld(
   kind: AgentServerKind,
   before: StoreContents,
@@ -97,7 +97,7 @@ export function findThing(
   return isJsonObject(found) ? found : undefined;
 }
 
-/** Those of a collection that can be read. */
+/** Returns the readable things of a collection. */
 export function readableThings({ things }: Held, collection: CollectionName) {
   return Object.entries(things[collection]).filter((entry): entry is [string, JsonObject] =>
     isJsonObject(entry[1]),

@@ -20,10 +20,10 @@ import {
   type SourceReading,
 } from './source-folder.ts';
 
-/** What is installed from folders: skills, and plugins that bring some. */
+/** A kind of thing that is installed from folders: skills, and plugins that bring some. */
 interface InstalledKind {
   readonly collection: 'skills' | 'plugins';
-  /** How answers call one, at the beginning of a sentence and in the middle. */
+  /** The name of one in answers, at the beginning of a sentence and in the middle. */
   readonly title: string;
   readonly noun: string;
   readonly pattern: string;
@@ -101,7 +101,7 @@ function createInstalledRoutes(kind: AgentServerKind, of: InstalledKind): Routes
   ];
 }
 
-/** Whether one is to be used, alone. */
+/** Checks a body with only the flag for enabling one. */
 const enabledRule: Rule = (body, at) => {
   const verdict = checkObject([{ name: 'enabled', rule: flagRule }], 'ignored', body, at);
   if (verdict.kind !== 'good') return verdict;
@@ -165,13 +165,13 @@ function readSource({ read }: InstalledKind, from: Json): SourceReading {
 interface Installing {
   readonly name: string;
   readonly thing: JsonObject;
-  /** Where `source` and `repo_path` are told. */
+  /** The values of `source` and `repo_path`. */
   readonly source: Json;
   readonly before: JsonObject | undefined;
   readonly now: number;
 }
 
-/** What is told of it is kept, and nothing is copied; whether it is to be used stays as it was. */
+/** Stores the reported facts of it and copies nothing; its enabled flag does not change. */
 function installThing(
   { collection }: InstalledKind,
   held: Held,

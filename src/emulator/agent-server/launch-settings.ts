@@ -20,7 +20,7 @@ export const STANDARD_TOOLS = [
   'switch_llm',
 ];
 
-/** What a profile has of a meta profile: itself, the LLM profiles it names, and what it lacks. */
+/** The parts of a profile's meta profile: itself, the LLM profiles it names, and what it lacks. */
 export interface MetaRefs {
   readonly profile: JsonObject | null;
   readonly llms: JsonObject;

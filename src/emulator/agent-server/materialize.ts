@@ -169,7 +169,7 @@ function maskLlmSecrets({ snapshot }: AgentServerKind, llm: JsonObject): Json {
   return withSecrets(snapshot, LLM, llm, () => MASK);
 }
 
-/** Why the LLM profile of a profile cannot be read. */
+/** Returns why the LLM profile of a profile cannot be read. */
 function llmProblem(name: string, refused: Answer): string {
   if (isNotFoundAnswer(refused)) return `LLM profile '${name}' not found`;
   const told = refused.kind === 'json' ? readTextMember(refused.body, 'detail') : '';

@@ -65,7 +65,7 @@ function checkMcpServer(kind: AgentServerKind, body: Json, at: Location): Verdic
   return verdict.kind === 'good' ? good({ server: verdict.value }) : verdict;
 }
 
-/** What was sent, if it is in order: it is merged as it is. */
+/** Returns the sent body if it is valid: it is merged unchanged. */
 function returnBodyIfValid(body: Json, verdict: Verdict): Verdict {
   return verdict.kind === 'good' ? { kind: 'good', value: body } : verdict;
 }

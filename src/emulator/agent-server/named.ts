@@ -31,7 +31,7 @@ import type { AgentServerKind } from './record.ts';
 const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 export const MOST = 50;
 
-/** What the name of a thing must be. */
+/** Checks the name of a thing. */
 export const nameRule: Rule = (value, at) =>
   typeof value === 'string' ? checkProfileName(value, NAME, at) : textRule(value, at);
 
@@ -39,29 +39,29 @@ export const nameRule: Rule = (value, at) =>
 export interface NamedCollection {
   readonly collection: CollectionName;
   readonly path: string;
-  /** What answers call one, at the beginning of a sentence and in the middle. */
+  /** The name of one in answers, at the beginning of a sentence and in the middle. */
   readonly title: string;
   readonly noun: string;
-  /** What the body of one must be, and the answer to one at which the server's own code fails. */
+  /** The rule for the body of one, and the answer to one at which the server's own code fails. */
   readonly takes: Rule;
   readonly crashes?: (body: Json) => Answer;
   /** The list, in the order of the names. Source: contract "profiles: the list, its order and members". */
   readonly listed: (named: readonly [string, JsonObject][], held: Held) => Json;
-  /** What a list writes before it is answered. */
+  /** Writes to the store before a list is answered. */
   readonly beforeList?: (held: Held, asked: Asked) => Held | Answer;
-  /** Why one is not shown, whether it is there or not. */
+  /** Returns why one is not shown, whether it exists or not. */
   readonly beforeShown?: (asked: Asked) => Answer | undefined;
   readonly shown: (held: Held, thing: JsonObject, asked: Asked) => Answer;
-  /** What is kept of a body. Default: all of it. */
+  /** Returns the part of a body that is stored. Default: all of it. */
   readonly kept?: (held: Held, asked: Asked) => Loaded;
-  /** What else changes once one is gone, or why it cannot go. */
+  /** Returns the other changes once one is gone, or why it cannot go. */
   readonly removed?: (
     left: Held,
     name: string,
     asked: Asked,
     thing: JsonObject | undefined,
   ) => Held | Answer;
-  /** What else changes once one has another name. Without this there is no rename. */
+  /** Returns the other changes once one has another name. Without this there is no rename. */
   readonly renamed?: (held: Held, name: string, newName: string) => Held;
   /** POST {name}/{verb}, beside those of every such collection. */
   readonly verbs?: Readonly<Record<string, HeldRequest>>;
@@ -163,7 +163,7 @@ export function loadThing(
   };
 }
 
-/** Where a text is no JSON, as Python says it. */
+/** Describes why a text is not JSON, as Python does. */
 export function findPythonJsonFault(found: Json): string {
   const text = typeof found === 'string' ? found : '';
   const reading = readJson(text);

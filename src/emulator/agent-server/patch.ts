@@ -149,7 +149,7 @@ export function isDiffRefused(diff: JsonObject, kind: string): boolean {
   return gone.some((name) => (readOwnMember(diff, name) ?? null) !== null);
 }
 
-/** Whether conversation settings contradict themselves. Source: contract "worktree_base: ref needs worktree_base_ref". */
+/** Reports whether conversation settings contradict themselves. Source: contract "worktree_base: ref needs worktree_base_ref". */
 export function isContradictory(conversation: JsonObject): boolean {
   return (
     readOwnMember(conversation, 'worktree_base') === 'ref' &&

@@ -7,7 +7,7 @@ import { hasSecret, withSecrets } from '../native/secret-places.ts';
 import type { Vault } from '../native/vault.ts';
 import { readHeldRecord, type HeldSettings } from '../store/held-settings.ts';
 
-/** What a service of this dialect works with. */
+/** The context of a service of this dialect. */
 export interface AgentServerKind {
   readonly snapshot: Snapshot;
   readonly vault: Vault;
@@ -18,7 +18,7 @@ export type AgentServerPart = 'agent_settings' | 'conversation_settings' | 'misc
 const POINTERS = ['active_profile', 'active_agent_profile_id', 'active_meta_profile'] as const;
 const STORE_VERSION = 6n;
 
-/** How a part of the record is read. `maps`: how a value that is no object is called. */
+/** Returns how a part of the record is read. `maps` is the name of a value that is not an object. */
 export function createRecordReading({ snapshot, vault }: AgentServerKind): FitReading {
   const openToken = (text: string) => vault.open(text);
   return { snapshot, openToken, maps: 'attributes' };
@@ -85,10 +85,10 @@ export function sealAgentRecord(kind: AgentServerKind, record: JsonObject): Held
   return { dialect: 'agent-server', record: versioned };
 }
 
-/** How secrets are answered. */
+/** The form of secrets in answers. */
 export type Exposure = 'masked' | 'plaintext' | 'encrypted';
 
-/** What is answered for the text of a secret. */
+/** Returns the answer for the text of a secret. */
 export function createSecretExposer(
   { vault }: AgentServerKind,
   exposure: Exposure,

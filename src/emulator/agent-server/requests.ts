@@ -7,15 +7,15 @@ import { type Held, openHeld, sealHeld } from './held.ts';
 import type { Knobs } from '../options.ts';
 import type { AgentServerKind, Exposure } from './record.ts';
 
-/** What a request makes of what the server holds. An answer alone stores nothing. */
+/** The result of a request on the server's content. An answer alone stores nothing. */
 export type Made = Answer | { readonly held: Held; readonly answer: Answer };
 
 export interface HeldRequest {
-  /** What the name in the path must be. */
+  /** The rule for the name in the path. */
   readonly names?: Rule;
-  /** What the body must be. A request without this has none. */
+  /** The rule for the body. A request without this has none. */
   readonly takes?: Rule;
-  /** Whether the body may be left out, which then counts as an empty object. */
+  /** True if the body may be left out, which then counts as an empty object. */
   readonly isOptional?: boolean;
   /** The answer to a body at which the server's own code fails. */
   readonly crashes?: (body: Json) => Answer;
@@ -96,10 +96,10 @@ export const unreadable = detail(
   'Settings file is corrupted or encrypted with a different key: restore that key as OH_SECRET_KEY or add it to OH_PREVIOUS_SECRET_KEYS',
 );
 
-/** Where the service says that it keeps its things. Nothing is there. */
+/** The folder in which the service claims to store its things. Nothing is there. */
 export const FOLDER = '/home/openhands/.openhands';
 
-/** What the server says where it did not count on that. */
+/** The answer of the server where it did not expect that. */
 export const unreadableFailure = failure(
   `Cannot load settings from ${FOLDER}/settings.json. File may be corrupted or encrypted with a different key (restore the key it was saved under as OH_SECRET_KEY, or add it to OH_PREVIOUS_SECRET_KEYS). Refusing to overwrite with defaults to prevent data loss.`,
 );

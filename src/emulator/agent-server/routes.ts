@@ -52,7 +52,7 @@ const INFO = {
 };
 const PYTHON = '3.12.0';
 
-/** What the server says of itself; no key is needed. Source: contract "detection: no key is needed". */
+/** Answers with the server's facts about itself; no key is needed. Source: contract "detection: no key is needed". */
 async function getServerInfo({ service }: Call): Promise<Answer> {
   const info = parseAnswerModule(SERVER_INFO);
   const uptime = (service.now() - service.startedAt) / 1000;

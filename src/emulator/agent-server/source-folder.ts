@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { isJsonObject, type JsonObject, readJson, readTextMember } from '../json.ts';
 
-/** What is in the folder that a skill or a plugin is installed from; `unfit`: why it is none. */
+/** The content of the folder that a skill or a plugin is installed from; `unfit` is the reason why it cannot be. */
 export type SourceReading =
   | { readonly kind: 'found'; readonly name: string; readonly thing: JsonObject }
   | { readonly kind: 'missing'; readonly reason: string }

@@ -43,7 +43,7 @@ function refuseMarketplaces(reason: string): WrittenMarketplaces {
   return { kind: 'refused', reason };
 }
 
-/** What the server iterates over: a list, the characters of a text, or the names of an object. */
+/** Returns the items that the server iterates over: a list, the characters of a text, or the names of an object. */
 function iterateMarketplaces(sent: Json): readonly Json[] | undefined {
   if (isJsonList(sent)) return sent;
   if (typeof sent === 'string') return Array.from(sent);

@@ -84,7 +84,7 @@ export async function getProfile(kind: AppServerKind, call: Call): Promise<Answe
   return createJsonAnswer(200, { name: call.id, config, api_key_set: isKeySet(profile) });
 }
 
-/** What a POST of a profile says. */
+/** The parts of a POST of a profile. */
 interface SentProfile {
   /** Null: a copy of the llm of the settings. */
   readonly llm: JsonObject | null;

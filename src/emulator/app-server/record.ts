@@ -10,7 +10,7 @@ import { readHeldRecord, type HeldSettings } from '../store/held-settings.ts';
 import { mergeVerdicts, refuseValue, good, type Verdict } from '../rules.ts';
 import { findActiveProfile, setActiveProfile, withoutAddress } from './active-llm.ts';
 
-/** What a service of this dialect works with. */
+/** The context of a service of this dialect. */
 export interface AppServerKind {
   readonly snapshot: Snapshot;
   readonly vault: Vault;
@@ -141,7 +141,7 @@ function refuseNewerVersion(verdict: Verdict, record: JsonObject): Verdict {
   return refuseValue(sentence, [], record);
 }
 
-/** What a member that was never written is; the two parts are made of the defaults of their own members. */
+/** Returns the value of a member that was never written; the two parts consist of the defaults of their own members. */
 function unwrittenValue(kind: AppServerKind, name: string): Json {
   const given = findMemberSchema(kind, name).default;
   if (typeof given === 'boolean' || typeof given === 'string') return given;

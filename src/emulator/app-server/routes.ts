@@ -29,7 +29,7 @@ import { refusalText } from '../native/refusal-text.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import { checkObjectBody, writeAppRecord } from './write.ts';
 
-/** What a service works with whose key is `apiKey`. */
+/** Creates the context of a service whose key is `apiKey`. */
 export function appServerKind(apiKey: string | undefined): AppServerKind {
   return { snapshot: parseSchemaSnapshot(SNAPSHOT), vault: openVault(apiKey) };
 }

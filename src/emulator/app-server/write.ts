@@ -113,7 +113,7 @@ function passwordProblem(kind: AppServerKind, body: JsonObject): string | undefi
   return undefined;
 }
 
-/** Whether the server fails on a diff: a model, or a version, that is neither left out nor of its type. */
+/** Reports whether the server fails on a diff: its model or version is present and not of its type. */
 function failsOn(diff: JsonObject): boolean {
   const version = readOwnMember(diff, 'schema_version') ?? null;
   const model = readOwnMember(readObjectMember(diff, 'llm'), 'model') ?? null;
@@ -167,7 +167,7 @@ function withoutModel(agent: JsonObject): JsonObject {
   return { ...agent, llm };
 }
 
-/** What the classes of the server refuse although each of its members fits. */
+/** Returns what the classes of the server refuse although each of its members fits. */
 function checkAgentClasses(kind: AppServerKind, agent: JsonObject): readonly Verdict[] {
   const name = readOwnMember(agent, 'agent_kind') ?? 'openhands';
   const at = typeof name === 'string' ? name : '';
@@ -204,7 +204,7 @@ function patchAppConversation(kind: AppServerKind, loaded: JsonObject, body: Jso
   return { kind: 'good', value: { ...verdict.value, schema_version: version } };
 }
 
-/** Whether a body is what the endpoint takes: an object. */
+/** Checks that a body is what the endpoint accepts: an object. */
 export function checkObjectBody(body: Json): Verdict {
   if (body === null) return bad('missing', ['body'], 'Field required', null);
   if (isJsonObject(body)) return { kind: 'good', value: body };

@@ -8,16 +8,16 @@ import type { StoreContents } from '../store/store-document.ts';
 import type { Updated } from '../store/store.ts';
 import type { Rule } from '../rules.ts';
 
-/** What a dialect answers about one kind of named things: each path with its methods, the first of which a 405 names. */
+/** The answers of a dialect about one kind of named things: each path with its methods. A 405 names the first method. */
 export type Collection = readonly (readonly [
   path: string,
   requests: Readonly<Record<string, CollectionRequest>>,
 ])[];
 
 export interface CollectionRequest {
-  /** What the body must be, an object. A request without this has none. */
+  /** The rule for the body, an object. A request without this has none. */
   readonly takes?: Rule;
-  /** What it makes of the store, and its answer. */
+  /** Returns the changed store, and its answer. */
   readonly does: (before: StoreContents, asked: AskedByPath) => Updated<Answer>;
   /** The answer if the store cannot be read or written. Default: a crash. */
   readonly failed?: Answer;
@@ -31,7 +31,7 @@ export interface AskedByPath {
   readonly body: JsonObject;
   /** The most items on a page. */
   readonly pageSize: number;
-  /** Those that confirm tokens. */
+  /** The providers that confirm tokens. */
   readonly gitProviders: readonly GitProvider[];
 }
 

@@ -14,16 +14,16 @@ export function isGitProduct(value: unknown): value is GitProduct {
   return gitProducts.some((product) => product === value);
 }
 
-/** What stands in for a git provider. */
+/** A stand-in for a git provider. */
 export interface GitProvider {
   readonly product: GitProduct;
-  /** Where it is, such as `git.example.com`. Default: where everybody has it, such as github.com; Forgejo and a data center have no such place. */
+  /** The host, such as `git.example.com`. Default: the public host, such as github.com; Forgejo and a data center have none. */
   readonly host?: string;
-  /** What each token contains that it confirms; an empty text is in all. */
+  /** The text that each confirmed token contains; an empty text is in all. */
   readonly accepts: string;
 }
 
-/** Where each product has its public service; the others are asked at a host of their own alone. */
+/** The public service of each product; the others are asked at a host of their own only. */
 const PUBLIC: Partial<Readonly<Record<GitProduct, string>>> = {
   github: 'github.com',
   gitlab: 'gitlab.com',
@@ -34,7 +34,7 @@ const PUBLIC: Partial<Readonly<Record<GitProduct, string>>> = {
 /** These find their host in an address, too; the others put their own `https://` before it. */
 const TAKE_ADDRESSES: readonly GitProduct[] = ['gitlab', 'forgejo'];
 
-/** Where a provider listens; undefined if it is nowhere. */
+/** Returns the host of a provider; undefined if it has none. */
 export function resolveGitHost({ product, host }: Pick<GitProvider, 'product' | 'host'>) {
   return host === undefined ? PUBLIC[product] : bare(host);
 }

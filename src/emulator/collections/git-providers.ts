@@ -16,13 +16,13 @@ import type { Collection, CollectionRequest } from './collection.ts';
 import { confirmProduct, type GitProduct } from './git-check.ts';
 import { keepStore } from './named-secrets.ts';
 
-/** How a dialect keeps the tokens of git providers. */
+/** The way in which a dialect stores the tokens of git providers. */
 interface GitDialect {
   /** The names that a body may have, in the order in which a refusal lists them. */
   readonly names: readonly string[];
   /** The products that a token is offered to, one after the other. */
   readonly order: readonly GitProduct[];
-  /** Whether the first token that is not confirmed refuses the body, or the last one that was offered decides. */
+  /** The deciding token: the first one that is not confirmed refuses the body, or the last one that was offered decides. */
   readonly decides: 'first' | 'last';
   readonly refused: (sentence: string) => Answer;
   /** Members that a body may have besides, which change nothing. */
@@ -73,7 +73,7 @@ export function appServerGitProviders(vault: Vault): Collection {
   ];
 }
 
-/** What the settings tell of the tokens: the host of each that is stored. */
+/** Returns the part of the settings about tokens: the host of each stored one. */
 export function tokensSet({ gitTokens }: StoreContents): JsonObject {
   return Object.fromEntries(gitTokens.map(({ name, host }) => [name, host] as const));
 }
@@ -132,7 +132,7 @@ function replacing(dialect: GitDialect, vault: Vault): CollectionRequest {
   };
 }
 
-/** What came of offering a token to the products: one that was sent, or one that is stored and gets another host. */
+/** The result of offering a token to the products: one that was sent, or a stored one that gets another host. */
 interface Check {
   readonly name: string;
   readonly isNew: boolean;

@@ -37,7 +37,7 @@ export function createSecretListing({ name, description }: StoredSecret): JsonOb
   return { name, description: description ?? '' };
 }
 
-/** What a body must be. Members that are not known are ignored. */
+/** Returns the rule for a body. Unknown members are ignored. */
 export function createSecretBodyRule(name: Rule, value: 'with value' | 'without value'): Rule {
   const members: readonly Member[] = [
     { name: 'name', rule: name },
@@ -62,7 +62,7 @@ function bodyText(body: JsonObject, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** How settings-v0 and app-server refuse, each in words of its own. */
+/** The refusals of settings-v0 and app-server, each in its own words. */
 export interface Refusals {
   readonly missing: (sentence: string) => Answer;
   readonly taken: (sentence: string) => Answer;

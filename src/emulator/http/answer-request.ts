@@ -4,7 +4,7 @@ import type { Methods, Routes, Service } from '../call.ts';
 import { type Answer, detail } from './answer.ts';
 import { readBody } from './body.ts';
 
-/** What a listening service has, and whom it answers. */
+/** The content of a listening service, and the clients that it answers. */
 export interface Door {
   readonly service: Service;
   readonly routes: Routes;
@@ -36,7 +36,7 @@ export async function answerRequest(request: IncomingMessage, door: Door): Promi
   });
 }
 
-/** Whether a name or an address, without port and brackets, is this machine's loopback. */
+/** Reports whether a name or an address, without port and brackets, is this machine's loopback. */
 export function isLoopbackName(name: string): boolean {
   const lower = name.toLowerCase();
   if (lower === 'localhost' || lower === '::1') return true;

@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { type Json, writeJson } from '../json.ts';
 import type { RuleProblem } from '../rules.ts';
 
-/** What the service answers. A `text` is a 200 in plain text. A `crash` is a 500 in plain text, after which the connection is closed without notice. */
+/**
+ * An answer of the service. A `text` is a 200 in plain text. A `crash` is a 500 in plain text, after which the connection is closed
+ * without notice.
+ */
 export type Answer =
   | { readonly kind: 'json'; readonly status: number; readonly body: Json; readonly allow?: string }
   | { readonly kind: 'text'; readonly text: string }

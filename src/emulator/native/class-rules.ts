@@ -19,7 +19,10 @@ const SMALL_MODELS = new Map([
 ]);
 const LEAST_WINDOW = 16_384n;
 
-/** What the server makes of an llm, or undefined if it refuses it. `sent` is the merged diff, before defaults were filled in. */
+/**
+ * Returns the llm that the server makes of this one, or undefined if it refuses it. `sent` is the merged diff, before defaults were
+ * filled in.
+ */
 export function settleLlm(llm: JsonObject, sent: JsonObject): JsonObject | undefined {
   if (isContextSmall(llm)) return undefined;
   const model = readTextMember(llm, 'model');
@@ -39,7 +42,7 @@ export function settleLlm(llm: JsonObject, sent: JsonObject): JsonObject | undef
   return settled;
 }
 
-/** How much an llm can be told at once, as far as it is known to be too little. */
+/** Returns the context window of an llm; the smallest allowed one if unknown. */
 function contextWindow(llm: JsonObject): bigint {
   const window = readOwnMember(llm, 'max_input_tokens') ?? null;
   if (typeof window === 'bigint') return window;
@@ -50,7 +53,7 @@ export function isContextSmall(llm: JsonObject): boolean {
   return contextWindow(llm) < LEAST_WINDOW;
 }
 
-/** What a server says that refuses such an llm. Source: contract "profiles: refused values". */
+/** Returns the message of a server that refuses such an llm. Source: contract "profiles: refused values". */
 export function contextProblem(llm: JsonObject): string {
   const [tokens, least] = [contextWindow(llm), LEAST_WINDOW].map((one) =>
     one.toLocaleString('en-US'),
@@ -63,7 +66,7 @@ export function contextProblem(llm: JsonObject): string {
   ].join('\n\n');
 }
 
-/** What an mcp entry lacks or has too much of, as a sentence; undefined if it is in order. */
+/** Returns what an mcp entry lacks or has too much of, as a sentence; undefined if it is valid. */
 export function mcpProblem(entry: JsonObject): string | undefined {
   const transport = readOwnMember(entry, 'transport');
   if (transport === 'stdio' && readOwnMember(entry, 'command') === undefined)
@@ -109,7 +112,7 @@ const KIMI = {
 };
 const PI = { ...CODEX, secret_name: 'PI_AUTH_JSON', env_var: 'PI_CODING_AGENT_DIR', subdir: 'pi' };
 
-/** Where the agents of other makers keep their keys, by dialect. Source: contract "agent_kind acp: its fields". */
+/** The files in which the agents of other makers store their keys, by dialect. Source: contract "agent_kind acp: its fields". */
 const ACP_FILES = {
   'app-server': [CODEX, GEMINI],
   'agent-server': [CODEX, GEMINI, KIMI, PI],

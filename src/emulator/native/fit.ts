@@ -19,12 +19,12 @@ import {
   findSchemaVariants,
 } from './schema.ts';
 
-/** How a server reads what it was sent. */
+/** The way in which a server reads sent values. */
 export interface FitReading {
   readonly snapshot: Snapshot;
   /** The secret in a text that the server has encrypted itself; null if the text is no such token. */
   readonly openToken: (text: string) => string | null;
-  /** What a map must be in this place: an object of any kind, or an instance of the server's own class. */
+  /** The rule for a map in this place: an object of any kind, or an instance of the server's own class. */
   readonly maps: 'attributes' | 'instances';
 }
 
@@ -212,7 +212,7 @@ function fitSecret(reading: FitReading, value: Json, at: Location): Verdict {
   return good(readSentSecret(value, findSecretPlace(at), reading.openToken));
 }
 
-/** How a server names its own reading of a secret, which it tries after that of a text. */
+/** The name of the server's own reading of a secret, which it tries after that of a text. */
 const SECRET_TEXT = (() => {
   const text = 'function-after[SecretStr(), str]';
   const either = `json-or-python[json=${text},python=union[is-instance[SecretStr],${text}]]`;

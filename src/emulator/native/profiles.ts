@@ -58,7 +58,7 @@ export function fitProfile(reading: FitReading, llm: Json): Verdict {
   return settled === undefined ? crash : good(settled);
 }
 
-/** Why a profile cannot have a name. */
+/** Returns why a profile cannot have a name. */
 export function checkProfileName(
   name: string,
   pattern: string,

@@ -45,7 +45,7 @@ function pythonQuoted(text: string): string {
   return `${mark}${mark === "'" ? escaped.replaceAll("'", "\\'") : escaped}${mark}`;
 }
 
-/** What Python calls the type of a value. */
+/** Returns Python's name for the type of a value. */
 export function pythonType(value: Json): string {
   if (value === null) return 'NoneType';
   if (typeof value === 'boolean') return 'bool';

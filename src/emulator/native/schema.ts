@@ -24,7 +24,7 @@ export interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[];
 }
 
-/** What a server of one release says of its own settings: the record at the root, and the schemas that it refers to. */
+/** The settings schema that a server of one release publishes: the record at the root, and the schemas that it refers to. */
 export interface Snapshot extends SchemaNode {
   readonly $defs: Readonly<Record<string, SchemaNode>>;
 }
@@ -89,7 +89,7 @@ export function parseAnswerModule(text: string): Json {
   return reading.value;
 }
 
-/** What the server says of its own fields. Source: contract "schemas". */
+/** Answers with the server's own schema of its fields. Source: contract "schemas". */
 export function schemaAnswer(text: string): (call: Call) => Promise<Answer> {
   return async ({ authorized }) =>
     authorized ? createJsonAnswer(200, parseAnswerModule(text)) : unauthorized;

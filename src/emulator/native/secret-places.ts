@@ -7,13 +7,13 @@ import {
   findSchemaVariants,
 } from './schema.ts';
 
-/** Where a secret is: among those of an agent's context or at the top of a record, where every text is one, or elsewhere. */
+/** The place of a secret: in an agent's context or at the top of a record, where every text is one, or elsewhere. */
 export type SecretPlace = 'context' | 'top' | 'elsewhere';
 
-/** What a secret reads as if it is not told. */
+/** The text of a secret that is hidden. */
 export const MASK = '**********';
 
-/** How every token begins that a server has encrypted itself. */
+/** The beginning of every token that a server has encrypted itself. */
 const TOKEN = 'gAAAA';
 
 /**
@@ -91,7 +91,7 @@ function replaceNodeSecrets(
   );
 }
 
-/** Whether there was something that is nothing now: a secret that was taken away, or a map of them. */
+/** Reports whether a value was removed: a secret, or a map of them. */
 function isTakenAway(before: Json | undefined, after: Json): boolean {
   if (before === undefined || before === after) return false;
   return after === null || (isJsonObject(after) && Object.keys(after).length === 0);
@@ -117,7 +117,7 @@ function variantFor(snapshot: Snapshot, node: SchemaNode, value: Json): NamedNod
   return typeof tag === 'string' ? variants.byTag.get(tag) : usual;
 }
 
-/** Whether a record has a secret at a path. */
+/** Reports whether a record has a secret at a path. */
 export function hasSecret(record: JsonObject, path: readonly string[]): boolean {
   let value: Json = record;
   for (const name of path) {

@@ -16,7 +16,7 @@ export interface Vault {
   open(token: string): string | null;
   /** The secret in a token of the store. What cannot be opened is a text of its own, which `seal` turns into the same token. */
   load(token: string): string;
-  /** Whether a text stands for a secret that could not be opened. */
+  /** Reports whether a text stands for a secret that could not be opened. */
   isUnknown(text: string): boolean;
 }
 
@@ -48,7 +48,7 @@ export function openVault(apiKey: string | undefined): Vault {
   };
 }
 
-/** What was derived in this process; it takes long on purpose, and is the same each time. */
+/** The keys derived in this process; derivation takes long on purpose, and is the same each time. */
 const derived = new Map<string, Buffer>();
 
 function deriveVaultKey(apiKey: string): Buffer {

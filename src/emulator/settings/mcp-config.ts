@@ -49,7 +49,7 @@ function stdioList(value: Json, at: Location): Verdict {
   return bad('list_type', at, 'Input should be a valid list', value);
 }
 
-/** What a real server iterates over if it does not get a list: the characters of a string, the names of an object. */
+/** Returns the items that a real server iterates over if it does not get a list: the characters of a string, the names of an object. */
 function iterateMcpValue(value: Json): readonly Json[] | undefined {
   if (isJsonList(value)) return value;
   if (typeof value === 'string') return Array.from(value);

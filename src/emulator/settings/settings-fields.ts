@@ -98,7 +98,7 @@ export function validateSettings(body: Json): Verdict<JsonObject> {
   return checkObject(settingsFields, 'ignored', body, at);
 }
 
-/** What is stored: plain values by field, and the names of the password fields that hold one. Never a password itself. */
+/** The stored settings: plain values by field, and the names of the password fields that have one. Never a password itself. */
 export interface StoredSettings {
   readonly values: JsonObject;
   readonly passwordsSet: readonly string[];

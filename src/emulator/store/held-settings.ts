@@ -54,7 +54,7 @@ export function readHeldRecord(settings: HeldSettings): JsonObject {
   return { ...settings.values, ...Object.fromEntries(passwords) };
 }
 
-/** What settings-v0 finds: the fields it knows by their names at the top; undefined if one has a value that it does not take. */
+/** Returns the fields for settings-v0: those it knows by their names at the top; undefined if one has a value that it does not accept. */
 export function readHeldFields(settings: HeldSettings): StoredSettings | undefined {
   if (settings.dialect === 'settings-v0') return settings;
   const verdict = validateSettings(settings.record);

@@ -26,7 +26,7 @@ export interface StoreContents extends V1Lists {
   readonly settings: HeldSettings | undefined;
   readonly secrets: readonly StoredSecret[] | undefined;
   readonly gitTokens: readonly StoredGitToken[];
-  /** What else is kept by name, each collection under its own; what is in them is the dialect's, each secret as a token. */
+  /** Other named things, each collection under its own name; their content is the dialect's, each secret as a token. */
   readonly collections: JsonObject;
 }
 

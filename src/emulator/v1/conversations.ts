@@ -197,7 +197,7 @@ interface StartRequest {
   readonly sandboxId: string | null;
   readonly title: string | null;
   readonly model: string | null;
-  /** Whether the agent works on an initial message. */
+  /** True if the agent works on an initial message. */
   readonly runs: boolean;
 }
 
@@ -320,7 +320,7 @@ interface Deletion {
   readonly done: Answer;
   readonly malformed: Answer;
   readonly absent: Answer;
-  /** Whether a sandbox stays that has another conversation. */
+  /** True if a sandbox with another conversation stays. */
   readonly sparesShared: boolean;
 }
 

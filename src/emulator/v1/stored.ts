@@ -1,7 +1,7 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject, readOwnMember } from '../json.ts';
 import { isServedState, type SandboxOutcome } from '../options.ts';
 
-/** What is remembered beside settings and secrets, oldest first. */
+/** The stored things next to settings and secrets, oldest first. */
 export interface V1Lists {
   readonly sandboxes: readonly StoredSandbox[];
   readonly startTasks: readonly StoredStartTask[];
@@ -44,7 +44,7 @@ export interface StoredSandbox {
   readonly specId: string;
   readonly becomes: SandboxOutcome;
   readonly createdAt: number;
-  /** When its last start or resume began. */
+  /** The beginning of its last start or resume. */
   readonly startedAt: number;
   readonly paused: boolean;
 }
@@ -87,14 +87,14 @@ export interface StoredStartTask {
   /** The request's body, as it was sent. */
   readonly request: JsonObject;
   readonly title: string | null;
-  /** Whether the agent works on an initial message. */
+  /** True if the agent works on an initial message. */
   readonly runs: boolean;
   /** The sandbox, and when the start that the task waits for began; null if the task has no sandbox. */
   readonly sandbox: { readonly id: string; readonly startedAt: number } | null;
-  /** Whether settings were stored at the time of the request, and the model that it got then. */
+  /** True if settings were stored at the time of the request, and the model that it got then. */
   readonly settingsStored: boolean;
   readonly model: string | null;
-  /** When and why it failed; null if it did not. */
+  /** The time and the reason of its failure; null if it did not fail. */
   readonly failure: { readonly at: number; readonly detail: string } | null;
 }
 
@@ -186,7 +186,7 @@ export function sandboxStatus(sandbox: StoredSandbox, startMs: number, now: numb
   return now < startedAt + startMs ? 'STARTING' : 'ERROR';
 }
 
-/** When a sandbox that was started at `startedAt` reaches its final status. */
+/** Returns when a sandbox that was started at `startedAt` reaches its final status. */
 export function computeSettleTime(
   becomes: SandboxOutcome,
   startedAt: number,

@@ -24,7 +24,7 @@ interface DeclaredAddress {
   readonly host: Value;
   /** Without those that the file leaves out: what is stored of them goes along. */
   readonly credentials: readonly Value[];
-  /** Whether credentials that are stored and not declared never go to another address. */
+  /** True if stored credentials that are not declared never go to another address. */
   readonly isNew?: boolean;
   readonly source: Source;
 }

@@ -58,7 +58,7 @@ export const BLOCKS = [
 ] as const;
 export type BlockName = (typeof BLOCKS)[number]['name'];
 
-/** What a file, an environment or a target has of each block. */
+/** The node of each block in a file, an environment or a target. */
 export type Blocks = { readonly [Name in BlockName]: Node | undefined };
 
 /** A value for each block. */
@@ -91,7 +91,7 @@ export function findBlock(
   return block === undefined ? null : { block, path: rest };
 }
 
-/** What text means at a path of the file. */
+/** Returns the meaning of text at a path of the file. */
 export function findTextKind(path: FilePath): TextKind {
   const found = findBlock(path);
   return found?.block.textKind?.(found.path) ?? 'plain';
@@ -105,7 +105,7 @@ const PLACES = Object.entries(SPELLED) as readonly (readonly [
   (typeof SPELLED)[keyof typeof SPELLED],
 ])[];
 
-/** What is declared item by item, but for what the file lists as unmanaged by the specification's name of it. */
+/** Returns the items of a block without those that the file lists as unmanaged by their name in the specification. */
 export function excludeUnmanagedItems<T>(
   items: ReadonlyMap<string, T>,
   unmanaged: readonly Path[],
@@ -145,7 +145,7 @@ export function listBlocksForPlace(path: FilePath): readonly string[] | null {
     : null;
 }
 
-/** What the blocks declare together, in the words of the specification; undefined if they declare nothing. */
+/** Merges the blocks into one node, in the words of the specification; undefined if they declare nothing. */
 export function mergeStoreBlocks(blocks: Partial<OwnBlocks>): Node | undefined {
   const members = PLACES.flatMap(([key, block]): [string, Member][] => {
     const node = blocks[block];
@@ -172,7 +172,7 @@ export function withOwnBlocks<B extends OwnBlocks>(blocks: B): B {
 
 type OwnBlocks = Readonly<Record<'settings' | (typeof PLACES)[number][1], Node | undefined>>;
 
-/** What a file declares in both ways, at each place: two writers of one thing. */
+/** Finds values that a file declares in both ways, at each place: two writers of one thing. */
 export function findDoubleSpellings(root: MapNode): PlacedFinding[] {
   if (!root.file.text.includes('secrets_store')) return [];
   return PLACES.flatMap(([place, block]) => {
@@ -201,7 +201,7 @@ interface PlacedKey {
   readonly path: FilePath;
 }
 
-/** What is at a path at the top of a file, and in its environments. */
+/** Lists the keys at a path at the top of a file, and in its environments. */
 function listPlacesForPath(root: MapNode, path: FilePath): readonly PlacedKey[] {
   const environments = member(root, 'environments');
   const names = environments?.kind === 'map' ? [...environments.members.keys()] : [];

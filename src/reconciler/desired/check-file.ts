@@ -92,7 +92,7 @@ function listFileProblems(root: MapNode): Diagnostic[] {
   return [...own, ...ofSchema, ...ofBlocks].map(createDiagnostic);
 }
 
-/** What depends on where a value is: below a key that nobody knows it says nothing more. */
+/** The codes that depend on the place of a value: below an unknown key they add nothing. */
 const OF_A_PLACE: ReadonlySet<string> = new Set(['empty-value', 'malformed-reference']);
 const OF_A_VALUE: ReadonlySet<string> = new Set(['bad-value', 'wrong-type']);
 
@@ -107,7 +107,7 @@ function collectPointers(
   );
 }
 
-/** What the blocks check themselves, at the top of the file and in each environment. */
+/** Returns the findings of the blocks' own checks, at the top of the file and in each environment. */
 function checkBlocks(root: MapNode): PlacedFinding[] {
   const environments = member(root, 'environments');
   const holders: (readonly [Node, readonly string[]])[] = [[root, []]];
@@ -132,7 +132,7 @@ interface SchemaError {
   readonly keyword: string;
   /** The key that is unknown, missing or no name. */
   readonly key: string | null;
-  /** Whether a branch of a choice of keys refuses it. */
+  /** True if a branch of a choice of keys refuses it. */
   readonly ofChoice: boolean;
 }
 
@@ -294,7 +294,7 @@ const HALF_A_KEY: Finding = {
   message: 'This key has half of a surrogate pair, which no service can store.',
 };
 
-/** What text means where only a lock has a member. */
+/** Returns the meaning of text where only a lock has a member. */
 function findLockedTextKind({ file: { lock } }: Node, path: readonly string[]): TextKind | null {
   if (lock === undefined) return null;
   const [block, ...inner] = inBlock(path);

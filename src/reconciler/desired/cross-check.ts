@@ -45,14 +45,14 @@ const CHECKED = [
 
 const ALL_CHECKED: readonly BlockName[] = [...CHECKED, ...NAMED_SETTINGS, 'moved'];
 
-/** Whether an environment declares something that these checks are about. */
+/** Reports whether an environment declares anything that these checks cover. */
 export function changesCrossings(own: Blocks, shared: Blocks): boolean {
   const isIn = (blocks: Blocks): boolean =>
     ALL_CHECKED.some((block) => blocks[block] !== undefined);
   return isIn(own) || (own.settings !== undefined && isIn(shared));
 }
 
-/** What of a target does not go together. A name that it does not declare, although it declares others of the kind, is a warning. */
+/** Finds contradictions in a target. A name that it does not declare, although it declares others of the kind, is a warning. */
 export function crossFindings(blocks: Blocks): PlacedFinding[] {
   return [
     ...unknownMentions(blocks).map((one) => findUnknownName(one, blocks)),
@@ -209,7 +209,7 @@ function whyUnknown({ kind, name, moves }: UnknownMention, blocks: Blocks) {
   };
 }
 
-/** What the file does to an item, and where, after which the item has not this name any more; null if it does nothing. */
+/** Describes how and where the file removes or renames an item, so that this name is no longer valid; null if it does neither. */
 function findRemoval(
   block: string,
   name: string,
@@ -269,7 +269,7 @@ function serverNames(settings: Node | undefined): ReadonlyMap<string, boolean> |
   return new Map([...(listBlockNames(native) ?? []), ...own]);
 }
 
-/** What items of a target lack, or have that does not go together. An environment may add what a base leaves out. */
+/** Finds items of a target that lack members, or have contradicting ones. An environment may add members that a base leaves out. */
 function incompleteItems(blocks: Blocks): PlacedFinding[] {
   return [
     ...listMembers(blocks.skills).flatMap((one) => sourceless(one, SKILLS_FORM.block)),

@@ -15,7 +15,7 @@ import { BLOCKS } from './blocks.ts';
 import { findNode, plainValue, type Node, type SourceFile } from './node.ts';
 import type { Target } from './target.ts';
 
-/** What a target declares, in the one form that a policy judges. */
+/** The declarations of a target, in the one form that a policy evaluates. */
 export interface DeclaredData {
   /** As plain data, blocks merged and references as they are written; a field with two names is there under both. */
   readonly data: ValueRecord;
@@ -30,7 +30,7 @@ export interface Twin {
   readonly other: Path;
 }
 
-/** What a target declares. A field is there by its name and at its native place, whichever of them the file uses. */
+/** Returns the declarations of a target. A field is there by its name and at its native place, whichever the file uses. */
 export function createDeclaredData(target: Target): DeclaredData {
   const data = createRecord(
     BLOCKS.flatMap(({ name, data: spelledOut = plainValue }) => {

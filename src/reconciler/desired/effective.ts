@@ -120,7 +120,7 @@ export function nodeOrigin(target: Target, { file, at }: Pick<Node, 'file' | 'at
   return { source: locate(file, at), block: findNamedBlock(target, file, at) };
 }
 
-/** The same of a key. */
+/** Returns the origin of a key. */
 export function keyOrigin(target: Target, { keyFile, keyAt }: Member): Origin {
   return nodeOrigin(target, { file: keyFile, at: keyAt });
 }

@@ -16,7 +16,7 @@ const VALUE = new RegExp(
 );
 const KINDS = ['double', 'single', 'number', 'plain'] as const;
 
-/** What differs between environments of a form. */
+/** A difference between environments of a form. */
 interface Word {
   readonly kind: keyof typeof WORDS;
   readonly text: string;
@@ -32,13 +32,13 @@ interface Word {
 export class EnvironmentForm {
   readonly file: SourceFile;
   readonly indent: number;
-  /** Where the first one and the last one start. */
+  /** The start of the first and of the last environment. */
   readonly first: number;
   last: number;
   readonly #words: readonly Word[];
   readonly #pattern: RegExp;
   #node: Node | null = null;
-  /** How many words are before each place of the first one's node. */
+  /** The number of words before each place of the first one's node. */
   readonly #before = new Map<number, number>();
 
   private constructor(file: SourceFile, indent: number, words: readonly Word[], end: number) {
@@ -77,7 +77,7 @@ export class EnvironmentForm {
     return new EnvironmentForm(file, indent, words, end);
   }
 
-  /** Where an environment ends that starts at an offset; -1 if it has another form. */
+  /** Returns the end of an environment that starts at an offset; -1 if it has another form. */
   endAt(start: number): number {
     this.#pattern.lastIndex = start;
     return this.#pattern.test(this.file.text) ? this.#pattern.lastIndex : -1;

@@ -32,7 +32,7 @@ export interface FieldPath {
   readonly part: ExplainDocument['part'];
   /** From the top of the file; an mcp entry by its identity. */
   readonly filePath: Path;
-  /** The same with every entry by a number, as the schema knows it. */
+  /** The path with every entry by a number, as in the schema. */
   readonly schemaPath: Path;
   /** The lock that has the place, if only a lock does. */
   readonly lock?: SchemaLock;
@@ -64,7 +64,7 @@ export function fieldPath(text: string, lock?: SchemaLock): FieldPath | { readon
   return { path, part, filePath, schemaPath, ...(lock === undefined ? {} : { lock }) };
 }
 
-/** Whether a service has something of a block. */
+/** Reports whether a service has values for a block. */
 function isServiceBlock(
   name: string | undefined,
 ): name is Exclude<ExplainDocument['part'], 'file'> {
@@ -73,7 +73,7 @@ function isServiceBlock(
   );
 }
 
-/** Whether a block is another spelling of what is under `settings`. */
+/** Reports whether a block is another spelling of a part of `settings`. */
 function isSettingsBlock(name: string | undefined): boolean {
   return BLOCKS.some((block: Block) => block.name === name && block.ofSettings === true);
 }
@@ -109,7 +109,7 @@ function listKeysAtPath(schemaPath: Path): readonly string[] {
   return schemaPath.length === 0 ? keys.filter((key) => !BEYOND.has(key)) : keys;
 }
 
-/** What may be meant by a path with an unknown segment at `wrong`, or what is available there. */
+/** Suggests a path for one with an unknown segment at `wrong`, or lists the available keys there. */
 function createPathHint(schemaPath: Path, filePath: Path, wrong: number): string {
   const names = wrong === 0 ? plainPaths() : listKeysAtPath(schemaPath.slice(0, wrong));
   const start = filePath[0] === 'settings' ? 1 : 0;
@@ -193,7 +193,7 @@ function storeReport([block, name = '', ...rest]: readonly string[]): StoreRepor
   };
 }
 
-/** What a target declares at a path from the top of the file, its blocks merged; undefined if it declares nothing. */
+/** Returns the declared node at a path from the top of the file, its blocks merged; undefined if the target declares nothing there. */
 export function findDeclaredNode(target: Target, filePath: Path): Node | undefined {
   const [block = '', ...rest] = filePath;
   if (listBlocksForPlace(filePath) !== null) return mergeStoreBlocks(target);

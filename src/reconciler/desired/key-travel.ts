@@ -16,7 +16,7 @@ import {
 } from './references.ts';
 import type { Target } from './target.ts';
 
-/** Where keys may be sent. Read from outside of the branch alone. A list that is not set is null. */
+/** The origins that keys may be sent to. Read only from outside of the branch. A list that is not set is null. */
 export interface TravelPolicy extends SecretPolicy {
   /** Each of them must have an origin. */
   readonly origins: readonly OriginList[];
@@ -43,11 +43,11 @@ export interface TravelProblem {
   readonly hint: string;
 }
 
-/** Why the lists must be set, and where to set them, as a message has it. */
+/** The reason why the lists must be set, and where to set them, as a message has it. */
 interface Requirement {
   readonly why: string;
   readonly set: string;
-  /** What else may list origins. */
+  /** Another way to list origins. */
   readonly instead?: string;
 }
 
@@ -162,7 +162,7 @@ function missingLists(
   };
 }
 
-/** Why a file may not read the variables in parts of it, for a target with this server; null if it may. */
+/** Returns why a file may not read the variables in parts of it, for a target with this server; null if it may. */
 export function readingProblem(
   parts: readonly (Node | undefined)[],
   server: ServerSettings,
@@ -175,7 +175,7 @@ export function readingProblem(
   );
 }
 
-/** Why a variable that is bound to other origins may not be sent to a server, on this machine either; null if it may. */
+/** Returns why a variable that is bound to other origins may not be sent to a server, including one on this machine; null if it may. */
 function bindingProblem(
   names: Iterable<string>,
   { url, origin: shown }: ServerSettings,
@@ -229,7 +229,7 @@ function revealProblem({ url, origin, compareSecrets }: ServerSettings): TravelP
   };
 }
 
-/** Why keys may not be sent to an origin; null if they may. */
+/** Returns why keys may not be sent to an origin; null if they may. */
 export function originProblem(
   url: Readonly<URL>,
   shown: string,
@@ -253,7 +253,7 @@ export function originProblem(
   return findUnlistedOrigin(url, shown, policy.origins);
 }
 
-/** What the first list says that does not have an origin; null if each has it. One with `http:` must be listed with its scheme. */
+/** Returns the problem of the first list that lacks an origin; null if each has it. One with `http:` must be listed with its scheme. */
 function findUnlistedOrigin(
   url: Readonly<URL>,
   shown: string,
@@ -314,7 +314,7 @@ export function variablesRead(parts: readonly (Node | undefined)[]): ReadonlySet
   return names;
 }
 
-/** What the environment says of secret commands: see TravelPolicy. */
+/** The environment's policy for secret commands: see TravelPolicy. */
 interface SecretPolicy {
   /** Globs of what the file may ask for, NAME/PATH; null if the list is not set. */
   readonly secrets: readonly string[] | null;
@@ -334,7 +334,10 @@ export function secretsRead(parts: Iterable<Node | undefined>): readonly SecretP
   return [...found.values()];
 }
 
-/** Why a command is not asked for a secret; null if it may be. Holds for every service, also on loopback: a branch chooses what is asked. */
+/**
+ * Returns why a command is not asked for a secret; null if it may be. Applies to every service, also on loopback: a branch chooses the
+ * secret.
+ */
 export function whyNotAsked(secret: SecretPath, policy: SecretPolicy): string | null {
   const { secrets, required } = policy;
   if (secrets === null)

@@ -11,21 +11,21 @@ import type { Target } from './target.ts';
 
 /** One variable, file or secret that would be sent to two origins, as the key of at least one of them. */
 export interface SharedKey {
-  /** How a message names it. */
+  /** The name in messages. */
   readonly key: string;
-  /** Where it is the key of a server, and where else it would be sent. */
+  /** The place where it is the key of a server, and the other place it would be sent to. */
   readonly uses: readonly [KeyUse, KeyUse];
 }
 
 export interface KeyUse {
   readonly target: Target;
-  /** Whether it is sent as a key: in api_key, in a header, or behind the host of the url. */
+  /** True if it is sent as a key: in api_key, in a header, or behind the host of the url. */
   readonly isKey: boolean;
   readonly node: Node;
   readonly path: readonly string[];
 }
 
-/** How references are told apart, and where a target's requests go. */
+/** Functions that distinguish references, and return the destination of a target's requests. */
 interface Surroundings {
   /** Identifies the file that a path leads to. */
   readonly fileOf: (path: string) => string;
@@ -39,7 +39,7 @@ interface Sender {
   readonly origin: string;
 }
 
-/** Who sends a value: as a key, and otherwise to at most two origins. */
+/** The senders of a value: one that sends it as a key, and otherwise at most two origins. */
 interface Senders {
   key: Sender | null;
   readonly others: Sender[];
@@ -52,7 +52,7 @@ interface Senders {
 export class KeyUses {
   readonly #surroundings: Surroundings;
   readonly #senders = new Map<string, Senders>();
-  /** What the blocks above the environments refer to. */
+  /** The references of the blocks above the environments. */
   readonly #above = new Set<string>();
   readonly #read = new WeakSet<Node>();
   readonly #shared = new Map<string, readonly [Sender, Sender]>();
@@ -199,7 +199,7 @@ interface FoundInServer extends Found {
   readonly isKey: boolean;
 }
 
-/** What is sent to a service beside its key. */
+/** The blocks that are sent to a service next to its key. */
 const SETTINGS = REFERRING.filter((name) => name !== 'server');
 
 function settingsParts(blocks: Blocks): readonly (Node | undefined)[] {
@@ -277,7 +277,7 @@ function referenceName(reference: Reference): string {
   }
 }
 
-/** What is wrong, in one sentence, with both places. */
+/** Describes the problem in one sentence, with both places. */
 export function describeSharedKey({ key, uses: [one, other] }: SharedKey): string {
   const [first, second] = [one, other].map(
     ({ target, node }) => `${target.name} (${formatSourcePlace(locate(node.file, node.at))})`,
@@ -291,7 +291,7 @@ function formatSourcePlace({ file, line, column }: Source): string {
   return `${file}:${line}:${column}`;
 }
 
-/** The same as a problem of a file, at the second place. */
+/** Returns the problem as a finding of a file, at the second place. */
 export function createSharedKeyFinding(shared: SharedKey): PlacedFinding {
   const { target, node, path } = shared.uses[1];
   const inEnvironment = ['environments', target.name, ...path];

@@ -141,7 +141,7 @@ export function readStrictly(name: FieldName, text: string, source: ReferenceSou
   return readTyped(text, source, (value) => isValidSettings({ [name]: value }));
 }
 
-/** The same for the timeout of an mcp entry. */
+/** Reads the timeout of an mcp entry in the same way. */
 export function readTimeout(text: string, source: ReferenceSource): Secret {
   const entry = (timeout: Scalar) => ({
     mcp_config: { shttp_servers: [{ url: 'https://x', timeout }] },

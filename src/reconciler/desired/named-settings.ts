@@ -32,7 +32,7 @@ import { settingsNodes } from './schema-lookup.ts';
 /** A field of the settings that a block beside them declares, resolved when it is asked for. */
 interface NamedField {
   readonly node: Node;
-  /** Whether it is the node of a block that several targets share. */
+  /** True if it is the node of a block that several targets share. */
   readonly isShared: boolean;
   readonly field: () => DesiredField;
 }
@@ -162,7 +162,7 @@ const PLACES: Readonly<Record<NamedSettings['name'], readonly Path[]>> = {
 
 export const NAMED_SETTINGS = ['mcp_servers', 'marketplaces', 'disabled_skills'] as const;
 
-/** What a target declares both in a block and under `settings`: reported at both places. */
+/** Finds fields that a target declares both in a block and under `settings`: reported at both places. */
 export function findBlockAndSettingDoubles(blocks: Blocks): PlacedFinding[] {
   const { settings } = blocks;
   if (settings === undefined) return [];
@@ -199,7 +199,7 @@ function createRepeatedFinding(
   return { ...at, finding };
 }
 
-/** What no server can have of an item: how a server is reached, where a marketplace is. */
+/** Finds items without a required member: the url or command of a server, the place of a marketplace. */
 export function incompleteNamed({ mcp_servers: servers, marketplaces: places }: Blocks) {
   return [
     ...listMembers(servers).flatMap((one) =>
@@ -259,7 +259,7 @@ export function resolveMcp(node: Node, source: ReferenceSource): Value {
   );
 }
 
-/** What an entry is called as the file writes it, references included: by its address, if it has one, and by its name. */
+/** Lists the names of an entry as written in the file, references included: its address, if it has one, and its name. */
 export function listWrittenNames(list: McpList, entry: Node): readonly string[] {
   const name = readNodeText(member(entry, 'name'))?.trim() ?? '';
   const url = bareUrl(readNodeText(entry) ?? readNodeText(member(entry, 'url')) ?? '');
@@ -398,7 +398,7 @@ export function serverSource(node: Node, lists: Value, [list = '', index = '']: 
   return (typeof name === 'string' ? findNode(node, [name]) : undefined) ?? node;
 }
 
-/** Whether a place is that of all mcp servers by their names. */
+/** Reports whether a place is that of all mcp servers by their names. */
 export function isServersPlace(path: Path): boolean {
   return samePath(path, NATIVE_SERVERS);
 }

@@ -34,7 +34,7 @@ import { MCP_LISTS } from '../model/mcp.ts';
 import { createValueFinding, missingKeys, unknownKeys } from './schema-findings.ts';
 import { mayHoldReference } from './references.ts';
 
-/** Where a target declares a field of the specification, from its settings: under its name, or at its native place. */
+/** Finds a declared field of the specification in a target's settings: under its name, or at its native place. */
 export function findDeclaredField(
   settings: Node | undefined,
   { name, place }: Field,
@@ -109,7 +109,7 @@ export function resolveNativeValue(path: Path, node: Node, source: ReferenceSour
   );
 }
 
-/** Whether settings declare anything by its native place. */
+/** Reports whether settings declare anything by its native place. */
 export function hasNativeParts(settings: Node | undefined): settings is MapNode {
   if (settings?.kind !== 'map') return false;
   for (const key of settings.members.keys()) if (NATIVE_PARTS.has(key)) return true;
@@ -172,7 +172,7 @@ export function checkNative(root: MapNode): PlacedFinding[] {
   });
 }
 
-/** What the servers of the block mcp_servers have that no server takes. */
+/** Finds members of servers in the block mcp_servers that no server accepts. */
 function findNamedServerFaults(holder: Node): Fault[] {
   const servers = member(holder, 'mcp_servers');
   if (servers?.kind !== 'map') return [];

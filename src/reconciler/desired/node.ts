@@ -15,7 +15,7 @@ interface Located {
   readonly file: SourceFile;
   /** The offset at which the value starts. */
   readonly at: number;
-  /** Whether a problem of the value was reported when it was read: then nothing more is reported. */
+  /** True if a problem of the value was reported when it was read: then nothing more is reported. */
   readonly reported: boolean;
 }
 
@@ -48,7 +48,7 @@ export function member(node: Node | undefined, key: string): Node | undefined {
   return node?.kind === 'map' ? node.members.get(key)?.node : undefined;
 }
 
-/** Whether a scalar is true. */
+/** Reports whether a scalar is true. */
 export function isTrue(node: Node | undefined): boolean {
   return node?.kind === 'scalar' && node.value === true;
 }
@@ -121,7 +121,7 @@ export interface SourceFile {
   readonly text: string;
   readonly lines: LineCounter;
   readonly suggestions: Suggestions;
-  /** What its servers have besides what is known here; absent if no lock says so. */
+  /** Members of its servers beyond those known here; absent without a lock. */
   readonly lock?: SchemaLock;
 }
 

@@ -160,7 +160,7 @@ interface Building {
   readonly file: SourceFile;
   /** The text of a scalar as it was written. */
   readonly written: (text: string) => string;
-  /** Where an offset of the text that was parsed is in the file. */
+  /** Returns the place in the file of an offset of the parsed text. */
   readonly placeOf: (at: number) => number;
 }
 

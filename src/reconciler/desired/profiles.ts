@@ -36,7 +36,7 @@ const POINTERS: readonly Pointer[] = [
   { kind: 'meta_profile', path: ['active_meta_profile'], block: META_PROFILES_FORM.block },
 ];
 
-/** What the settings have of a profile because it was made active, by the kind of profile. Making none active writes the pointers alone. */
+/** The settings that activating a profile writes, by the kind of profile. Deactivation writes only the pointers. */
 const ACTIVATION: Readonly<
   Record<string, { readonly pointers: readonly Path[]; readonly copies: readonly Path[] }>
 > = {
@@ -104,7 +104,7 @@ export function addPointerItems(
   };
 }
 
-/** Where the settings of a target say which profile of a kind is active, in the place of `active`; null if they do not. */
+/** Returns the place in a target's settings that names the active profile of a kind, instead of `active`; null if they do not name one. */
 export function pointerPlace({ active, settings }: Blocks, kind: string): Path | null {
   const path = POINTERS.find((one) => one.kind === kind)?.path;
   const isOwn = member(active, kind) !== undefined;
@@ -112,7 +112,7 @@ export function pointerPlace({ active, settings }: Blocks, kind: string): Path |
   return findMember(settings, path) === null ? null : path;
 }
 
-/** Where a target says twice what is active: under `active`, and by what activation itself writes. */
+/** Finds double declarations of the active profile: under `active`, and by fields that activation itself writes. */
 export function twoWriters({ active, settings }: Blocks): PlacedFinding[] {
   if (active?.kind !== 'map' || settings?.kind !== 'map') return [];
   return [...active.members.values()].flatMap((one) => {
@@ -140,7 +140,7 @@ function createOverlapFinding(
   return { file: keyFile, at: keyAt, finding };
 }
 
-/** What the settings of a target declare that making a profile active writes, too. */
+/** Lists the declared settings of a target that making a profile active also writes. */
 function findActivationWrites(
   { key, node }: Member,
   settings: MapNode,

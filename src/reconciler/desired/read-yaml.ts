@@ -35,7 +35,7 @@ export const YAML_OPTIONS = {
 interface Lexeme {
   readonly lexeme: string;
   readonly at: number;
-  /** Whether it is the text of a plain or block scalar, whatever that starts with. */
+  /** True if it is the text of a plain or block scalar, whatever that starts with. */
   readonly scalar: boolean;
 }
 
@@ -145,7 +145,7 @@ function takesEarly({ stack }: Parser, take: TakeEnvironments): boolean {
   return document?.errors.length === 0 && isMap(document.contents) && take(document.contents);
 }
 
-/** Where the first level beyond the limit starts, or null. */
+/** Returns the start of the first level beyond the limit, or null. */
 function tooDeep(parser: Parser): number | null {
   const levels = parser.stack.filter(
     ({ type }) => type === 'block-map' || type === 'block-seq' || type === 'flow-collection',
@@ -231,7 +231,7 @@ function lexemeFinding(lexeme: string): Finding | null {
 const OPEN = '\uE0F0';
 const CLOSE = '\uE0F1';
 
-/** Whether a brace directly follows a dollar: only in flow style, where YAML reads the brace as its own. */
+/** Reports whether a brace directly follows a dollar: only in flow style, where YAML reads the brace as its own. */
 function isFlowReference(text: string, { lexeme, at }: Lexeme): boolean {
   return lexeme === '{' && text[at - 1] === '$';
 }

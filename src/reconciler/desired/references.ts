@@ -37,12 +37,12 @@ export function mayHoldReference(text: string): boolean {
   return text.includes('${');
 }
 
-/** Whether a text may hold a reference to what a secret command gives. */
+/** Reports whether a text may contain a reference to the output of a secret command. */
 export function mayHoldSecret(text: string): boolean {
   return text.includes('${secret:');
 }
 
-/** The same of a whole file: after a backslash in quotes, YAML has other characters than are written. */
+/** Reports the same for a whole file: after a backslash in quotes, YAML has other characters than are written. */
 export function mayReadSecrets(file: string): boolean {
   return mayHoldSecret(file) || file.includes('\\');
 }
@@ -80,7 +80,7 @@ export function isMalformed(parsed: readonly TemplatePart[] | Malformed): parsed
   return !Array.isArray(parsed);
 }
 
-/** Whether a text holds a reference, and none that is malformed. */
+/** Reports whether a text contains a reference, and no malformed one. */
 export function hasValidReference(text: string): boolean {
   if (!mayHoldReference(text)) return false;
   const parts = parseTemplate(text);
@@ -137,7 +137,7 @@ function complaint(text: string, index: number): string {
     : 'This reference has no closing brace.';
 }
 
-/** Whether a text is data alone: it contains no reference, and nothing that looks like one. */
+/** Reports whether a text is only data: it contains no reference, and nothing that looks like one. */
 export function isData(text: string): boolean {
   if (!mayHoldReference(text)) return true;
   const parts = parseTemplate(text);
@@ -147,7 +147,7 @@ export function isData(text: string): boolean {
 /** The first part of the texts that stand for requests of objects of a cluster, where a settings file has the name of a secret command. */
 export const REQUESTED = 'Secret';
 
-/** Whether a word is written as variables are, so that a hint may repeat it. A pasted secret is not. */
+/** Reports whether a word has the form of a variable, so that a hint may repeat it. A pasted secret does not. */
 function isVariableName(name: string | undefined): name is string {
   return name !== undefined && /^[A-Z][A-Z0-9_]{0,63}$/.test(name) && isShowable(name);
 }

@@ -4,7 +4,7 @@ import type { MapNode, Member, Node, SourceFile } from './node.ts';
 /** The text of a file without environments that are written like others in it. */
 export interface Shortened {
   readonly text: string;
-  /** Where an offset of that text is in the file. */
+  /** Returns the place in the file of an offset of that text. */
   readonly placeOf: (at: number) => number;
   /** Adds those environments to the ones of that text; null if the file is not made as its lines look. */
   readonly complete: (environments: MapNode) => MapNode | null;
@@ -57,7 +57,7 @@ interface EnvironmentSlice {
   readonly form: EnvironmentForm | null;
 }
 
-/** Whether an environment is between the first and the last one of its form. */
+/** Reports whether an environment is between the first and the last one of its form. */
 function isRepeat({ start, form }: EnvironmentSlice): boolean {
   return form !== null && start !== form.first && start !== form.last;
 }

@@ -89,7 +89,7 @@ function upTo(caret: number, line: string, path: readonly string[]): string {
   return shown;
 }
 
-/** Whether a value may be quoted. Of a block's values the block decides. */
+/** Reports whether a value may be quoted. The block decides for its values. */
 function isQuotableValue(value: string, path: readonly string[]): boolean {
   if (isReference(value)) return true;
   const found = findBlock(path);

@@ -91,7 +91,7 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
   };
 }
 
-/** What is forbidden to a target refuses, whatever its guards are. */
+/** Adds the forbidden rules of a target to its guards: they refuse whatever its guards are. */
 function addForbiddenGuards(guards: GuardSettings, { limits }: Target): GuardSettings {
   if (limits === undefined || limits.forbidden.size === 0) return guards;
   const on = new Set([...guards.on, ...limits.forbidden.keys()]);
@@ -116,13 +116,13 @@ interface NodeAt {
   readonly node: Node;
 }
 
-/** What shared nodes declare: null for a field that holds a reference, which each target looks up for itself. */
+/** The declarations of shared nodes: null for a field with a reference, which each target looks up itself. */
 const FIELDS = new WeakMap<Node, DesiredField | null>();
 const UNMANAGED = new WeakMap<Node, readonly Path[]>();
 const ITEMS = new WeakMap<Node, readonly DeclaredItem[] | null>();
 const GUARDS = new WeakMap<Node, GuardSettings>();
 
-/** What a target declares item by item in each block that has items. */
+/** Returns the items that a target declares in each block that has items. */
 function itemsOfBlocks(target: Target, source: ReferenceSource): DesiredState['items'] {
   const all = new Map<string, readonly DeclaredItem[]>();
   const resolve = (text: string, path: Path): Value => withUsable(resolveText(text, source), path);
@@ -193,14 +193,14 @@ function locateInner(node: Node, path: Path) {
   return locate(found.file, found.at);
 }
 
-/** What is missing to reach a service: why, and the reference it would come from. */
+/** A missing part for reaching a service: why, and the reference it would come from. */
 export interface ServerProblem {
   readonly path: readonly string[];
   readonly reason: string;
   readonly ref: string;
 }
 
-/** How to reach a target's service, references resolved; or every reason why that is not known. */
+/** Returns how to reach a target's service, references resolved; or every reason why that is not known. */
 export function resolveServer(
   target: Target,
   source: ReferenceSource,

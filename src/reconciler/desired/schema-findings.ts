@@ -53,7 +53,7 @@ function unknownKey(
   return { message, hint: meant || describeAvailableKeys(path, keys) };
 }
 
-/** Where a key belongs that some other block has; null if none has it. */
+/** Returns where to move a misplaced key; null if no block has it. */
 function findKeyHome(path: readonly string[], key: string): string | null {
   const [block] = inBlock(path);
   if (block !== undefined)
@@ -218,7 +218,7 @@ function formatExpectedRange(
   return bounds.length === 0 ? '' : ` of ${bounds.join(' and ')}`;
 }
 
-/** What text must be if the schema has a pattern for it, and how to write it. */
+/** Returns the form of text if the schema has a pattern for it, and how to write it. */
 function describeTextForm(path: readonly string[]): readonly [phrase: string, hint: string] | null {
   if (inBlock(path)[0] === 'name')
     return ['made of letters, digits, dots, - and _', 'A letter or digit comes first.'];

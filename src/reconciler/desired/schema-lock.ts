@@ -93,7 +93,7 @@ function isScalar(value: Value): boolean {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** Whether a path is that of a member that a lock may have: a server's own name for one, below a part with a schema. */
+/** Reports whether a path is that of a member that a lock may have: a server's own name for one, below a part with a schema. */
 export function isMemberPath([part = '', ...keys]: readonly string[]): boolean {
   return (
     PARTS.includes(part) &&

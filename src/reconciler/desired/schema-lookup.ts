@@ -44,11 +44,11 @@ function root(): Root {
   return parsed;
 }
 
-/** What the schema allows at a place of the file, gathered from every branch that describes it. */
+/** The allowed values at a place of the file, gathered from every branch of the schema that describes it. */
 export interface Expectation {
   readonly types: readonly string[];
   readonly reference: boolean;
-  /** Whether the text is a secret, which is written as a reference only. */
+  /** True if the text is a secret, which is written only as a reference. */
   readonly secret: boolean;
   readonly values: readonly string[];
   readonly minimum: number | null;
@@ -58,7 +58,7 @@ export interface Expectation {
   readonly below: number | null;
   /** The form of a text that is no reference. */
   readonly pattern: string | null;
-  /** Whether text or a map may not be empty. */
+  /** True if text or a map may not be empty. */
   readonly filled: boolean;
   readonly keys: readonly string[];
   readonly description: string;
@@ -66,7 +66,7 @@ export interface Expectation {
   readonly fallback: Json | undefined;
 }
 
-/** What the schema allows at a path of the file, for messages only. */
+/** Returns what the schema allows at a path of the file, for messages only. */
 export function findExpectation(path: readonly string[], lock?: SchemaLock): Expectation {
   const branches = branchesAt(path);
   if (branches.length === 0 && lock !== undefined && path[0] === 'settings')
@@ -143,7 +143,7 @@ export function firstSentence(path: readonly string[]): string {
 
 const LONGEST = 120;
 
-/** What the schema says of any place that takes a reference. */
+/** The description in the schema of any place that takes a reference. */
 const OF_REFERENCES =
   /^(?:A value from outside the file|Text with references inside|One reference)\b/;
 
@@ -173,7 +173,7 @@ function findChildSchemas(branch: Schema, segment: string): Schema[] {
   return typeof branch.additionalProperties === 'object' ? [branch.additionalProperties] : [];
 }
 
-/** Whether a map holds an unknown key for which this one was suggested. */
+/** Reports whether a map contains an unknown key for which this one was suggested. */
 export function isMisspelt(node: Node | undefined, path: readonly string[], key: string): boolean {
   if (node?.kind !== 'map') return false;
   const suggested = suggestedIn.get(node) ?? suggestKeys(node, path);
@@ -210,14 +210,14 @@ function listBranchKeys(branch: Schema): string[] {
   return [...Object.keys(properties), ...inner.flatMap(listBranchKeys)];
 }
 
-/** What the schema has under `settings`: the fields and the native parts. */
+/** Returns the schema under `settings`: the fields and the native parts. */
 function readSettingsSchema(): Pick<NativeSchema, 'properties' | '$defs'> {
   const { $defs } = root();
   const { properties = {} } = $defs['settings'] ?? {};
   return { properties, $defs } as Pick<NativeSchema, 'properties' | '$defs'>;
 }
 
-/** What the schema, or else a lock, has at a path under `settings`; none if neither has anything there. */
+/** Returns the nodes of the schema, or else of a lock, at a path under `settings`; empty if neither has any there. */
 export function settingsNodes(path: Path, lock?: SchemaLock): readonly SchemaNode[] {
   const known = selectSchemaNodes(readSettingsSchema(), path);
   if (known.length > 0 || lock === undefined) return known;
@@ -236,21 +236,21 @@ export function listNamedKeys(path: Path): readonly string[] {
   return [...new Set(keys)];
 }
 
-/** Whether a map has a key by name, and not because it takes any. */
+/** Reports whether a map has a key by name, and not because it takes any. */
 export function isNamedKey(path: Path): boolean {
   const key = path.at(-1) ?? '';
   const above = settingsNodes(path.slice(0, -1));
   return isPart(above) && above.some(({ properties = {} }) => Object.hasOwn(properties, key));
 }
 
-/** Whether a text means itself where a schema has these nodes, and not only a reference to a value of another type. */
+/** Reports whether these schema nodes accept text as such, and not only as a reference to a value of another type. */
 export function takesText(nodes: readonly SchemaNode[]): boolean {
   return nodes
     .filter((node) => !isReferenceNode(node))
     .some(({ type }) => type === undefined || [type].flat().includes('string'));
 }
 
-/** Whether a node of the schema is the form of references. */
+/** Reports whether a node of the schema is the form of references. */
 export function isReferenceNode({ pattern }: SchemaNode): boolean {
   return pattern?.startsWith('^\\$\\{(env|file|secret)') === true;
 }

@@ -49,14 +49,14 @@ export interface Target extends Blocks {
   readonly name: string;
   /** The settings file that names it. Relative paths are relative to its folder. */
   readonly file: string;
-  /** Whether that file, or its base, may refer to what secret commands give. */
+  /** True if that file, or its base, may refer to outputs of secret commands. */
   readonly mayReadSecrets: boolean;
   /** That file as it was read, and the base it extends: they show which block a value comes from. */
   readonly root: MapNode;
   readonly base: MapNode | null;
   /** The blocks above the environments, those of the base among them. A value that an environment does not change is the same node. */
   readonly shared: Blocks;
-  /** What is allowed to it from outside of its file; absent if nobody says. */
+  /** The limits on it from outside of its file; absent if there are none. */
   readonly limits?: Limits;
   /** The values that an object of a cluster requests, by the texts that stand for them; absent for a target of a file. */
   readonly requests?: SecretRequests;
@@ -71,7 +71,7 @@ export function laterTarget(known: Known, read: () => Target, ahead?: KnownAhead
   return later as unknown as Target;
 }
 
-/** What of a target is known without its parts. */
+/** The members of a target that are known without its parts. */
 type Known = Pick<Target, 'name' | 'file' | 'mayReadSecrets'>;
 
 /** Parts that all targets of a controller are asked for again and again. */
@@ -124,7 +124,7 @@ export interface ReadOptions {
   readonly serverGiven: boolean;
   /** Called now and then while a long file is read. */
   readonly between?: () => void;
-  /** Whether several files are given: then a file without a name goes by its file name. */
+  /** True if several files are given: then a file without a name goes by its file name. */
   readonly several: boolean;
 }
 

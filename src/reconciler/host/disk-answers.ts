@@ -6,7 +6,7 @@ import { isPathUnder } from './read-text.ts';
 /** Asks a disk for what will be read of a path. It may never end, and must not fail. */
 type Ask = (path: string) => Promise<void>;
 
-/** How long a disk may take, in milliseconds. */
+/** The longest time for an answer of a disk, in milliseconds. */
 const LONGEST = 5_000;
 /** Disks that may hang at a time: each holds up one of the few threads that this process has for files. */
 const MOST_HANGING = 2;
@@ -24,7 +24,7 @@ export class DiskAnswers {
     this.#ask = ask;
   }
 
-  /** Those of the paths, of files or folders, whose disk does not answer. */
+  /** Returns the paths, of files or folders, whose disk does not answer. */
   silentOf(paths: Iterable<string>): Promise<ReadonlySet<string>> {
     const all = [...paths];
     if (all.length === 0) return Promise.resolve(NONE);
@@ -86,7 +86,7 @@ function isPathInFolder(path: string, folder: string): boolean {
   return path === folder || isPathUnder(path, folder);
 }
 
-/** Where the file system of a path begins, as far as the system tells; else, and where a link may lead anywhere, its folder. */
+/** Returns the mount point of a path, if the system reports it; else, and where a link may lead anywhere, its folder. */
 async function mountPlaces(): Promise<(path: string) => string> {
   const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
   const places = text.split('\n').flatMap((line) => line.split(' ')[4] ?? []);

@@ -34,7 +34,7 @@ export interface FingerprintedService {
   readonly address: string;
 }
 
-/** Where fingerprints are, of one service or of several. */
+/** The place of fingerprints, of one service or of several. */
 export interface FingerprintPlace {
   /** Another value after each change of what is there, as far as that is known. */
   version(): unknown;
@@ -202,7 +202,7 @@ async function addFingerprints(
   });
 }
 
-/** How often this process has replaced a file of fingerprints. */
+/** The number of times that this process has replaced a file of fingerprints. */
 let replaced = 0;
 
 async function replaceFingerprintFile(path: string, document: FingerprintDocument): Promise<void> {

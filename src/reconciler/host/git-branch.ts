@@ -42,11 +42,11 @@ export interface GitBranch {
   readonly name: string;
   /** The address without its name and password, or the folder. */
   readonly shown: string;
-  /** Where a browser shows a commit, if its id is appended; null if that is not known. */
+  /** The address at which a browser shows a commit, if its id is appended; null if unknown. */
   readonly commits: string | null;
   /** Asks for the newest commit, and fetches what is new. */
   tip(): Promise<Tip>;
-  /** Who made a commit that was fetched, and what for. */
+  /** Returns the author and the message of a fetched commit. */
   describe(commit: string): Promise<CommitInfo>;
   /** Throws branch-rewritten unless `to` is `from` or continues it. */
   forward(from: string, to: string): Promise<void>;
@@ -60,7 +60,7 @@ export interface GitBranch {
 const DEFAULT_TIMEOUT = 60_000;
 const LARGEST_ANSWER = 64 * 1024 * 1024;
 const TIP = 'refs/setpoint/tip';
-/** What git may need to reach a repository: an agent's keys, proxies, certificates, and who answers for passwords. */
+/** Variables that git may need to reach a repository: an agent's keys, proxies, certificates, and the program for passwords. */
 const REACHING = [
   'SSH_AUTH_SOCK',
   'GIT_SSH_COMMAND',

@@ -177,13 +177,13 @@ function treeEntries(listed: Buffer): readonly TreeFile[] {
   return entries;
 }
 
-/** Whether a path stays where it is joined to, on every system. */
+/** Reports whether a path stays where it is joined to, on every system. */
 function isOrdinary(path: string): boolean {
   const names = path.split('/');
   return names.every((name) => !/^(?:|\.|\.\.|\.git)$/i.test(name) && !/[\\:]/.test(name));
 }
 
-/** Where a link leads in the end, by the links of the commit; null if that is outside, or nowhere. */
+/** Returns the final target of a link, by the links of the commit; null if that is outside, or nowhere. */
 function resolveCommitLink(path: string, targets: ReadonlyMap<string, string>): string | null {
   let left = path.split('/');
   let done: string[] = [];

@@ -6,7 +6,7 @@ import type { Variables } from '../model/ports.ts';
 import { readRegular } from './read-text.ts';
 import { runProgram, type ProgramAnswer, type ProgramCall } from './run-program.ts';
 
-/** Where a branch is: a repository on this machine, which is only read, or an address to fetch from. */
+/** The place of a branch: a repository on this machine, which is only read, or an address to fetch from. */
 export type GitSource =
   | {
       readonly kind: 'folder';
@@ -20,11 +20,11 @@ export type GitSource =
       readonly protocol: string;
       /** Without a name, a password and a query. */
       readonly shown: string;
-      /** Where a browser shows a commit, if its id is appended; null if that is not known. */
+      /** The address at which a browser shows a commit, if its id is appended; null if unknown. */
       readonly commits: string | null;
     };
 
-/** How ssh is given a repository without a scheme: git@example.com:team/settings.git. */
+/** The short form of a repository for ssh, without a scheme: git@example.com:team/settings.git. */
 const SHORT = /^(?:[A-Za-z0-9][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!\/\/|:)[^-\s]\S*$/;
 const PROTOCOLS = ['https:', 'http:', 'ssh:', 'file:'];
 
@@ -79,7 +79,7 @@ export function createGitFolderVariables(folder: string): Readonly<Record<string
   return { GIT_CEILING_DIRECTORIES: dirname(folder) };
 }
 
-/** What went wrong, after the name of the repository. */
+/** The description of a failure, after the name of the repository. */
 interface GitFailure {
   readonly code: ErrorCode;
   readonly what: string;
@@ -93,7 +93,7 @@ export const DAMAGED: GitFailure = {
   hint: 'Run git fsck in it to see more.',
 };
 
-/** How git words its failures, in the order in which they count: a later sentence may be the consequence of an earlier one. */
+/** The wordings of git's failures, in the order in which they count: a later sentence may be the consequence of an earlier one. */
 const FAILURES: readonly (readonly [RegExp, GitFailure])[] = [
   [
     /dubious ownership/,
@@ -154,12 +154,12 @@ const FAILURES: readonly (readonly [RegExp, GitFailure])[] = [
   ],
 ];
 
-/** What git's own words mean. They are not repeated: they may hold an address with its password. */
+/** Returns the meaning of git's own words. They are not repeated: they may contain an address with its password. */
 export function findGitFailure(words: string): GitFailure {
   return FAILURES.find(([pattern]) => pattern.test(words))?.[1] ?? DAMAGED;
 }
 
-/** How a call of git can end without words of git. */
+/** The ways in which a call of git can end without words of git. */
 export const ENDINGS: Readonly<Record<'missing' | 'late' | 'stopped' | 'too-much', GitFailure>> = {
   missing: {
     code: 'usage',

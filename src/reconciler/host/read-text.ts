@@ -63,7 +63,7 @@ function readUpTo(handle: number, limit: number): Buffer | 'too-large' {
   }
 }
 
-/** Whether a file, links resolved, lies in a folder. */
+/** Reports whether a file, links resolved, is in a folder. */
 export function isInsideFolder(path: string, folder: string): boolean {
   try {
     return isPathUnder(realpathSync(path), realpathSync(folder));
@@ -72,7 +72,7 @@ export function isInsideFolder(path: string, folder: string): boolean {
   }
 }
 
-/** Whether an absolute path lies under an absolute folder, by their names alone; links are not resolved. */
+/** Reports whether an absolute path is under an absolute folder, by their names only; links are not resolved. */
 export function isPathUnder(path: string, folder: string): boolean {
   const inner = relative(folder, path);
   return inner !== '' && inner !== '..' && !/^\.\.[\\/]/.test(inner) && !isAbsolute(inner);
@@ -114,7 +114,7 @@ export function listFolder(folder: string): readonly string[] {
   }
 }
 
-/** Whether a path leads to a folder. */
+/** Reports whether a path leads to a folder. */
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
@@ -124,7 +124,7 @@ export function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
-/** Whether a path exists, a link that leads nowhere included. */
+/** Reports whether a path exists, including a link that leads nowhere. */
 export function pathExists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

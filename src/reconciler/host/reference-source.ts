@@ -60,7 +60,7 @@ export function requestSource(secrets: RequestedSecrets): ReferenceSource {
   };
 }
 
-/** What is looked at besides a file itself whenever one is read. */
+/** Lists the paths that are checked next to a file itself whenever one is read. */
 export function listCheckedPaths(env: Variables): readonly string[] {
   return [
     ...listReferenceFolders(env),
@@ -252,7 +252,7 @@ export class SecretValues implements SecretAnswers {
     await Promise.all(wanted.flatMap((one) => this.#asked.get(secretName(one)) ?? []));
   }
 
-  /** What was found; undefined if it was not asked for. */
+  /** Returns the result; undefined if it was not requested. */
   of(secret: SecretPath): Found | undefined {
     return this.#found.get(secretName(secret));
   }
@@ -263,7 +263,7 @@ export class SecretValues implements SecretAnswers {
     this.#found.delete(secretName(secret));
   }
 
-  /** Whether one process gives all secrets of a command. */
+  /** Reports whether one process returns all secrets of a command. */
   isBatch(name: string): boolean {
     return this.#commandNamed(name)?.protocol === 'batch';
   }

@@ -19,7 +19,7 @@ const LARGEST_FILE = 64 * 1024;
 const DEFAULT_SECONDS = 30;
 const MOST_SECONDS = 300;
 
-/** What most programs need to find themselves and their own files. */
+/** Variables that most programs need to find themselves and their own files. */
 const ALWAYS_PASSED = [
   'PATH',
   'HOME',

@@ -3,7 +3,7 @@ import { SecretValues, type SecretAnswers } from './reference-source.ts';
 
 /** The longest round, in milliseconds: a rotated secret is seen within it. */
 const LONGEST_ROUND = 300_000;
-/** How long a secret that could not be had is not asked for again. */
+/** The time in which an unavailable secret is not requested again. */
 const ASKED_AGAIN = 60_000;
 
 /** One round: what was asked for, and since when something of it could not be had. */

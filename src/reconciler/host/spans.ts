@@ -82,7 +82,7 @@ export const SPANS: Tracer = {
 
 const DEPLOY: Attributes = { 'cicd.pipeline.task.type': 'deploy' };
 
-/** What is learned of a run while it runs. */
+/** The notes about a run while it runs. */
 interface RunNotes {
   /** The codes of its errors. */
   readonly codes: string[];
@@ -120,7 +120,7 @@ function runCommandSpan<T>(
 }
 
 const DIFFERS = 2;
-/** What the conventions call an error without a name. */
+/** The name in the conventions for an error without a name. */
 const OTHER = '_OTHER';
 
 function pipeline(name: string, writes: boolean): Attributes {
@@ -165,7 +165,7 @@ function inTask<T>(
   return inSpan(start, parent, 'cicd.pipeline.task.run.result', work, ended);
 }
 
-/** How something ended: by a code of an error, or null if it went well. */
+/** The end of a span: by a code of an error, or null if it succeeded. */
 interface SpanEnd {
   readonly code: string | null;
   readonly attributes?: Attributes;
@@ -225,7 +225,7 @@ function partAttributes({ status, dialect, changes }: TracedPart): Attributes {
 
 const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
-/** Of a commit that is masked, or is none, nothing is told. */
+/** Returns the attributes of a commit; none for a commit that is masked or invalid. */
 function createRevisionAttributes(commit: string | null): Attributes {
   return commit !== null && COMMIT.test(commit) ? { 'vcs.ref.head.revision': commit } : {};
 }
@@ -247,7 +247,7 @@ function classifyExitCode(code: string | null): Result {
   return code === null ? 'success' : (RESULTS[code] ?? 'failure');
 }
 
-/** Of the errors of a run the first that is more than a stop. */
+/** Returns the first error of a run that is more than a stop. */
 function findWorstCode({ codes }: RunNotes): string | null {
   return codes.find((code) => FAILED.includes(classifyExitCode(code))) ?? codes[0] ?? null;
 }
@@ -256,13 +256,13 @@ function isCode(code: string): code is keyof typeof ERRORS {
   return Object.hasOwn(ERRORS, code);
 }
 
-/** How long a receiver of spans is waited for, in milliseconds; and after a second signal to stop. */
+/** The longest wait for a receiver of spans, in milliseconds; and after a second signal to stop. */
 const FLUSH = 5_000;
 const FLUSH_ABANDONED = 1_000;
 
 interface Flushing {
   readonly forceFlush?: () => Promise<void>;
-  /** What an SDK registers is behind this. */
+  /** Returns the provider that an SDK registers. */
   readonly getDelegate?: () => Flushing;
 }
 

@@ -31,7 +31,7 @@ let collector: Collector | null = null;
 interface Collector {
   readonly used: () => number;
   readonly collect: () => void;
-  /** What was in use after the last time. */
+  /** The memory in use after the last time. */
   left: number;
 }
 
@@ -46,7 +46,7 @@ export function freeMemory(): void {
   collector.left = collector.used();
 }
 
-/** The same if that may be much: for a run to call now and then. */
+/** Frees memory if there may be much: for a run to call now and then. */
 export function freeGrownMemory(): void {
   collector ??= newCollector();
   if (collector.used() - collector.left >= GROWTH) freeMemory();
@@ -71,7 +71,7 @@ export function growThreadPool(env: NodeJS.ProcessEnv): void {
 
 const YOUNG_GROWTH = 'semi-space-growth-factor';
 
-/** What sets V8 back to how it starts. It takes a compiled form only under the flags under which that was made. */
+/** The flags that set V8 back to its initial state. It accepts a compiled form only under the flags under which that was made. */
 export const USUAL_FLAGS: readonly string[] = [
   '--no-liftoff-only',
   '--no-wasm-lazy-validation',
@@ -108,7 +108,7 @@ export function allowListeners(signal: AbortSignal | undefined): void {
 /** The version of the Node that runs this. */
 export const THIS_NODE = process.versions.node;
 
-/** Who started this run, on which commit, and its address, from the variables of the pipeline. */
+/** Returns the user who started this run, its commit and its address, from the variables of the pipeline. */
 export function runInfo(env: Variables): Run {
   const github = env['GITHUB_ACTIONS'] === 'true';
   const url = github
@@ -150,10 +150,10 @@ export const SYSTEM_CLOCK: Clock = {
     }),
 };
 
-/** Where @opentelemetry/api keeps what an SDK has registered: one place for all copies of the API of the same major version. */
+/** The place where @opentelemetry/api stores the SDK's registrations: one for all copies of the API of the same major version. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
-/** Whether an SDK of OpenTelemetry in this process takes spans. */
+/** Reports whether an SDK of OpenTelemetry in this process takes spans. */
 export function isTraced(): boolean {
   const registered = (globalThis as { readonly [REGISTERED]?: { readonly trace?: unknown } })[
     REGISTERED
@@ -179,9 +179,9 @@ export const UNTRACED: Tracer = {
   flush: () => Promise.resolve(),
 };
 
-/** How much of a time the event loop may work until it is the loop that others wait for. */
+/** The share of time above which the event loop counts as the cause of waiting. */
 const BUSY = 0.9;
-/** How long that is measured, in milliseconds. */
+/** The time for measuring that, in milliseconds. */
 const MEASURED = 100;
 
 /** Returns what tells whether this process is busy with itself, or has too little of its processor, so that answers wait for it. */

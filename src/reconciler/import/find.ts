@@ -95,7 +95,7 @@ function findInDocument(
   else found.leaveOthers(rest, ALSO_IN_JSON, [], NOT_TAKEN.other);
 }
 
-/** What files of editors have beside their servers. */
+/** The members of editors' files next to their servers. */
 const ALSO_IN_JSON: ReadonlySet<string> = new Set(['inputs', '$schema']);
 
 function findToml(document: ForeignRecord, rest: ForeignRecord, found: Gathering): void {
@@ -106,7 +106,7 @@ function findToml(document: ForeignRecord, rest: ForeignRecord, found: Gathering
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Whether a file is the agent of OpenHands CLI. */
+/** Reports whether a file is the agent of OpenHands CLI. */
 function isAgent(value: ForeignRecord): boolean {
   return isForeignRecord(value['llm']) && 'model' in value['llm'];
 }
@@ -171,7 +171,7 @@ function findEnvironments(document: ForeignRecord, objects: Objects, found: Gath
   found.leaveOthers(document, known, [], NOT_TAKEN.other);
 }
 
-/** What compose files and manifests have at their top that is no setting of anything. */
+/** The top-level members of compose files and manifests that are not settings. */
 const OF_COMPOSE = [
   'version',
   'name',

@@ -54,7 +54,7 @@ export function createVariableTemplate(name: string): Template {
   return new Template(`\${env:${readableName(name)}}`);
 }
 
-/** Whether a value is text, with references or without. */
+/** Reports whether a value is text, with references or without. */
 export function isForeignText(value: Foreign | undefined): value is string | Template | Variable {
   return typeof value === 'string' || value instanceof Template || value instanceof Variable;
 }
@@ -75,7 +75,7 @@ export function nameOf(value: Foreign): string | null {
   return typeof name === 'string' && name !== '' ? name : null;
 }
 
-/** Whether there is nothing to take: templates of such files list everything, empty. */
+/** Reports whether there is nothing to take: templates of such files list everything, empty. */
 export function isNothing(value: Foreign | undefined): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (value instanceof Variable) return value.text === '';

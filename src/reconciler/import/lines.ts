@@ -92,7 +92,7 @@ function nodeLines(text: string): Lines {
   return lines;
 }
 
-/** What an item of a list is called: its name, or that of the variable `NAME=value`. */
+/** Returns the name of an item of a list: its name, or that of the variable `NAME=value`. */
 function readListItemName(item: unknown): string | null {
   if (isScalar(item) && typeof item.value === 'string')
     return /^([A-Za-z_]\w*)(?:=|$)/.exec(item.value)?.[1] ?? null;

@@ -75,7 +75,7 @@ function selectScalars(record: ForeignRecord): ForeignRecord {
   );
 }
 
-/** Whether a file holds the settings of a service, as it keeps or answers them. */
+/** Reports whether a file contains the settings of a service, as it stores or answers them. */
 export function isSettingsDocument(value: ForeignRecord): boolean {
   const keys = Object.keys(value);
   return (
@@ -112,7 +112,7 @@ const OF_RECORD: ReadonlySet<string> = new Set([
   'provider_tokens',
 ]);
 
-/** What a model is called in reports of its use. */
+/** The name of a model in reports of its use. */
 const USAGE: Path = [...MODEL_PART, 'usage_id'];
 
 /** Finds the agent that OpenHands CLI keeps: its parts are those of the agent settings. */
@@ -268,7 +268,7 @@ export function isSection(name: string): name is Section {
   return Object.hasOwn(SECTIONS, name);
 }
 
-/** Where the settings have a member of a section; null if they do not have it. */
+/** Returns the place in the settings for a member of a section; null if they do not have it. */
 export function findSectionPlace(section: Section, member: string): Path | null {
   const fields = FIELDS[section];
   const field = Object.hasOwn(fields, member) ? fields[member] : undefined;
@@ -276,7 +276,7 @@ export function findSectionPlace(section: Section, member: string): Path | null 
   return section === 'llm' && isOfModel(member) ? [...MODEL_PART, member] : null;
 }
 
-/** Whether a model of the native settings has a member of this name. */
+/** Reports whether a model of the native settings has a member of this name. */
 export function isOfModel(member: string): boolean {
   return settingsNodes([...MODEL_PART, member]).length > 0;
 }

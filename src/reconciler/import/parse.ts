@@ -3,10 +3,10 @@ import { parse as parseJson } from 'lossless-json';
 import { parseAllDocuments } from 'yaml';
 import { type Foreign, foreignRecord, Variable } from './foreign.ts';
 
-/** What a file is written in. */
+/** The format of a file. */
 export type Form = 'toml' | 'json' | 'yaml' | 'variables';
 
-/** What a file holds, document by document, or why it cannot be read: never with a word of it. */
+/** The content of a file, document by document, or why it cannot be read: never with a word of it. */
 export type Parsed =
   | { readonly form: Form; readonly documents: readonly Foreign[] }
   | { readonly problem: string; readonly line: number | null; readonly column: number | null };
@@ -18,7 +18,7 @@ const FORMS: readonly (readonly [RegExp, Form])[] = [
   [/(?:^|\.)env(?:\.|$)|^env$/, 'variables'],
 ];
 
-/** What a file is written in, by its name, else by what it begins with. Null if neither tells. */
+/** Returns the format of a file, by its name, else by its beginning. Null if neither shows it. */
 export function detectForm(file: string, text: string): Form | null {
   const name = (file.split(/[\\/]/).at(-1) ?? '').toLowerCase();
   const byName = FORMS.find(([pattern]) => pattern.test(name))?.[1];
@@ -104,7 +104,7 @@ export function withoutComments(text: string): string {
     .replaceAll(/"(?:[^"\\\r\n]+|\\.)*"?|,(?=\s*[\]}])/g, (part) => (part === ',' ? ' ' : part));
 }
 
-/** What parsers made, as plain values: numbers as such, dates as their text. */
+/** Converts the result of a parser to plain values: numbers as such, dates as their text. */
 function foreign(value: unknown, depth = 0): Foreign {
   if (depth > MAX_DEPTH) throw new TooDeep();
   switch (typeof value) {

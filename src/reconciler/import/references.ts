@@ -36,7 +36,7 @@ const READINGS: Readonly<Record<ReferenceStyle, Reading>> = {
   none: { plain: NEVER, braces: false },
 };
 
-/** What editors put in place of a text by themselves. */
+/** The variables that editors replace automatically. */
 const OF_EDITORS =
   /^(?:workspaceFolder\w*|userHome|cwd|file\w*|pathSeparator|selectedText|lineNumber|execPath|defaultBuildTask)$/;
 

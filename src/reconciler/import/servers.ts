@@ -83,7 +83,7 @@ export function findServers(servers: Foreign, at: Path, found: Gathering, second
   }
 }
 
-/** Of these on nobody waits: a time that is longer has milliseconds, one that is shorter than a second in them has seconds. */
+/** The limits of plausible times: from here on a longer time is in milliseconds, and one shorter than a second in them is in seconds. */
 const [SECOND, HOURS] = [1000, 10_000];
 
 /** A server with its time limit in seconds. In doubt it is left out: agents do not agree on the unit, and none is written. */
@@ -214,7 +214,7 @@ function asText(value: Foreign): Foreign {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 }
 
-/** How a server is shown who calls: as it is written, but for a bearer token, which settings of every kind have by that name. */
+/** Lists the credentials of a server, unchanged except for a bearer token, which settings of every kind have by that name. */
 function listCredentials({ headers, auth, api_key: key }: ForeignRecord): [string, Foreign][] {
   const all = Object.entries(isForeignRecord(headers) ? headers : {});
   const own = ownAuth(auth) ?? (isNothing(key) ? null : createForeignAuth('api_key', key ?? null));

@@ -31,7 +31,7 @@ import {
 import { listNeededVariables } from './names.ts';
 import { writeMcpServer } from './written-server.ts';
 
-/** What a settings file declares of one finding: a value under `settings`, or an item of a block. */
+/** The declaration of one finding in a settings file: a value under `settings`, or an item of a block. */
 export interface Unit {
   readonly to: Path;
   readonly value: Json;

@@ -38,7 +38,7 @@ export function findVariables(variables: ForeignRecord, at: Path, found: Gatheri
   }
 }
 
-/** Where the settings have what a variable says; null if they do not have it. */
+/** Returns the place in the settings for a variable; null if they do not have one. */
 function findSettingPlace(name: string): Path | null {
   const sections = Object.entries(SECTIONS) as [Section, string][];
   for (const [section, prefix] of sections) {

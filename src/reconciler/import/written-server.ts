@@ -117,7 +117,7 @@ function writeServerCommand(
   return referenceFor(value, [variableName(owner, 'command')], writing);
 }
 
-/** What of a text is written as it is, and no more. */
+/** Reports whether a text may be written unchanged. */
 function isShowableText(value: string | Template | Variable, { hidden }: Writing): boolean {
   const text = value instanceof Template ? withoutReferences(value) : readForeignText(value);
   return !holdsSecretText(text) && !hasHiddenSecret(text, hidden);

@@ -22,16 +22,16 @@ import {
 } from './foreign.ts';
 import type { Names } from './names.ts';
 
-/** What everything is written with. */
+/** The context for writing all values. */
 export interface Writing {
   readonly names: Names;
-  /** What is known to be a secret, wherever it is: no file holds one of these texts. */
+  /** The known secrets, wherever they are: no file contains one of these texts. */
   readonly hidden: readonly Secret[];
 }
 
 /** A place of a settings file. */
 interface Place {
-  /** What the schema has there, under `settings`. */
+  /** The schema path of the place, under `settings`. */
   readonly schema: Path;
   /** Names for the variable of a reference, the preferred one first. */
   readonly names: readonly string[];
@@ -71,7 +71,7 @@ function under({ schema, names }: Place, key: string): Place {
   return { schema: [...schema, key], names: names.map((name) => `${name}_${part}`) };
 }
 
-/** Whether a name may be written and shown. */
+/** Reports whether a name may be written and shown. */
 export function isOpenName(name: string, { hidden }: Pick<Writing, 'hidden'>): boolean {
   return !isSecretText(name) && !hasHiddenSecret(name, hidden);
 }
@@ -108,7 +108,7 @@ export function isOpenUse(schema: Path): boolean {
   return OPEN.has(findPathFacts(schema).use);
 }
 
-/** Whether a value is a secret by its place: by the schema, or by the name of a key or header that the schema does not know. */
+/** Reports whether a value is a secret by its place: by the schema, or by the name of a key or header that the schema does not know. */
 function isSecretSchemaPath(schema: Path): boolean {
   const { secret, use } = findPathFacts(schema);
   if (secret || isSecretNode(settingsNodes(schema))) return true;
@@ -120,7 +120,7 @@ function isSecretSchemaPath(schema: Path): boolean {
   );
 }
 
-/** Whether a text may be a secret: what no schema names is open only in a few harmless forms. */
+/** Reports whether a text may be a secret: text outside the schema is open only in a few harmless forms. */
 function isPossibleSecretText(text: string, schema: Path): boolean {
   if (text === '') return false;
   const key = schema.findLast((one) => !/^\d+$/.test(one)) ?? '';
@@ -181,13 +181,13 @@ interface NotTaken {
   readonly reason: string;
 }
 
-/** What a file has for a settings file. */
+/** The findings in a file for a settings file. */
 export interface Findings {
   readonly taken: Finding[];
   readonly left: NotTaken[];
 }
 
-/** Why something is not taken. */
+/** The reasons why a value is not taken. */
 export const NOT_TAKEN = {
   other: 'no setting of the service',
   values:

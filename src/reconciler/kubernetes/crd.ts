@@ -53,21 +53,21 @@ export function definitions(): Definitions {
   return parsed;
 }
 
-/** What the spec of a SettingsTarget may hold. */
+/** Returns the schema for the spec of a SettingsTarget. */
 export function specSchema(): Structural {
   const [settingsTarget] = definitions();
   const [only] = settingsTarget.spec.versions;
   return (only?.schema.openAPIV3Schema.properties.spec ?? {}) as Structural;
 }
 
-/** What the status of a SettingsTarget may hold. */
+/** Returns the schema for the status of a SettingsTarget. */
 export function statusSchema(): Structural {
   const [settingsTarget] = definitions();
   const [only] = settingsTarget.spec.versions;
   return (only?.schema.openAPIV3Schema.properties.status ?? {}) as Structural;
 }
 
-/** Whether a value has the types that a schema says, members included. */
+/** Reports whether a value has the types of a schema, members included. */
 export function hasTypes(schema: Structural, value: unknown): boolean {
   const { type, properties = {}, additionalProperties, items, required = [] } = schema;
   if (type === 'array')
@@ -104,7 +104,7 @@ export function listKey(schema: Structural | 'open'): string | null {
   return schema === 'open' ? null : (schema['x-kubernetes-list-map-keys']?.[0] ?? null);
 }
 
-/** Whether the API server takes a single value at a place. */
+/** Reports whether the API server accepts a single value at a place. */
 export function canAcceptScalar(
   schema: Structural | 'open',
   value: string | number | boolean,

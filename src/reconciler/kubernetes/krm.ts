@@ -4,11 +4,11 @@ import { usageError } from '../model/error.ts';
 import type { KubeObject } from './crd.ts';
 import { yamlDocument } from './stream.ts';
 
-/** What a functionConfig asks for. */
+/** The members of a functionConfig. */
 export interface FunctionConfig {
   /** The settings file. */
   readonly text: string;
-  /** Whether it is a text in the functionConfig, too, so that lines mean something, and paths inside nothing. */
+  /** True if it is also a text in the functionConfig: its lines are meaningful, and paths inside are not. */
   readonly isText: boolean;
   readonly secret?: string | undefined;
   readonly namespace?: string | undefined;

@@ -7,7 +7,7 @@ export function createObjectName(environment: string): string {
     .replaceAll(/^[.-]+|[.-]+$/g, '');
 }
 
-/** Whether an object may have a name, by RFC 1123. */
+/** Reports whether an object may have a name, by RFC 1123. */
 export function isObjectName(name: string): boolean {
   return (
     name.length <= 253 &&

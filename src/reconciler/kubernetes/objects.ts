@@ -12,9 +12,9 @@ export interface RenderOptions {
   readonly namespace?: string | undefined;
   /** The Secret of all references that the file does not place. */
   readonly secret?: string | undefined;
-  /** Whether the definition is among the objects. */
+  /** True if the definition is among the objects. */
   readonly crd?: boolean | undefined;
-  /** Whether all environments of the files are among the targets, so that what none of them uses is a finding. */
+  /** True if all environments of the files are among the targets, so that values that none of them uses are findings. */
   readonly all?: boolean | undefined;
 }
 
@@ -68,7 +68,7 @@ function metadata(
   };
 }
 
-/** What a Role lets be read. */
+/** The Secrets that a Role makes readable. */
 interface Wanted {
   readonly namespace: string | undefined;
   readonly role: string;

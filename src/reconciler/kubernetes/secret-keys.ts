@@ -17,7 +17,7 @@ const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 /** Two dots in a row are the end of no reference that is read back. */
 const KEY = /^(?!.*\.\.)[-._A-Za-z0-9]{1,253}$/;
 
-/** Whether there can be such a key: no name and no key has a slash or a brace, so that a reference to it is to nothing else. */
+/** Reports whether such a key is possible: no name and no key has a slash or a brace, so a reference to it is unambiguous. */
 export function isSecretKey({ name, key }: SecretKey): boolean {
   return NAME.test(name) && !name.includes('..') && KEY.test(key);
 }
@@ -53,7 +53,7 @@ export function secretKeyFor(
   return { name, key };
 }
 
-/** What is said once of all references that no Secret is named for. */
+/** The one finding for all references without a named Secret. */
 export const UNNAMED = {
   message: 'No Secret is named for this reference.',
   hint: 'Name the Secret that has the values of all of them: --secret NAME, or kubernetes: {secret: NAME} in the file. kubernetes.references places a single one.',

@@ -72,7 +72,7 @@ const NO_REFERENCES = {
   hint: 'Remove it, and name the key of a Secret under spec.valuesFrom of the object, with this path; write $${ for a literal ${.',
 } as const;
 
-/** What the object says itself beside a ConfigMap: its guards over those of the file, its values besides. */
+/** Merges the object's own declarations with those of a ConfigMap: its guards over those of the file, its values next to them. */
 function withOwn(declared: ValueRecord, spec: TargetSpec): ValueRecord {
   const both = (name: string): Value => {
     const [below, above] = [declared[name], spec[name]];

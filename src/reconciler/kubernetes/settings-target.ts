@@ -2,7 +2,7 @@ import type { SchemaLock } from '../model/native-schema.ts';
 import type { ValueRecord } from '../model/value.ts';
 import type { SecretKey } from './secret-keys.ts';
 
-/** What of a SettingsTarget is read here, as the API server hands it out. */
+/** The members of a SettingsTarget that are read here, as the API server returns it. */
 export interface SettingsTarget {
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly spec: TargetSpec;
@@ -13,12 +13,12 @@ export interface TargetSpec extends ValueRecord {
   readonly mode: 'Observe' | 'Apply';
 }
 
-/** What a reader hands in besides the object. */
+/** The input of a reader next to the object. */
 export interface Given {
   /** The text that `settingsFrom` names; null if there is no such ConfigMap or key. */
   readonly settings?: string | null;
-  /** What the servers have besides what is known here. */
+  /** Members of the servers beyond those known here. */
   readonly lock?: SchemaLock;
-  /** Whether a Secret has a key and a value under it. What is optional, and is not there, is left out. */
+  /** Reports whether a Secret has a key and a value under it. An optional key that is missing is left out. */
   readonly hasKey?: (secret: SecretKey) => boolean;
 }

@@ -1,6 +1,6 @@
 import { Lexer } from 'yaml';
 
-/** What a YAML text has: keys and values; marks, such as brackets, dashes and aliases; and what is between them. */
+/** The counted parts of a YAML text: keys and values; marks, such as brackets, dashes and aliases; and the text between them. */
 type Count = 'blanks' | 'marks' | 'scalars';
 
 /** Begins a lexeme of a plain or a block scalar, which follows as one of its own. */

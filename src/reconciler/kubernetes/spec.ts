@@ -40,7 +40,7 @@ export interface MadeSpec {
   readonly placed: readonly Node[];
 }
 
-/** What a target declares, as the spec of a SettingsTarget. `secret` is the Secret for all that the file does not place. */
+/** Converts the declarations of a target to the spec of a SettingsTarget. `secret` is the Secret for all that the file does not place. */
 export function createTargetSpec(target: Target, secret: string | undefined): MadeSpec {
   const findings: PlacedFinding[] = [];
   const names = new Set<string>();

@@ -20,11 +20,11 @@ export interface ValueFrom {
   readonly secretKeyRef: SecretKey & { readonly optional?: true };
 }
 
-/** What is gathered while the blocks of a target are gone through. */
+/** The results gathered from the blocks of a target. */
 export interface Taking {
   readonly valuesFrom: ValueFrom[];
   readonly clear: string[];
-  /** What no schema here knows, under `native`. */
+  /** The values under `native` that no schema here knows. */
   readonly native: [path: Path, value: Json][];
   readonly findings: PlacedFinding[];
   readonly secretOf: (reference: Reference) => SecretKey | { message: string; hint: string };
@@ -33,7 +33,7 @@ export interface Taking {
 /** A place: in the spec, and in the file, where an entry of a list goes by its position. */
 export interface TakenPlace {
   readonly path: Path;
-  /** The same as text, which tells an entry of a list from a member of a map. */
+  /** The place as text, which distinguishes an entry of a list from a member of a map. */
   readonly text: string;
   readonly filePath: Path;
   readonly schema: Structural | 'open';
@@ -158,7 +158,7 @@ function convertScalar(node: ScalarNode, place: TakenPlace, taking: Taking): Jso
   return convertText(node, value, place, taking);
 }
 
-/** Whether a text is that of a secret that is declared by its value alone. */
+/** Reports whether a text is that of a secret that is declared only by its value. */
 function isCustomSecret({ path: [block, ...rest] }: TakenPlace): boolean {
   return block === 'secrets' && rest.length === 1;
 }

@@ -82,13 +82,13 @@ export function isSensitiveUrl(text: string): boolean {
   return BARE_CREDENTIALS.test(trimmed) || NAMED_QUERY.test(trimmed);
 }
 
-/** The same for a text that is known to be an address: every userinfo, query and fragment counts. */
+/** Reports the same for a text that is known to be an address: every userinfo, query and fragment counts. */
 export function isSensitiveAddress(address: string): boolean {
   const { userinfo, tail } = addressParts(address);
   return userinfo !== '' || tail !== '';
 }
 
-/** Whether a host, as a URL writes it, is this machine: what is sent there passes no network and no proxy. */
+/** Reports whether a host, as a URL writes it, is this machine: its traffic passes no network and no proxy. */
 export function isLoopbackHost(hostname: string): boolean {
   const host = hostname.toLowerCase();
   return (
@@ -101,7 +101,7 @@ export function isLoopbackHost(hostname: string): boolean {
 
 const WORD = /[^\s"<>`]+/g;
 const SCHEME = /(?:[a-z][a-z0-9+.-]{0,30}:)?[\\/]{2}|(?:https?|wss?|ftp):/i;
-/** What may follow a url in a sentence, or enclose it. */
+/** Characters that may follow a url in a sentence, or enclose it. */
 const ENDINGS = new Set(")].,;:!?'}");
 
 /** The suffix of a path's second equal entry. */
@@ -116,7 +116,7 @@ export function withoutUrlSecrets(text: string): string {
   return text.replaceAll(WORD, (word) => (mayHold(word) ? maskWord(word) : word));
 }
 
-/** Whether a text has any of what begins or ends a part of an address that may be a secret. */
+/** Reports whether a text contains a delimiter of an address part that may be a secret. */
 function mayHold(text: string): boolean {
   return text.includes('@') || text.includes('?') || text.includes('#');
 }
@@ -139,14 +139,14 @@ function isEmptyOrMask(part: string): boolean {
   return part === '' || part === MASK;
 }
 
-/** Where a word ends that punctuation follows; the brackets of a mask belong to the word. */
+/** Returns the end of a word before punctuation; the brackets of a mask belong to the word. */
 function wordEnd(word: string): number {
   let end = word.length;
   while (end > 0 && ENDINGS.has(word.charAt(end - 1)) && !word.endsWith(MASK, end)) end -= 1;
   return end;
 }
 
-/** How the embedded service can speak of its settings: the dialects of a service. */
+/** The APIs that the embedded service supports: the dialects of a service. */
 export const EMBEDDED_DIALECTS = ['settings-v0', 'app-server', 'agent-server'] as const;
 
 export type EmbeddedDialect = (typeof EMBEDDED_DIALECTS)[number];
@@ -176,7 +176,10 @@ export function parseEmbeddedAddress(url: string): EmbeddedAddress | null {
   return dialect === undefined ? null : { path: rest.slice(0, at), dialect };
 }
 
-/** Whether a text is the address of a service: http or https without userinfo, query and fragment, or embedded: with a dialect that there is. */
+/**
+ * Reports whether a text is the address of a service: http or https without userinfo, query and fragment, or embedded, with an existing
+ * dialect.
+ */
 export function isServiceAddress(text: string): boolean {
   return (
     parseEmbeddedAddress(text) !== null ||

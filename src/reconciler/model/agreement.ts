@@ -11,7 +11,7 @@ export interface Agreement {
   readonly unmanaged: readonly string[];
   /** Absent if a version before kept it. */
   readonly items?: AgreedItems;
-  /** What has differed since the service was first read; absent if nothing has. */
+  /** The differences since the first read of the service; absent if there are none. */
   readonly first?: FirstFound;
 }
 

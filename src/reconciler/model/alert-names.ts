@@ -20,7 +20,7 @@ export const ALERT_OF_TROUBLE: Readonly<Partial<Record<NoticeKind, string>>> = {
   'write-refused': 'SetpointWritesFail',
 };
 
-/** Whether an alert has a rule, and so a runbook: some are sent by notices alone. */
+/** Reports whether an alert has a rule, and so a runbook: some are sent only by notices. */
 export function hasRunbook(alert: string): boolean {
   return alert !== 'SetpointUnknown' && alert !== 'SetpointPending';
 }

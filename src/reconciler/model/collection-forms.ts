@@ -16,7 +16,7 @@ export const SECRETS_FORM = {
   ofService: ['OPENHANDS_API_KEY'],
 } as const satisfies CollectionForm;
 
-/** What is installed on a service from where its code is. A list names the commit that it is at, and no branch or tag. */
+/** The form of things that are installed from the place of their code. A list names the commit, and no branch or tag. */
 const INSTALLED = {
   releases: 'An Agent Server has them from 1.29.3.',
   untold: {
@@ -168,7 +168,7 @@ export function itemWords({ block, name }: Holder): string {
   return `the ${form?.resource ?? block} ${name}`;
 }
 
-/** Whether a block of a file declares one of them. */
+/** Reports whether a block of a file declares one of them. */
 export function isCollectionBlock(block: string): boolean {
   return COLLECTION_FORMS.some((form) => form.block === block);
 }

@@ -7,13 +7,13 @@ import type { Value, ValueRecord } from './value.ts';
 import type { MemberFacts } from './type-facts.ts';
 import { isList, isRecord, sameValue } from './value.ts';
 
-/** What a collection is called, and what is known of the members of its items, whichever service has it. */
+/** The name of a collection and the facts about its items' members, whichever service has it. */
 export interface CollectionForm<Block extends string = string> {
   /** As its changes name it. */
   readonly resource: string;
   /** The block of a settings file that declares it. */
   readonly block: Block;
-  /** What messages call its items: `custom secrets`. */
+  /** The name of its items in messages: `custom secrets`. */
   readonly noun: string;
   /** Which servers have it, if not all of those that setpoint speaks to. */
   readonly releases?: string;
@@ -21,11 +21,11 @@ export interface CollectionForm<Block extends string = string> {
   readonly main?: string;
   /** A member that a list tells of if `tells` says so of what is declared. Else what was last sent is compared, as of a secret. */
   readonly untold?: { readonly member: string; readonly tells: (declared: Value) => boolean };
-  /** Whether an item is declared whole: a member that the file leaves out, and that is no secret, has its default. */
+  /** True if the file replaces the whole item: a member that the file leaves out, and that is no secret, gets its default. */
   readonly isWhole: boolean;
-  /** Whether there are servers that give an item another name: with all that it has, and what they themselves know it by. */
+  /** True if some servers can rename an item, with all its members and their own id for it. */
   readonly isRenamed?: true;
-  /** Whether an Agent Server shows its secrets to a request that asks for them, so that `server.compare_secrets` compares them. */
+  /** True if an Agent Server shows its secrets on request, so that `server.compare_secrets` compares them. */
   readonly isRevealed?: true;
   /** What `get` calls the column of its names, if not by `resource`, and the columns after it; all members if they are left out. */
   readonly table?: { readonly head?: string; readonly columns: readonly Column[] };
@@ -40,7 +40,7 @@ export interface Column {
   readonly otherwise?: string;
 }
 
-/** Whether there is a secret at a path inside an item. */
+/** Reports whether there is a secret at a path inside an item. */
 export function isSecretItemMember(
   { block }: Pick<CollectionForm, 'block'>,
   member: Path,
@@ -48,7 +48,7 @@ export function isSecretItemMember(
   return findPathFacts([block, '', ...member]).secret;
 }
 
-/** Whether a member of an item is a secret, or a map that holds one. */
+/** Reports whether a member of an item is a secret, or a map that contains one. */
 export function isSecretHolder(form: CollectionForm, name: string, value: Value): boolean {
   if (isSecretItemMember(form, [name])) return true;
   return isRecord(value) && Object.keys(value).some((key) => isSecretItemMember(form, [name, key]));
@@ -79,7 +79,7 @@ function listSecretLeaves(form: CollectionForm, member: Path, value: Value): rea
   return isSecretItemMember(form, member) ? [{ member, value }] : [];
 }
 
-/** What is declared of the member that a list may not tell of; one that is left out is empty text. */
+/** Returns the declared value of the member that a list may not show; one that is left out is empty text. */
 export function untoldLeaf({ untold }: CollectionForm, members: ValueRecord): Leaf | null {
   if (untold === undefined) return null;
   const value = members[untold.member] ?? '';
@@ -94,11 +94,11 @@ export function untoldLeaf({ untold }: CollectionForm, members: ValueRecord): Le
 export interface DesiredItem extends DeclaredItem {
   readonly name: string;
   readonly members: ValueRecord | null;
-  /** Whether the file does not name it, and it is to be removed because the file names all that there may be. */
+  /** True if the file does not name it, and it is to be removed because the file names all allowed ones. */
   readonly isOther?: true;
   /** The members that this run leaves as the service has them, although the file declares them: they are not among `members`. */
   readonly left?: readonly string[];
-  /** What it was called before; absent if the file does not say that it had another name. */
+  /** Its former name; absent if the file does not give one. */
   readonly former?: FormerName;
 }
 
@@ -119,11 +119,11 @@ export interface ListedItem {
   readonly shows?: readonly string[];
   /** All that the service has stored of it, by its own names: a secret that it does not show is a token of this place. */
   readonly stored?: ValueRecord;
-  /** What the service itself calls it, if not by its name. */
+  /** The service's own id for it, if that is not its name. */
   readonly id?: string;
   /** The items of other collections of the service that name it, as far as they were looked up. */
   readonly heldBy?: readonly Holder[];
-  /** Whether the service works with this one, where one of its items is active, or named by the settings. */
+  /** True if the service works with this one, where one of its items is active, or named by the settings. */
   readonly isActive?: true;
   /** Why it has to be written again although it is listed as declared. */
   readonly outdated?: Reason;
@@ -135,7 +135,7 @@ export interface Holder {
   readonly name: string;
 }
 
-/** What a file declares of a collection, as its block made it. */
+/** Returns the items of a collection that a file declares, as its block created them. */
 export function itemsDeclared(
   desired: Pick<DesiredState, 'items'>,
   { block }: Pick<CollectionForm, 'block'>,
@@ -216,7 +216,7 @@ export function listItemNames(items: readonly DesiredItem[]): readonly string[] 
   return items.flatMap(({ name, former }) => (former === undefined ? [name] : [name, former.name]));
 }
 
-/** What a service has of a collection. */
+/** The items of a collection on a service. */
 export interface Listing {
   readonly items: readonly ListedItem[];
   /**
@@ -224,7 +224,7 @@ export interface Listing {
    * stored under a second name, the old one removed, and the second renamed.
    */
   readonly replaces: 'in-place' | 'by-second-name';
-  /** Whether what is shown of an item changes without its secrets being sent. */
+  /** True if the shown part of an item changes without its secrets being sent. */
   readonly describes: boolean;
   /** A member in the form in which it is compared, with its default for what it leaves out; absent if members are compared as they are. */
   readonly whole?: (name: string, value: Value) => Value;
@@ -245,7 +245,7 @@ export interface Storing {
   readonly changes: readonly { readonly path: Path; readonly action: string }[];
 }
 
-/** Whether two items have the same members. */
+/** Reports whether two items have the same members. */
 export function sameMembers(
   one: ValueRecord,
   other: ValueRecord,
@@ -262,7 +262,7 @@ export function secondName(name: string): string {
   return `${name}__next`;
 }
 
-/** What of a list is such a value: none where a request replaces one, whatever an item is called. */
+/** Returns the listed value that waits under the second name of an item; undefined where a request replaces values in place. */
 export function waitingFor(
   name: string,
   { items, replaces }: Pick<Listing, 'items' | 'replaces'>,

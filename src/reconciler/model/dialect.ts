@@ -28,7 +28,7 @@ export interface Dialect {
   readonly timeouts?: readonly [least: number, most: number];
   /** A header of an mcp entry that these services take out of its headers, to keep it as `auth`. */
   readonly authHeader?: string;
-  /** Whether an answer that masks one secret of an mcp entry may answer null for another that is stored. */
+  /** True if an answer that masks one secret of an mcp entry may answer null for another that is stored. */
   readonly nullsMayHide: boolean;
   /**
    * What to look at if no secret reads as stored any more. These services answer so if they cannot decrypt what they have, and
@@ -37,9 +37,9 @@ export interface Dialect {
   readonly undecryptable?: string;
   /** The fields that these services have. */
   readonly fields: ReadonlyMap<string, DialectField>;
-  /** What the services can do whose agent is of a kind; absent if all are of one. */
+  /** Returns the dialect of services whose agent is of a kind; absent if all are of one. */
   readonly ofKind?: (kind: string) => Dialect;
-  /** What native fields are besides what their schema says, by their names; for services that have them. */
+  /** Facts about native fields beyond their schema, by their names; for services that have them. */
   readonly native?: ReadonlyMap<string, Pick<DialectField, 'onNull'>>;
   /** The fields that these services do not have, each with the services that do, in words. */
   readonly lacks: ReadonlyMap<string, string>;
@@ -50,23 +50,23 @@ export interface Dialect {
 /** A form of texts that must not be sent where the service keeps them as a secret. */
 export interface Unstorable {
   readonly form: RegExp;
-  /** What is wrong with such a text, in words that follow its name. */
+  /** The problem of such a text, in words that follow its name. */
   readonly because: string;
 }
 
 export interface DialectField {
   readonly name: string;
-  /** What a read shows: the `value`, whether one is stored (`presence`), the `names` of what is stored, or `nothing`. */
+  /** The result of a read: the `value`, whether one is stored (`presence`), the `names` of stored values, or `nothing`. */
   readonly reads: 'value' | 'presence' | 'names' | 'nothing';
-  /** What a written null does; `resets` brings back what the field is if nobody has set it, which is `absent`. */
+  /** The effect of a written null; `resets` restores the value of a field that was never set, which is `absent`. */
   readonly onNull: 'clears' | 'keeps' | 'refuses' | 'resets';
-  /** What clears the field if null does not; it reads back as such. Null if nothing else does. */
+  /** The value that clears the field if null does not; it reads back as such. Null if no other value does. */
   readonly clearWith: string | null;
-  /** What the field is in a stored record that leaves it out. */
+  /** The value of the field in a stored record that leaves it out. */
   readonly absent: Value;
-  /** Whether a stored null is a value of its own. Otherwise it is as good as left out. */
+  /** True if a stored null is a value of its own. Otherwise it is the same as a missing one. */
   readonly storesNull?: boolean;
-  /** What a value must be besides its type: at least a number, one of some words, or not empty. */
+  /** The rule for a value next to its type: at least a number, one of some words, or not empty. */
   readonly accepts?:
     | { readonly least: number }
     | { readonly oneOf: readonly string[] }
@@ -77,7 +77,7 @@ export interface DialectField {
   readonly shownAsNull?: DefaultsBy;
   /** Which services keep a stored value although null is sent, and nothing else clears it; absent: all of the dialect. */
   readonly kept?: string;
-  /** What happens to a value that is sent, if the service does not keep it. */
+  /** The change to a sent value, if the service does not store it. */
   readonly loses?: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Block, EffectiveDocument } from './documents.gen.ts';
 import type { Source } from './path.ts';
 
-/** Where a value comes from. */
+/** The origin of a value. */
 export interface Origin {
   readonly source: Source;
   readonly block: Block;

@@ -1,7 +1,7 @@
 import { Secret } from './secret.ts';
 import type { Value } from './value.ts';
 
-/** Whether two addresses lead to one host and port, and the second is not less protected than the first. */
+/** Reports whether two addresses lead to one host and port, and the second is not less protected than the first. */
 export function sameEndpoint(before: Value, after: Value): boolean {
   return addressFits(before, (from) => addressFits(after, (to) => isSameEndpoint(from, to)));
 }

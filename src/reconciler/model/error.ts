@@ -195,12 +195,12 @@ export function asSetpointError(thrown: unknown): SetpointError {
   });
 }
 
-/** What a command prints as JSON if it could not begin: usage, files, references. */
+/** The JSON output of a command that could not begin: usage, files, references. */
 export interface FailureDocument {
   readonly error: ErrorReport & { readonly diagnostics?: readonly ReportedDiagnostic[] };
 }
 
-/** Of several environments the first in this order wins. */
+/** The order of exit codes: the first of several environments wins. */
 const ORDER = [130, 143, 7, 8, 1, 9, 4, 6, 5, 3, 2, 0];
 
 export function worstExitCode(codes: readonly number[]): number {
@@ -268,7 +268,7 @@ const WARNINGS = {
 } as const;
 export type WarningCode = keyof typeof WARNINGS;
 
-/** Whether a warning is about what a write would do, which says nothing where nothing writes. */
+/** Reports whether a warning is about the effect of a write, which does not matter where nothing writes. */
 export function isAboutWrite({ code }: Pick<Warning, 'code'>): boolean {
   return code === 'guard' || code === 'lose-unreadable' || isOfWriting({ code });
 }

@@ -5,11 +5,11 @@ export type FieldName = (typeof FIELDS)[number]['name'];
 
 /** A place of the settings that a file can declare. There is one for each value, whichever of its names the file uses. */
 export interface Field {
-  /** What plans call it: the name that the specification has for it, or else its path as people write it. */
+  /** The name in plans: that of the specification, or else its path as people write it. */
   readonly name: string;
-  /** The same as a path under `settings`. */
+  /** The field as a path under `settings`. */
   readonly path: Path;
-  /** Where later servers have it in their nesting; `path` itself if they have no other place for it. */
+  /** The place in the nesting of later servers; `path` itself if they have no other place for it. */
   readonly place: Path;
   /** Cannot be read back; posted only when the plan lists it. */
   readonly secret: boolean;
@@ -23,9 +23,9 @@ export interface SpecifiedField extends Field {
   readonly default: boolean | null;
   /** The member of the answer that reports whether a secret is stored. */
   readonly setFlag: string | null;
-  /** What the store does with null: it clears, keeps the value it has, or refuses. */
+  /** The effect of null on the store: it clears, keeps the value it has, or refuses. */
   readonly onNull: 'clears' | 'keeps' | 'refuses';
-  /** What clears a field that null does not clear. */
+  /** The value that clears a field that null does not clear. */
   readonly clearWith: '' | null;
   readonly readable: boolean;
   readonly later: boolean;
@@ -65,7 +65,7 @@ const BY_PLACE: ReadonlyMap<string, SpecifiedField> = new Map(
   SPECIFIED.filter(hasTwoNames).map((field) => [formatPathKey(field.place), field]),
 );
 
-/** Whether a file can declare a field under a name of the specification and in the nesting of later servers. */
+/** Reports whether a file can declare a field under a name of the specification and in the nesting of later servers. */
 export function hasTwoNames({ path, place }: Field): boolean {
   return place.length > path.length;
 }
@@ -91,7 +91,7 @@ export function placeNamed(name: string): Path {
   return fieldNamed(name)?.place ?? pathNamed(name);
 }
 
-/** Whether what plans call by a name is at a place, or inside it. */
+/** Reports whether a name in plans is at a place, or inside it. */
 export function isNamedWithin(name: string, place: Path): boolean {
   return isWithin(placeNamed(name), place);
 }
@@ -117,7 +117,7 @@ export const NATIVE_PARTS: ReadonlySet<string> = new Set([
   'active_meta_profile',
 ]);
 
-/** Whether a path is in a native part, or is one. */
+/** Reports whether a path is in a native part, or is one. */
 export function isNativePath([first]: Path): boolean {
   return first !== undefined && NATIVE_PARTS.has(first);
 }

@@ -22,13 +22,13 @@ export type Rule = (typeof RULES)[number];
 export interface GuardSettings {
   readonly on: ReadonlySet<Rule>;
   readonly maxChanges: number | null;
-  /** Why nothing may be written; null if writes are allowed. */
+  /** The reason why nothing may be written; null if writes are allowed. */
   readonly frozen: string | null;
   /** Rules in `on` that nothing lifts, each with who says so. */
   readonly forbidden?: ReadonlyMap<Rule, string>;
 }
 
-/** Why an apply refuses a plan: the rule, what it found, the path (`[]` for the whole plan), and how to lift it. */
+/** The reason why an apply refuses a plan: the rule, its finding, the path (`[]` for the whole plan), and how to lift it. */
 export interface Refusal {
   readonly rule: Rule | 'frozen';
   readonly message: string;
@@ -36,5 +36,5 @@ export interface Refusal {
   readonly path: Path;
 }
 
-/** What a rule found in a plan, and its path. */
+/** The finding of a rule in a plan, and its path. */
 export type GuardFinding = Pick<Refusal, 'message' | 'path'>;

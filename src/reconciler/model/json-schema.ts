@@ -29,7 +29,7 @@ export interface SchemaNode {
 
 export type Definitions = Readonly<Record<string, SchemaNode>>;
 
-/** What of a value a schema does not allow. `expected` describes the place; of an unknown member, the map that has it. */
+/** A part of a value that a schema does not allow. `expected` describes the place; of an unknown member, the map that has it. */
 export interface Fault {
   readonly path: Path;
   readonly kind: 'unknown' | 'missing' | 'value';
@@ -59,7 +59,7 @@ function findVariants(node: SchemaNode, defs: Definitions): readonly SchemaNode[
   return anyOf.flatMap((choice) => findVariants({ ...choice, ...beside }, defs));
 }
 
-/** What is under a key of a map, or at a position of a list; none if the map has no such key. */
+/** Returns the nodes under a key of a map, or at a position of a list; empty if the map has no such key. */
 export function findMemberNodes(
   node: SchemaNode,
   key: string,
@@ -125,7 +125,7 @@ function findNodeFaults(value: Value, node: SchemaNode, defs: Definitions, path:
   ];
 }
 
-/** Whether a value by itself is one that a variant allows, whatever is in it. */
+/** Reports whether a variant allows a value by itself, whatever is in it. */
 function isVariantValue(value: Value, node: SchemaNode): boolean {
   if (value instanceof UnseenSecret) return true;
   if (value instanceof Secret) return node.format === 'password' || fitsSecret(value, node);
@@ -177,7 +177,7 @@ function fitsLimits(number: number, node: SchemaNode): boolean {
   return number >= minimum && number <= maximum && number > above && number < below;
 }
 
-/** What a value must be, in words: `a whole number of at least 0, or null`. */
+/** Describes the required value in words: `a whole number of at least 0, or null`. */
 export function describeSchema(node: SchemaNode, defs: Definitions): string {
   const words = listSchemaVariants(node, defs).flatMap((variant) => {
     const { const: one, enum: several } = variant;

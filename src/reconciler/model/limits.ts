@@ -1,8 +1,8 @@
 import type { Rule } from './guard.ts';
 
-/** What is allowed to a target besides what it declares, such as by a SettingsPolicy of a cluster. */
+/** The limits on a target beyond its declarations, such as those of a cluster's SettingsPolicy. */
 export interface Limits {
-  /** Where its keys may be sent: to origins that each list has. */
+  /** The destinations of its keys: origins that each list has. */
   readonly origins: readonly OriginList[];
   /** Rules that refuse its plans whatever it declares, and that nothing lifts, each with who says so. */
   readonly forbidden: ReadonlyMap<Rule, string>;
@@ -14,7 +14,7 @@ export interface Limits {
 
 /** Approvals of differences, as they are when it is asked: each can be given, and taken back, at any time. */
 export interface Approvals {
-  /** Whether the difference with this digest is approved now. */
+  /** Reports whether the difference with this digest is approved now. */
   covers(digest: string): boolean;
 }
 

@@ -19,7 +19,7 @@ export class Matcher {
     }
   }
 
-  /** Where patterns are in a text, as pairs of start and end; what overlaps or touches is one. */
+  /** Returns the places of patterns in a text, as pairs of start and end; overlapping or touching ones are merged. */
   spans(text: string): readonly Span[] {
     const found = this.#begun(text);
     if (found === null) return [];
@@ -29,7 +29,7 @@ export class Matcher {
     return found.size === 1 ? spans : mergeSpans(spans.toSorted(([a], [b]) => a - b));
   }
 
-  /** Where a text holds beginnings, by those that begin alike; null if it holds none. */
+  /** Returns the places of beginnings in a text, by those that begin alike; null if it contains no beginning. */
   #begun(text: string): Map<Group, number[]> | null {
     if (this.#groups.size === 0) return null;
     let found: Map<Group, number[]> | null = null;
@@ -100,7 +100,7 @@ class Automaton {
     return this.#unit.length;
   }
 
-  /** Where patterns are in a text; none of them begins elsewhere than at one of the starts, which ascend. */
+  /** Returns the places of patterns in a text; they begin only at one of the starts, which ascend. */
   spans(text: string, starts: readonly number[]): [number, number][] {
     const spans: [number, number][] = [];
     let [state, at] = [0, 0];
@@ -175,7 +175,7 @@ class Automaton {
   }
 }
 
-/** What overlaps or touches as one; they ascend by their starts. */
+/** Merges spans that overlap or touch; they ascend by their starts. */
 export function mergeSpans(spans: readonly Span[]): Span[] {
   const all: [number, number][] = [];
   for (const [start, end] of spans) unite(all, start, end);
@@ -201,7 +201,7 @@ export function isGlobMatch(text: string, globs: readonly string[]): boolean {
   return globs.some((glob) => globMatcher(glob)(text));
 }
 
-/** The same for one glob and many texts. */
+/** Returns a matcher of one glob for many texts. */
 export function globMatcher(glob: string): (text: string) => boolean {
   const [first = '', ...rest] = withoutSlashes(glob).split('*');
   const last = rest.pop();

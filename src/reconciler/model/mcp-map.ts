@@ -54,7 +54,7 @@ function isStream(url: Value | undefined): boolean {
   return textFits(url, (text) => /\/sse(?:[/?&]|$)/.test(text));
 }
 
-/** How the servers of a list are reached if they do not say it otherwise. */
+/** The default transport of the servers in a list. */
 export const USUAL_TRANSPORT: Readonly<Record<McpList, string>> = {
   sse_servers: 'sse',
   stdio_servers: 'stdio',
@@ -84,7 +84,7 @@ function authMembers(auth: Value | undefined): (readonly [string, Value])[] {
   ];
 }
 
-/** How an entry of a service authenticates: a key alone is sent in the usual way. Null if it does not, whether or not it says so. */
+/** Returns how an entry of a service authenticates: a key without more is sent in the usual way. Null if it does not authenticate. */
 export function readEntryAuth({ api_key: key, auth }: ValueRecord): Value {
   if (isRecord(auth) && auth['strategy'] === 'none') return null;
   return auth ?? (key === undefined ? null : USUAL_AUTH);
@@ -95,7 +95,7 @@ export function withoutServed(auth: Value): Value {
   return isRecord(auth) ? filterMembers(auth, (name) => !isServed(name)) : auth;
 }
 
-/** What the server alone has written into a way to authenticate: it belongs to the strategy that it was made for. */
+/** Returns the members that the server has added to an authentication: they belong to the strategy they were made for. */
 export function selectServedMembers(
   auth: Value | undefined,
   strategy: Value | undefined,

@@ -18,21 +18,21 @@ export function isMcpList(name: string | undefined): name is McpList {
   return MCP_LISTS.some((list) => list === name);
 }
 
-/** What the service fills in for a member that an entry leaves out. */
+/** The defaults of the service for members that an entry leaves out. */
 export const MCP_DEFAULTS: Readonly<Record<McpList, ValueRecord>> = {
   sse_servers: { api_key: null },
   stdio_servers: { args: [], env: {} },
   shttp_servers: { api_key: null, timeout: 60 },
 };
 
-/** What an entry that leaves a member out has on services that name their servers. */
+/** The defaults of services that name their servers, for members that an entry leaves out. */
 export const NAMED_DEFAULTS: Readonly<Record<McpList, ValueRecord>> = {
   sse_servers: { transport: 'sse', enabled: true },
   stdio_servers: { transport: 'stdio', enabled: true },
   shttp_servers: { transport: 'http', enabled: true },
 };
 
-/** What paths call an entry that has no name or url. */
+/** The name in paths of an entry that has no name or url. */
 export const UNNAMED = '(unnamed)';
 
 /** The member an entry is known by. */
@@ -68,14 +68,14 @@ function nameIdentity({ name }: ValueRecord): Identity | null {
   return text === '' ? null : new Identity(text);
 }
 
-/** Whether two entries may be one, as far as is known. */
+/** Reports whether two entries may be one, by the known facts. */
 export function mayBeOne(one: Known, other: Known): boolean {
   return one.name !== null && other.name !== null
     ? one.name.mayBe(other.name)
     : one.place.mayBe(other.place);
 }
 
-/** What stands for an entry of a service in maps: null if it is not known. */
+/** Returns the key of an entry of a service in maps: null if it is not known. */
 export function formatEntryKey(list: McpList, entry: ValueRecord): string | null {
   const { name, place } = createKnownEntry(list, entry);
   return (name ?? place).key;
@@ -87,7 +87,7 @@ export function callNames(list: McpList, entry: ValueRecord): readonly string[] 
   return name === null ? [place.shown] : [place.shown, name.shown];
 }
 
-/** Whether the file lists an entry as unmanaged, by any of its names. */
+/** Reports whether the file lists an entry as unmanaged, by any of its names. */
 export function isUnmanagedEntry(
   unmanaged: readonly Path[],
   list: McpList,
@@ -121,7 +121,7 @@ export function listPathSegments(
   );
 }
 
-/** What plans call an entry, by what its list calls it. */
+/** The function that returns the path of an entry in plans, by its name in the list. */
 export type PathOfEntry = (list: McpList, segment: string, entry: ValueRecord) => Path;
 
 /**
@@ -158,12 +158,12 @@ function textName({ name }: ValueRecord): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** Whether a path is that of an mcp entry, or inside one, or of a list of them. */
+/** Reports whether a path is that of an mcp entry, or inside one, or of a list of them. */
 export function isOfServers([first]: Path): boolean {
   return first === 'mcp_config' || first === 'mcp_servers';
 }
 
-/** Whether a path is that of an mcp entry. */
+/** Reports whether a path is that of an mcp entry. */
 export function isEntryPath(path: Path): boolean {
   const [first, list] = path;
   if (first === 'mcp_servers') return path.length === 2;
@@ -218,7 +218,7 @@ export function listRecordEntries(value: Value | undefined): readonly ValueRecor
   return isList(value) ? value.filter(isRecord) : [];
 }
 
-/** Whether a member came back as a mask, or with one in it; a name or an address can be one, too. */
+/** Reports whether a member came back as a mask, or with one in it, including in a name or an address. */
 export function isMaskedMember(value: Value): boolean {
   return holdsMask(value) || (typeof value === 'string' && isMaskedName(value));
 }
@@ -275,7 +275,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'x-expose-secrets',
 ]);
 
-/** Whether `server.headers` may not name a header, in whatever case. */
+/** Reports whether `server.headers` may not name a header, in whatever case. */
 export function isReservedHeader(name: string): boolean {
   return RESERVED.has(name.toLowerCase());
 }

@@ -12,7 +12,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What the metrics need of an environment: its state, of which a run knows less than a controller and keeps no plan. */
+/** The state of an environment for metrics. A run knows less than a controller and stores no plan. */
 export interface Measured
   extends
     Pick<WatchState, 'name' | 'status' | 'dialect' | 'release' | 'lastRead' | 'lastInSync'>,
@@ -21,19 +21,19 @@ export interface Measured
     > {
   readonly settings: Pick<WatchSettings, 'mode'>;
   readonly differences: Differences;
-  /** What healing would remove, and may not; null if there is none. */
+  /** The item that healing would remove, and may not; null without one. */
   readonly keptItem?: Path | null;
   /** Whether other clients keep changing it. */
   readonly flapping?: boolean;
 }
 
-/** How many changes and unknown values a read found; `unknown` is null if nothing was compared. */
+/** The numbers of changes and unknown values in a read; `unknown` is null if nothing was compared. */
 export interface Differences {
   readonly changes: Readonly<Partial<ActionCounts>>;
   readonly unknown: number | null;
 }
 
-/** Those that the last read of a state found. */
+/** Returns the differences in the last read of a state. */
 export function countStateDifferences({
   plan,
   found,
@@ -122,7 +122,7 @@ function single(environment: string, value: number | null | undefined): readonly
   return value === null || value === undefined ? [] : [{ labels: { environment }, value }];
 }
 
-/** Whether something is there, or is not if `there` is false; undefined if that is not known. */
+/** Returns 1 if the presence of a value equals `there`, else 0; undefined if unknown. */
 function flag(value: object | string | null | undefined, there = true): number | undefined {
   return value === undefined ? undefined : Number((value !== null) === there);
 }

@@ -5,7 +5,7 @@ export interface Metric {
   readonly labels: readonly string[];
 }
 
-/** What is said of each environment, in the order in which it is written. */
+/** The metrics of each environment, in the order in which they are written. */
 export const TARGET_METRICS = {
   setpoint_target_info: {
     type: 'gauge',
@@ -79,7 +79,7 @@ export const TARGET_METRICS = {
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
-/** What is said of the whole of them: by a controller, or by a run that writes a file. */
+/** The metrics of all environments together: of a controller, or of a run that writes a file. */
 export const TOTAL_METRICS = {
   setpoint_build_info: {
     type: 'gauge',
@@ -98,7 +98,7 @@ export const TOTAL_METRICS = {
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
-/** What only a controller says. */
+/** The metrics that only a controller has. */
 export const WATCH_METRICS = {
   setpoint_reconcile_total: {
     type: 'counter',

@@ -9,7 +9,7 @@ import { nativeText } from './native.gen.ts';
 import { isWithin, type Path, samePath } from './path.ts';
 import type { Json, Value } from './value.ts';
 
-/** What the servers of one dialect have of the native parts of the settings, as one release of them has told. */
+/** The native parts of the settings on servers of one dialect, as reported by one release. */
 export interface NativeSchema {
   readonly release: string;
   readonly properties: Readonly<Record<string, SchemaNode>>;
@@ -51,7 +51,7 @@ export function selectSchemaNodes(
   return nodes;
 }
 
-/** What the servers of a dialect have at a path; none if they have no native parts. */
+/** Returns the nodes of a dialect's servers at a path; empty if they have no native parts. */
 export function nativeNodes(
   dialect: DialectName,
   path: Path,
@@ -66,7 +66,7 @@ export function nativeDefinitions(dialect: DialectName): Definitions {
   return nativeSchema(dialect)?.$defs ?? {};
 }
 
-/** What servers have at a place by themselves; undefined if nothing tells. */
+/** Returns the default of servers at a place; undefined if it is unknown. */
 export function findServerDefault(nodes: readonly SchemaNode[]): Value | undefined {
   return nodes.find((node) => node.default !== undefined)?.default;
 }
@@ -84,17 +84,17 @@ function isOfKind(node: SchemaNode, path: Path, kindAt: KindAt): boolean {
   return applies === undefined || applies === kind[1];
 }
 
-/** Whether a path leads to a part whose members are known one by one, and which is no value by itself. */
+/** Reports whether a path leads to a part whose members are known one by one, and which is no value by itself. */
 export function isPart(nodes: readonly SchemaNode[]): boolean {
   return nodes.some(({ properties }) => properties !== undefined);
 }
 
-/** Whether a path leads to a map that takes any names: it can be emptied. */
+/** Reports whether a path leads to a map that takes any names: it can be emptied. */
 export function isOpenMap(nodes: readonly SchemaNode[]): boolean {
   return nodes.some(({ additionalProperties: others }) => others !== undefined && others !== false);
 }
 
-/** Whether what is at a path is a secret, of which the server shows at most that it is stored. */
+/** Reports whether a path leads to a secret: the server shows at most that it is stored. */
 export function isSecretNode(nodes: readonly SchemaNode[]): boolean {
   return nodes.some(({ format }) => format === 'password');
 }
@@ -117,7 +117,7 @@ export function secretPaths(schema: NativeSchema): Path[] {
 
 let words: ReadonlySet<string> | null = null;
 
-/** Whether a word is the name of a member of a native part: no document masks it, whatever the value of a reference is. */
+/** Reports whether a word is the name of a member of a native part: no document masks it, whatever the value of a reference is. */
 export function isNativeWord(word: string): boolean {
   words ??= new Set(
     Object.values(allTables()).flatMap(({ properties, $defs }) => [
@@ -157,7 +157,7 @@ export interface LockedMember {
   readonly secret: boolean;
 }
 
-/** What the servers of one release have told of their settings. Without members they have none that is new. */
+/** The settings that servers of one release have reported. Without members they have none that is new. */
 export interface LockedRelease {
   readonly dialect: DialectName;
   /** Null if the server does not name its release. */
@@ -168,13 +168,13 @@ export interface LockedRelease {
 /** The file beside a settings file with what the schemas of its servers have besides the known ones. */
 export interface SchemaLock {
   readonly releases: readonly LockedRelease[];
-  /** Whether every member passes: while a lock is made, there is none to judge by. */
+  /** True if every member passes: while a lock is made, there is nothing to compare with. */
   readonly open?: boolean;
 }
 
 export const OPEN_LOCK: SchemaLock = { releases: [], open: true };
 
-/** What a lock has at a path, of one dialect or of any; none if it has nothing there. References are not in it. */
+/** Returns the nodes of a lock at a path, of one dialect or of any; empty if it has nothing there. References are not in it. */
 export function selectLockNodes(
   { releases }: SchemaLock,
   path: Path,

@@ -12,7 +12,7 @@ export const OBSERVABLE: readonly Resource[] = [
 /** The name of all kinds of profiles together. */
 export const PROFILES = 'profiles';
 
-/** What a name asks for, of one resource or of several. Empty if it is not known. */
+/** Returns the resources that a name stands for, one or several. Empty if it is not known. */
 export function resolveResourceName(name: string): readonly Resource[] {
   return name === PROFILES
     ? OBSERVABLE.filter((one) => one.endsWith(`_${PROFILES}`))

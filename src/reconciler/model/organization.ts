@@ -5,7 +5,10 @@ import { isUnmanaged, samePath, type Path } from './path.ts';
 import type { DesiredState, Organization } from './state.ts';
 import { formatCount } from './wording.ts';
 
-/** What belongs to the organisation there: a save of a member's settings is answered as done, and does not store it. Source: behaviour 7. */
+/**
+ * Settings that belong to the organisation there: a save of a member's settings is answered as done, and does not store them. Source:
+ * behaviour 7.
+ */
 export const OF_ORGANIZATION: ReadonlySet<string> = new Set<
   FieldName | 'sandbox_grouping_strategy'
 >([
@@ -17,7 +20,7 @@ export const OF_ORGANIZATION: ReadonlySet<string> = new Set<
   'enable_proactive_conversation_starters',
 ]);
 
-/** What of a file belongs to the organisation: declared for one member it would not be stored. Null asks for nothing. */
+/** Returns the fields of a file that belong to the organisation: declared for one member they would not be stored. Null is left out. */
 export function fieldsOfOrganization({ fields, unmanaged }: DesiredState): DesiredState['fields'] {
   return fields.filter(
     ({ field, value }) =>
@@ -50,12 +53,12 @@ export function organizationText(organization: Organization): string {
 export const LLM_KEY: Path = ['agent_settings', 'llm', 'api_key'];
 export const SEARCH_KEY: Path = ['search_api_key'];
 
-/** Whether a file declares what is not its member's alone where there are organisations: then its service is asked whether it has any. */
+/** Reports whether a file declares more than its member's own settings where organisations exist: then its service is asked for them. */
 export function concernsOrganization(desired: DesiredState): boolean {
   return declaresSharedKey(desired) || fieldsOfOrganization(desired).length > 0;
 }
 
-/** Whether a file declares a key that every member of an organisation would get. */
+/** Reports whether a file declares a key that every member of an organisation would get. */
 export function declaresSharedKey(desired: DesiredState): boolean {
   const { fields, unmanaged } = desired;
   return (

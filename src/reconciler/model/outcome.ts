@@ -51,15 +51,15 @@ export interface EnvironmentOutcome extends Spoken {
   readonly remaining: readonly Remainder[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
-  /** Why the guards refused the plan: every reason. */
+  /** The reasons why the guards refused the plan. */
   readonly refusals: readonly Refusal[];
   readonly requests: { readonly get: number; readonly post: number };
-  /** What the service tried before anything was written; absent if it was not asked to. */
+  /** The checks that the service made before anything was written; absent if none were requested. */
   readonly proofs?: readonly Proof[] | undefined;
   readonly error: ErrorReport | null;
 }
 
-/** What an apply did, on every end. schemas/outcome.schema.json is its schema. Times are ISO 8601, UTC. */
+/** The result of an apply, for every end. schemas/outcome.schema.json is its schema. Times are ISO 8601, UTC. */
 export interface OutcomeDocument {
   readonly format_version: typeof FORMAT_VERSION;
   readonly kind: 'outcome';
@@ -75,7 +75,7 @@ export interface OutcomeDocument {
   readonly merged?: Merged | undefined;
 }
 
-/** What an outcome document has before and after its environments: it is written while it is made. */
+/** The members of an outcome document around its environments: it is written while it is made. */
 export type OutcomeHead = Omit<OutcomeDocument, 'environments' | keyof OutcomeTail>;
 export type OutcomeTail = Pick<OutcomeDocument, 'finished_at' | 'run' | 'summary'>;
 

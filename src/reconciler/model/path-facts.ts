@@ -11,21 +11,21 @@ import { TYPES } from './types.gen.ts';
  * them; `npm run generate` writes types.gen.ts.
  */
 export interface Facts {
-  /** Whether a document must not show what is stored there. */
+  /** True if a document must not show the stored value. */
   readonly secret: boolean;
-  /** What a value there makes the service run; null if it runs nothing. */
+  /** The code that a value there makes the service run; null if it runs nothing. */
   readonly runs: Code | null;
-  /** How a value there protects users; null if it does not. */
+  /** The way in which a value there protects users; null if it does not. */
   readonly safety: Safety | null;
   /** The credentials that the service sends to a value there; null if it is no address. */
   readonly address: Address | null;
-  /** Whether the names inside may be shown, whatever they look like: the names of variables, headers and servers. */
+  /** The rule for names inside: shown whatever they look like, as those of variables, headers and servers, or judged. */
   readonly names: 'shown' | 'judged';
   /** The block whose items a value there names; null if it names none. */
   readonly item: string | null;
-  /** How the service uses a text there: which texts work follows from it. */
+  /** The use of a text there by the service. It determines which texts work. */
   readonly use: TextUse;
-  /** Whether the server alone writes what is there: it is not compared, and a write neither sends nor loses it. */
+  /** True if only the server writes the value: it is not compared, and a write neither sends nor loses it. */
   readonly served: boolean;
 }
 
@@ -40,19 +40,19 @@ export interface Address {
   readonly by: 'url' | 'model';
   /** Groups of credentials: of each group, the service sends the first that is stored. */
   readonly sends: readonly (readonly Path[])[];
-  /** Whether a stored credential goes to a new address even if the same write replaces it. */
+  /** True if a stored credential goes to a new address even if the same write replaces it. */
   readonly former: boolean;
 }
 
 const FREE: MemberFacts = {};
 
-/** What is known of a member of a type; of one that is not known, nothing. */
+/** Returns the facts about a member of a type; empty for an unknown member. */
 export function memberFacts(type: string | undefined, name: string): MemberFacts {
   const members = type === undefined ? undefined : TYPES[type];
   return members !== undefined && Object.hasOwn(members, name) ? (members[name] ?? FREE) : FREE;
 }
 
-/** What is known of a value in a map or list. */
+/** Returns the facts about a value in a map or list. */
 export function eachFacts(member: MemberFacts): MemberFacts {
   const { many: _, names: __, runs: ___, each, ...shared } = member;
   return { ...shared, ...each };
@@ -71,7 +71,7 @@ function toNativePlace(path: Path): Path {
   return field === undefined || name === 'mcp_config' ? path : [...field.place, ...rest];
 }
 
-/** What is known of each part of a path, from the first on. */
+/** Returns the facts about each part of a path, from the first on. */
 function listPathFacts([start, path]: readonly [string, Path]): readonly MemberFacts[] {
   const chain: MemberFacts[] = [];
   let above: MemberFacts = { type: start };
@@ -82,7 +82,7 @@ function listPathFacts([start, path]: readonly [string, Path]): readonly MemberF
   return chain;
 }
 
-/** What is known of a place, whichever way its path is spelled. What is inside a place shares what is known of it. */
+/** Returns the facts about a place, whichever way its path is spelled. Values inside a place share its facts. */
 export function findPathFacts(path: Path): Facts {
   const [start, place] = findPathType(path);
   const chain = listPathFacts([start, place]);

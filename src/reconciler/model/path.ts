@@ -1,4 +1,4 @@
-/** Where something is under `settings`: keys, and identities of list entries. */
+/** A place under `settings`: keys, and identities of list entries. */
 export type Path = readonly string[];
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
@@ -37,7 +37,7 @@ export function samePath(a: Path, b: Path): boolean {
   return a.length === b.length && a.every((segment, index) => segment === b[index]);
 }
 
-/** Whether a path is the other one or lies under it. */
+/** Reports whether a path is the other one or is under it. */
 export function isWithin(path: Path, outer: Path): boolean {
   return outer.length <= path.length && outer.every((segment, index) => segment === path[index]);
 }
@@ -80,7 +80,7 @@ export function firstAlike(path: Path): Path {
   return [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
 }
 
-/** Whether a path is unmanaged: it is listed, or a path above it is, or, for a second entry alike, the first. */
+/** Reports whether a path is unmanaged: it is listed, or a path above it is, or, for a second entry alike, the first. */
 export function isUnmanaged(unmanaged: readonly Path[], path: Path): boolean {
   if (unmanaged.length === 0) return false;
   const keys = toPathKeys(unmanaged);

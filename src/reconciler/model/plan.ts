@@ -8,16 +8,16 @@ import type { Shard } from './shard.ts';
 import type { Json, Value, ValueRecord } from './value.ts';
 import type { OneOf, PlanVerdict, Verdict } from './verdict.ts';
 
-/** What a change does to what it is about: marks, colours, what counts as a loss and who must look first follow from it. */
+/** The effect of a change on its subject. It decides marks, colours, what counts as a loss and the order of attention. */
 export type Effect = 'add' | 'alter' | 'drop';
 
 interface Verb {
   readonly effect: Effect;
   /** Only of what the service names by an id; what has a path in the settings file is told by that. */
   readonly told?: {
-    /** What has become of it: `will be started`. */
+    /** The result in words: `will be started`. */
     readonly done: string;
-    /** What one is called, and several. */
+    /** The name of one, and of several. */
     readonly nouns: readonly [string, string];
   };
 }
@@ -52,7 +52,7 @@ export function findActionEffect(action: Action): Effect {
   return VERBS[action].effect;
 }
 
-/** Whether it gives an item another name, and is none of its values. */
+/** Reports whether it gives an item another name, and changes no value. */
 export function isRename({ action }: { readonly action: Action }): boolean {
   return action === 'rename';
 }
@@ -63,13 +63,13 @@ export function findActionParticiple(action: Action): string | null {
   return verb.told?.done ?? null;
 }
 
-/** What a change of this kind is about, one or several of it; null if it is told by its path. */
+/** Returns the noun for the subject of a change of this kind, one or several; null if its path identifies it. */
 export function formatActionNoun(action: Action, count = 1): string | null {
   const verb: Verb = VERBS[action];
   return verb.told?.nouns[count === 1 ? 0 : 1] ?? null;
 }
 
-/** What an outcome has of the id that the service gave to what a change started; nothing if there is none. */
+/** Returns the member of an outcome with the id of a started thing; empty without an id. */
 export function createStartMember(id: string | undefined): StartedMember {
   return id === undefined ? {} : { sandbox: id };
 }
@@ -110,7 +110,7 @@ export interface Change<V = Value> {
   /** What was found, if the reason also says what an apply would do about it. */
   readonly found?: string;
   readonly source: Source | null;
-  /** What has changed since the file was last applied; absent if that is not known. */
+  /** The kind of change since the last apply of the file; absent if unknown. */
   readonly class?: ChangeClass;
   /** That nothing differs here: the other changes of the plan make it necessary. It has no class, and is no drift. */
   readonly consequence?: true;
@@ -128,7 +128,10 @@ export const UNCERTAIN = 'not declared, as far as known without the missing valu
 /** The reason of a removal of an mcp server that the file names and says null of. */
 export const NAMED_NULL = 'null in the file';
 
-/** Whether a change removes what the file does not name, where `collections` says that others go. A declared list of mcp servers says it of itself. */
+/**
+ * Reports whether a change removes an item that the file does not name, where `collections` removes others. A declared list of mcp
+ * servers does so by itself.
+ */
 export function removesOther({ resource, action, reason, source }: Change<unknown>): boolean {
   const isOfBlock = resource !== 'settings' || source !== null;
   return action === 'remove' && isOfBlock && (reason === UNDECLARED || reason === UNCERTAIN);
@@ -155,20 +158,20 @@ export interface Unpreservable {
   /** `always` stops every write; `protected` only if the guard lose_unreadable is on. */
   readonly stops: 'always' | 'protected';
   readonly remedy: string;
-  /** Whether what the service keeps of it never works, so that a plan that it does not stop says nothing. */
+  /** True if the part that the service stores never works, so that a plan that it does not stop means nothing. */
   readonly neverWorks?: true;
 }
 
-/** What is found of a resource by comparing what is declared of it with what the service has. */
+/** The result of comparing a resource's declarations with the service. */
 interface Comparison {
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
-  /** What the service has and the file does not manage. */
+  /** The paths on the service that the file does not manage. */
   readonly unmanaged: readonly Path[];
   /** Secrets that were written from here, and that the service does not have any more. */
   readonly gone: readonly Path[];
-  /** What its write would lose. */
+  /** The values that its write would lose. */
   readonly unpreservable: readonly Unpreservable[];
 }
 
@@ -228,7 +231,7 @@ export function listPlanWarnings(plan: Plan): Warning[] {
   return plan.flatMap(partWarnings);
 }
 
-/** What is declared and not available, before what a part only warns of. */
+/** Lists the declared but unavailable values, then the other warnings of a part. */
 export function partWarnings({ unmet, warnings }: Pick<PartPlan, 'unmet' | 'warnings'>): Warning[] {
   const unavailable = unmet.map(({ code, message, hint, path }) => ({
     code,
@@ -242,7 +245,7 @@ export function listPlanUnmet(plan: Plan): Unmet[] {
   return plan.flatMap(({ unmet }) => unmet);
 }
 
-/** Who ran something, on which commit, and the url of the run; null if the pipeline does not report it. */
+/** The author of a run, its commit, and its url; null if the pipeline does not report it. */
 export interface Run {
   readonly actor: string | null;
   readonly commit: string | null;
@@ -258,7 +261,7 @@ export interface Tool {
 export interface EnvironmentPlan extends Spoken {
   readonly name: string;
   readonly origin: string | null;
-  /** When the snapshot was taken that this was planned against; null if the service itself was read. */
+  /** The time of the snapshot that this was planned against; null if the service itself was read. */
   readonly observed_at: string | null;
   /** `in-sync`: all that can be compared is as declared; `unknown` has the rest. */
   readonly status: OneOf<'in-sync' | 'differs' | 'error'>;
@@ -266,12 +269,12 @@ export interface EnvironmentPlan extends Spoken {
   readonly changes: readonly Change<Json>[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
-  /** Why an apply would refuse this plan: every reason. */
+  /** Every reason that an apply would refuse this plan. */
   readonly refusals: readonly Refusal[];
   readonly unmanaged: readonly Path[];
-  /** What an approval is checked with; null in a plan that is not for saving, and if there is an error. */
+  /** The digests that an approval is checked with; null in a plan that is not for saving, and after an error. */
   readonly digests: PlanDigests | null;
-  /** What the service tried of what would change; absent if it was not asked to. */
+  /** The service's trials of the changes; absent if they were not requested. */
   readonly proofs?: readonly Proof[] | undefined;
   /** The organisation that a write reaches; absent if the service has none, or was not asked. */
   readonly organization?: Organization | undefined;
@@ -296,7 +299,7 @@ export interface PlanDocument {
   readonly shard: Shard | null;
   /** Only if what could not be compared counts, in the summary and the exit code. */
   readonly strict?: true | undefined;
-  /** What its digests were made with, 128 random bits in hex; null if it has none. */
+  /** The salt of its digests, 128 random bits in hex; null if it has none. */
   readonly salt: string | null;
   readonly environments: readonly EnvironmentPlan[];
   readonly run: Run;
@@ -305,18 +308,18 @@ export interface PlanDocument {
   readonly merged?: Merged | undefined;
 }
 
-/** What a document was made of. It is whole if there are no problems. */
+/** The sources of a merged document. It is complete if there are no problems. */
 export interface Merged {
   readonly files: number;
   /** The shards that no document is of, from 0. */
   readonly missing: readonly number[];
-  /** Why it is not whole, in sentences. */
+  /** The reasons that it is incomplete, in sentences. */
   readonly problems: readonly string[];
-  /** What else is worth knowing, in sentences. */
+  /** Further notes, in sentences. */
   readonly notes: readonly string[];
 }
 
-/** What a plan document has before and after its environments: it is written while it is made. */
+/** The members of a plan document around its environments, which are written while it is created. */
 export type PlanHead = Omit<PlanDocument, 'environments' | keyof PlanTail>;
 export type PlanTail = Pick<PlanDocument, 'run' | 'summary'>;
 
@@ -324,7 +327,7 @@ const BY_ID: ReadonlySet<string | null> = new Set(
   ACTIONS.map((action) => formatActionNoun(action)),
 );
 
-/** Whether a change is about what the service names by an id. The changes of other resources are about paths of the settings file. */
+/** Reports whether a change names an object by its id on the service. Changes of other resources name paths of the settings file. */
 export function isById({ resource }: Pick<Change, 'resource'>): boolean {
   return BY_ID.has(resource);
 }
@@ -346,17 +349,17 @@ export interface Resource {
   readonly name: string;
   /** The block of a settings file that declares it. */
   readonly block: string;
-  /** What is agreed on with a service, item by item; null of the settings, which are agreed on place by place. */
+  /** The agreement with a service, item by item; null for the settings, which are agreed place by place. */
   readonly items: Items | null;
-  /** What an approval of each change is about besides what the change shows, in the order of the part's changes. */
+  /** Returns the terms of an approval that the changes do not show, in the order of the part's changes. */
   readonly terms: (part: PartPlan, desired: DesiredState, quick: Quick) => readonly unknown[];
 }
 
-/** What a file declares of a resource by item. */
+/** The declarations of a resource by item. */
 export interface Items {
   /** Forms of JSON without a value of a reference: digests are made of them. */
   readonly declared: (desired: DesiredState, quick: Quick) => ReadonlyMap<string, unknown>;
-  /** What items were called before, by their names; absent if none is ever called otherwise. */
+  /** Returns the former names of items, by their names; absent if items are never renamed. */
   readonly former?: (desired: DesiredState) => ReadonlyMap<string, string>;
   /** The item that a change is about. */
   readonly of: (change: Pick<Change, 'path'>) => string;
@@ -369,11 +372,11 @@ export type Quick = (text: string) => string;
 export interface Attention<V extends Verdict = Verdict> {
   readonly name: string;
   readonly verdict: V;
-  /** How many changes there are, by action; only the actions that there are. */
+  /** The number of changes by action; absent actions have none. */
   readonly changes: Readonly<Partial<ActionCounts>>;
-  /** How many of the changes are edits of the file that have not been applied; null without a base. */
+  /** The number of changes that are unapplied edits of the file; null without a base. */
   readonly pending: number | null;
-  /** How many values could not be compared. */
+  /** The number of values that could not be compared. */
   readonly unknown: number;
   readonly warnings: number;
   /** The rules by which an apply refuses the plan. */
@@ -381,20 +384,20 @@ export interface Attention<V extends Verdict = Verdict> {
   readonly error: Pick<ErrorReport, 'code' | 'message'> | null;
 }
 
-/** How many environments there are, and how many with each verdict. */
+/** The number of environments, in total and with each verdict. */
 export type EnvironmentCounts<V extends Verdict = Verdict> = Readonly<Record<V | 'total', number>>;
 
-/** What a document says of all its environments together. */
+/** The summary of all environments of a document. */
 export interface Summary<V extends Verdict = Verdict> extends ActionCounts {
   /** Values that could not be compared. */
   readonly unknown: number;
   readonly warnings: number;
   readonly environments: EnvironmentCounts<V>;
-  /** How many of the environments that failed did so with each error; `other` is one that this version does not know. */
+  /** The number of failed environments by error; `other` is one that this version does not know. */
   readonly errors: Readonly<Partial<Record<ErrorCode | 'other', number>>>;
   /** The environments that somebody should look at, the worst first: at most MOST_LISTED. */
   readonly attention: readonly Attention<V>[];
-  /** How many more there are than `attention` has. */
+  /** The number of environments that `attention` leaves out. */
   readonly more: number;
 }
 

@@ -33,7 +33,7 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** What is known of the secret last written under a path: the same value, another one, or nothing. */
+/** The knowledge about the secret last written under a path: the same value, another one, or nothing. */
 export interface Fingerprints {
   compare(path: Path, value: string): 'same' | 'different' | 'none';
 }
@@ -56,7 +56,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export interface SecretPath {
   /** The name of a command of SETPOINT_SECRET_COMMANDS. */
   readonly command: string;
-  /** What that command is asked for. */
+  /** The path that the command is asked for. */
   readonly path: string;
 }
 
@@ -65,7 +65,7 @@ export function secretName({ command, path }: SecretPath): string {
   return `${command}/${path}`;
 }
 
-/** Where the values of references come from. */
+/** The source of the values of references. */
 export interface ReferenceSource {
   /** References are not resolved: each is a value that is not known here. */
   readonly withheld?: boolean;
@@ -74,7 +74,7 @@ export interface ReferenceSource {
   variable(name: string): string | undefined;
   /** The text of a file, one trailing newline dropped, or why it may not be read. */
   file(path: string): { readonly text: string } | { readonly problem: string };
-  /** What a secret command gave, or why there is nothing; undefined if it was not asked. A source without it asks none. */
+  /** Returns the answer of a secret command, or its problem; undefined if it was not asked. A source without it asks none. */
   secret?(secret: SecretPath): { readonly text: string } | { readonly problem: string } | undefined;
   /**
    * The value that an object of a cluster requests where this text stands; null for any other text, which is data. A source that has this
@@ -86,7 +86,7 @@ export interface ReferenceSource {
 /** A key of a Secret that an object of a cluster requests for itself: of its own namespace, whatever its texts contain. */
 export interface SecretRequest {
   readonly namespace: string;
-  /** Where the run sends it: the origin of the server that the object names. */
+  /** The origin that the run sends it to: that of the server that the object names. */
   readonly origin: string;
   /** The name of the Secret. */
   readonly name: string;
@@ -115,7 +115,7 @@ export interface WrittenSecret {
   readonly value: Secret | null;
 }
 
-/** What is told of an environment's part of a document: words and numbers, never a value, a path or a message. */
+/** The traced data of an environment's part of a document: words and numbers, never a value, a path or a message. */
 export interface TracedPart {
   readonly status: string;
   readonly dialect: string | null;
@@ -132,7 +132,7 @@ export interface Tracer {
     work: () => Promise<T>,
     exitOf: (ended: T) => number,
   ): Promise<T>;
-  /** What a controller does about one environment at a time, by the files of a commit. `state` is asked before it and after. */
+  /** Traces a controller's turn on one environment, by the files of a commit. `state` is read before it and after. */
   turn<T>(state: () => WatchState, commit: string | null, work: () => Promise<T>): Promise<T>;
   /** One environment of a plan or an apply. */
   environment<T extends TracedPart>(

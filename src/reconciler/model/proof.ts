@@ -1,6 +1,6 @@
 import type { Path } from './path.ts';
 
-/** What a service can be asked to try: a model with its key, a key that models share, an mcp server, an agent profile. */
+/** The kinds of trials: a model with its key, a key that models share, an mcp server, an agent profile. */
 export type ProofKind = 'model' | 'key' | 'server' | 'agent';
 
 /**
@@ -18,10 +18,10 @@ export interface Proof extends Tried {
   readonly path: Path;
 }
 
-/** What a service does to try something, which costs more than a request: it asks a model, reaches a server or starts a program. */
+/** The side effects of a trial, beyond a request: it asks a model, reaches a server or starts a program. */
 export type Cost = 'model' | 'reach' | 'program';
 
-/** How many of each there will be. */
+/** The number of trials of each cost. */
 export type Costs = Readonly<Record<Cost, number>>;
 
 export function works(found: string): Tried {

@@ -1,7 +1,7 @@
 import type { DialectName } from './dialect.ts';
 import type { ErrorReport } from './error.ts';
 
-/** What one environment's server told of its settings. */
+/** The schema that one environment's server reported. */
 export interface PulledSchema {
   readonly name: string;
   readonly origin: string | null;
@@ -15,7 +15,7 @@ export interface PulledSchema {
   readonly error: ErrorReport | null;
 }
 
-/** What became of a lock. Members are named with their dialect before them. */
+/** The update of a lock. The dialect precedes the names of members. */
 export interface PulledLock {
   readonly file: string;
   /** `absent`: there was nothing to write. */

@@ -167,7 +167,7 @@ function pathPart(path: readonly Json[], redactor: Redactor): readonly Json[] {
   );
 }
 
-/** Whether a segment is a name of the schema or a position; the identity of an entry, and what is under env, is neither. */
+/** Reports whether a segment is a schema name or a position. The identity of an entry, and names under env, are neither. */
 function isStructural(path: Path, index: number): boolean {
   const segment = path[index] ?? '';
   const from = path[0] === 'settings' && path.length > 1 ? 1 : 0;

@@ -16,7 +16,7 @@ export class SharedValues {
     this.#most = most;
   }
 
-  /** How many values there are. */
+  /** The number of values. */
   get size(): number {
     return this.#old.known.size + this.#young.known.size;
   }
@@ -34,7 +34,7 @@ export class SharedValues {
     this.#young.add(value);
   }
 
-  /** Where values are in a text in one case. */
+  /** Finds the positions of values in a text of one case. */
   spans(low: string): readonly Span[] {
     const [young, old] = [this.#young.inside.spans(low), this.#old.inside.spans(low)];
     if (old.length === 0 || young.length === 0) return old.length === 0 ? young : old;
@@ -62,7 +62,7 @@ class Values {
   }
 }
 
-/** Whether a value is found only as the whole of a text: it is short, or the mask holds it. */
+/** Reports whether a value is matched only as a whole text: it is short, or the mask contains it. */
 function isShort(value: string): boolean {
   return value.length < SHORTEST_INSIDE || MASKED.includes(foldCase(value));
 }
@@ -115,7 +115,7 @@ export class Redactor {
     return withoutUrlSecrets(replaceSpans(text, spans));
   }
 
-  /** Whether a text is, or holds, such a value. */
+  /** Reports whether a text is, or contains, such a value. */
   holds(text: string): boolean {
     return this.#spans(foldCase(text)).length > 0;
   }
@@ -205,7 +205,7 @@ export function foldCase(text: string): string {
   return low;
 }
 
-/** What may be seen of a value without the rest of it: its lines, the parts of an address, and the leaves of JSON. */
+/** Returns the parts of a value that may leak alone: its lines, the parts of an address, and the leaves of JSON. */
 function visibleParts(value: string): string[] {
   const trimmed = value.trim();
   const parts = trimmed === value ? [] : [trimmed];
@@ -218,7 +218,7 @@ function visibleParts(value: string): string[] {
 
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i;
 
-/** Of an address: itself without what must not be shown, its password, the values of its query, and ids in its path. */
+/** Returns the parts of an address that may leak: itself without secrets, its password, query values, and ids in its path. */
 function listAddressSecrets(address: string): string[] {
   const { prefix, userinfo, body, tail } = addressParts(address);
   const [, ...segments] = body.split('/');

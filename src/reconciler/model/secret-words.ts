@@ -11,14 +11,14 @@ const SECRET =
 /** As a word of their own; `pass` also at the end of one. */
 const SECRET_WORD =
   /(?:^|_)(?:(?:o?auth|basicauth|creds?|dsn|jwt|sig)\d*|[a-z]*pass\d*)(?:_|$)|(?:^|_)private$/;
-/** What is named so is about a secret, and is none. */
+/** Names that are about secrets without being secrets. */
 const ABOUT =
   /_(?:types?|mode|methods?|enabled|disabled|required|url|uri|endpoint|host|port|provider|scheme|realm|ttl|timeout)$/;
 
 const JUDGED = new Map<string, boolean>();
 const MOST_JUDGED = 1000;
 
-/** Whether a name means a secret: the one rule for fields, variables and flags. */
+/** Reports whether a name means a secret: the one rule for fields, variables and flags. */
 export function isSensitiveName(name: string): boolean {
   const known = JUDGED.get(name);
   if (known !== undefined) return known;
@@ -40,14 +40,14 @@ function hasSecretWords(name: string): boolean {
 const TOKEN =
   /^(?:sk|pk|rk|gh[pousr]|github_pat|glpat|xox[a-z]|hf|npm)[-_]|^(?:AKIA|ASIA|AIza|eyJ|ya29)|-----BEGIN /;
 
-/** Whether a text begins like the tokens of well-known services, or holds a key in PEM form: the one table. */
+/** Reports whether a text begins like tokens of well-known services, or contains a key in PEM form: the one table. */
 export function looksLikeToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
 const CREDENTIALS = /\b(?:bearer|basic|token|apikey)\s+\S|:\/\/[^\s/?#]*@/i;
 
-/** Whether a text looks like a secret, whatever its name: a token, credentials in a url or header, random letters, a mask. */
+/** Reports whether a text looks like a secret, whatever its name: a token, credentials in a url or header, random letters, a mask. */
 export function isSecretText(text: string): boolean {
   return looksLikeMask(text) || saysSecret(text) || isRandom(text);
 }
@@ -62,25 +62,25 @@ function isRandom(text: string): boolean {
   return !words && /^[\w+/=-]{24,}$/.test(text) && /\d/.test(text) && /[a-z]/i.test(text);
 }
 
-/** What is around a word of a text that people have written. A digest (`sha256:…`), a path and an address are one word. */
+/** The separators of words in prose. A digest (`sha256:…`), a path and an address are one word. */
 const AROUND = /[\s"'`,;=()<>{}[\]|]+/;
 const INSIDE =
   /[\s"'`,;=()<>{}[\]|:](?:(?:sk|pk|rk|gh[pousr]|github_pat|glpat|xox[a-z]|hf|npm)[-_]\w|(?:AKIA|ASIA|AIza|eyJ|ya29)\w)/;
 
-/** Whether a text is, or holds, what looks like a secret, whatever it says besides. A line of dots or dashes is none. */
+/** Reports whether a text is, or contains, an apparent secret, whatever the rest of it. A line of dots or dashes does not count. */
 export function holdsSecretText(text: string): boolean {
   if (saysSecret(text) || INSIDE.test(text)) return true;
   return text.split(AROUND).some((word) => saysSecret(word) || isRandom(word));
 }
 
-/** The same of where code comes from: each folder of a path is a word of its own, and a commit is none. */
+/** Reports the same for the source of code: each folder of a path is a separate word, and a commit does not count. */
 export function sourceHoldsSecret(text: string): boolean {
   return (
     !/^[\da-f]{40}$/.test(text) && (saysSecret(text) || holdsSecretText(text.replaceAll('/', ' ')))
   );
 }
 
-/** Whether prose speaks of secrets: what it says may be one in any form. */
+/** Reports whether prose mentions secrets: it may then contain one in any form. */
 export function speaksOfSecrets(text: string): boolean {
   return text.split(/[^\w-]+/).some(isSensitiveName);
 }
@@ -94,7 +94,7 @@ export function maskProgramArgument(argument: string, before: string | null): st
   return open === null ? argument : open + MASK;
 }
 
-/** Whether a command line has a word that is a secret by its flag, by the name of a variable or by its own form, also inside quotes. */
+/** Reports whether a command line has a secret: by its flag, by the name of a variable or by its own form, also inside quotes. */
 export function commandHoldsSecret(command: string): boolean {
   const words = command.split(/[\s"'`;|&()]+/);
   return words.some(
@@ -102,7 +102,7 @@ export function commandHoldsSecret(command: string): boolean {
   );
 }
 
-/** The same for a variable of the committed file. */
+/** Masks a variable of the committed file like an argument. */
 export function maskProgramVariable(name: string, text: string): string {
   return text !== '' && (isSensitiveName(name) || saysSecret(text)) ? MASK : text;
 }
@@ -135,7 +135,7 @@ export function isShowable(word: string): boolean {
   );
 }
 
-/** Whether a text is a mask: what a service or a form shows in place of a secret. */
+/** Reports whether a text is a mask: what a service or a form shows instead of a secret. */
 export function looksLikeMask(text: string): boolean {
   const core = text.trim();
   return (
@@ -161,7 +161,7 @@ export function holdsMaskText(text: string): boolean {
   return looksLikeMask(plain) || MASKS.some((mask) => mask.test(plain));
 }
 
-/** Whether a name, an address or a command is a mask as a whole; one of crosses or dots may be a name. */
+/** Reports whether a name, an address or a command is a mask as a whole. One of crosses or dots may be a name. */
 export function isMaskedName(text: string): boolean {
   return looksLikeMask(text) && !/^[\w.#-]+$/.test(text.trim());
 }
@@ -174,7 +174,7 @@ export function isMaskedSecret(value: Value | undefined): boolean {
   return value instanceof Secret && value.fits(value.ref === null ? holdsMaskText : looksLikeMask);
 }
 
-/** Whether a value is a mask, or holds one. */
+/** Reports whether a value is, or contains, a mask. */
 export function holdsMask(value: Value | undefined): boolean {
   return collectSecrets(value).some(isMaskedSecret);
 }

@@ -39,12 +39,12 @@ export class Secret {
     return compare(String(this.#value));
   }
 
-  /** Whether the value fits; nothing else leaves. */
+  /** Reports whether the value matches; nothing else leaves. */
   fits(isFit: (value: string) => boolean): boolean {
     return this.compareWith((value) => (isFit(value) ? 'fits' : 'differs')) === 'fits';
   }
 
-  /** Whether the value is an empty text, which the service answers if nothing is stored. */
+  /** Reports whether the value is an empty text, which the service answers if nothing is stored. */
   isEmpty(): boolean {
     return this.#value === '';
   }
@@ -70,7 +70,7 @@ export class Secret {
   }
 }
 
-/** Why the value of an UnseenSecret is not known, and what is known about it. */
+/** The reason that the value of an UnseenSecret is unknown, and what is known about it. */
 export interface Unseen {
   readonly reason: string;
   /** The reference that has no value here; null for a value that a snapshot masks. */
@@ -129,7 +129,7 @@ export class Identity {
     return new Identity(shown, null, literals);
   }
 
-  /** What maps are keyed by, and nothing else: it may be a resolved reference. Null if the identity is not known. */
+  /** The key for maps, and for nothing else: it may be a resolved reference. Null if the identity is unknown. */
   get key(): string | null {
     return this.#key;
   }
@@ -138,7 +138,7 @@ export class Identity {
     return this.#key !== null && this.#key === other.#key;
   }
 
-  /** Whether the two may be the same, as far as is known. */
+  /** Reports whether the two may be the same, by what is known. */
   mayBe(other: Identity): boolean {
     if (this.#key !== null && other.#key !== null) return this.#key === other.#key;
     if (this.#key === null && other.#key === null) return true;
@@ -188,7 +188,7 @@ export class IdentityQueues<T> {
   }
 }
 
-/** Whether a text starts with the first literal, ends with the last, and has the others between them in order. */
+/** Reports whether a text starts with the first literal, ends with the last, and has the others between them in order. */
 export function fitsLiterals(text: string, literals: readonly string[] | null): boolean {
   if (literals === null) return true;
   const [first = '', ...rest] = literals;

@@ -9,7 +9,7 @@ export type Requirement =
     }
   | { readonly operator: 'exists' | 'absent'; readonly key: string };
 
-/** Whether all requirements hold for these labels. */
+/** Reports whether these labels meet all requirements. */
 export function selects(
   requirements: readonly Requirement[],
   labels: ReadonlyMap<string, string>,
@@ -66,7 +66,7 @@ class Tokens {
     return this.#tokens[this.#at] ?? null;
   }
 
-  /** The same as a message names it. */
+  /** The token as a message names it. */
   get found(): string {
     return this.next === null ? 'the end' : (quoteShortText(this.next) ?? 'a long word');
   }
@@ -160,11 +160,11 @@ const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LONGEST_KEY = 253 + 1 + 63;
 
-/** What a value may be made of, and a key, in words. */
+/** The permitted characters of a value, and of a key, in words. */
 export const VALUE_FORM = 'at most 63 letters, digits, dots, - and _';
 export const KEY_FORM = `${VALUE_FORM}, a letter or digit first and last: ring, or example.com/ring`;
 
-/** Whether a text has the form of a label's key: a name, or a domain in lower case, a slash and a name. */
+/** Reports whether a text has the form of a label's key: a name, or a domain in lower case, a slash and a name. */
 export function isLabelKey(text: string): boolean {
   const slash = text.indexOf('/');
   const name = text.slice(slash + 1);
@@ -175,7 +175,7 @@ export function isLabelKey(text: string): boolean {
   );
 }
 
-/** Whether a text has the form of a label's value. */
+/** Reports whether a text has the form of a label's value. */
 export function isLabelValue(text: string): boolean {
   return text === '' || NAME.test(text);
 }

@@ -42,7 +42,7 @@ function hashByte(hash: number, byte: number): number {
   return Math.imul(hash ^ byte, PRIME);
 }
 
-/** What ends MurmurHash3: without it, names that are alike would stay together. */
+/** Finalizes MurmurHash3. Without this step, similar names would stay together. */
 function mixHash(hash: number): number {
   let mixing = hash ^ (hash >>> 16);
   mixing = Math.imul(mixing, 0x85ebca6b);

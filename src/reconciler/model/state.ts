@@ -20,19 +20,19 @@ export interface DesiredField {
   readonly block?: NamedSettings;
 }
 
-/** What a block of the file says of the settings by name. */
+/** The settings that a block of the file declares by name. */
 export interface NamedSettings {
   readonly name: 'mcp_servers' | 'marketplaces' | 'disabled_skills';
   /** The mcp servers that are to be removed. Those that are named nowhere are left alone. */
   readonly removed: readonly string[];
-  /** Where those that are named nowhere are to be removed, too; absent if they are left alone. */
+  /** The place that removes unnamed servers; absent if they are left alone. */
   readonly others?: OtherServers;
 }
 
 /** The removal of the mcp servers that the file does not name. */
 export interface OtherServers {
   readonly source: Source;
-  /** Those that the file lists as unmanaged: their names, and what the file declares of them. */
+  /** The servers that the file lists as unmanaged: their names, and their declarations. */
   readonly left: { readonly names: readonly string[]; readonly lists: Value };
 }
 
@@ -56,13 +56,13 @@ export interface DeclaredItem {
   readonly source: Source;
 }
 
-/** What the services of some dialects alone have, and what is said of the others. */
+/** The features of certain dialects, and the message for the others. */
 export interface OnlyOn {
   readonly dialects: readonly DialectName[];
   readonly otherwise: string;
 }
 
-/** What a run leaves as it is although the file declares it (`--without`): its path in plans, and how that was given. */
+/** A declared path that a run skips (`--without`), as plans call it and as it was given. */
 export interface Left {
   readonly path: Path;
   readonly given: string;
@@ -76,20 +76,20 @@ export interface Left {
   readonly calls?: readonly Path[];
 }
 
-/** What the file of one environment declares. Only managed fields are in it, in the order of the specification. */
+/** The declarations of one environment. Contains only managed fields, in the order of the specification. */
 export interface DesiredState {
   readonly fields: readonly DesiredField[];
   /** An apply refuses to begin with any; a plan compares everything around them. */
   readonly missing: readonly MissingReference[];
   /** The paths that the file lists as unmanaged. */
   readonly unmanaged: readonly Path[];
-  /** What is not in it for this run alone: it is not compared, not written and not removed. Absent if there is nothing. */
+  /** The parts that this run skips: not compared, not written and not removed. Absent if there are none. */
   readonly left?: readonly Left[];
-  /** What is declared item by item, by block; of a block that is not there nothing is read or changed. */
+  /** The declared items, by block. Nothing of an absent block is read or changed. */
   readonly items: ReadonlyMap<string, readonly DeclaredItem[]>;
   /** The blocks that name all that a service may have, each with the place that says so: what they do not name is removed. */
   readonly exhaustive?: ReadonlyMap<string, Source>;
-  /** What not every service has of the items. */
+  /** The parts of the items that not every service supports. */
   readonly only?: readonly OnlyOn[];
   /** Names in it that it does not declare, by the paths that their items would have. */
   readonly unknownNames?: readonly Warning[];
@@ -98,7 +98,7 @@ export interface DesiredState {
   readonly lock?: SchemaLock;
 }
 
-/** What a block declares item by item, as the block itself made it. */
+/** Returns the declared items of a block in the block's own type. */
 export function listBlockItems(
   { items }: Pick<DesiredState, 'items'>,
   block: string,
@@ -106,33 +106,33 @@ export function listBlockItems(
   return items.get(block) ?? [];
 }
 
-/** How a service is reached, with secrets resolved. */
+/** The connection to a service, with secrets resolved. */
 export interface ServerSettings {
   /** The address without a trailing slash, path prefix included; or `embedded:` and what follows it. */
   readonly url: string;
-  /** What may be shown of the url: the reference, if it came from one. */
+  /** The printable form of the url: the reference, if it came from one. */
   readonly origin: string;
   readonly apiKey: Secret | null;
   readonly auth: 'session-key' | 'bearer' | 'both';
-  /** How the service speaks of its settings; `auto`: that is found out. */
+  /** The dialect of the service's settings; `auto` detects it. */
   readonly dialect: DialectName | 'auto';
   readonly headers: ReadonlyMap<string, Secret>;
   readonly caFile: string | null;
-  /** Whether secrets that the service masks are read in clear, to be compared. */
+  /** True if secrets that the service masks are read in clear for comparison. */
   readonly compareSecrets: boolean;
 }
 
-/** Whether a secret is stored, as far as the service reports it. */
+/** The state of a secret, if the service reports it. */
 export type SecretState = 'stored' | 'not-stored' | 'not-reported';
 
-/** What the service answered, by setpoint's own names of the fields. Sensitive values are wrapped. */
+/** The service's answer, under setpoint's names of the fields. Sensitive values are wrapped. */
 export interface ObservedState {
   readonly dialect: Dialect;
   /** The release of the service as far as the answer shows it: `1.6`, `1.9 or 1.10`; exact if the service was asked. Null if nothing shows. */
   readonly release: string | null;
-  /** What shows that the service is of a later release than setpoint knows, and as what it is treated; absent if nothing does. */
+  /** The evidence of a release later than setpoint knows, and how it is treated; absent without any. */
   readonly newer?: string;
-  /** Whether anything is stored. An empty store has no values. */
+  /** True if anything is stored. An empty store has no values. */
   readonly stored: boolean;
   /** Every field that the service shows, also those that this version does not know. */
   readonly values: ValueRecord;
@@ -146,28 +146,28 @@ export interface ObservedState {
   readonly hidden: readonly string[];
   /** The answer itself: for the dialect that made it, to write what planning leaves alone, and for what shows and saves it. */
   readonly answer: ValueRecord;
-  /** Whether a service that always answers a record shows nothing that anybody has set: a new one, or one that cannot read its store. */
+  /** True if a service that always answers a record shows only defaults: it is new, or cannot read its store. */
   readonly untouched?: boolean;
   /** Places without a secret that by all around them have had one. */
   readonly bare?: readonly Path[];
-  /** What a plan must warn of, and no field of the file says. */
+  /** The warnings of a plan that no field of the file causes. */
   readonly cautions?: readonly Caution[];
-  /** What the declared pointers name, by their fields, where they name something else than the service does; absent if it was not asked. */
+  /** The targets of the declared pointers, by field, where they differ from the service's; absent if it was not asked. */
   readonly pointed?: ReadonlyMap<string, Pointed>;
   /** The LLM profiles, on services that keep one active only as long as the llm is the one of it; absent if there are none. */
   readonly profiles?: LlmProfiles;
   /** The organisation that a write reaches; absent if the service has none, or was not asked. */
   readonly organization?: Organization;
-  /** Why a write of these settings must not be sent, in words; null if it may be. Absent if any may. */
+  /** Explains why a write of these settings must not be sent; null if it may be. Absent if any may. */
   readonly unwritable?: (write: SettingsWrite) => string | null;
-  /** Whether this was read from a snapshot: what is masked there is known to the service, and a write would not lose it. */
+  /** True if this was read from a snapshot: the service knows what is masked there, and a write would not lose it. */
   readonly saved?: boolean;
 }
 
-/** What a pointer of the settings names. `broken`: it is there, and the service cannot make it active. */
+/** The target of a pointer of the settings. `broken`: it exists, and the service cannot activate it. */
 export interface Pointed {
   readonly is: 'there' | 'missing' | 'broken';
-  /** What takes the place of the llm of the settings with it; null if nothing does, or nothing shows it. */
+  /** The llm that replaces that of the settings; null if none does, or nothing shows it. */
   readonly brings: Brought | null;
 }
 
@@ -186,7 +186,7 @@ export interface Caution {
   readonly about: readonly string[] | null;
 }
 
-/** What a service was found to speak, as documents name it; null if it was not observed. */
+/** The detected dialect of a service, as documents name it; null if it was not observed. */
 export interface Spoken {
   readonly dialect: DialectName | null;
   /** As in `ObservedState`. */
@@ -206,7 +206,7 @@ export function describeDialectVersion({ dialect, release }: ObservedState): Spo
   return { dialect: dialect.name, release };
 }
 
-/** Whether two observations show the same. */
+/** Reports whether two observations show the same. */
 export function sameState(a: ObservedState, b: ObservedState): boolean {
   return a.stored === b.stored && sameValue(a.answer, b.answer);
 }
@@ -232,7 +232,7 @@ export interface SettingsWrite {
 export interface Organization {
   readonly id: string | null;
   readonly name: string | null;
-  /** Whether it is a workspace of the key's owner alone. */
+  /** True for a workspace of the key's owner alone. */
   readonly personal: boolean;
   readonly members: number | null;
   /** The role of the key's owner in it. */
@@ -241,7 +241,7 @@ export interface Organization {
     readonly name: string | null;
     /** The id of its owner. */
     readonly user: string | null;
-    /** Whether it is of this organisation for good. One that is not goes with its owner, who may switch to another. */
+    /** True if it always belongs to this organisation. Otherwise it follows its owner, who may switch to another. */
     readonly bound: boolean | null;
   };
 }

@@ -57,7 +57,7 @@ export function outcomeTally(): Tally<EnvironmentOutcome, OutcomeVerdict> {
   };
 }
 
-/** What a plan says of one environment, in a few words. */
+/** Summarizes the plan of one environment. */
 export function planAttention(
   environment: EnvironmentPlan,
   strict = false,
@@ -65,7 +65,7 @@ export function planAttention(
   return computeAttention(environment, planVerdict(environment, strict), environment.changes);
 }
 
-/** What became of one environment, in a few words. A secret that it has written is told by its change. */
+/** Summarizes the outcome of one environment. Its changes report the secrets that it has written. */
 export function outcomeAttention(environment: EnvironmentOutcome): Attention<OutcomeVerdict> {
   const sent = environment.changes.filter(({ result }) => result !== 'not-sent');
   const unknown = listUncomparedRest(environment);
@@ -157,7 +157,7 @@ function computeAttention<V extends Verdict>(
   };
 }
 
-/** How many changes there are in all. */
+/** Returns the total number of changes. */
 export function changeCount({ changes }: Pick<Attention, 'changes'>): number {
   return Object.values(changes).reduce((sum, count) => sum + count, 0);
 }
@@ -235,7 +235,7 @@ export class Worst<T> {
     this.#limit = limit;
   }
 
-  /** Of two, the one with the greater first number that differs is worse. */
+  /** Adds an item. Of two, the one with the greater first number that differs is worse. */
   add(one: T, gravity: readonly number[]): void {
     this.#count += 1;
     this.#held.push({ one, gravity });

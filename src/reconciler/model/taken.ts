@@ -1,6 +1,6 @@
 import type { NotTakenOver } from './documents.gen.ts';
 
-/** What of one file could not be taken over for one reason. */
+/** The parts of one file that could not be adopted for one reason. */
 export interface LeftGroup {
   readonly file: string;
   readonly reason: string;

@@ -2,32 +2,32 @@ import type { Json } from './value.ts';
 
 /* What schemas/servers/facts.json and the schemas say of the members of types: the form of types.gen.ts. */
 
-/** What a value makes the service run. */
+/** The code that a value makes the service run. */
 export interface Code {
   readonly what: string;
-  /** Whether the service runs something else if there is no value. */
+  /** True if the service runs something else without a value. */
   readonly replaced: boolean;
   /** The only value that it runs anything for; absent: any. */
   readonly only?: Json;
   /** The only value that it runs nothing for. */
   readonly except?: Json;
-  /** Whether a value lists what is not run: it runs what leaves the list. */
+  /** True if a value lists what is not run: the service runs what leaves the list. */
   readonly inverse?: true;
 }
 
 /** A setting that protects unless it is empty or one of some words. */
 export interface Safety {
   readonly unless: readonly string[];
-  /** What a change does that ends the protection, with `{}` for the name. */
+  /** The effect of a change that ends the protection, with `{}` for the name. */
   readonly lowered: string;
 }
 
-/** What types.gen.ts has of a member of a type. */
+/** The facts in types.gen.ts about a member of a type. */
 export interface MemberFacts {
   /** The type of the value, or, with `many`, of each value in a map or list. */
   readonly type?: string;
   readonly many?: boolean;
-  /** What differs for each value in a map or list. */
+  /** The differences for each value in a map or list. */
   readonly each?: MemberFacts;
   readonly secret?: boolean;
   readonly number?: boolean;

@@ -14,12 +14,12 @@ import type { DesiredState } from './state.ts';
 export interface Ways {
   /** Secrets that are stored and not shown, by their paths. */
   readonly stored: readonly string[];
-  /** Whether the service shows some of them on request, and whether there are others. */
+  /** True if the service shows some of them on request. `remembers`: there are others. */
   readonly compares: boolean;
   readonly remembers: boolean;
   /** Values that an apply wants and that are missing here: what `--without` takes for each, and the reference. */
   readonly missing: readonly Missing[];
-  /** Whether they are read by people whose run has inputs in place of flags: those of the GitHub Action. */
+  /** True for readers whose run has inputs instead of flags: those of the GitHub Action. */
   readonly inputs: boolean;
 }
 
@@ -36,7 +36,7 @@ export const NO_WAYS: Ways = {
   inputs: false,
 };
 
-/** What of a plan or an outcome is told of it. */
+/** The members of a plan or an outcome that describe it. */
 type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
   Partial<Pick<EnvironmentPlan, 'observed_at' | 'error'>> & {
     readonly changes: readonly Pick<OutcomeChange, 'path'>[];
@@ -44,7 +44,7 @@ type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
     readonly inputs?: boolean;
   };
 
-/** What a snapshot hides may be compared with the service itself, and a secret that is written with its change needs no other way. */
+/** Returns the ways to compare. The service itself may show what a snapshot hides. A secret that its change writes needs no other way. */
 export function listComparisonWays(found: Uncompared): Ways {
   const { unknown, observed_at: at = null, inputs = false, error } = found;
   if (unknown.length === 0 || at !== null || error?.code === 'declined') return NO_WAYS;
@@ -66,7 +66,7 @@ export function listComparisonWays(found: Uncompared): Ways {
   };
 }
 
-/** What could not be compared and is no part of a change either. */
+/** Lists what could not be compared and belongs to no change either. */
 export function listUncomparedRest({
   unknown,
   changes,
@@ -74,7 +74,7 @@ export function listUncomparedRest({
   return unknown.filter(({ path }) => !changes.some((change) => isWithin(path, change.path)));
 }
 
-/** Whether a service shows its secrets to a request that asks: an Agent Server, over https or on this machine. */
+/** Reports whether a service shows its secrets on request: an Agent Server, over https or on this machine. */
 export function showsSecrets({ dialect, origin }: Pick<Uncompared, 'dialect' | 'origin'>): boolean {
   if (dialect !== 'agent-server') return false;
   const url = origin !== null && URL.canParse(origin) ? new URL(origin) : null;
@@ -153,13 +153,13 @@ export function toSkippablePath(path: Path): Path {
   return isCollectionBlock(path[0] ?? '') ? path.slice(0, 2) : path;
 }
 
-/** Whether a field that no service reports: a write that leaves it out may clear it. */
+/** Reports whether no service reports a field: a write that omits it may clear it. */
 export function isUnreportedSecret([name = '', ...inner]: Path): boolean {
   const field = inner.length === 0 ? fieldNamed(name) : undefined;
   return field?.secret === true && field.setFlag === null;
 }
 
-/** What a run leaves as it is, as what is not compared. */
+/** Converts the paths that a run skips into unknowns. */
 export function toSkippedUnknowns({ left = [] }: Pick<DesiredState, 'left'>): Unknown[] {
   return left.map(({ path, ref }) => ({
     path,

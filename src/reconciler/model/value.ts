@@ -154,7 +154,7 @@ function exactly(token: string): number {
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? Number.NaN : number;
 }
 
-/** Whether a value is nothing: absent, null or an empty text. */
+/** Reports whether a value is absent, null or an empty text. */
 export function isEmpty(value: Value | undefined): boolean {
   return (
     value === undefined ||
@@ -164,13 +164,13 @@ export function isEmpty(value: Value | undefined): boolean {
   );
 }
 
-/** Whether a value is nothing, or a list or record without a member. */
+/** Reports whether a value is empty, or a list or record without members. */
 export function holdsNothing(value: Value): boolean {
   if (isList(value)) return value.length === 0;
   return isRecord(value) ? Object.keys(value).length === 0 : isEmpty(value);
 }
 
-/** Whether a text fits, or the one that a secret holds; what is no text does not. */
+/** Reports whether a text, or the text of a secret, matches. Other values do not match. */
 export function textFits(value: Value | undefined, isFit: (text: string) => boolean): boolean {
   return value instanceof Secret ? value.fits(isFit) : typeof value === 'string' && isFit(value);
 }

@@ -30,7 +30,7 @@ export type Verdict = (typeof VERDICTS)[number];
 /** Some of the states, by name: one that is not on the list does not compile. */
 export type OneOf<V extends Verdict> = V;
 
-/** What a plan says of an environment. */
+/** The verdicts of a plan on an environment. */
 export const PLAN_VERDICTS = [
   'in-sync',
   'not-started',
@@ -42,7 +42,7 @@ export const PLAN_VERDICTS = [
 ] as const satisfies readonly Verdict[];
 export type PlanVerdict = (typeof PLAN_VERDICTS)[number];
 
-/** What became of an environment in an apply. `not-started`: nothing was sent, because the run had stopped. */
+/** The verdicts of an apply on an environment. `not-started`: nothing was sent, because the run had stopped. */
 export const OUTCOME_VERDICTS = [
   'in-sync',
   'not-empty',
@@ -55,7 +55,7 @@ export const OUTCOME_VERDICTS = [
 ] as const satisfies readonly Verdict[];
 export type OutcomeVerdict = (typeof OUTCOME_VERDICTS)[number];
 
-/** What a controller says of an environment, and so do the metrics of a run. */
+/** The states of an environment for a controller, and for the metrics of a run. */
 export const WATCH_STATUSES = [
   'in-sync',
   'suspended',
@@ -69,7 +69,7 @@ export const WATCH_STATUSES = [
 ] as const satisfies readonly Verdict[];
 export type WatchStatus = (typeof WATCH_STATUSES)[number];
 
-/** What a list of a controller's environments can be narrowed to. */
+/** The filters for a list of a controller's environments. */
 export const STATE_FILTERS = [
   'any',
   'attention',
@@ -84,12 +84,12 @@ export function isStateFilter(text: string): text is StateFilter {
   return (STATE_FILTERS as readonly string[]).includes(text);
 }
 
-/** Whether somebody should look at an environment of this verdict. */
+/** Reports whether an environment with this verdict needs attention. */
 export function needsAttention(verdict: Verdict): boolean {
   return verdictGravity(verdict) >= verdictGravity('not-started');
 }
 
-/** Whether its error says what became of it, and nothing else does. */
+/** Reports whether only its error describes the result. */
 export function isFailureVerdict(verdict: Verdict): boolean {
   return verdict === 'error' || verdict === 'failed';
 }
@@ -99,7 +99,7 @@ export function verdictGravity(verdict: Verdict): number {
   return VERDICTS.indexOf(verdict);
 }
 
-/** What of the plan of an environment says how it is. */
+/** The members of an environment's plan that decide its state. */
 interface Planned {
   readonly status: 'in-sync' | 'differs' | 'error';
   readonly changes: readonly PlannedChange[];
@@ -117,14 +117,14 @@ interface Failed {
   readonly code: string;
 }
 
-/** What of the outcome of an environment says what became of it. */
+/** The members of an environment's outcome that decide its result. */
 interface Applied {
   readonly status: Exclude<OutcomeVerdict, 'not-started'>;
   readonly error: Failed | null;
   readonly requests: { readonly get: number; readonly post: number };
 }
 
-/** What a plan says of an environment. `strict`: what could not be compared counts. */
+/** Returns the verdict of a plan on an environment. `strict`: what could not be compared counts. */
 export function planVerdict(
   { status, changes, unknown, refusals, error }: Planned,
   strict = false,
@@ -137,7 +137,7 @@ export function planVerdict(
   return waits ? 'pending' : 'differs';
 }
 
-/** The same as a controller says it; without a class a change counts as drift. */
+/** Converts a plan to the state of a controller. A change without a class counts as drift. */
 export function toWatchStatus(plan: Planned, strict = false): WatchStatus {
   const verdict = planVerdict(plan, strict);
   if (verdict === 'not-started') return 'not-read';

@@ -7,18 +7,18 @@ import type { ErrorReport } from './error.ts';
 import type { Json } from './value.ts';
 import type { WatchStatus } from './verdict.ts';
 
-/** How an environment is watched, as its `watch:` block declares it. */
+/** The options of watching an environment, as its `watch:` block declares them. */
 export interface WatchSettings {
   readonly mode: 'detect' | 'heal';
   /** Milliseconds between two reads; null if the block does not say. */
   readonly interval: number | null;
-  /** When healing may write; null is always. */
+  /** The times at which healing may write; null is always. */
   readonly windows: readonly Window[] | null;
-  /** How often in an hour the environment may be healed of drift, whatever the paths. */
+  /** The maximum number of heals of drift in an hour, whatever the paths. */
   readonly maxHealsPerHour: number;
-  /** Whether what cannot be compared counts: an environment in which all else is as declared is `unknown` then, not in sync. */
+  /** True if what cannot be compared counts: an environment that otherwise matches is then `unknown`, not in sync. */
   readonly strict: boolean;
-  /** Whether healing may remove what a service keeps by name. */
+  /** True if healing may remove items that a service stores by name. */
   readonly removes: boolean;
   /** The differences that may be healed, and whatever they remove; undefined if all may. */
   readonly approvals?: Approvals | undefined;
@@ -41,16 +41,16 @@ export interface Window {
 export interface Suspension {
   readonly at: string;
   readonly reason: string;
-  /** When it ends by itself; null if only `resume` ends it. */
+  /** The time at which it ends automatically; null if only `resume` ends it. */
   readonly until: string | null;
-  /** Who did it, by the name given at the login, by a tool or by a command. */
+  /** The actor, by the name given at the login, by a tool or by a command. */
   readonly by?: string;
 }
 
-/** What was written to an environment, and when: each path that an apply changed. `kept` is false if the service surely stored nothing of it. */
+/** A write to an environment, with its time and each changed path. `kept` is false if the service certainly stored nothing. */
 export interface Heal extends Moment {
   readonly paths: readonly string[];
-  /** Those that were no edits of the file; all of them if absent, as earlier versions wrote it. */
+  /** The paths that were no edits of the file; all paths if absent, as earlier versions wrote it. */
   readonly drifted?: readonly string[] | undefined;
   /** The edit of the files that it wrote, if it did. */
   readonly edited?: string | undefined;
@@ -60,7 +60,7 @@ export interface Heal extends Moment {
 /** A write that made the service equal to the file. */
 export interface PutBack {
   readonly at: string;
-  /** What was found before it. */
+  /** The state before it. */
   readonly found: WatchStatus;
   readonly digest: string;
   readonly paths: readonly string[];
@@ -68,14 +68,14 @@ export interface PutBack {
 
 /** Heals in a row that failed. */
 export interface HealFailed {
-  /** When the first of them did. */
+  /** The time of the first of them. */
   readonly at: string;
   readonly count: number;
-  /** Of the last one. `isRefused`: the service surely stored nothing, and would not the next time. */
+  /** Describes the last one. `isRefused`: the service certainly stored nothing, and would refuse it again. */
   readonly isRefused: boolean;
   readonly code: ErrorReport['code'];
   readonly message: string;
-  /** What the server showed right after the last one instead of what was sent. */
+  /** The server's values right after the last one, where they differ from what was sent. */
   readonly notStored?: readonly NotStored[] | undefined;
 }
 
@@ -84,7 +84,7 @@ export interface NotStored {
   readonly path: string;
   readonly expected: Json;
   readonly actual: Json;
-  /** Whether the server still showed what it had before the write: it may show the new value later. */
+  /** True if the server still showed its value from before the write: it may show the new value later. */
   readonly isOld: boolean;
 }
 
@@ -94,28 +94,28 @@ export interface Moment {
   readonly up?: Uptime | undefined;
 }
 
-/** How long a machine has been running, in milliseconds. Two can be compared if they are since the same start of it. */
+/** The uptime of a machine, in milliseconds. Two are comparable if they are since the same start. */
 export interface Uptime {
   readonly boot: string;
   readonly ms: number;
 }
 
-/** Why healing has stopped until it is resumed. */
+/** The reason that healing has stopped until it is resumed. */
 export interface HealingStopped extends StopCause {
   readonly at: string;
   readonly path: string;
-  /** What is known of why the value does not stay, in sentences. */
+  /** The known facts about why the value does not stay, in sentences. */
   readonly reason: string;
-  /** What differed then, if the server is the cause: it ends by itself once something else does. */
+  /** The differences then, if the server is the cause: the stop ends automatically once they change. */
   readonly digest?: string | undefined;
 }
 
-/** Why what was healed does not stay: the `server` stores other values than it is sent; if absent, another client writes. */
+/** The cause of a lost heal: the `server` stores other values than it is sent; if absent, another client writes. */
 interface StopCause {
   readonly cause?: 'server' | undefined;
 }
 
-/** Who made a commit of the settings files, and what for. Foreign text: shortened, and not inert. */
+/** The author and purpose of a commit of the settings files. Foreign text: shortened, and not inert. */
 export interface CommitInfo {
   readonly author: string;
   readonly subject: string;
@@ -138,7 +138,7 @@ export interface WatchState {
   readonly labels: Readonly<Record<string, string>>;
   readonly settings: WatchSettings;
   readonly status: WatchStatus;
-  /** What the last read found; `status` may be `suspended` besides. */
+  /** The result of the last read; `status` may be `suspended` additionally. */
   readonly found: WatchStatus;
   /** Since when it is in sync, or cannot be read, or the first of what differs now does. */
   readonly since: string;
@@ -146,9 +146,9 @@ export interface WatchState {
   readonly digest: string;
   /** The read before `since`: what began then was made in between. Null if there was none. */
   readonly after: string | null;
-  /** What the last read found; null if it is in sync and all was compared, or not read. */
+  /** The result of the last read; null if it is in sync and fully compared, or not read. */
   readonly plan: EnvironmentPlan | null;
-  /** When what differs began, each by itself. */
+  /** The start of each difference. */
   readonly began: readonly Beginning[];
   readonly origin: string | null;
   readonly dialect: string | null;
@@ -164,32 +164,32 @@ export interface WatchState {
   /** The last reads of this process, at most 100, the latest last. */
   readonly reads: Iterable<ReadMark>;
   readonly suspended: Suspension | null;
-  /** Of the last hour. */
+  /** The heals of the last hour. */
   readonly heals: readonly Heal[];
-  /** When another client changed it, of the last ten minutes; at most 20. */
+  /** The times of changes by another client in the last ten minutes; at most 20. */
   readonly flips: readonly string[];
   readonly stopped: HealingStopped | null;
-  /** What was put right last; null if nothing was, or a file of the journal has begun since. */
+  /** The last correction; null if there was none, or a file of the journal has begun since. */
   readonly putBack: PutBack | null;
   /** Null if the last heal succeeded, or nothing is to be healed. */
   readonly healFailed: HealFailed | null;
-  /** Who holds the lock if this controller does not; null if it does, or does not know yet. */
+  /** The holder of the lock if it is not this controller; null if it is, or if that is not known yet. */
   readonly heldBy: string | null;
-  /** When the files were changed to what is not applied to it yet; the same for all that one edit changes. Null if nothing of that kind differs. */
+  /** The time of the edit that is not applied yet; the same for everything that one edit changes. Null if no such difference exists. */
   readonly edit: string | null;
-  /** When the files were changed last in what they declare of it, as far as this process knows. */
+  /** The last change of its declarations in the files, if known to this process. */
   readonly declaredAt: string | null;
   /** The last edit that was written to it; null if none was. */
   readonly rollout: Rollout | null;
   /** Digests of what the files declared of it before, and it was as declared for some time; at most five, the latest last. */
   readonly verified: readonly string[];
-  /** Why an edit of the files is not written to it yet; null if it does not wait for other environments. */
+  /** The reason that an edit of the files is not written yet; null if it does not wait for other environments. */
   readonly waits: Waits | null;
-  /** Where file and service were the same when they last were; null if nothing is known. Nobody is shown it. */
+  /** The last agreement of file and service; null if unknown. It is never shown. */
   readonly agreed: AgreementWith | null;
 }
 
-/** Why an edit is not written yet, in a few words. `isStopped`: it waits until another edit is made, or what failed is as declared. */
+/** The reason that an edit is not written yet. `isStopped`: it waits for another edit, or until what failed is as declared. */
 export interface Waits {
   readonly words: string;
   readonly isStopped: boolean;
@@ -202,15 +202,15 @@ export interface Rollout {
   readonly result: 'begun' | 'done' | 'failed';
 }
 
-/** When something that differs was first found, and the read before that: it came about in between. */
+/** The first read that found a difference, and the read before that: it appeared in between. */
 export interface Beginning {
-  /** What differs; a read that fails, and all of a state that names nothing, are known by its status. */
+  /** The difference. A failed read, and a state that names nothing, are identified by their status. */
   readonly of: string;
   readonly since: string;
   readonly after: string | null;
 }
 
-/** What the journal keeps: one line of JSON each. `v` is the version of its form, `at` ISO 8601, UTC. */
+/** The records of the journal: one line of JSON each. `v` is the version of its form, `at` ISO 8601, UTC. */
 export type JournalRecord = { readonly v: 1; readonly at: string } & JournalEvent;
 
 export type JournalEvent =
@@ -253,7 +253,7 @@ export interface StateEvent extends Named {
   readonly commit: string | null;
   /** That another client changed it, neither an edit of the file nor a write of ours; earlier versions did not write it. */
   readonly flip?: true | undefined;
-  /** When the files were changed to what is not applied yet, if something of it is, and not all of that was verified before. */
+  /** The time of the edit that is not fully applied yet, if not all of it was verified before. */
   readonly edited?: string | undefined;
   /** The digest of what the files declared before an edit, if it was as declared for some time. */
   readonly verified?: string | undefined;
@@ -267,9 +267,9 @@ export interface WritingEvent extends Named {
   readonly kind: 'writing';
   readonly up?: Uptime | undefined;
   readonly paths: readonly string[];
-  /** Those of them that are no edits of the file; earlier versions did not write it. */
+  /** The paths among them that are no edits of the file. Earlier versions did not write it. */
   readonly drifted?: readonly string[] | undefined;
-  /** When the files were changed to what is written, if that is an edit. */
+  /** The time of the edit that is written, if it is one. */
   readonly edited?: string | undefined;
   readonly commit: string | null;
 }
@@ -325,7 +325,7 @@ export interface HistoryDocument {
   readonly records: readonly JournalRecord[];
 }
 
-/** What may be wrong with a controller itself, in the order in which it is shown. */
+/** The possible faults of a controller itself, in the order of display. */
 export const CONDITION_KINDS = [
   'journal',
   'locks',
@@ -345,7 +345,7 @@ export interface Condition {
   readonly kind: ConditionKind;
   /** The name of the receiver; null for the other kinds. */
   readonly receiver: string | null;
-  /** What happened, and what follows from it, in sentences. */
+  /** The fault and its consequences, in sentences. */
   readonly message: string;
   readonly since: string;
 }

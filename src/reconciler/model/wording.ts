@@ -65,7 +65,7 @@ function meant(candidate: string | null): string {
   return candidate === null ? '' : `Did you mean ${candidate}?`;
 }
 
-/** What to do about a word that is none of these: the one that was meant, or all of them. */
+/** Returns the hint for an unknown word: the intended choice, or all choices. */
 export function choicesHint(word: string, candidates: readonly string[]): string {
   return didYouMean(word, candidates) || `Available: ${namesListed(candidates)}.`;
 }

@@ -51,7 +51,7 @@ export function apply(request: ApplyRequest): Promise<OutcomeDocument> {
   );
 }
 
-/** The same, handed on in parts: each environment as soon as it and those before it have ended. */
+/** Applies in parts, each environment as soon as it and those before it have ended. */
 export function applyInParts(
   request: ApplyRequest,
   parts: Parts<OutcomeHead, EnvironmentOutcome>,

@@ -110,7 +110,7 @@ function listFailureReasons(
   return (problems.length > 0 ? problems : [otherwise]).map((why) => `${path}: ${why}`);
 }
 
-/** Where keys may be sent: SETPOINT_ALLOWED_ORIGINS and _VARIABLES, which a pipeline must set. */
+/** Checks the permitted destinations of keys: SETPOINT_ALLOWED_ORIGINS and _VARIABLES, which a pipeline must set. */
 function policyCheck({ server, warnings }: Prepared, env: Options['env']): Check<TargetCheck> {
   if (server instanceof SetpointError) {
     return server.code === 'reference-missing'
@@ -161,7 +161,7 @@ function isOnThisMachine({ url }: ServerSettings): boolean {
 
 type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks' | 'proofs' | 'organization'>;
 
-/** What one GET of the settings shows, which release the service names, and what resources check that the file declares. */
+/** Checks a service: one GET of the settings, its release, and the checks of the declared resources. */
 function checkService(prepared: Prepared, options: Running<Options & Checking>): Promise<Found> {
   const declared = RESOURCES.flatMap(({ block, check }) =>
     check !== undefined && listBlockItems(prepared.desired, block).length > 0 ? [check] : [],
@@ -212,7 +212,7 @@ function checkService(prepared: Prepared, options: Running<Options & Checking>):
   });
 }
 
-/** Why nothing is sent to the service. */
+/** Explains why nothing is sent to the service. */
 function whyNotReached({ code }: SetpointError): string {
   return code === 'reference-missing'
     ? 'the address or its key is not known'
@@ -248,7 +248,7 @@ function dialectCheck({ outcome }: Probe, release: string | null): Check<TargetC
     : createFailedCheck('dialect', errorReport(outcome));
 }
 
-/** What resources judge by the time of the service. */
+/** Lists the properties that resources judge by the service's clock. */
 function listTimedResources(): string[] {
   return RESOURCES.flatMap(({ check }) => check?.timed ?? []);
 }

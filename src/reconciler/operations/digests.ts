@@ -24,7 +24,7 @@ export async function addressDigest(
   return digests.slow(addressText(prepared.server.url));
 }
 
-/** The same of an address that is written out; null if it came from a reference. */
+/** Returns the digest of an address that is written out; null if it came from a reference. */
 export function digestWrittenAddress(
   { server }: Pick<Prepared, 'server'>,
   { quick }: Digests,
@@ -33,7 +33,7 @@ export function digestWrittenAddress(
   return quick(addressText(server.url));
 }
 
-/** The same of the address that a file names, without resolving references. */
+/** Returns the digest of the address in a file, without resolving references. */
 export function digestDeclaredAddress(target: Target, { quick }: Digests): string | null {
   const url = readDeclaredAddress(target);
   return url === null ? null : quick(addressText(url));

@@ -84,7 +84,7 @@ function loadExplainTargets(request: ExplainRequest): RunTargets {
 
 const NONE: RunTargets = { targets: [], judged: [], declared: [] };
 
-/** What is known without the service. */
+/** Explains what is known without the service. */
 function explainDeclaration(
   target: Target,
   { path, part, filePath }: FieldPath,
@@ -175,7 +175,7 @@ async function planSettingsPath(
   };
 }
 
-/** Whether a change of a whole mcp entry changes one member of it. */
+/** Reports whether a change of a whole mcp entry changes one member of it. */
 function touches({ path: entry, before, after, action }: Change, path: Path): boolean {
   if (path.length <= entry.length || !isEntryPath(entry)) return true;
   const inner = findEntryMember(entry, path);

@@ -85,7 +85,7 @@ interface Problem {
   readonly reason: string;
 }
 
-/** Why a file cannot declare these together; null if it can. */
+/** Explains why a file cannot declare these together; null if it can. */
 function findUnitProblem(units: readonly Unit[], service: ObservedState): Problem | null {
   if (units.length === 0) return null;
   for (const { to } of units) {
@@ -114,7 +114,7 @@ const UNSET: ReferenceSource = {
   file: () => ({ problem: 'not read' }),
 };
 
-/** Why a kind of service cannot have what a block declares; null if it can. */
+/** Explains why a dialect does not support the declarations of a block; null if it does. */
 function lacksBlock(block: string, dialect: DialectName): string | null {
   const named = RESOURCES.find((one) => one.named?.form.block === block)?.named;
   if (named === undefined || named.dialects.includes(dialect)) return null;

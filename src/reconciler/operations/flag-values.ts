@@ -86,14 +86,14 @@ export function parseRotation(
   });
 }
 
-/** What plans call it: a name that the file gives to an entry may be unknown to the service, and then its own path is not. */
+/** Returns its paths in plans. The service may not know the name that the file gives to an entry; then its own path is unknown too. */
 function pathsInPlans(path: Path, { path: own, others, isEntry }: DeclaredItem): Path[] {
   const called = [own, ...others].find((one) => isWithin(path, one));
   if (!isEntry || called === undefined) return [own];
   return [path, [...own, ...path.slice(called.length)]];
 }
 
-/** What may be meant by a path of no secret. A name that the file gives to something is not taken for that of something else. */
+/** Returns a hint for a path that is not a secret. A name from the file is not mistaken for that of another item. */
 function rotationHint(text: string, path: Path, declared: readonly DeclaredItem[]): string {
   const secrets = declared.filter(({ holds }) => holds !== null);
   const called = declared.find(({ path: own, others }) =>
@@ -128,7 +128,7 @@ export function isFlagTarget(path: Path, { path: own, others, holds }: DeclaredI
   );
 }
 
-/** What a file declares and manages. */
+/** Lists the declared and managed items of a file. */
 function listManagedItems(state: DesiredState): DeclaredItem[] {
   const items = [...state.items.values()].flatMap((declared) =>
     declared.flatMap(({ values = [] }) =>

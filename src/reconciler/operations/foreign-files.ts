@@ -19,7 +19,7 @@ export interface ForeignFile {
   readonly lineOf: (at: Path) => number | null;
 }
 
-/** What OpenHands keeps in its folder. */
+/** The files that OpenHands stores in its folder. */
 const OF_FOLDER = [
   'config.toml',
   'settings.json',

@@ -25,7 +25,7 @@ import { prepareTargets, formatOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { selectRun } from './select.ts';
 
-/** What the service of every environment has, masked. Reads only. Without a settings file `server` names the service. */
+/** Reads the state of every environment's service, masked. Sends no write. Without a settings file `server` names the service. */
 export function get(request: GetRequest): Promise<ObservedDocument> {
   return redacting(request, got);
 }
@@ -104,14 +104,14 @@ function observeEnvironment(
 
 const NEED_SETTINGS: readonly Resource[] = ['server', 'settings'];
 
-/** What is shown of each resource besides the settings, and the block that declares it. */
+/** Lists the data shown of each resource next to the settings, and the block that declares it. */
 function describeShownLists() {
   return RESOURCES.flatMap(({ block, lists = {} }) =>
     Object.entries(lists).map(([name, list]) => ({ name: name as Resource, block, list })),
   );
 }
 
-/** What a snapshot has besides the settings, so that what the targets declare can be planned from it. */
+/** Lists the resources of a snapshot, in addition to the settings, that planning the targets needs. */
 export function listsFor(targets: readonly Target[]): readonly Resource[] {
   return describeShownLists()
     .filter(
@@ -120,7 +120,7 @@ export function listsFor(targets: readonly Target[]): readonly Resource[] {
     .map(({ name }) => name);
 }
 
-/** What a document has of the lists. */
+/** The lists of a document. */
 type ObservedLists = Pick<EnvironmentObserved, Exclude<Resource, 'server' | 'settings'>>;
 
 /** A list that was not requested. */
@@ -133,7 +133,7 @@ const NOT_ASKED: ObservedLists = Object.assign(
   ),
 );
 
-/** What the service is, and what it can hold; its release by one request more. */
+/** Describes the service and what it supports. Its release takes one more request. */
 async function describeObservedServer(
   { connection, limits }: OpenTarget,
   observed: ObservedState,

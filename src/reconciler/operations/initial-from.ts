@@ -168,7 +168,7 @@ function variablesWithin(value: Foreign): readonly Variable[] {
   return isForeignRecord(value) ? Object.values(value).flatMap(variablesWithin) : [];
 }
 
-/** What of the files can be written. A later file takes the place of an earlier one. */
+/** Returns the writable parts of the files. A later file replaces an earlier one. */
 function selectWritable(
   files: readonly ForeignFile[],
   writing: Writing,

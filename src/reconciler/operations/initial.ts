@@ -35,19 +35,19 @@ import { readDeclaredOrigin } from '../desired/blocks/server.ts';
 import { parseFile } from '../desired/parse.ts';
 import { selectLoaded } from './select.ts';
 
-/** What an init found, before anything is written. */
+/** The findings of an init, before anything is written. */
 export interface Initial {
   /** The text of the settings file that was read; null if there is none yet. */
   readonly before: string | null;
   readonly text: string;
   readonly origin: string | null;
   readonly dialect: DialectName;
-  /** Whether the service had anything stored; `unread`: it was not asked. */
+  /** The state of the service's store; `unread`: it was not asked. */
   readonly status: InitDocument['status'];
   /** The variables that the settings read and the file did not read before, keys first. */
   readonly variables: readonly NewVariable[];
   readonly left: InitDocument['left'];
-  /** What was read in place of a service; null if a service was. */
+  /** The files that were read instead of a service; null if a service was read. */
   readonly from: InitDocument['from'];
 }
 
@@ -311,7 +311,7 @@ function withoutCopies(
   return Object.fromEntries(kept);
 }
 
-/** What is asked of the file alone, of all its environments. */
+/** Limits a request to its file, for all environments. */
 export function ofFile<R extends Running<Omit<Options, 'targets' | 'text'>>>(request: R) {
   return {
     ...request,

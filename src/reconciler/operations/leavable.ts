@@ -9,7 +9,7 @@ import { formatReferences, leavableItems, mapDeclaredEntryPaths } from '../plan/
 import { isFlagTarget, listManagedSettings, type DeclaredItem } from './flag-values.ts';
 import { isUnreportedSecret, toSkippablePath } from '../model/uncompared.ts';
 
-/** What a run leaves of what an environment declares. A path that the environment does not declare leaves nothing of it. */
+/** Returns the declared parts of an environment that a run skips. An undeclared path skips nothing. */
 export function selectSkipped(without: readonly string[], desired: DesiredState): readonly Left[] {
   const declared = listSkippableItems(desired);
   return without.flatMap((given): Left[] => {
@@ -132,7 +132,7 @@ export function referenceError(message: string, ways = ''): SetpointError {
   });
 }
 
-/** What to do about a secret that a command did not give, by the message of the error; null if there is none in it. */
+/** Returns a hint for a secret that a command did not give, by the error's message; null if it names none. */
 function secretHint(message: string): string | null {
   if (message.includes('SETPOINT_SECRET_COMMANDS names no command'))
     return 'Add it to SETPOINT_SECRET_COMMANDS, where setpoint runs.';
@@ -141,7 +141,7 @@ function secretHint(message: string): string | null {
     : null;
 }
 
-/** How many names a sentence has, and how many lines an error. */
+/** The maximum number of names in a sentence, and of lines in an error. */
 const MOST_NAMES = 3;
 const MOST_LINES = 10;
 

@@ -107,7 +107,7 @@ function againWhenReached(read: ReadOptions): (file: LoadedFile) => Parsed {
   };
 }
 
-/** How often a file is parsed again before it is kept. A run looks at its targets to choose, to judge, and to work on them. */
+/** The number of parses before a file is cached. A run reads its targets to choose, to check, and to process them. */
 const MOST_TIMES = 5;
 
 /** Characters of files whose parsed form may wait to be collected. */
@@ -229,7 +229,7 @@ function readSettingsFile(path: string, options: Options): string | Unreadable {
   };
 }
 
-/** Whether a branch could have made a file of the working directory a link to one of the machine, whose keys would be shown. */
+/** Reports whether a branch may have replaced a file with a link to a file of the machine, whose keys would be shown. */
 function leadsOutside(path: string, { env, checkout }: Options): boolean {
   const root = resolve(checkout?.root ?? '.');
   const isOfBranch = (env['CI'] ?? '') !== '' || checkout?.from === 'branch';
@@ -248,7 +248,7 @@ export function fileLimit({ maxFileSize }: Pick<Options, 'maxFileSize'>): number
 
 const CREATE_OR_NAME = 'Create one with `setpoint init --server URL`, or name one with -f.';
 
-/** Whether there is no settings file at all: nobody named one, and none has a name that need not be given. */
+/** Reports whether no settings file exists: none was named, and no file has a default name. */
 export function hasNoFile({ file, text }: Options): boolean {
   if (file !== undefined || text !== undefined) return false;
   return !defaultFiles().some((path) => pathExists(path));
@@ -372,7 +372,7 @@ export function assertAnswers(path: string, { silent }: Pick<Running<Options>, '
   });
 }
 
-/** Where it is kept what is known of the secrets last written to a target: beside the settings, unless they are of a commit. */
+/** Returns the place of fingerprints of a target's secrets: next to the settings, unless they are of a commit. */
 export function fingerprintPath(
   { file }: Pick<Target, 'file'>,
   { checkout, state }: Pick<Options, 'checkout' | 'state'>,

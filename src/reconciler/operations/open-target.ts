@@ -25,13 +25,13 @@ import type { Running } from './redacting.ts';
 export interface OpenTarget {
   readonly connection: Connection;
   readonly settings: Observer;
-  /** What reads another resource. */
+  /** Creates the reader of another resource. */
   readonly reader: <R>(of: ReaderOf<R>) => R;
-  /** The same for a plan, with the secrets that the file wants to be compared. */
+  /** Creates a reader for a plan, with the secrets that the file requests for comparison. */
   readonly comparingReader: OpenTarget['reader'];
   /** Reads the settings for a plan, with the secrets that the file wants to be compared. */
   readonly comparing: Observer;
-  /** How long all requests for the settings may take, in milliseconds of the clock's monotonic. */
+  /** The time limits of all requests for the settings, in milliseconds of the monotonic clock. */
   readonly limits: TimeLimits;
   /** Does work that does not count towards that time: asking a person, reading what is not settings. */
   readonly aside: <T>(work: () => Promise<T>) => Promise<T>;
@@ -75,7 +75,7 @@ const CA_LIMIT = 1024 * 1024;
 const BARE_STORE = '.setpoint/embedded.json';
 
 /** `embedded:` starts the service here, on loopback, with its store beside the settings file. */
-/** Whether a native value is a secret, or a map that may have some. */
+/** Reports whether a native value is a secret, or a map that may contain some. */
 function canHaveSecrets({ field: { name, secret, path } }: DesiredField): boolean {
   return (
     fieldNamed(name) === undefined &&

@@ -10,7 +10,7 @@ import type { Shard } from '../model/shard.ts';
 import type { Dispatcher } from '../model/dispatcher.ts';
 import type { SandboxProgress } from '../model/progress.ts';
 
-/** What every operation takes. Nothing is read from the process: the caller passes its variables. */
+/** The options of every operation. Nothing is read from the process: the caller passes its variables. */
 export interface Options {
   /**
    * Whether the files are some of several, so that one without a name goes by its file name. Default: if there is more than one.
@@ -56,7 +56,7 @@ export interface Options {
   readonly server?: string | undefined;
   /** Milliseconds for one request; all requests for the settings of an environment may take four times as long. Default: 30,000. */
   readonly timeout?: number | undefined;
-  /** How often a read of the settings is sent at most if it fails. Default: four times. */
+  /** The maximum number of attempts of a failing read of the settings. Default: four. */
   readonly tries?: number | undefined;
   /** A JSON Schema, or the path of one, that what each environment declares must fit, references as they are written. */
   readonly policy?: string | object | undefined;
@@ -99,7 +99,7 @@ export interface Options {
  * @internal
  */
 export interface Checkout {
-  /** Who may have written them. */
+  /** The possible authors. */
   readonly from: 'branch' | 'cluster';
   readonly root: string;
   readonly state: string;
@@ -111,17 +111,17 @@ export interface SettingsText {
   readonly text: string;
 }
 
-/** How far a run over several environments is. */
+/** The progress of a run over several environments. */
 export interface EnvironmentsEnded {
   readonly done: number;
   readonly total: number;
-  /** Of those that are done; not those that were never started. */
+  /** The failures among those that are done, without those that were never started. */
   readonly failed: number;
 }
 
-/** What has a service try the models, keys, mcp servers and agent profiles of a file. */
+/** The option to let a service try the models, keys, mcp servers and agent profiles of a file. */
 export interface Checking {
-  /** Whether it does. That sends POST requests, and refuses to run for a pull request. Default: false. */
+  /** True to try them. That sends POST requests, and refuses to run for a pull request. Default: false. */
   readonly check?: boolean | undefined;
   /** Receives, before it does, what that costs besides requests, by the environment's name. */
   readonly onChecks?: ((target: string, costs: Costs) => void) | undefined;
@@ -139,11 +139,11 @@ export interface PlanRequest extends Options, Checking {
   readonly snapshot?: string | ObservedDocument | undefined;
   /** Guards to lift for this run. */
   readonly allow?: readonly string[] | undefined;
-  /** Whether the document gets digests, without which a saved plan approves nothing. Default: true. */
+  /** True if the document gets digests, without which a saved plan approves nothing. Default: true. */
   readonly digests?: boolean | undefined;
-  /** Whether changes that only follow from others are left out: for a look that makes none of them. */
+  /** True if changes that only follow from others are omitted, for a report that makes none of them. */
   readonly differences?: boolean | undefined;
-  /** Whether what could not be compared counts: an environment in which all else is as declared is `unknown` then. */
+  /** True if what could not be compared counts: an environment that otherwise matches is then `unknown`. */
   readonly strict?: boolean | undefined;
   /** Receives the state of the sandboxes that are waited for, by the environment's name. */
   readonly onProgress?: ((target: string, waiting: readonly SandboxProgress[]) => void) | undefined;
@@ -162,7 +162,7 @@ export type DriftRequest = Omit<
   'snapshot' | 'rotate' | 'allow' | 'without' | 'differences'
 >;
 
-/** What a command that writes takes. */
+/** The options of a command that writes. */
 export interface WritingRequest extends Options {
   /** Select every environment if there are several and none is named. */
   readonly all?: boolean | undefined;

@@ -12,12 +12,12 @@ const READS_OF_MANY = 32;
 const MANY = 100;
 const MOST = 999;
 
-/** How many environments a command that only reads works on at a time. Throws a usage error if `parallel` is no such number. */
+/** Returns how many environments a read-only command handles at a time. Throws a usage error if `parallel` is not a valid number. */
 export function parallelReads(request: Pick<Options, 'parallel'>, environments: number): number {
   return validateParallel(request) ?? (environments < MANY ? READS : READS_OF_MANY);
 }
 
-/** How many environments an apply works on at a time. A person is asked one thing at a time. */
+/** Returns how many environments an apply handles at a time. A person is asked one question at a time. */
 export function parallelWrites(request: Pick<Options, 'parallel'>, asks: boolean): number {
   const parallel = validateParallel(request) ?? 1;
   return asks ? 1 : parallel;
@@ -70,7 +70,7 @@ export class FailureLimit {
     this.#most = computeFailureLimit(allowed, chosen);
   }
 
-  /** What the work on an environment ends with, or, if it is not started, what `notStarted` makes of the reason. */
+  /** Returns the end of an environment's work or, if it is not started, the result of `notStarted` for the reason. */
   async start<E extends { readonly error: ErrorReport | null }>(
     signal: AbortSignal | undefined,
     work: () => Promise<E>,

@@ -32,12 +32,12 @@ import { DEFAULT_WAIT, type Options, type PlanRequest, type Checking } from './o
 import { createMaskingSource, type Running } from './redacting.ts';
 import type { Proof } from '../model/proof.ts';
 
-/** What the flags of a command set for the plan of every environment. */
+/** The flags of a command for the plan of every environment. */
 export interface Planning {
   readonly rotation: Rotation;
   /** The guards that are lifted. */
   readonly allowed: readonly Rule[];
-  /** What an environment declared in the file of `--base`, or who made its changes is told without one; null if it is not. */
+  /** Returns the declaration of an environment in the file of `--base`, or another way to attribute changes; null without either. */
   readonly baseOf: (declared: Declared) => PlanTerms['base'] | Promise<PlanTerms['base']>;
 }
 
@@ -131,7 +131,7 @@ function earlierTargets(options: Options): ReadonlyMap<string, Target> | null {
   return new Map(targets.map((target) => [target.name, target]));
 }
 
-/** What an environment is planned with while its service is open. */
+/** Creates the input of an environment's plan while its service is open. */
 export async function planInput(
   prepared: Prepared,
   { reader, comparing, comparingReader }: OpenTarget,
@@ -182,14 +182,14 @@ export async function planTarget(
   });
 }
 
-/** What of a target's part is known before it is observed. */
+/** Returns what a target's part contains before it is observed. */
 export function describeTarget(
   prepared: Prepared,
 ): Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'> {
   return { name: prepared.target.name, origin: formatOrigin(prepared), observed_at: null };
 }
 
-/** How digests are made, and that of the environment's address. */
+/** The functions that create digests, and the digest of the environment's address. */
 export interface Sealing {
   readonly digests: Digests;
   readonly address: string | null;
@@ -215,7 +215,7 @@ export async function planEnvironmentPart(
   return environmentPlan(planned, { ...about, digests }, earlier);
 }
 
-/** What is known of the secrets last written to a target; nothing without SETPOINT_STATE_KEY. */
+/** Opens the fingerprints of a target's secrets; nothing is known without SETPOINT_STATE_KEY. */
 function openFingerprints(
   { server, target }: Prepared,
   request: Running<PlanRequest>,
@@ -230,7 +230,7 @@ function openFingerprints(
   });
 }
 
-/** Where the fingerprints of what was written to an environment are. Default: in a file beside its settings. */
+/** The place of an environment's fingerprints. Default: a file next to its settings. */
 export interface Remembering {
   readonly fingerprints?: ((environment: string) => FingerprintPlace) | undefined;
 }
@@ -253,7 +253,7 @@ const NO_PLACE: FingerprintPlace = {
   replace: async () => {},
 };
 
-/** Where the requests of a target go, in one spelling; an embedded store by its place beside the settings. */
+/** Returns the address of a target's requests in one spelling. An embedded store is a path relative to the settings. */
 function serviceAddress(url: string, folder: string, options: Options): string {
   const store = resolveEmbeddedStore({ url }, folder, options);
   if (store !== null) return `embedded:${relative(folder, store)}`;
@@ -261,7 +261,7 @@ function serviceAddress(url: string, folder: string, options: Options): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** What finds out of a plan what works; undefined if nobody asked. */
+/** Creates the function that tries a plan; undefined unless requested. */
 function createPlanProver(
   prepared: Prepared,
   { reader }: Pick<OpenTarget, 'reader'>,

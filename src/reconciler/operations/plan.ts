@@ -27,7 +27,7 @@ export async function drift(options: DriftRequest): Promise<PlanDocument> {
   return plan({ ...options, differences: true });
 }
 
-/** The same plan, handed on in parts: each environment as soon as it and those before it are planned. */
+/** Plans in parts, each environment as soon as it and those before it are planned. */
 export function planInParts(
   request: PlanRequest,
   parts: Parts<PlanHead, EnvironmentPlan>,

@@ -96,7 +96,7 @@ function listPolicyViolations(target: Target, validate: ValidateFunction): Diagn
   }
 }
 
-/** Whether nothing but names keeps a policy from a place: its own, which is not in a list of them, or that of a part around it. */
+/** Reports whether only names make a policy reject a place: its own, missing from a list of them, or that of an enclosing part. */
 function isUnlisted(place: Path, errors: readonly ErrorObject[]): boolean {
   if (errors.some(({ instancePath }) => isWithin(pathOfPointer(instancePath), place))) return false;
   return errors.some(({ keyword, instancePath, params }) => {

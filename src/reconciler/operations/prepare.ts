@@ -99,7 +99,7 @@ export async function judgeTargets(
   };
 }
 
-/** What is declared without what this run leaves as it is. */
+/** Returns a declaration without the parts that this run skips. */
 export function withoutLeft(
   desired: DesiredState,
   { without }: Pick<PlanRequest, 'without'>,
@@ -182,7 +182,7 @@ export function whyNotApplied(targets: Iterable<Prepared>): SetpointError | null
   return missing.error();
 }
 
-/** How a target's service is reached. */
+/** The access to a target's service. */
 type Reached = Pick<Prepared, 'server' | 'warnings'>;
 
 function reach(
@@ -264,7 +264,7 @@ function parseServerFlag(given: string): string {
   );
 }
 
-/** Whether the file's own address, if it is known, has the same origin as another. */
+/** Reports whether the file's own address, if known, has the same origin as another. */
 function isSameOrigin(own: OwnServer, address: string): boolean {
   const url = 'server' in own ? own.server.url : own.url;
   return (

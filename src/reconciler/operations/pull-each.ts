@@ -31,7 +31,7 @@ export interface EachPulled extends PullDocument {
   readonly plans: readonly EnvironmentPlan[];
 }
 
-/** What a pull would do to a file: `shown` is the same for people, masked. */
+/** The changes of a pull to a file; `shown` is the same for people, masked. */
 export interface PulledFileChange extends FileChange {
   readonly shown: FileEdit;
 }
@@ -91,7 +91,7 @@ async function runPullEach(request: Running<PullEachRequest>): Promise<EachPulle
   };
 }
 
-/** What was left alone because it is kept, with that as the reason. */
+/** Adds the reason to paths that are preserved and therefore skipped. */
 function withReasons(report: EnvironmentPull, kept: readonly Path[]): EnvironmentPull {
   const names = new Set(kept.map(formatPath));
   const left = report.left.map((one) =>

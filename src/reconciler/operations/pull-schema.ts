@@ -110,7 +110,7 @@ function toLockMember(
   };
 }
 
-/** Whether a value may be in a committed file, whatever a server says. */
+/** Reports whether a value may be in a committed file, whatever a server reports. */
 function isHarmlessJson(value: Json, redactor: Redactor): boolean {
   if (Array.isArray(value)) return value.every((one: Json) => isHarmlessJson(one, redactor));
   if (typeof value === 'object' && value !== null)

@@ -83,7 +83,7 @@ async function pullAll(request: Running<PullRun>): Promise<PullDocument> {
   );
 }
 
-/** What a target's service has, or why that is not known. */
+/** The state of a target's service, or the reason that it is unknown. */
 export interface Observation {
   readonly prepared: Prepared;
   readonly service: ObservedService | null;

@@ -14,9 +14,9 @@ import type { OpenTarget } from './open-target.ts';
 /** A service whose settings were read, and which of its collections are read, too. */
 interface Reading extends Pick<OpenTarget, 'reader'> {
   readonly observed: ObservedState;
-  /** What the file declares: its collections are read, and one that cannot be read is an error. */
+  /** The declarations: their collections are read, and one that cannot be read is an error. */
   readonly desired: DesiredState;
-  /** Whether all items of a block are asked for although the file does not name them; one that cannot be read is left out. */
+  /** Reports whether all items of a block are requested although the file does not name them. An unreadable block is omitted. */
   readonly isWanted: (block: string) => boolean;
   readonly signal: AbortSignal | undefined;
 }
@@ -67,7 +67,7 @@ async function readItemListing(
   }
 }
 
-/** What is active is known by names: an Agent Server points to an agent profile by its id. */
+/** Resolves the ids of active items to names: an Agent Server points to an agent profile by its id. */
 async function resolveActiveNames(
   listed: ReadonlyMap<NamedItems, Listing>,
   reading: Reading,

@@ -16,7 +16,7 @@ import type { Options } from './options.ts';
 
 /** The values of the references of one run, all of them and those of each target. Each target's redactor masks those of all, too: see Redactor. */
 export class Resolved {
-  /** Those that mask the documents of every target. */
+  /** The values that mask the documents of every target. */
   readonly shared: SharedValues;
   readonly all: Redactor;
   readonly #targets = new Map<string, Redactor>();
@@ -54,7 +54,7 @@ export class Resolved {
   }
 }
 
-/** What an operation works with: its request, the values of its references, and the networks that its environments share. */
+/** The input of an operation: its request, the values of its references, and the networks that its environments share. */
 export type Running<R extends Options> = R & {
   /** Looks references up; what it finds must be noted: see sourceFor. */
   readonly references: ReferenceSource;
@@ -81,7 +81,7 @@ function proxyVariables(env: Options['env']): ProxyVariables {
   };
 }
 
-/** What a run looks up in its variables: made once, because the process looks each of its variables up anew. */
+/** Creates the lookups of a run in its variables once, because the process reads a variable again at each access. */
 function createLookups(
   env: Options['env'],
   silent: ReadonlySet<string>,
@@ -92,7 +92,7 @@ function createLookups(
   return { references, secrets, proxy: proxyVariables(env), silent };
 }
 
-/** The same run, which reads no file whose disk does not answer. */
+/** Returns the same run without reading files on a disk that does not answer. */
 export function withoutFiles<R extends Options>(
   run: Running<R>,
   silent: ReadonlySet<string>,
@@ -100,7 +100,7 @@ export function withoutFiles<R extends Options>(
   return { ...run, ...createLookups(run.env, silent, run.secrets) };
 }
 
-/** The same run with other variables. */
+/** Returns the same run with other variables. */
 export function withVariables<R extends Options>(run: Running<R>, env: Options['env']): Running<R> {
   return { ...run, env, ...createLookups(env, run.silent, run.secrets) };
 }
@@ -225,7 +225,7 @@ export async function wholeDocument<
   return { ...head, environments, ...tail };
 }
 
-/** What a run has in common with others: the networks, with the pace of each origin, and the values that are masked in all of them. */
+/** The parts that runs share: the networks, with the pace of each origin, and the values that are masked in all of them. */
 export interface Sharing {
   readonly networks: Networks;
   readonly values: SharedValues;

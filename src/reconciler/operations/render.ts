@@ -38,7 +38,7 @@ export function render(request: RenderRequest): RenderedObjects {
   return renderTargets(targets, { ...request, all: !isChosen(request) });
 }
 
-/** The same of targets that are there already. */
+/** Renders targets that are already loaded. */
 export function renderTargets(targets: readonly Target[], options: RenderOptions): RenderedObjects {
   const { objects, findings } = renderObjects(targets, options);
   const diagnostics = mergeSharedDiagnostics(findings);

@@ -45,7 +45,7 @@ export async function report(files: readonly string[]): Promise<Reported> {
 
 const NOUNS = { plan: 'a plan', outcome: 'an outcome' } as const;
 
-/** What is kept of a document beside its environments. */
+/** The part of a document that is stored next to its environments. */
 interface Part extends Pick<Reported, 'kind' | 'run' | 'tool' | 'shard'> {
   readonly file: string;
   readonly strict: boolean;
@@ -89,7 +89,7 @@ class Merging {
     for (const environment of document.environments) this.#take(environment, from);
   }
 
-  /** Of an environment that is in two documents the later one counts. */
+  /** Takes an environment. If two documents have it, the later one counts. */
   #take(environment: Environment, from: Source): void {
     const { name } = environment;
     const known = this.#environments.get(name);
@@ -137,7 +137,7 @@ class Merging {
         });
   }
 
-  /** What all documents agree on. */
+  /** Returns the run that all documents agree on. */
   #run(): Run {
     const agreed = (member: keyof Run): string | null => {
       const values = new Set(this.#parts.map(({ run }) => run[member]));
@@ -147,7 +147,7 @@ class Merging {
     return { actor: agreed('actor'), commit: agreed('commit'), url: agreed('url') };
   }
 
-  /** What is no reason to distrust the report. */
+  /** Lists notes that do not make the report less reliable. */
   #notes(): string[] {
     const versions = [...new Set(this.#parts.map(({ tool }) => tool.version))];
     const commits = new Set(this.#parts.map(({ run }) => run.commit));

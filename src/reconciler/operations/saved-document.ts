@@ -32,7 +32,7 @@ export async function readSaved<K extends Kind>(
   return withLaterMembers(kind, document) as SavedDocuments[K];
 }
 
-/** What the documents of an earlier version lack. One without digests approves nothing, and no plan is made against it. */
+/** The members that documents of an earlier version lack. Without digests a document approves nothing, and cannot be planned against. */
 const LATER: Readonly<Record<Kind, Readonly<Record<'root' | 'environment', object>>>> = {
   plan: { root: { salt: null, shard: null }, environment: { digests: null, refusals: [] } },
   observed: { root: { salt: null }, environment: { digests: null } },

@@ -31,7 +31,7 @@ export function selectRun(options: LockOptions): RunTargets {
   return { targets: inShard(targets, options), judged: targets, declared };
 }
 
-/** The same, with the files that they were read from. */
+/** Selects environments, with the files that they were read from. */
 export function selectLoaded(
   options: LockOptions,
 ): Pick<Loaded, 'files' | 'targets'> & Pick<RunTargets, 'declared'> {
@@ -111,12 +111,12 @@ function ofPlan(
   return { targets: inShard(targets, request), judged: targets, declared };
 }
 
-/** Whether environments are named, or chosen by their labels. */
+/** Reports whether environments are named, or selected by their labels. */
 export function isChosen({ targets, selector }: Options): boolean {
   return targets !== undefined || selector !== undefined;
 }
 
-/** The environments that are named and whose labels fit, or all: see namedTargets and labelledTargets. */
+/** The environments that are named and whose labels fit, or all: see selectTargetsByName and selectTargetsByLabel. */
 export function selectEnvironments(
   targets: readonly Target[],
   options: Options,

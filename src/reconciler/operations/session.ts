@@ -38,7 +38,7 @@ export interface LoadedSession {
   readonly values: SharedValues;
 }
 
-/** How the environments of a controller are read. */
+/** The options for reading the environments of a controller. */
 export interface SessionRequest extends PlanRequest, Remembering {
   /** Tells of files whose disk does not answer before they are read: a reference to one has no value then. Default: they are read at once. */
   readonly unanswered?: ((paths: Iterable<string>) => Promise<ReadonlySet<string>>) | undefined;
@@ -209,7 +209,7 @@ function runPreparedTarget<R extends SessionRequest, T>(
   );
 }
 
-/** How it is told who made a change: by what was agreed on, if that is with the service at the address that is declared now. */
+/** Attributes changes by the last agreement, if that is with the service at the address that is declared now. */
 function planningAfter({ agreement, digests }: SessionSharing, { allow }: PlanRequest): Planning {
   return {
     rotation: [],
@@ -221,7 +221,7 @@ function planningAfter({ agreement, digests }: SessionSharing, { allow }: PlanRe
   };
 }
 
-/** The same run, which reads no file of the targets whose disk does not answer. */
+/** Returns the same run without reading files of the targets on a disk that does not answer. */
 async function readingOnly<R extends SessionRequest>(
   targets: readonly Target[],
   run: Running<R>,

@@ -112,10 +112,10 @@ async function tryTarget(
   }
 }
 
-/** How long the sandboxes may take to be listed before a conversation is started, in milliseconds. */
+/** The time limit for listing the sandboxes before a conversation is started, in milliseconds. */
 const LIST_TIME = 10_000;
 
-/** Why a service that lists no sandboxes starts no conversation either; null if it may. */
+/** Explains why a service that lists no sandboxes starts no conversation either; null if it may. */
 async function unfitFor(open: OpenTarget): Promise<SetpointError | null> {
   const state = await open.settings.observe().catch(() => null);
   if (state?.dialect.name !== 'agent-server') return null;

@@ -145,7 +145,7 @@ const UNITS: readonly (readonly [number, string])[] = [
   [60_000, 'm'],
 ];
 
-/** What the snapshot has of an environment. Throws not-in-snapshot, and other-origin if the file names another address now. */
+/** Returns the snapshot of an environment. Throws not-in-snapshot, and other-origin if the file names another address now. */
 function findSnapshotEntry(
   { environments, digests }: Snapshot,
   target: Target,

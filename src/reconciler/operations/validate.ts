@@ -59,7 +59,7 @@ export function validationDocument(diagnostics: readonly Diagnostic[]): Validati
   };
 }
 
-/** Whether the settings files are valid, with the first problem; `setpoint validate` shows all of them. */
+/** Checks the settings files and reports the first problem; `setpoint validate` shows all of them. */
 export function checkFiles(options: Options): Check<MachineCheck> {
   const { targets, diagnostics } = targetsAndProblems(options);
   const files = listSettingsFiles(options);

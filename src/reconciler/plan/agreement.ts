@@ -31,7 +31,7 @@ import { extractSettingsPlan } from './settings-part.ts';
 import { Secret } from '../model/secret.ts';
 import { byCall, listCalledEntries } from './match-entries.ts';
 
-/** What a read found. */
+/** A read, compared. */
 export interface Compared {
   readonly desired: DesiredState;
   readonly observed: ObservedState;
@@ -105,7 +105,7 @@ export function declaredDigest(
   return short(quick)([address, places, desired.unmanaged, items]);
 }
 
-/** What of a read has differed since the first one of the service; all of it if this is the first. */
+/** Returns the paths that differ since the first read of the service. On the first read, returns all of them. */
 function firstAfter(
   changes: readonly Change[],
   before: Agreement | null,
@@ -125,7 +125,7 @@ function changePlace({ resource, path }: Change): readonly string[] {
   return [resource, ...path];
 }
 
-/** Whether an agreement is with the service at an address: one that is not known is taken for the same. */
+/** Reports whether an agreement is with the service at an address. An unknown address counts as the same. */
 function isWith(former: AgreementWith, address: string | null): boolean {
   return former.address === null || address === null || former.address === address;
 }
@@ -200,10 +200,10 @@ export interface Place {
   readonly called: readonly Path[];
 }
 
-/** What a file declares under a path: a field's value, a native one, or an entry of a list. */
+/** The value that a file declares under a path: of a field, a native value, or an entry of a list. */
 export interface DeclaredPlace extends Place {
   readonly value: Value;
-  /** Whether anything of it has been compared. */
+  /** True if any part of it has been compared. */
   readonly isCompared: boolean;
 }
 
@@ -242,7 +242,7 @@ export function createPlaceFinder(
   };
 }
 
-/** What a service shows at a place. */
+/** Returns a function that reads what a service shows at a place. */
 export function createValueReader(observed: ObservedState): (place: Place) => Value | undefined {
   const entries = byCall(listObservedEntries(observed));
   return ({ path, called }) => {
@@ -268,7 +268,7 @@ export function collectPlainPaths(value: Value, at: Path = []): readonly string[
   return Object.entries(value).flatMap(([key, member]) => collectPlainPaths(member, [...at, key]));
 }
 
-/** What a service shows at these places and below, without its secrets; of anything else whether something is there. */
+/** Returns what a service shows at and below these places, without secrets. Of any other place, reports only whether something exists. */
 export function formOfShown(
   shown: Value | undefined,
   plain: readonly string[] = EVERYWHERE,

@@ -23,7 +23,7 @@ export interface Approved {
   readonly redactor: Redactor;
 }
 
-/** How many changes a message names. */
+/** The number of changes that a message names. */
 const MOST_CHANGES = 20;
 
 /**
@@ -96,7 +96,7 @@ function listSealedChanges({ changes, digests }: EnvironmentPlan): DigestedChang
   return changes.map((change, index) => ({ change, digest: digests?.changes[index] ?? '' }));
 }
 
-/** Whether a change is one of these. A digest is of one path, so that each is compared with few. */
+/** Returns a test whether a change is one of these. A digest belongs to one path, so each change is compared with few. */
 function among(changes: readonly DigestedChange[]): (change: DigestedChange) => boolean {
   const byDigest = new Map<string, DigestedChange[]>();
   for (const change of changes) {

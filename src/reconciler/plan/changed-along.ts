@@ -27,7 +27,7 @@ export const FOLLOWS: ReadonlyMap<string, string> = new Map([
 /** The member of agent_settings that a server turns on with a meta profile, and off with none. */
 const SWITCH: Path = ['agent_settings', 'enable_classify_and_switch_llm_tool'];
 
-/** Whether a write turns that member on or off although the file does not manage it; null if it stays as it is. */
+/** Reports whether a write turns that member on or off although the file does not manage it. Null if the member does not change. */
 function findImplicitSwitch(
   fields: SettingsWrite['fields'],
   { answer }: ObservedState,
@@ -68,7 +68,7 @@ export function withFollowing(
   return { ...before, values: createRecord(after ? [...others, [name, true]] : others) };
 }
 
-/** What the server changes along with what the file declares: what a declared map takes the place of, and members of another kind. */
+/** Returns a test for names that the server changes as a side effect: replaced by a declared map, or members of another kind. */
 export function createSideEffectTest(
   before: ObservedState,
   after: ObservedState,
@@ -91,7 +91,7 @@ export function createSideEffectTest(
   };
 }
 
-/** Whether a file says of which kind a part is: by its word, or by a member that only one kind has. */
+/** Reports whether a file sets the kind of a part: by its word, or by a member that only one kind has. */
 function declaresKind(place: Path, declared: readonly DesiredField[]): boolean {
   const part = place.slice(0, -1);
   return declared.some(({ field }) => isNamedWithin(field.name, part));
@@ -115,13 +115,13 @@ export function newKind(desired: DesiredState, observed: ObservedState): string 
 /** The kind that null brings back. */
 const USUAL_KIND = 'openhands';
 
-/** What the services can do once the file is applied. */
+/** Returns the dialect of the services once the file is applied. */
 export function dialectAfter(desired: DesiredState, observed: ObservedState): Dialect {
   const kind = newKind(desired, observed);
   return kind === null ? observed.dialect : (observed.dialect.ofKind?.(kind) ?? observed.dialect);
 }
 
-/** What a plan starts from: a service whose agent becomes one of another kind has nothing set of the agent. */
+/** Returns the state that a plan starts from. If the agent changes its kind, no settings of the agent remain. */
 export function resetReplacedAgent(desired: DesiredState, observed: ObservedState): ObservedState {
   const kind = newKind(desired, observed);
   if (kind === null) return observed;
@@ -142,7 +142,7 @@ export function resetReplacedAgent(desired: DesiredState, observed: ObservedStat
   };
 }
 
-/** What a change of the kind of agent loses, because the file does not declare it: named all at once. */
+/** Lists the undeclared settings that a change of the agent's kind loses, in one finding. */
 export function resetAgent(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
   const change = plan.changes.find(({ path }) => samePath(path, AGENT_KIND));
   if (change === undefined || !observed.stored) return [];
@@ -179,7 +179,7 @@ function isUsual(name: string, { values, dialect }: ObservedState): boolean {
   return isEmpty(values[name]) || sameValue(values[name], dialect.fields.get(name)?.absent);
 }
 
-/** Whether the agent has become one of another kind between two observations: then nothing of it stays by itself. */
+/** Reports whether the agent changed its kind between two observations. Then none of its settings survive. */
 export function hasAgentKindChanged(before: ObservedState, after: ObservedState): boolean {
   return (
     before.dialect.ofKind !== undefined &&

@@ -53,13 +53,13 @@ import { isOtherServer } from './mcp-removals.ts';
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
 import { itemsDeclared, listItemNames, secondName, type DesiredItem } from '../model/collection.ts';
 
-/** Whether the file declares what plans call by a name: itself, or a map around it. */
+/** Reports whether the file declares a plan's name: directly, or by a map around it. */
 export function declaresField({ fields }: Pick<DesiredState, 'fields'>, name: string): boolean {
   const place = placeNamed(name);
   return fields.some(({ field }) => isWithin(place, field.place));
 }
 
-/** Whether the file declares a field and does not list it as unmanaged. */
+/** Reports whether the file declares a field and does not list it as unmanaged. */
 export function managesField({ fields, unmanaged }: DesiredState, name: string): boolean {
   return declaresField({ fields }, name) && !isUnmanaged(unmanaged, pathNamed(name));
 }
@@ -96,7 +96,7 @@ export function findRelocatedEntries(
     !isUnmanagedEntry(unmanaged, list, entry);
 }
 
-/** Whether the file manages an entry of a list of the service. */
+/** Reports whether the file manages an entry of a list of the service. */
 export function managesEntry(desired: DesiredState, list: McpList, entry: ValueRecord): boolean {
   return (
     listManagedMcpLists(desired).includes(list) &&
@@ -105,7 +105,7 @@ export function managesEntry(desired: DesiredState, list: McpList, entry: ValueR
   );
 }
 
-/** Whether the file speaks of an entry of a list that it declares: of all of them, unless it declares servers by name. */
+/** Reports whether an entry is in the scope of a declared list. All are, unless the file declares servers by name. */
 function isEntryInScope(desired: DesiredState, list: McpList, entry: ValueRecord): boolean {
   const { value, block } = findDeclaredServers(desired) ?? {};
   if (block === undefined || !isRecord(value)) return true;
@@ -155,20 +155,20 @@ export function toDigestForm(value: Value, quick: Digests['quick']): unknown {
   return { members: members.map(([key, member]) => [key, toDigestForm(member, quick)]) };
 }
 
-/** What one declared field adds to the plan. `write` is its value in a write; absent if it stays as it is. */
+/** The contribution of one declared field to the plan. `write` is its value in a write; absent if it does not change. */
 export interface FieldPlan {
   readonly changes?: readonly Change[];
   readonly unknown?: readonly Unknown[];
   readonly unpreservable?: readonly Unpreservable[];
   readonly warnings?: readonly Warning[];
-  /** Whether it is a secret that was written from here, and that the service does not have any more. */
+  /** True for a secret that was written from here and that the service no longer has. */
   readonly gone?: boolean;
   readonly write?: Value;
 }
 
 export const NOTHING: FieldPlan = {};
 
-/** Whether anything that is sent clears a field of these services. */
+/** Reports whether any value clears a field of these services. */
 export function canClear({ onNull, clearWith }: DialectField): boolean {
   return onNull !== 'keeps' || clearWith !== null;
 }
@@ -189,7 +189,7 @@ export function isRotated(rotation: Rotation, path: Path): boolean {
   );
 }
 
-/** Whether `--rotate` writes a field anew: one that is a secret, and that the file has a value for. */
+/** Reports whether `--rotate` writes a field again: a secret that has a value in the file. */
 export function isRotatedField({ path, secret }: Field, value: Value): boolean {
   return secret || (findPathFacts(path).secret && collectSecrets(value).length > 0);
 }
@@ -313,7 +313,7 @@ function listSkippedPaths({ path, names, of, calls = [] }: Left): readonly Path[
   return names.length === 0 && of === undefined ? [path, ...calls] : [];
 }
 
-/** Whether a path is that of the member that an item is if it is written short, and that one is left. */
+/** Reports whether a path names the main member of an item in short form, and a run skips that member. */
 function isMainMemberPath(path: Path, { path: [block, , member], of }: Left): boolean {
   const form = COLLECTION_FORMS.find((one) => one.block === block);
   return of !== undefined && form?.main === member && member !== undefined && samePath(path, of);
@@ -401,7 +401,7 @@ interface HeldMember {
   readonly entry: ValueRecord | undefined;
 }
 
-/** What is left of mcp entries. */
+/** Lists the members of mcp entries that a run skips. */
 function listSkippedMembers(
   left: readonly Left[],
   { mcp_config: config }: ObservedState['values'],
@@ -415,7 +415,7 @@ function listSkippedMembers(
   );
 }
 
-/** Whether a change drops it: a credential does not follow its entry to another host. */
+/** Reports whether a change drops it. A credential does not follow its entry to another host. */
 function isDropped({ path, of, entry = createRecord([]) }: HeldMember, change: Change): boolean {
   const [name = ''] = findEntryMember(of, path);
   if (change.action !== 'change' || !samePath(change.path, of) || isEmpty(entry[name]))

@@ -93,7 +93,7 @@ export function resolveDialectField(
   };
 }
 
-/** What the schema of the service has at a path, or, if `desired` is given, what it has there once the declared kinds apply. */
+/** Returns the nodes of the service's schema at a path. With `desired`, returns those that the declared kinds select. */
 export function findSchemaNodes(
   path: Path,
   observed: ObservedState,
@@ -151,7 +151,7 @@ export function kindPlaces(path: Path, { dialect }: ObservedState): Path[] {
   });
 }
 
-/** What a file declares, with the kinds of parts that follow from it and that the service does not have. */
+/** Adds the kinds of parts that follow from a declaration and that the service does not have. */
 export function withImpliedKinds(desired: DesiredState, observed: ObservedState): DesiredState {
   if (!observed.stored) return desired;
   const names = new Set(desired.fields.map(({ field }) => field.name));
@@ -175,7 +175,7 @@ export function withImpliedKinds(desired: DesiredState, observed: ObservedState)
     : { ...desired, fields: [...desired.fields, ...implied.values()] };
 }
 
-/** What the service shows at a path: a value, or the values under it as a map. Undefined if it shows none, so that there is the default. */
+/** Returns what the service shows at a path: a value, or the values under it as a map. Undefined if none, so the default applies. */
 export function readShownValue({ values }: ObservedState, path: Path): Value | undefined {
   const own = values[formatPath(path)];
   if (own !== undefined) return own;
@@ -222,7 +222,7 @@ function nestEntries(entries: readonly (readonly [Path, Value])[]): ValueRecord 
   );
 }
 
-/** Whether two values at a path mean the same: what a server fills in for a member that is left out does not count. */
+/** Reports whether two values at a path mean the same. A default that a server fills in for an omitted member does not count. */
 export function isEquivalentValue(
   a: Value,
   b: Value,
@@ -264,12 +264,12 @@ function listNodeMembers(
   return own === undefined ? [] : listSchemaVariants(own, defs);
 }
 
-/** Whether a path is one of a secret, of which the service shows at most that it is stored. */
+/** Reports whether a path contains a secret. The service shows at most that it is stored. */
 export function isServiceSecret(path: Path, observed: ObservedState): boolean {
   return isSecretNode(findSchemaNodes(path, observed));
 }
 
-/** Where Agent Server has what other servers have at the top of their settings. */
+/** The paths on an Agent Server of settings that other servers have at the top level. */
 const OF_AGENT_SERVER: ReadonlyMap<NamedSettings['name'], Path> = new Map([
   ['marketplaces', ['agent_settings', 'agent_context', 'registered_marketplaces']],
   ['disabled_skills', ['agent_settings', 'agent_context', 'disabled_skills']],
@@ -353,7 +353,7 @@ export function listUnmanagedServers(
   return paths.filter((path) => !isUnmanaged(desired.unmanaged, path));
 }
 
-/** What a config has besides entries: items of lists that the file leaves out, and servers that no list can have. */
+/** Lists the parts of a config that are not entries: items of lists that the file omits, and servers that no list can have. */
 function unreadableServers(desired: DesiredState, config: ValueRecord): Path[] {
   const declared = listManagedMcpLists(desired);
   const named = findDeclaredServers(desired)?.block;

@@ -41,7 +41,7 @@ export function schemaMisfits(desired: DesiredState, observed: ObservedState): s
   return [...together(lacking), ...others, ...contradictions(desired, observed)];
 }
 
-/** Whether null is declared of what other servers, releases or kinds have: there is nothing to clear here. */
+/** Reports whether the file declares null for what only other servers, releases or kinds have: there is nothing to clear here. */
 export function isNullOfOthers(
   declared: DesiredField,
   desired: DesiredState,
@@ -161,7 +161,7 @@ export function lackingKind(
     : `${formatPath(decides)} is ${JSON.stringify(kindAt(decides))}`;
 }
 
-/** Whether the answer has a member that the known release does not have: a later release may. */
+/** Reports whether the answer has a member that the known release lacks. A later release may have it. */
 function isAnswered(path: Path, { answer }: ObservedState): boolean {
   const above = readPath(answer, path.slice(0, -1));
   return isRecord(above) && Object.hasOwn(above, path.at(-1) ?? '');
@@ -193,7 +193,7 @@ function hasMember({ properties = {}, additionalProperties }: SchemaNode, path: 
   return additionalProperties === false && Object.hasOwn(properties, path.at(-1) ?? '');
 }
 
-/** Whether the file makes another kind of a part around a path: then its members are not those of the answer. */
+/** Reports whether the file changes the kind of a part around a path. Then the answer does not show its members. */
 function changesKind(path: Path, desired: DesiredState, observed: ObservedState): boolean {
   const [before, after] = [collectVariantKinds(observed), collectVariantKinds(observed, desired)];
   return kindPlaces(path, observed).some((place) => before(place) !== after(place));

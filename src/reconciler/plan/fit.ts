@@ -61,7 +61,7 @@ export function findUnsupported(
   );
 }
 
-/** Why a service that is observed so cannot hold what the file declares, each in a sentence. */
+/** Explains, a sentence each, why the observed service cannot store what the file declares. */
 export function listFitProblems(
   declared: DesiredState,
   observed: ObservedState,
@@ -172,7 +172,7 @@ function hasTextForm(form: RegExp, text: Value): boolean {
   return textFits(text, (value) => form.test(value));
 }
 
-/** What the table of a dialect says against a field that the specification names. */
+/** Describes why the table of a dialect rejects a field of the specification. */
 function tableMisfit({ field: { name }, value }: DesiredField, dialect: Dialect): string | null {
   if (fieldNamed(name) === undefined) return null;
   const field = dialect.fields.get(name);
@@ -280,7 +280,7 @@ function entryMisfit(
     : `${formatPath(fault.path)} must be ${describeSchema(fault.expected, defs)} there.`;
 }
 
-/** What a server that has the lists of the specification takes of an entry, also where a map declares it. */
+/** The forms that a server with the lists of the specification accepts for an entry, also where a map declares it. */
 const FORMS: Readonly<Record<string, { readonly is: RegExp; readonly words: string }>> = {
   name: { is: /^\s*[\w-]+\s*$/, words: 'made of letters, digits, _ and -' },
   'remote url': {

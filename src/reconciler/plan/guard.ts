@@ -34,7 +34,7 @@ interface Guarded {
   readonly plan: Plan;
   readonly observed: ObservedState;
   readonly guards: GuardSettings;
-  /** What the service tried of the plan; absent if it was not asked to. */
+  /** The service's trials of the plan; absent if they were not requested. */
   readonly proofs?: readonly Proof[] | undefined;
 }
 
@@ -57,7 +57,7 @@ function isLifted(rule: Rule, { guards }: Guarded, allowed: readonly Rule[]): bo
   return allowed.includes(rule) && guards.forbidden?.has(rule) !== true;
 }
 
-/** What rules that are off, or lifted, have found: worth knowing, and no reason to stop. */
+/** Returns the findings of rules that are off or lifted, as warnings that stop nothing. */
 export function guardWarnings(guarded: Guarded, allowed: readonly Rule[]): Warning[] {
   const noted = evaluateGuards(guarded)
     .filter(
@@ -153,12 +153,12 @@ interface RuleFinding extends Refusal {
   readonly warned: boolean;
 }
 
-/** What the rules judge. */
+/** The input of the rules. */
 interface GuardInput {
   readonly plan: Plan;
   readonly observed: ObservedState;
   readonly guards: GuardSettings;
-  /** What the service tried of the plan; absent if it was not asked to. */
+  /** The service's trials of the plan; absent if they were not requested. */
   readonly proofs?: readonly Proof[] | undefined;
 }
 
@@ -200,7 +200,7 @@ const FINDINGS: Readonly<Record<Rule, (judged: GuardInput, rule: Rule) => readon
     unproven: ({ plan, guards, proofs }) => unproven(plan, guards, proofs),
   };
 
-/** What every rule finds in a plan. */
+/** Returns the findings of every rule in a plan. */
 export function guardRules(
   plan: Plan,
   observed: ObservedState,
@@ -226,7 +226,7 @@ function createLiftableRule(
     }));
 }
 
-/** What a plan removes or clears in collections although it is, or holds, a secret. */
+/** Finds the removed or cleared items of collections that are, or contain, a secret. */
 function findRemovedSecretItems(plan: Plan): GuardFinding[] {
   return besideSettings(plan)
     .flatMap(({ resource, changes }) => changes.filter(({ path }) => path[0] === resource.block))
@@ -259,7 +259,7 @@ function findMovedItemAddresses(plan: Plan): GuardFinding[] {
   );
 }
 
-/** What a plan removes because the file does not name it: somebody else may have made it, and need it. */
+/** Finds the items that a plan removes because the file does not name them. Another client may have created them and need them. */
 function findUnnamedRemovals(plan: Plan): GuardFinding[] {
   return listPlanChanges(plan)
     .filter(removesOther)
@@ -332,7 +332,7 @@ function isWholeClear({ path, action }: Change): boolean {
   return path.length === 1 && path[0] === 'mcp_config' && action === 'clear';
 }
 
-/** What a write would lose. The plan warns of it, and some of it stops every write, whatever `guards` is. */
+/** Lists what a write would lose. The plan warns of it, and some losses stop every write, whatever `guards` is. */
 function losing(plan: Plan, guards: GuardSettings): RuleFinding[] {
   const losses = plan.flatMap(({ unpreservable }) => unpreservable);
   return losses.map(({ path, stops, remedy }) => ({
@@ -362,7 +362,7 @@ function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
   );
 }
 
-/** What a plan changes in collections, with the places inside. What is installed again may be something else by now. */
+/** Lists the changes of a plan in collections, with the places inside. A reinstalled item may be something else by now. */
 function listChangedCodeItems(plan: Plan) {
   return besideSettings(plan)
     .flatMap(({ resource, changes, effective = [] }) => [
@@ -375,7 +375,7 @@ function listChangedCodeItems(plan: Plan) {
     });
 }
 
-/** What a change does to what is run; null if that stays the same, or runs no more. */
+/** Describes the effect of a change on code that runs; null if that code does not change or stops. */
 function describeCodeChange({ path, action }: Change): string | null {
   if (action === 'clear') return 'clears';
   if (action !== 'set' && action !== 'change') return null;
@@ -390,13 +390,13 @@ function isRun({ replaced, only, except, inverse }: Code, before: Value, value: 
   return replaced || !holdsNothing(value);
 }
 
-/** Whether something leaves a list. */
+/** Reports whether any item leaves a list. */
 function someLeave(before: Value, after: Value): boolean {
   const rest = isList(after) ? after : [];
   return isList(before) && before.some((item) => !rest.some((other) => sameValue(item, other)));
 }
 
-/** Whether a value is the expected one, also if it came from a reference. */
+/** Reports whether a value equals the expected one, also if it came from a reference. */
 function isValue(value: Value, expected: Value): boolean {
   return value instanceof Secret ? value.sameAs(expected) : value === expected;
 }
@@ -413,7 +413,7 @@ function findDisabledSafety(plan: Plan, observed: ObservedState): GuardFinding[]
   );
 }
 
-/** Whether a value keeps people safe, also if it came from a reference. */
+/** Reports whether a value keeps people safe, also if it came from a reference. */
 function protects({ unless }: Safety, value: Value): boolean {
   const isSafe = (text: string) => !['', ...unless].includes(text.trim().toLowerCase());
   if (isEmpty(value)) return false;

@@ -17,7 +17,7 @@ import { isRecord, type Value, type ValueRecord } from '../model/value.ts';
 export interface Pair {
   readonly declared: number;
   readonly actual: number;
-  /** Whether the two are surely one entry. If not, a reference or a mask hides what one of them is known by. */
+  /** True if the two are certainly one entry. Otherwise a reference or a mask hides the identity of one of them. */
   readonly certain: boolean;
 }
 
@@ -216,7 +216,7 @@ export function matchManaged(
   };
 }
 
-/** Whether an entry is surely one of these: by its name, or by its place if one of the two has no name. */
+/** Returns a test whether an entry certainly matches one of these: by its name, or by its place if one of the two has no name. */
 function createEntryMatcher(known: readonly Known[]): (entry: Known) => boolean {
   const keys = (some: readonly Known[], by: (one: Known) => Identity | null) =>
     new Set(some.flatMap((one) => by(one)?.key ?? []));

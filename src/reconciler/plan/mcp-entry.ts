@@ -36,15 +36,15 @@ export interface EntryComparison {
   readonly unknown: readonly Unknown[];
 }
 
-/** How an answer hides secrets: if it masks any, a null may hide a secret too. */
+/** The rules by which an answer hides secrets. If it masks any, a null may hide a secret too. */
 export interface Hiding {
   readonly nulls: boolean;
-  /** Whether a write keeps what is hidden and left out. */
+  /** True if a write preserves what is hidden and omitted. */
   readonly kept: boolean;
-  /** Why a mask cannot be compared, and what kind of unknown it is. */
+  /** The reason that a mask cannot be compared, and its kind of unknown. */
   readonly reason: string;
   readonly kind?: Unknown['kind'];
-  /** What a member is that an entry leaves out. */
+  /** The values of members that an entry omits. */
   readonly defaults: Readonly<Record<McpList, ValueRecord>>;
 }
 
@@ -56,7 +56,7 @@ export const PLAIN_ANSWER: Hiding = {
   defaults: MCP_DEFAULTS,
 };
 
-/** How the mcp secrets of an answer are hidden. In a snapshot the masks are setpoint's own: a null there is a null. */
+/** Returns how an answer hides mcp secrets. The masks of a snapshot are setpoint's own: a null there is a null. */
 export function resolveMcpHiding({ values, dialect, saved = false }: ObservedState): Hiding {
   const kept = dialect.mcp === 'entries';
   const defaults = listEntryDefaults(dialect);
@@ -70,12 +70,12 @@ export function resolveMcpHiding({ values, dialect, saved = false }: ObservedSta
       };
 }
 
-/** What the entries of a dialect have for the members that they leave out. */
+/** Returns the defaults of a dialect for members that an entry omits. */
 export function listEntryDefaults({ entryMembers }: Dialect): Hiding['defaults'] {
   return entryMembers === undefined ? NAMED_DEFAULTS : MCP_DEFAULTS;
 }
 
-/** What an observed entry has for a member, said or not. */
+/** Returns the value of a member of an observed entry, or its default. */
 export function readMemberOrDefault(
   list: McpList,
   name: string,
@@ -109,7 +109,7 @@ export function compareEntry(
   return { differing, unknown };
 }
 
-/** Whether two entries are surely at different places, whatever their urls hide. */
+/** Reports whether two entries are certainly at different places, whatever their urls hide. */
 function isOtherPlace(
   list: McpList,
   member: string,
@@ -206,7 +206,7 @@ function isSameMember(declared: Value, actual: Value): boolean {
   return (isEmpty(declared) && isEmpty(actual)) || sameValue(declared, actual);
 }
 
-/** Whether an empty value may hide a secret, because the service masks others. */
+/** Reports whether an empty value may hide a secret, because the service masks others. */
 function isNullThatHides([member, variable]: Path, actual: Value, { nulls }: Hiding): boolean {
   const secret = member === 'api_key' || (member === 'env' && variable !== undefined);
   return nulls && secret && isEmpty(actual);
@@ -296,7 +296,7 @@ export function findLostLogin(
   );
 }
 
-/** What a write that sends an entry back would lose of it, and what to declare. */
+/** Lists the members that are lost if a write sends an entry back, with what to declare. */
 export function listUnpreservableMembers(entry: Path, members: readonly string[]): Unpreservable[] {
   return members.map((member) => ({
     path: createMemberPath(entry, splitMemberName(member)),

@@ -12,7 +12,7 @@ export interface NamedServers {
   readonly block: NamedSettings;
 }
 
-/** Why an entry that is not declared in its list is removed; null if it stays. */
+/** Explains why an entry that its list does not declare is removed; null if it stays. */
 export function removalReason(
   list: McpList,
   entry: ValueRecord,
@@ -28,7 +28,7 @@ export function removalReason(
   return isOtherServer(block, list, entry) ? undeclared : null;
 }
 
-/** Whether a server goes if the block does not name it: others go, and it is none that the file lists as unmanaged. */
+/** Reports whether a server is removed unless the block names it: other servers go, and the file does not list this one as unmanaged. */
 export function isOtherServer(
   { others }: NamedSettings,
   list: McpList,

@@ -66,7 +66,7 @@ function hasName({ name }: ValueRecord, other: Value | undefined): boolean {
   return !isEmpty(name) && sameValue(name, other);
 }
 
-/** Whether what is declared for a stored credential is not surely nothing, and not surely another one. */
+/** Reports whether the declared value may contain the stored credential: it is not certainly empty or different. */
 function mayTravel(stored: Value | undefined, declared: Value | undefined): boolean {
   if (declared === undefined) return true;
   const secrets = collectSecrets(declared).filter((secret) => !secret.isEmpty());
@@ -77,14 +77,14 @@ function mayTravel(stored: Value | undefined, declared: Value | undefined): bool
 const SHORTEST_PART = 6;
 const SHORTEST_PARAMETER = 16;
 
-/** Whether an entry holds a key of another one: as its own, or inside a header or its url. */
+/** Reports whether an entry contains a key of another one: as its own, or inside a header or its url. */
 function sharesKey(entry: ValueRecord, other: ValueRecord): boolean {
   return someKey(other, (key) =>
     someText(entry, (text) => text === key || (key.length >= SHORTEST_PART && text.includes(key))),
   );
 }
 
-/** Whether some secret of an entry fits: its key and other secret members, and those in its url. */
+/** Reports whether a secret of an entry matches: its key, another secret member, or one in its url. */
 function someKey(entry: ValueRecord, fits: (key: string) => boolean): boolean {
   const isKey = (text: string): boolean => text !== '' && !looksLikeMask(text) && fits(text);
   return Object.entries(entry).some(([name, value]) =>
@@ -94,7 +94,7 @@ function someKey(entry: ValueRecord, fits: (key: string) => boolean): boolean {
   );
 }
 
-/** Whether some text fits, in clear or in a secret. */
+/** Reports whether any text matches, in clear or in a secret. */
 function someText(value: Value, fits: (text: string) => boolean): boolean {
   if (isList(value)) return value.some((item) => someText(item, fits));
   if (isRecord(value)) return Object.values(value).some((member) => someText(member, fits));
@@ -118,7 +118,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** What is stored for an address is sent to the new one, unless the same plan writes something else in its place. */
+/** Finds the stored credentials that an address change sends to the new address, unless the same plan replaces them. */
 export function findMovedAddress(
   { path, facts: { address }, before, after }: Touched,
   plan: SettingsPlan,
@@ -144,7 +144,7 @@ export function findMovedAddress(
   return [{ message, path }];
 }
 
-/** Whether an address comes with a profile that takes the stored key away and has none. */
+/** Reports whether an address comes with a profile that removes the stored key and has none. */
 function isKeyless(path: Path, { changes }: SettingsPlan): boolean {
   const brought = changes.filter(({ reason }) => reason === BROUGHT);
   return (
@@ -153,7 +153,7 @@ function isKeyless(path: Path, { changes }: SettingsPlan): boolean {
   );
 }
 
-/** What is sent of credentials that stand in for each other: all that is stored of the first, unless it is written anew. */
+/** Returns the credential that is sent from a group of alternatives: all that is stored of the first, unless it is rewritten. */
 function selectSentCredential(
   group: readonly Path[],
   plan: SettingsPlan,
@@ -187,7 +187,7 @@ function mayBeStored(name: string, state: SecretState): boolean {
   return state === 'stored' || (state === 'not-reported' && fieldNamed(name) === undefined);
 }
 
-/** Whether a value that the service shows, such as a header, lets somebody in. */
+/** Reports whether a value that the service shows, such as a header, grants access. */
 function isCredential(path: Path, value: Value): boolean {
   if (isEmpty(value)) return false;
   return path.slice(-1).some(isSensitiveName) || textFits(value, isSecretText);
@@ -209,13 +209,13 @@ function isOtherModel(
   return isOtherProvider(before, after, inferred);
 }
 
-/** Whether two models surely have different providers. */
+/** Reports whether two models certainly have different providers. */
 export function isOtherProvider(before: Value, after: Value, inferred: DefaultsBy): boolean {
   const [from, to] = [inferProvider(before, inferred), inferProvider(after, inferred)];
   return from !== null && to !== null && from !== to;
 }
 
-/** What names the provider of a model: the address that is inferred for it, or what is before its slash. Null if that is not known. */
+/** Returns the provider of a model: its inferred address, or the part before its slash. Null if unknown. */
 function inferProvider(model: Value, { values }: DefaultsBy): string | null {
   if (isEmpty(model) || model instanceof UnseenSecret) return null;
   const named = (text: string): string => {
@@ -236,7 +236,7 @@ export interface Touched {
   readonly after: Value;
 }
 
-/** What a change touches of which something is known: its own place, and, if it is a part, those inside. */
+/** Lists the known facts that a change affects: of its own place and, if it is a part, of the places inside. */
 export function listChangedFacts(change: Change, { values }: ObservedState): Touched[] {
   const { path, before, after } = change;
   const depth = normalPath(path).length;
@@ -252,7 +252,7 @@ export function listChangedFacts(change: Change, { values }: ObservedState): Tou
   return [{ path, facts: findPathFacts(toListedPath(change)), before, after }, ...inner];
 }
 
-/** What a change of an item touches of which something is known: an item that is code is one place. */
+/** Lists the known facts that a change of an item affects. An item that is code is one place. */
 export function listChangedItemFacts({ path, before, after }: Change): Touched[] {
   const facts = findPathFacts(path);
   const inside = facts.runs === null ? placesWithin(path) : [];

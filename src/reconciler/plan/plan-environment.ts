@@ -34,11 +34,11 @@ export interface Planned<O extends ObservedState | null = ObservedState> {
   readonly plan: Plan;
   /** The settings that it was made from; null if they were not observed. */
   readonly observed: O;
-  /** What the plan and its guards warn of; a refusal is not repeated here. */
+  /** The warnings of the plan and its guards. Refusals are not repeated here. */
   readonly warnings: readonly Warning[];
-  /** Why an apply would refuse the plan: every reason. */
+  /** Every reason that an apply would refuse the plan. */
   readonly refusals: readonly Refusal[];
-  /** What the service tried of it; absent if it was not asked to. */
+  /** The service's trials of the plan; absent if they were not requested. */
   readonly proofs?: readonly Proof[] | undefined;
 }
 
@@ -100,7 +100,7 @@ function selectUnknownNames(
   return names.filter(({ path }) => !listed.some((one) => samePath(one, path)));
 }
 
-/** What a document has about an environment besides its plan. */
+/** The members of a document about an environment, apart from its plan. */
 type About = Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>;
 
 /** The first members of the document of a plan made at a time, in milliseconds since 1970. */

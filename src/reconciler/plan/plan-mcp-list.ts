@@ -36,7 +36,7 @@ import {
 } from './mcp-entry.ts';
 import { formatReferences, maskByDeclaration, isRotated, type Rotation } from './declared.ts';
 
-/** What one list becomes. `entries` is the list to send; `kept` are the entries that the file does not manage. */
+/** The result of one list. `entries` is the list to send; `kept` are the entries that the file does not manage. */
 export interface ListPlan {
   readonly name: McpList;
   readonly changes: readonly Change[];
@@ -130,7 +130,7 @@ export function listEntryPaths(
   ];
 }
 
-/** What one entry adds to the plan; `entry` is what is sent of it, and `index` its position on the service. */
+/** The contribution of one entry to the plan. `entry` is sent, and `index` is its position on the service. */
 interface EntryPlan {
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
@@ -192,7 +192,7 @@ function planPairedEntry(
   };
 }
 
-/** What an observed entry has when the declared one is written over it: no credential stays that would be sent to another host. */
+/** Returns what remains of an observed entry under the declared one. No credential remains that would go to another host. */
 function computePreservedEntry(
   list: McpList,
   declared: ValueRecord,

@@ -214,7 +214,7 @@ function planNull(
   };
 }
 
-/** Whether a config that is never null has no server. */
+/** Reports whether a config that is never null has no server. */
 function isWithoutEntries(config: ValueRecord): boolean {
   return Object.values(config).every((list) => isList(list) && list.length === 0);
 }
@@ -256,7 +256,7 @@ function wholeChange(
   };
 }
 
-/** What a write would lose of mcp lists that the file does not declare. */
+/** Lists what a write would lose of mcp lists that the file does not declare. */
 export function unpreservableMcp(
   config: Value | undefined,
   lists: readonly McpList[],

@@ -109,7 +109,7 @@ function planMissing(
   return { unknown, write: value, changes };
 }
 
-/** How the declared value compares with the one that was last written from here. */
+/** Compares the declared value with the one that was last written from here. */
 function compareWithLastWrite(
   { field, value }: DesiredField,
   fingerprints: Fingerprints,
@@ -126,7 +126,7 @@ function readSecretState({ field }: DesiredField, observed: ObservedState): Secr
   );
 }
 
-/** Whether a secret is a key of a map that the service shows the keys of: then one that is not there is not stored. */
+/** Reports whether a secret is a key of a map whose keys the service shows. Then an absent key is not stored. */
 function isListedAmong({ path }: Field, { answer }: ObservedState): boolean {
   const map = readPath(answer, path.slice(0, -1));
   if (path.length === 1 || map === undefined) return false;
@@ -250,7 +250,7 @@ export function listSecretsGone(before: Value, after: Value | undefined, path: P
   return gone ? [path] : [];
 }
 
-/** Whether what is masked counts as a secret: free values are masked, too. */
+/** Reports whether a masked value counts as a secret. Free values are masked, too. */
 function isPossibleSecret(path: Path, value: Secret): boolean {
   const [block = ''] = path;
   const isFree = isNativePath(path) || isCollectionBlock(block);
@@ -260,7 +260,7 @@ function isPossibleSecret(path: Path, value: Secret): boolean {
   return value.fits(isSecretText);
 }
 
-/** Whether more secrets leave a list than values come into it. */
+/** Reports whether more secrets leave a list than values enter it. */
 function hasFewerSecrets(before: readonly Value[], after: readonly Value[], path: Path): boolean {
   const rest = [...after];
   const gone = before.filter((value) => {
@@ -271,7 +271,7 @@ function hasFewerSecrets(before: readonly Value[], after: readonly Value[], path
   return gone.length > rest.length;
 }
 
-/** Whether a url loses its userinfo or a parameter of its query. */
+/** Reports whether a url loses its userinfo or a parameter of its query. */
 function losesPart(before: Secret, after: Value): boolean {
   if (isEmpty(after)) return true;
   if (holdsMask(after)) return false;
@@ -334,7 +334,7 @@ function describeKeyChange({ action }: Change): string {
   return findActionEffect(action) === 'drop' ? 'clears' : action === 'rotate' ? 'rotates' : 'sets';
 }
 
-/** Whether the service itself gives each member a key for the model that a write leaves: a key that is sent reaches nobody else. */
+/** Reports whether the service gives each member a key for the model after a write. Then a key that is sent reaches nobody else. */
 function isManaged({ write }: SettingsPlan, { values }: ObservedState): boolean {
   const [model = null, url = null] = ['llm_model', 'llm_base_url'].map(
     (name) => write?.fields[name] ?? values[name],

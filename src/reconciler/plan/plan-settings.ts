@@ -128,7 +128,7 @@ function listManagedFields(desired: DesiredState, observed: ObservedState) {
   );
 }
 
-/** Whether a write carries a field: if it keeps what it leaves out, only one that changes. */
+/** Reports whether a write contains a field. If unsent fields are preserved, only changed ones are sent. */
 function isSent({ changes = [] }: FieldPlan, { dialect }: ObservedState): boolean {
   return dialect.writes === 'record' || changes.length > 0;
 }
@@ -144,7 +144,7 @@ function listFieldsToInfer(
     .filter((name) => !written.has(name) && isEmpty(values[name]));
 }
 
-/** What clears a field: null, or what these services take for it. */
+/** Returns the value that clears a field: null, or the substitute of these services. */
 function createClearTest(name: string, { dialect }: ObservedState): Value {
   return dialect.fields.get(name)?.clearWith ?? null;
 }
@@ -202,7 +202,7 @@ function listUnpreservable(
   return [...shown, ...unknown, ...silent];
 }
 
-/** What the answer itself warns of, in plans that it matters to. */
+/** Returns the warnings of the answer itself that matter to these changes. */
 function cautionsFor(changes: readonly Change[], { cautions = [] }: ObservedState): Warning[] {
   const isAbout = (name: string): boolean =>
     changes.some(
@@ -235,7 +235,7 @@ function listUnreadableLists(desired: DesiredState, { values }: ObservedState): 
     }));
 }
 
-/** What the service holds and the file does not manage. */
+/** Lists the stored values that the file does not manage. */
 function listUnmanagedValues(desired: DesiredState, observed: ObservedState): Path[] {
   const isDeclared = (name: string): boolean =>
     declaresField(desired, name) ||
@@ -259,7 +259,7 @@ function listUnmanagedValues(desired: DesiredState, observed: ObservedState): Pa
   ];
 }
 
-/** Whether a field comes with a profile that the file makes active, or points at it. */
+/** Reports whether a field comes with a profile that the file activates, or points to it. */
 function isBroughtActive(desired: DesiredState, name: string): boolean {
   const active = itemsDeclared(desired, ACTIVE_FORM);
   return active.some(
@@ -268,7 +268,7 @@ function isBroughtActive(desired: DesiredState, name: string): boolean {
   );
 }
 
-/** What activation writes into the settings, by the kind of profile. */
+/** The settings that activation writes, by the kind of profile. */
 const BROUGHT: Readonly<Record<string, readonly Path[]>> = {
   llm_profile: [ACTIVE_PROFILE, MODEL_PART],
   meta_profile: [
@@ -280,7 +280,7 @@ const BROUGHT: Readonly<Record<string, readonly Path[]>> = {
   agent_profile: [['active_agent_profile_id']],
 };
 
-/** What the service holds that is not as it would be by itself: names in the order of the specification. */
+/** Lists the values on the service that differ from its defaults, in the order of the specification. */
 const heldBy = onceFor(
   ({ dialect, values, secrets, tokens, hidden }: ObservedState): readonly string[] => {
     const held = new Set([

@@ -38,7 +38,7 @@ import {
   formatReferences,
 } from './declared.ts';
 
-/** What else decides on the plan of a field: the fields that the same file manages, and what is rotated. */
+/** The context of a planned field: the fields that the same file manages, and what is rotated. */
 interface Beside extends Pick<DesiredState, 'fields'> {
   readonly rotation: Rotation;
 }
@@ -87,7 +87,7 @@ export function planValue(
   };
 }
 
-/** What a service has at a field, be it shown or by itself: in a stored record, or in the one that the first write makes. */
+/** Returns the value of a service at a field, shown or by default: in a stored record, or in the one that the first write creates. */
 function readActualValue(
   path: Path,
   here: DialectField,
@@ -100,7 +100,7 @@ function readActualValue(
   return appears ? here.absent : null;
 }
 
-/** Whether a file declares that nothing is in a map of any names. */
+/** Reports whether a file declares that a map of arbitrary names is empty. */
 function isEmptied(value: Value, path: Path, observed: ObservedState): boolean {
   return value === null ? isOpenMap(findSchemaNodes(path, observed)) : readsAsNone(value);
 }
@@ -136,7 +136,7 @@ function planEmptied(
   };
 }
 
-/** What is in a map besides what the file declares itself. */
+/** Returns the members of a map that the file does not declare itself. */
 function withoutKept(value: Value, path: Path, kept: readonly Path[]): Value {
   if (!isRecord(value) || kept.length === 0) return value;
   return createRecord(
@@ -167,7 +167,7 @@ function buildRemovalDiff(held: ValueRecord, path: Path, kept: readonly Path[]):
   );
 }
 
-/** What cannot be compared: references without a value, and what the service or a snapshot masks. */
+/** Lists what cannot be compared: references without a value, and values that the service or a snapshot masks. */
 function collectUnknowns(path: Path, value: Value, actual: Value): Unknown[] {
   const missing = listMissingReferences(path, value);
   if (missing.length > 0) return missing;
@@ -177,14 +177,14 @@ function collectUnknowns(path: Path, value: Value, actual: Value): Unknown[] {
   return [isWithheld ? unknown : { ...unknown, kind: 'stored' }];
 }
 
-/** Whether the two differ although one is not known: a reference is never empty and fits the text around it; a mask is a value. */
+/** Reports whether two values certainly differ although one is unknown. A reference is never empty and fits its text; a mask is a value. */
 function surelyDiffers(declared: Value, actual: Value): boolean {
   if (isEmpty(actual)) return true;
   if (isMaskedSecret(actual)) return isEmpty(declared);
   return declared instanceof UnseenSecret && typeof actual === 'string' && !declared.mayBe(actual);
 }
 
-/** Why a change of each kind is in a plan. */
+/** The reasons that a plan gives for each kind of change. */
 const OF_ACTIONS: Readonly<Record<SettingsAction, string | Reason>> = {
   set: 'not set',
   change: 'differs',
@@ -217,7 +217,7 @@ function readsAsNone(value: Value): boolean {
   return value === null || (isRecord(value) && Object.keys(value).length === 0);
 }
 
-/** Whether a value is none, however the service spells that. */
+/** Reports whether a value means "not set", in any spelling of the service. */
 export function isCleared(
   { onNull, clearWith }: Pick<DialectField, 'onNull' | 'clearWith'>,
   value: Value,
@@ -226,12 +226,12 @@ export function isCleared(
   return value === null || (clearWith !== null && sameValue(value, clearWith));
 }
 
-/** Whether the file asks for the default, because null means that and nothing else clears the field. */
+/** Reports whether the file requests the default: null means that, and nothing else clears the field. */
 function isDefaultRequest({ onNull, clearWith }: DialectField, desired: Value): boolean {
   return desired === null && onNull === 'resets' && clearWith === null;
 }
 
-/** Whether a value is one that the service answers as null, given what it has and what else the file declares. */
+/** Reports whether the service answers a value as null, given its state and the rest of the file. */
 export function isShownAsNull(
   defaults: DefaultsBy | undefined,
   value: Value,
@@ -246,7 +246,7 @@ export function isShownAsNull(
   );
 }
 
-/** Whether a value is a text that begins so, also if it came from a reference. */
+/** Reports whether a value is a text with this start, also if it came from a reference. */
 function beginsWith(value: Value, start: string): boolean {
   return !(value instanceof UnseenSecret) && textFits(value, (text) => text.startsWith(start));
 }

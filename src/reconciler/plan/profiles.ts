@@ -136,7 +136,7 @@ export function listProfileChanges(
   return [...ofValues, ...ofSecrets];
 }
 
-/** What a file declares for the pointers that can be looked up, by their fields. */
+/** Returns the declared values of the pointers that can be looked up, by their fields. */
 export function listDeclaredPointers({
   fields,
   unmanaged,
@@ -151,7 +151,7 @@ export function listDeclaredPointers({
   );
 }
 
-/** Why a service cannot take what the pointers of a file name: it has nothing of that name, or cannot make it active. */
+/** Explains why a service rejects the pointers of a file: the name does not exist, or cannot be activated. */
 export function pointerMisfits(
   { fields, unmanaged }: DesiredState,
   observed: ObservedState,
@@ -179,13 +179,13 @@ function declaresModel(managed: readonly DesiredField[]): boolean {
   return managed.some(({ field }) => isNamedWithin(field.name, MODEL_PART));
 }
 
-/** Where an app-server shows which LLM profile is active. */
+/** The path at which an app-server shows the active LLM profile. */
 export const ACTIVE: Path = ['llm_profiles', 'active'];
 
 /** The LLM profile that a write makes inactive; null if it ends none. */
 export interface Ending {
   readonly name: string;
-  /** Whether the llm stays that of the profile, so that it can be made active again: its address is filled in, which ends it. */
+  /** True if the llm stays that of the profile, so that it can be activated again: filling in its address deactivates it. */
   readonly again: boolean;
 }
 
@@ -199,7 +199,7 @@ export function findDeactivation(
   return again && !isBare(profiles, name) ? null : { name, again };
 }
 
-/** Whether a profile has no address. The service fills in that of the provider beside each write, in the settings alone. */
+/** Reports whether a profile has no address. With each write the service fills in the provider's address, only in the settings. */
 function isBare({ llms }: LlmProfiles, name: string): boolean {
   const llm = llms[name] ?? null;
   return !isRecord(llm) || isEmpty(llm['base_url'] ?? null);
@@ -222,13 +222,13 @@ export function profileWarning(message: string): Warning {
   return { code: 'active-profile', message, path: ACTIVE };
 }
 
-/** Whether the profile that was active before a write is not any more. */
+/** Reports whether the profile that was active before a write is no longer active. */
 export function isProfileDeactivated({ profiles }: ObservedState, after: ObservedState): boolean {
   const was = profiles?.active ?? null;
   return was !== null && after.profiles?.active !== was;
 }
 
-/** Whether the llm, and that of a profile, are what they were: then the profile may be activated, and changes nothing by it. */
+/** Reports whether the llm and that of a profile have not changed. Then the profile may be activated without an effect. */
 export function isUnchanged(name: string, before: ObservedState, after: ObservedState): boolean {
   const llm = ({ values, secrets, profiles }: ObservedState) =>
     createRecord([
@@ -274,7 +274,7 @@ export function inactiveWarnings(
     : [];
 }
 
-/** Whether the settings have the llm of a profile, as far as it shows. An address that the profile does not have is filled in. */
+/** Reports whether the settings contain the llm of a profile, so far as visible. A missing address is filled in. */
 function isSettingsLlm(llm: Value, values: ObservedState['values']): boolean {
   const members = Object.entries(values).flatMap(([name, value]) => {
     const place = normalPath(pathNamed(name));

@@ -90,7 +90,7 @@ const NO_SETTINGS: SettingsPlan = {
 /** Plans that are kept for an observation. */
 const MOST = 4;
 
-/** What a plan of the settings was made of besides the observation. */
+/** The input of a plan of the settings, apart from the observation. */
 type Made = Pick<PlanTerms, 'desired' | 'rotation'>;
 
 const KNOWN = new WeakMap<ObservedState, readonly (readonly [Made, PartPlan])[]>();
@@ -132,7 +132,7 @@ function canReusePlan(earlier: Made, terms: PlanTerms): boolean {
   );
 }
 
-/** Whether two fields are planned alike: the same object, or the same field with the same single value from the same reference. */
+/** Reports whether two fields are planned the same: one object, or one field with the same single value from the same reference. */
 function isPlannedAlike(
   one: DesiredField | undefined,
   other: DesiredField,
@@ -149,13 +149,13 @@ function isSameSingle(one: Value, other: Value): boolean {
   return !(other instanceof UnseenSecret) && one.ref === other.ref && sameValue(one, other);
 }
 
-/** Whether nothing is known of a secret but what is declared: what was last written to another service says nothing of this one. */
+/** Reports whether only the declaration of a secret is known. What was last written to another service does not count. */
 function isUnrecordedSecret({ field, value }: DesiredField, { fingerprints }: PlanTerms): boolean {
   if (!(field.secret && value instanceof Secret)) return true;
   return value.compareWith((text) => fingerprints.compare(field.path, text)) === 'none';
 }
 
-/** Whether two plans make the same changes: paths, actions, and values before and after, secrets compared by value. */
+/** Reports whether two plans make the same changes: paths, actions, and values before and after, secrets compared by value. */
 export function sameChanges(a: SettingsPlan, b: SettingsPlan): boolean {
   return (
     a.changes.length === b.changes.length &&
@@ -172,10 +172,10 @@ export function sameChanges(a: SettingsPlan, b: SettingsPlan): boolean {
   );
 }
 
-/** What an environment is planned by, apart from what the service has. */
+/** The input of the plan of an environment, apart from the state of the service. */
 export interface PlanTerms {
   readonly desired: DesiredState;
-  /** What the file declared when it was last applied (`--base`), or was the same as the service; null if that is not known. */
+  /** The file as last applied (`--base`), or as last in sync with the service; null if unknown. */
   readonly base: DesiredState | Since | null;
   readonly rotation: Rotation;
   readonly fingerprints: Fingerprints;

@@ -249,7 +249,7 @@ export function serverOwned(
   });
 }
 
-/** Whether a change is the removal of a copy of one of these entries. */
+/** Reports whether a change removes a copy of one of these entries. */
 export function removesCopy({ action, path }: Change, owned: readonly Path[]): boolean {
   const entry = firstAlike(path);
   return action === 'remove' && owned.some((one) => samePath(one, entry));
@@ -263,7 +263,7 @@ function findReplacingConfig({ fields, observed }: SettingsWrite): ValueRecord |
   return isRecord(stays) ? removeMaskedFromConfig(stays) : null;
 }
 
-/** How many copies to leave out of each entry that is there more often than before, by its identity. */
+/** Counts, by identity, the additional copies of each entry to omit. */
 function countSurplusEntries(
   list: McpList,
   before: Value | undefined,

@@ -134,7 +134,7 @@ interface Literal {
   readonly secret: Secret;
 }
 
-/** Where the service holds the very text that the file declares in the same place; mcp entries are matched by identity. */
+/** Finds where the service has exactly the declared text in the same place. Mcp entries are matched by identity. */
 function findMatchingLiterals(
   actual: Value | undefined,
   declared: Value | undefined,
@@ -154,7 +154,7 @@ function findMatchingLiterals(
   return secret !== null && secret.sameAs(actual) ? [{ path, secret }] : [];
 }
 
-/** What is declared for an item of a list: the entry that it is compared with, or else what has the same index. */
+/** Returns the declared counterpart of a list item: the entry that it is compared with, or the item of the same index. */
 function counterparts(
   declared: Value | undefined,
   actual: readonly Value[],

@@ -89,7 +89,7 @@ function declares(fields: DesiredState['fields'], path: Path) {
   return fields.find((one) => pathsOfField(one).some((path) => samePath(path, own)));
 }
 
-/** What a state declares under a path: a field's value, or an mcp entry; undefined if it declares nothing. */
+/** Returns what a state declares under a path: a field's value, or an mcp entry; undefined if nothing. */
 export function declarations({
   fields,
   unmanaged,
@@ -105,7 +105,7 @@ export function declarations({
   };
 }
 
-/** Whether two files declare the same. References without a value are compared as they are written. */
+/** Reports whether two files declare the same value. References without a value are compared as text. */
 function sameDeclared(a: Value | undefined, b: Value | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a instanceof UnseenSecret && b instanceof UnseenSecret) return a.ref === b.ref;
@@ -118,13 +118,13 @@ function sameDeclared(a: Value | undefined, b: Value | undefined): boolean {
   );
 }
 
-/** What digests are made with: `quick` of literals, `digest` of forms of JSON. */
+/** The functions that create digests: `quick` of literals, `digest` of forms of JSON. */
 interface Digesting {
   readonly quick: Quick;
   readonly digest: (form: unknown) => string;
 }
 
-/** What is agreed on of the items of each resource: of those that are as declared what is declared now, of others what was. */
+/** Updates the agreed items of each resource: items that match the file take the current declaration, others keep the earlier one. */
 export function itemsAgreed(
   plan: Plan,
   desired: DesiredState,
@@ -159,7 +159,7 @@ function partAgreed(
   );
 }
 
-/** What has changed of the item of a change: what a file declares is found out once for each resource. */
+/** Classifies what changed of an item. The declarations are compared once per resource. */
 type ItemClass = (items: Items, change: Change) => ChangeClass;
 
 /** Since an agreement: if the file declares an item as it did then, the service has changed. */
@@ -180,7 +180,7 @@ export function classSinceAgreed(
   };
 }
 
-/** The same since an earlier file. */
+/** Classifies changes since an earlier file. */
 export function classSinceFile(desired: DesiredState, base: DesiredState): ItemClass {
   const declaredIn = (state: DesiredState) =>
     onceFor((items: Items) => items.declared(state, asWritten));
@@ -196,7 +196,7 @@ export function classSinceFile(desired: DesiredState, base: DesiredState): ItemC
   };
 }
 
-/** What the item of a change was called before. That it gets another name is no matter of what it was then. */
+/** Lists the earlier names of the item of a change. A rename itself does not change what the item was. */
 function formerNames(items: Items, desired: DesiredState, change: Change): readonly string[] {
   const former = isRename(change) ? undefined : items.former?.(desired);
   const name = former?.get(items.of(change));

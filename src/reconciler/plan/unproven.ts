@@ -18,7 +18,7 @@ import type { Proof, ProofKind } from '../model/proof.ts';
 import { SETTINGS } from './settings-part.ts';
 import type { GuardFinding } from '../model/guard.ts';
 
-/** What a plan changes that may turn out not to work, and that a service may be able to try. */
+/** A planned change that may not work, and that a service may be able to try. */
 export interface Provable {
   readonly kind: ProofKind;
   /** The model of the settings, an mcp server as plans call it, or an item of a collection. */

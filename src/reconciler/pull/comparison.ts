@@ -10,12 +10,12 @@ import { type DesiredState, type ObservedState, findDeclaredServers } from '../m
 import { isList, isRecord, createRecord, collectSecrets, type Value } from '../model/value.ts';
 import type { NewReference } from './place-edits.ts';
 
-/** What a file declares, as far as it can be compared with what the service has. */
+/** The declarations of a file that can be compared with the service. */
 export interface ComparableState {
   readonly desired: DesiredState;
-  /** What cannot be compared, and is therefore not in `desired`. */
+  /** The values that cannot be compared, and are therefore not in `desired`. */
   readonly unknown: readonly Unknown[];
-  /** Whether a text of the file holds a reference without a value. */
+  /** Reports whether a text of the file contains a reference without a value. */
   readonly isUnset: (ref: string) => boolean;
 }
 

@@ -36,7 +36,7 @@ import { itemsRefused, notEditable, type Unlike } from './refused.ts';
 export interface ObservedTarget extends ObservedService {
   readonly target: Target;
   readonly options: Omit<PullOptions, 'excluded' | 'later'>;
-  /** What the file keeps although the service has something else. */
+  /** The paths that the file preserves although the service differs. */
   readonly kept?: readonly Path[];
 }
 
@@ -152,7 +152,7 @@ function readEditedTargets(
   return byName;
 }
 
-/** What an edited target still differs in, though it was not left alone. */
+/** Lists the remaining differences of an edited target that were not skipped. */
 function stillDiffering(
   { target, observed, collections }: ObservedTarget,
   { edited, pulls, references }: PullEdits,
@@ -188,7 +188,7 @@ function prefixes(path: Path): Path[] {
   return path.map((_, index) => path.slice(0, index + 1));
 }
 
-/** Whether a target declares what it did, apart from the blocks that a pull edits if it was pulled. */
+/** Reports whether a target's declarations are unchanged, apart from the blocks that a pull edits if it was pulled. */
 export function declaresTheSame(before: Target, now: Target, pulled: boolean): boolean {
   const blocks = BLOCKS.filter((block) => !pulled || !block.pulled);
   return blocks.every(({ name }) => {

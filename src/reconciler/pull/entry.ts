@@ -46,7 +46,7 @@ export interface EntryPull extends WrittenValue {
   readonly left: readonly LeftAlone[];
 }
 
-/** Whether a settings file can hold this entry of a list, whatever names its variables get. */
+/** Reports whether a settings file can declare this entry of a list, whatever names its variables get. */
 export function isExpressibleEntry(list: McpList, value: Json): boolean {
   return isExpressible({ mcp_config: { [list]: [replaceMarkers(value, () => 'X')] } });
 }
@@ -84,7 +84,7 @@ const NEEDED: Readonly<Record<McpList, readonly string[]>> = {
   shttp_servers: ['url', 'api_key'],
 };
 
-/** How a person writes an entry: what it is, how it is reached, then the rest as the service has it. */
+/** The usual order of an entry: identity, connection, then the rest in the order of the service. */
 const ORDER = ['name', 'url', 'command', 'args', 'env', 'api_key', 'auth', 'headers', 'timeout'];
 
 function inWrittenOrder(list: McpList, names: readonly string[]): string[] {
@@ -145,7 +145,7 @@ function selectEntryDefaults({ members }: ObservedEntry) {
   return members === null ? NAMED_DEFAULTS : MCP_DEFAULTS;
 }
 
-/** Whether a member need not be written: it is empty, or what the service fills in by itself. */
+/** Reports whether a member can be omitted: it is empty, or the service fills it in. */
 function isDefault({ list, members }: ObservedEntry, name: string, value: Value): boolean {
   if (name === identityMember(list) || name === 'command') return false;
   if (isList(value)) return value.length === 0;

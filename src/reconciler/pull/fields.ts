@@ -36,7 +36,7 @@ import { pullServers } from './servers.ts';
 import { fieldPlaceholder } from './placeholder.ts';
 import { toWritableScalar, isExpressible, hasHiddenSecret, REASONS } from './writable.ts';
 
-/** What the file gets so that the plan becomes empty, and what it does not. */
+/** Returns the edits of the file that make the plan empty, and what is skipped. */
 export function pullFields(
   target: Target,
   desired: DesiredState,
@@ -120,7 +120,7 @@ function pullField(
   return write({ value: value.written, placeholders: [] }, action);
 }
 
-/** What the service has, or the default if it leaves the field out. Null if empty text means the same. */
+/** Returns the value of the service, or the default if it omits the field. Null if empty text means the same. */
 function readServiceValue({ name }: Field, { dialect, values }: ObservedState): Value {
   const field = dialect.fields.get(name);
   const actual = values[name] ?? field?.absent ?? null;

@@ -11,7 +11,7 @@ import { isRotating, type ReadCollection } from './listed.ts';
 import { parseBlocksAlone, REASONS } from './writable.ts';
 import { writeListedItem } from './written-item.ts';
 
-/** What a first settings file declares of what a service keeps by name. */
+/** The declarations, in a first settings file, of items that a service stores by name. */
 export interface FirstCollections {
   /** The items of each block, in the order of the file. */
   readonly blocks: ReadonlyMap<string, JsonObject>;
@@ -131,7 +131,7 @@ function listItemProblems(
 
 const NOT_DECLARED = 'the profile that is active is not declared';
 
-/** What is active although the file does not declare it. */
+/** Lists what is active although the file does not declare it. */
 function listUndeclaredActive(blocks: ReadonlyMap<string, JsonObject>): string[] {
   return Object.entries(blocks.get(ACTIVE_FORM.block) ?? {}).flatMap(([kind, name]) =>
     typeof name === 'string' && Object.hasOwn(blocks.get(`${kind}s`) ?? {}, name) ? [] : [kind],

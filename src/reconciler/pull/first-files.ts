@@ -64,7 +64,7 @@ export interface NewEnvironment {
   readonly name: string;
   /** The address of its service, and its key if it has one of its own; null if it inherits the address of the blocks above. */
   readonly server: JsonObject | null;
-  /** What it declares besides. */
+  /** The other blocks that it declares. */
   readonly blocks: JsonObject;
 }
 
@@ -102,21 +102,21 @@ function has(target: Target | undefined, key: string): boolean {
 
 const LAYOUT: Layout = { eol: '\n', step: 2, dash: 2, gap: 2 };
 
-/** What a first settings file says. */
+/** The content of a first settings file. */
 export interface FirstFile {
   readonly server: JsonObject;
   readonly settings: JsonObject;
-  /** What the service can do that it is for. */
+  /** The dialect of the target service. */
   readonly dialect: Dialect;
-  /** What is kept by name beside the settings, and what of it is left out. */
+  /** The items stored by name, and those that are left out. */
   readonly collections: Pick<FirstCollections, 'blocks' | 'left'>;
-  /** Whether what the file makes active brings the value of a field. */
+  /** Reports whether what the file activates sets the value of a field. */
   readonly isCopy: (path: Path) => boolean;
   /** The environment that the service belongs to; the file has no environments without it. */
   readonly environment: string | undefined;
   /** The path of a schema next to the file, for editors; null if there is none. */
   readonly schema: string | null;
-  /** Where what it says is from, as the first comment. */
+  /** The origin of the content, as the first comment. */
   readonly origin: string;
   /** Comments at its end. */
   readonly notes: readonly string[];
@@ -174,7 +174,7 @@ function settingsLines(
   ];
 }
 
-/** Where the service is: at the top of the file, or in its only environment. */
+/** Formats the service's address: at the top of the file, or in its only environment. */
 function serverLines(server: JsonObject, environment: string | undefined): readonly string[] {
   const members = (column: number) =>
     Object.entries(server).flatMap(([key, value]) =>

@@ -39,16 +39,16 @@ import {
   writeItemMember,
 } from './written-item.ts';
 
-/** What the file gets of what a service keeps by name, what it does not, and what cannot be compared. */
+/** The edits of items that a service stores by name, what is skipped, and what cannot be compared. */
 export interface PulledItems extends Pulled {
   readonly adopted: readonly { readonly path: Path; readonly value: Value }[];
   readonly unknown: readonly Unknown[];
 }
 
-/** How items are pulled. */
+/** The rules for pulling items. */
 export interface ItemRules {
   readonly adopt: 'all' | readonly Path[];
-  /** What stays as the file has it, each with the reason. */
+  /** The paths that do not change in the file, each with the reason. */
   readonly excluded: ReadonlyMap<string, string>;
   /** Differences that show once others are pulled. */
   readonly later: readonly Change[];
@@ -148,7 +148,7 @@ function pullItemChange(change: Change, pulling: Pulling): Pulled {
   return { edits: [gone], made: [['remove', change]], left: [] };
 }
 
-/** What the service has of a declared item, under its own name or a former one. */
+/** Finds a declared item on the service, under its current name or a former one. */
 function findListedItem(name: string, { one, desired }: Pulling): ListedItem | undefined {
   const { form, listing } = one;
   const former = itemNamed(desired, form, name)?.former?.name;
@@ -201,7 +201,7 @@ function itemEdit(
   return { edit: { path: locateItem(name, pulling), beside: true, ...written }, left };
 }
 
-/** Where the file declares an item, or would: what is active may be a pointer of the settings. */
+/** Returns the place of an item in the file, declared or not. An active item may be a pointer of the settings. */
 function locateItem(name: string, { target, one: { form } }: Pulling): Path {
   const pointer = form === ACTIVE_FORM ? pointerPlace(target, name) : null;
   return pointer === null ? [form.block, name] : ['settings', ...pointer];
@@ -268,7 +268,7 @@ function pullItemMember(change: Change, there: ListedItem, pulling: Pulling): Pu
   return { ...pulled, edits: [...pulled.edits, ...brought] };
 }
 
-/** What the file gets of an item beside one of its members, such as the kind of an agent, without which that one may not fit. */
+/** Returns the plain members of an item, which one of them may need, such as the kind of an agent. */
 function plainMembers(there: ListedItem, { one: { form, listing }, rules }: Pulling): JsonObject {
   const members = Object.entries(there.members).flatMap(([key, value]): [string, Json][] => {
     const written = writeItemMember(form, there.name, [key, value], rules.hidden);

@@ -19,11 +19,11 @@ import { isList, isRecord, type Value } from '../model/value.ts';
 export interface ReadCollection {
   readonly form: CollectionForm;
   readonly listing: Listing;
-  /** What a plan would make of what a file declares. */
+  /** Plans the declarations of a file. */
   readonly plan: (desired: DesiredState) => Pick<PartPlan, 'changes' | 'unknown' | 'unmanaged'>;
 }
 
-/** What a service keeps by name, as far as it was asked for, and what of it could not be read. */
+/** The requested items that a service stores by name, and those that could not be read. */
 export interface ReadCollections {
   readonly read: readonly ReadCollection[];
   readonly unread: readonly LeftAlone[];
@@ -31,7 +31,7 @@ export interface ReadCollections {
 
 export const NO_COLLECTIONS: ReadCollections = { read: [], unread: [] };
 
-/** Whether an item is one of the two of an interrupted rotation: a plan of either would finish it. */
+/** Reports whether an item belongs to an interrupted rotation. A plan of either of its two would finish it. */
 export function isRotating({ name }: ListedItem, listing: Listing): boolean {
   return listing.items.some((one) => {
     const waiting = waitingFor(one.name, listing);
@@ -57,7 +57,7 @@ const REFERRING: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether a value of a block names an item by its former name: in the file it would name nothing once that is applied. */
+/** Reports whether a value of a block names an item by its former name. In the file it would name nothing after an apply. */
 export function namesFormer(value: Value, block: string, formerNames: FormerNames): boolean {
   if (formerNames.size === 0 || !REFERRING.has(block)) return false;
   const isIn = (some: Value): boolean =>

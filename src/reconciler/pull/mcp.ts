@@ -14,20 +14,20 @@ import type { Placeholder } from './placeholder.ts';
 import type { ObservedEntry } from './program.ts';
 import { REASONS } from './writable.ts';
 
-/** What a pull of some values writes into the file, and what it leaves alone. */
+/** The edits of a pull, and the values that it skips. */
 export interface Pulled {
   readonly edits: readonly PullEdit[];
-  /** What each change of the plan is the other way round: the plan would turn the service into what the file declares. */
+  /** The changes of the plan, reversed: the plan would turn the service into what the file declares. */
   readonly made: readonly (readonly [PulledAction, Change])[];
   readonly left: readonly LeftAlone[];
 }
 
-/** What a file gets of something that it did not manage before. */
+/** The edits for a value that the file did not manage before. */
 export type Adopted = Omit<Pulled, 'made'>;
 
 export const NOTHING_PULLED: Pulled = { edits: [], made: [], left: [] };
 
-/** What is pulled of something that stays as it is in the file. */
+/** Skips a value that does not change in the file. */
 export function skipPull({ path, ref }: Pick<Change, 'path' | 'ref'>, reason: string): Pulled {
   return { ...NOTHING_PULLED, left: [{ path, reason, ref }] };
 }
@@ -39,7 +39,7 @@ export type CompareEntry = (
   actual: ValueRecord,
 ) => { readonly differing: readonly string[] };
 
-/** How the values of a target are pulled. */
+/** The rules for pulling the values of a target. */
 export interface PullRules {
   readonly unmanaged: readonly Path[];
   readonly changes: readonly Change[];
@@ -48,7 +48,7 @@ export interface PullRules {
   readonly compare: CompareEntry;
   /** Paths that stay as they are, such as those found not to read back the same, each with the reason. */
   readonly excluded: ReadonlyMap<string, string>;
-  /** Whether references may be written over: all edits go to a layer that holds none. */
+  /** True if references may be overwritten: all edits go to a layer without references. */
   readonly overReferences: boolean;
   /** Resolved values of references: never written, wherever else the service has them. */
   readonly hidden: readonly Secret[];
@@ -119,7 +119,7 @@ function listEntryNodes(node: Node, list: McpList): readonly Node[] {
   return items?.kind === 'list' ? items.items : [];
 }
 
-/** What a list becomes, and what that does to each of its entries. */
+/** The result of a list, and the effect on each of its entries. */
 export interface ListPull {
   readonly value: readonly Json[];
   readonly placeholders: readonly Placeholder[];
@@ -183,7 +183,7 @@ export function pullMcpList(
   };
 }
 
-/** What one observed entry does to the list. `own` is its position in the file; null if it is new there. */
+/** The effect of one observed entry on the list. `own` is its position in the file; null if it is new there. */
 interface ItemPull extends Pick<ListPull, 'placeholders' | 'left'> {
   readonly index: number;
   readonly own: number | null;

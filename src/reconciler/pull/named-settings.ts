@@ -50,12 +50,12 @@ export function splitNamed(desired: DesiredState): {
   };
 }
 
-/** Whether a path of a plan is of one of these fields. */
+/** Reports whether a path of a plan belongs to one of these fields. */
 export function isOfNamed(path: Path, named: readonly DesiredField[]): boolean {
   return named.flatMap(pathsOfField).some((own) => samePath(own, path) || isWithin(path, own));
 }
 
-/** What the file gets of what blocks beside the settings declare. */
+/** Returns the edits of the blocks that declare settings by name. */
 export function pullNamedBlocks(
   target: Target,
   named: readonly DesiredField[],
@@ -125,7 +125,7 @@ export function adoptMissingServers(
   });
 }
 
-/** Whether what is to be adopted would be under the settings what a block beside them names. */
+/** Reports whether adopting a path would declare, under the settings, what a named block declares. */
 export function isBesideNamed(path: Path, named: readonly DesiredField[]): boolean {
   const isServers = named.some(({ block }) => block?.name === 'mcp_servers');
   return isServers && isOfServers(path);

@@ -18,7 +18,7 @@ import type { WrittenValue } from './program.ts';
 import { isExpressible, hasHiddenSecret, REASONS, collectShownTexts } from './writable.ts';
 import { createSecretReference, writeDeepValue, type WrittenPlace } from './written-deep.ts';
 
-/** What the file gets for a native value that differs: what the service has in its place, and nothing that may be a secret. */
+/** Returns the edits for a native value that differs: the service's value without possible secrets. */
 export function pullNativeValue(
   change: Change,
   target: Target,
@@ -72,7 +72,7 @@ export function adoptNativeValue(path: Path, observed: ObservedState, rules: Pul
   return { edits: [{ path: ['settings', ...path], ...written }], left: [] };
 }
 
-/** Whether a value, the one that it is in or one in it was found not to read back: the file may hold it in another nesting. */
+/** Reports whether a value, its parent or a member failed to read back. The file may have it in another nesting. */
 function isNativeExcluded(path: Path, { excluded }: PullRules): boolean {
   return [...excluded.keys()].some((name) => {
     const one = pathNamed(name);
@@ -100,19 +100,19 @@ function writeNativeValue(
   return written !== null && isDeclarable(path, written, lock) ? written : null;
 }
 
-/** Whether a file may declare a value at a path, whatever names its variables get. */
+/** Reports whether a file may declare a value at a path, whatever names its variables get. */
 function isDeclarable(path: Path, { value }: WrittenValue, lock?: SchemaLock): boolean {
   const named = replaceMarkers(value, () => 'X');
   const settings = path.reduceRight<Json>((inner, key) => ({ [key]: inner }), named);
   return isObject(settings) && isExpressible(settings, lock);
 }
 
-/** Whether null keeps what the service has: an empty list says that there is none. */
+/** Reports whether null preserves the service's value. An empty list means that there is nothing. */
 function refusesNull(path: Path, { dialect }: ObservedState): boolean {
   return dialect.native?.get(formatPath(path))?.onNull === 'refuses';
 }
 
-/** Why a value is not written: a number that is masked has no reference that could take its place. */
+/** Explains why a value is not written: no reference can replace a masked number. */
 function unwritten(value: Value): string {
   return collectSecrets(value).length > 0 ? REASONS.sensitive : REASONS.inexpressible;
 }

@@ -11,11 +11,11 @@ export interface PullEdit {
   readonly path: readonly string[];
   readonly value: Json;
   readonly placeholders: readonly Placeholder[];
-  /** How much of the path is that of a named item: what no layer declares goes to the layer that declares the item. */
+  /** The length of the path of a named item. Undeclared values go to the layer that declares the item. */
   readonly item?: number;
   /** It is a whole item: if no layer declares it, it goes beside the others of its block in the file. */
   readonly beside?: true;
-  /** What plans call what is edited, if a file may turn out not to be valid with it. */
+  /** The path in plans of the edit, if it may make a file invalid. */
   readonly about?: Path;
   /** The value for a layer over the one that declares it, where the two are merged; absent if it is the same. */
   readonly over?: Json;
@@ -169,12 +169,12 @@ function asValue({ path, value, placeholders }: PullEdit): PullEdit {
   return { path, value, placeholders };
 }
 
-/** What a layer itself declares at a path. */
+/** Returns what a layer itself declares at a path. */
 function findLayerNode({ node, spelled }: Layer, path: readonly string[]): Node | undefined {
   return node === undefined ? undefined : findNode(node, spelled?.(path) ?? path);
 }
 
-/** Whether what a layer declares reaches a target: it does unless a layer above replaces it. */
+/** Reports whether a layer's declaration reaches a target: it does unless a layer above replaces it. */
 function reads({ layers }: LayeredTarget, home: Layer, path: readonly string[]): boolean {
   const index = layers.findIndex((layer) => isSameLayer(layer, home));
   return index !== -1 && layers.slice(0, index).every((layer) => !replaces(layer, path));

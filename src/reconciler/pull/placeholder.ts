@@ -7,7 +7,7 @@ import { isArray, isObject } from '../yaml-edit/source.ts';
 export interface Placeholder {
   /** The text in place of the variable until then. */
   readonly marker: string;
-  /** What the secret belongs to, as plans and flags name it. */
+  /** The owner of the secret, as plans and flags name it. */
   readonly path: Path;
   /** The secret's path in the service's record. */
   readonly at: Path;

@@ -72,7 +72,7 @@ export function writeHeader(owner: string, name: string, value: Value = ''): Pro
   return programText('', scheme, createVariableMarker('headers', owner, name), names);
 }
 
-/** Where a wrapped value of the service's own nesting is. */
+/** The place of a wrapped value in the service's own nesting. */
 export interface TextPlace {
   /** The names around it that tell whether it is a secret, outermost first. */
   readonly names: readonly string[];
@@ -80,7 +80,7 @@ export interface TextPlace {
   readonly item: { readonly list: string; readonly before: Value } | null;
 }
 
-/** What a file may hold of a wrapped value: `rest` is whether more of it becomes a reference behind that. Null if a file cannot hold it. */
+/** Returns the part of a wrapped value that a file may contain. `rest`: a reference follows it. Null if a file cannot have it. */
 export function openText(
   value: Secret,
   place: TextPlace,
@@ -107,7 +107,7 @@ function selectOpenPart(text: string, { names, item }: TextPlace): string | null
 /** Lists of the words of a command line. */
 const COMMAND_LINES: ReadonlySet<string> = new Set(['acp_command', 'acp_args', 'args', 'command']);
 
-/** Whether one of the names around a value says that it is a secret; of a header no value is known to be none. */
+/** Reports whether a name around a value marks it as a secret. The values of headers always count. */
 function isSecretName(names: readonly string[]): boolean {
   return names.some((name) => isSensitiveName(name)) || isHeaderPlace(names);
 }
@@ -116,7 +116,7 @@ export function isHeaderPlace(names: readonly string[]): boolean {
   return names.some((name) => /headers?$/i.test(name));
 }
 
-/** What the service shows under paths of secrets. A file holds none of these texts, wherever else the service has them. */
+/** Returns the texts that the service shows under paths of secrets. A file contains none of them, wherever else they appear. */
 export function listSecretTexts(values: ValueRecord): Secret[] {
   return Object.entries(values).flatMap(([name, value]) =>
     fieldNamed(name) === undefined
@@ -125,7 +125,7 @@ export function listSecretTexts(values: ValueRecord): Secret[] {
   );
 }
 
-/** What is a secret by a name around it, its flag or its form: that it is wrapped does not say that it is one. */
+/** Returns the values that are secrets by a name around them, their flag or their form. Wrapping alone does not make a secret. */
 function listProgramSecrets(names: readonly string[], value: Value): Secret[] {
   if (isRecord(value))
     return Object.entries(value).flatMap(([key, inner]) =>
@@ -163,7 +163,7 @@ function isFullAddress(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
-/** Of an address what it has besides the place that it leads to. */
+/** Returns the parts of an address apart from its destination. */
 function addressSecrets(address: string): string[] {
   const { userinfo, tail } = addressParts(address);
   const values = tail.split(/[?#&;]/).map((pair) => pair.slice(pair.indexOf('=') + 1));
@@ -234,12 +234,12 @@ const VARIABLE = /^[A-Z]{1,12}(?:_[A-Z]{1,12})+$/;
 
 const LONGEST = 200;
 
-/** Whether a text is a path or an address of plain words, which a file may hold whatever it is the value of. */
+/** Reports whether a text is a path or an address of plain words, which a file may contain as any value. */
 function isPlace(text: string): boolean {
   return PATH.test(text) || ADDRESS.test(text);
 }
 
-/** Whether a file may hold the value of a variable; the variable's name has to allow it too. */
+/** Reports whether a file may contain the value of a variable. The variable's name has to allow it too. */
 export function isHarmlessValue(name: string, text: string): boolean {
   if (text === '') return true;
   if (isSensitiveName(name) || text.length > LONGEST || isSecretText(text)) return false;
@@ -249,7 +249,7 @@ export function isHarmlessValue(name: string, text: string): boolean {
 /** Flags of one letter whose value is no secret by custom: `python -m`, `npx -y`, `docker run -i -t -v -d`, `-q`. */
 const PLAIN_LETTERS = /^-[mydiqtv]$/;
 
-/** Whether a file may hold an argument that follows another. */
+/** Reports whether a file may contain an argument that follows another. */
 function isHarmlessArgument(text: string, before: string | null): boolean {
   if (text.length > LONGEST || isSecretText(text)) return false;
   if (text === '' || FLAG.test(text)) return true;

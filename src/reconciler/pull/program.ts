@@ -29,7 +29,7 @@ export interface ObservedEntry {
   readonly members: readonly string[] | null;
   /** Resolved values of references. None of them is written as it is. */
   readonly hidden: readonly Secret[];
-  /** Whether a file can hold it as it will be written; absent if it is written as an entry of a list. */
+  /** Reports whether a file can have it as written; absent if it is written as an entry of a list. */
   readonly isFit?: (value: Json) => boolean;
 }
 
@@ -190,7 +190,7 @@ interface ProgramPart {
   readonly value: Value;
 }
 
-/** What an entry's variables are named after: its address or its name; of two at one address, both. */
+/** Returns the name for an entry's variables: its address or its name; of two at one address, both. */
 function nameVariableOwner({ list, segment, entry }: ObservedEntry): string {
   const { shown } = createEntryIdentity(list, entry);
   return segment === shown || segment !== entry['name'] ? shown : `${shown}/${segment}`;

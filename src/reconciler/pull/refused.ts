@@ -8,7 +8,7 @@ import type { Change } from '../model/plan.ts';
 import type { TargetPull } from './target.ts';
 import { REASONS } from './writable.ts';
 
-/** What an attempt was wrong about, and why it is left alone in the next one. */
+/** The path at which an attempt failed, and the reason to skip it in the next one. */
 export interface Unlike {
   readonly name: string;
   readonly path: Path;

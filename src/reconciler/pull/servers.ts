@@ -247,7 +247,7 @@ function updateServer(
   return { edits: [...edits, ...gone], made, left };
 }
 
-/** How a server authenticates holds a secret: it goes if the service has none, and stays as it is otherwise. */
+/** Pulls the authentication of a server, which contains a secret: removed if the service has none, otherwise unchanged. */
 function authPull(
   { path, ref }: Change,
   node: Node | undefined,

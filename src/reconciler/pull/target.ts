@@ -34,9 +34,9 @@ import { REASONS } from './writable.ts';
 import { listSecretTexts } from './program-text.ts';
 import type { ReadCollections } from './listed.ts';
 
-/** How one target is pulled. */
+/** The options for pulling one target. */
 export interface PullOptions {
-  /** What is not managed and is to be adopted: everything that the file does not declare, or these paths. */
+  /** The unmanaged values to adopt: everything that the file does not declare, or these paths. */
   readonly adopt: 'all' | readonly Path[];
   /** Paths that stay as the file has them, such as those found not to read back the same, each with the reason. */
   readonly excluded: ReadonlyMap<string, string>;
@@ -44,11 +44,11 @@ export interface PullOptions {
   readonly later: readonly Change[];
   /** Resolved values of references outside the settings, keys of the service among them. */
   readonly hidden: readonly Secret[];
-  /** Whether everything goes to the target's own layer, so that no reference is written over. */
+  /** True if everything goes to the target's own layer, so that no reference is overwritten. */
   readonly ownLayer: boolean;
 }
 
-/** What a target's file gets, what it does not, and what cannot be compared. */
+/** The edits of a target's file, what is skipped, and what cannot be compared. */
 export interface TargetPull extends Pulled {
   readonly adopted: readonly { readonly path: Path; readonly value: Value }[];
   readonly unknown: readonly Unknown[];
@@ -59,7 +59,7 @@ export function planPulledSettings(desired: DesiredState, observed: ObservedStat
   return planSettings(desired, observed, NOTHING_KNOWN);
 }
 
-/** What `adopt` may name: what the plan lists as unmanaged, the mcp lists that such entries are in, and whole blocks of items. */
+/** Lists the values of `adopt`: unmanaged paths of the plan, their mcp lists, and whole blocks of items. */
 export function adoptable(
   target: Target,
   { observed, collections }: ObservedService,
@@ -88,7 +88,7 @@ function adoptableSettings(
   return unknown.length === 0 ? paths : paths.filter(([name]) => name !== 'mcp_config');
 }
 
-/** What a service has: its settings, and what it keeps by name. */
+/** The state of a service: its settings, and the items that it stores by name. */
 export interface ObservedService {
   readonly observed: ObservedState;
   readonly collections: ReadCollections;
@@ -163,7 +163,7 @@ function skipEmptySettings(changes: readonly Change[]): Pulled {
   return { edits: [], made: [], left };
 }
 
-/** Whether an item that is adopted brings what is at a path of the settings. */
+/** Reports whether an adopted item sets the value at a path of the settings. */
 function isTaken(path: Path, { adopted }: PulledItems): boolean {
   const names = adopted.map(({ path: [block, name = ''] }) => ({ block, name }));
   const kinds = names.flatMap(({ block, name }) => (block === ACTIVE_FORM.block ? [name] : []));
@@ -282,7 +282,7 @@ function toAdopt(
   return uniquePaths(named.map((path) => (isOfList(path) ? path.slice(0, 2) : path)));
 }
 
-/** Whether a path is that of an entry of an mcp list. */
+/** Reports whether a path is that of an entry of an mcp list. */
 function isOfList([name, list, entry]: Path): boolean {
   return name === 'mcp_config' && isMcpList(list) && entry !== undefined;
 }

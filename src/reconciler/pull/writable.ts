@@ -15,7 +15,7 @@ import { flowText } from '../yaml-edit/print.ts';
 import { isObject, type JsonObject } from '../yaml-edit/source.ts';
 import { replaceMarkers } from './placeholder.ts';
 
-/** Why something that differs is not written into the file. */
+/** The reasons that a difference is not written into the file. */
 export const REASONS = {
   reference: 'written as a reference',
   secret: 'a secret, and secrets are not written',
@@ -60,12 +60,12 @@ export function escapeReferences(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
-/** Whether a settings file may declare these settings: the schema and every other rule of the file hold. */
+/** Reports whether a settings file may declare these settings: the schema and every other rule of the file hold. */
 export function isExpressible(settings: JsonObject, lock?: SchemaLock): boolean {
   return parseBlocksAlone({ settings }, lock).errors.length === 0;
 }
 
-/** The same of any blocks, whatever names their variables get. */
+/** Reports whether a file may declare any such blocks. */
 export function canDeclare(blocks: JsonObject): boolean {
   const named = replaceMarkers(blocks, () => 'X');
   return isObject(named) && parseBlocksAlone(named).errors.length === 0;
@@ -81,7 +81,7 @@ export function parseBlocksAlone(blocks: JsonObject, lock?: SchemaLock) {
   return { errors: diagnostics.filter(({ severity }) => severity === 'error'), target: targets[0] };
 }
 
-/** Why a value of the service is not written as it is. */
+/** Explains why a value of the service is not written unchanged. */
 export function whyUnwritten(value: Value, hidden: readonly Secret[]): string {
   const texts = collectShownTexts(value);
   if (texts.some((text) => hasHiddenSecret(text, hidden))) return REASONS.tainted;
@@ -98,7 +98,7 @@ export function collectShownTexts(value: Value): string[] {
 
 const REDACTORS = new WeakMap<readonly Secret[], Redactor>();
 
-/** Whether a text, or a long number, is or holds one of these secrets, in any form in which documents mask it. */
+/** Reports whether a text, or a long number, is or contains one of these secrets, in any form that documents mask. */
 export function hasHiddenSecret(value: unknown, hidden: readonly Secret[]): boolean {
   if (hidden.length === 0) return false;
   if (typeof value === 'number' || value instanceof WireNumber) {

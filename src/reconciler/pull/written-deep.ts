@@ -12,7 +12,7 @@ import { toWritableScalar, escapeReferences, hasHiddenSecret } from './writable.
 
 /** A place of the service's record whose value goes into a file. */
 export interface WrittenPlace {
-  /** Where a settings file has it, under `settings`; of an entry, with a position in place of its identity. */
+  /** The path in a settings file, under `settings`. For an entry, a position replaces its identity. */
   readonly schema: Path;
   /** Its path in plans. */
   readonly path: Path;

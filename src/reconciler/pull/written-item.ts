@@ -104,7 +104,7 @@ function createMemberPlace(
   return { schema: [...part, ...member], path, at: path, names, hidden };
 }
 
-/** Whether the connection of an item brings a member of it. */
+/** Reports whether the connection of an item sets a member of it. */
 export function isByConnection(form: CollectionForm, item: ListedItem, name: string): boolean {
   return (
     form === LLM_PROFILES_FORM && !isEmpty(item.members['connection']) && BY_CONNECTION.has(name)
@@ -167,7 +167,7 @@ function writePlainMember(
 
 interface PlainForm {
   readonly isPlain: boolean;
-  /** Whether a text may hold a secret. */
+  /** Reports whether a text may contain a secret. */
   readonly holds: (text: string) => boolean;
 }
 
@@ -191,7 +191,7 @@ function plainJson(value: Value, form: PlainForm, hidden: readonly Secret[]): Js
   return hasHiddenSecret(value, hidden) ? undefined : toWritableScalar(value)?.written;
 }
 
-/** Whether there is a reference anywhere in a value of the file. */
+/** Reports whether a value of the file contains a reference. */
 export function hasReferences(node: Node): boolean {
   if (node.kind === 'scalar')
     return typeof node.value === 'string' && hasValidReference(node.value);

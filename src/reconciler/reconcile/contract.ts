@@ -15,16 +15,16 @@ import type { Planned } from '../plan/plan-environment.ts';
 import type { PlanTerms } from '../plan/settings-part.ts';
 import type { ReaderOf, WriterOf } from '../service/port.ts';
 
-/** What an environment is observed and planned with. O is null for a caller that does not look at the settings. */
+/** The input of observing and planning an environment. O is null for a caller that does not read the settings. */
 export interface PlanInput<O extends ObservedState | null = ObservedState> extends PlanTerms {
   /** Reads the settings: what the service is shows in them. */
   readonly settings: Observer<O>;
-  /** What reads another resource. */
+  /** Creates the reader of another resource. */
   readonly reader: <R>(of: ReaderOf<R>) => R;
-  /** What is planned and written, in this order. */
+  /** The resources to plan and write, in this order. */
   readonly resources: readonly ManagedResource[];
   readonly clock: Clock;
-  /** How long to wait for what takes time after its request, in milliseconds; 0 does not wait. */
+  /** The wait for effects that follow a request, in milliseconds; 0 does not wait. */
   readonly wait: number;
   /** Receives what is waited for, after each observation of it. */
   readonly progress: (waiting: readonly SandboxProgress[]) => void;
@@ -36,9 +36,9 @@ export interface PlanInput<O extends ObservedState | null = ObservedState> exten
     | undefined;
 }
 
-/** What one reconcile works with. */
+/** The input of one reconcile. */
 export interface ReconcileInput extends PlanInput {
-  /** What writes a resource. */
+  /** Creates the writer of a resource. */
   readonly writer: <W>(of: WriterOf<W>) => W;
   readonly fingerprints: FingerprintStore;
   /** The saved plan that nothing may go beyond; null if there is none. */
@@ -53,7 +53,7 @@ export interface ReconcileInput extends PlanInput {
   readonly abandon?: AbortSignal | undefined;
 }
 
-/** How the write of one resource ended. `error` is null if it is as declared; a stop that was verified has one, too. */
+/** The end of the write of one resource. `error` is null if the state is as declared. A stop that was verified has an error, too. */
 export interface ResourceEnd {
   readonly status: Exclude<OutcomeVerdict, 'not-started' | 'refused' | 'not-empty'>;
   readonly results: ReadonlyMap<Change, Result>;
@@ -65,17 +65,17 @@ export interface ResourceEnd {
   readonly error: SetpointError | null;
 }
 
-/** How a reconcile ended: the ends of all resources in one. */
+/** The end of a reconcile: the ends of all resources in one. */
 export interface Reconciled extends Omit<ResourceEnd, 'status'>, Spoken {
   readonly status: EnvironmentOutcome['status'];
   readonly plan: Plan;
-  /** Why the guards refused the plan: every reason. */
+  /** Every reason that the guards refused the plan. */
   readonly refusals: readonly Refusal[];
-  /** What the service tried of the plan before it was written; absent if it was not asked to. */
+  /** The service's trials of the plan before the write; absent if they were not requested. */
   readonly proofs?: readonly Proof[] | undefined;
 }
 
-/** What plans a resource that was read; null if there is nothing of it to plan. */
+/** Plans a resource that was read; null if there is nothing to plan. */
 export type Reading = ((earlier: Plan) => PartPlan) | null;
 
 /** A resource, and how it is read, planned and written. */
@@ -88,21 +88,21 @@ export interface ManagedResource extends Resource {
     input: PlanInput<ObservedState | null>,
     settings: ObservedState | null,
   ) => Promise<Reading> | Reading;
-  /** What `doctor` checks besides what the settings show, if the file declares something of it. */
+  /** The check of `doctor` next to what the settings show, if the file declares any of it. */
   readonly check?: {
     readonly name: TargetCheck;
-    /** What was found. Throws the error that an apply would end with. */
+    /** Returns the finding. Throws the error that an apply would end with. */
     readonly found: (reader: PlanInput['reader'], signal?: AbortSignal) => Promise<string>;
-    /** What it judges by the time of the service, in a few words. */
+    /** The property that is judged by the service's clock, in a few words. */
     readonly timed: string;
   };
-  /** What `get` shows of it besides the settings, by the names that it is asked for. */
+  /** The lists that `get` shows next to the settings, by the names that select them. */
   readonly lists?: Readonly<Record<string, ShownList>>;
-  /** What a first settings file declares of it by name; absent if it has no such items. */
+  /** The items that a first settings file declares by name; absent if there are none. */
   readonly named?: NamedItems;
-  /** Whether the file lists its items by their place, so that what is planned of one is known by its place. */
+  /** True if the file lists its items by position, so that plans name each item by its position. */
   readonly isList?: true;
-  /** Whether what it removes is removed when all that may refer to it is written, and after what may refer to it is removed. */
+  /** True if removals come last: after every write of a possible user, and after every removal of one. */
   readonly removesLast?: true;
   /** Writes its part of a plan and verifies it. Nothing to do is `in-sync`, without a request. Never throws. */
   readonly write: (
@@ -112,7 +112,7 @@ export interface ManagedResource extends Resource {
   ) => Promise<ResourceEnd>;
 }
 
-/** What a service keeps by name, for a file that is to declare it. */
+/** The items that a service stores by name, for a file that is to declare them. */
 export interface NamedItems {
   readonly form: CollectionForm;
   /** The kinds of services that have such a collection. */
@@ -127,7 +127,7 @@ export interface NamedItems {
     asked: AskedItems,
     signal: AbortSignal | undefined,
   ) => Promise<Listing | null | 'untold'>;
-  /** What a plan makes of what a file declares, if nothing is known of secrets besides the listing. Pure. */
+  /** Plans a declaration when no secret is known except from the listing. Pure. */
   readonly plan: (
     desired: DesiredState,
     listing: Listing,
@@ -135,10 +135,10 @@ export interface NamedItems {
   ) => Pick<PartPlan, 'changes' | 'unknown' | 'unmanaged'>;
 }
 
-/** What of a collection is asked for: the declared items, and whether all others are, too. */
+/** The requested items of a collection: the declared ones, and whether all others are included. */
 export interface AskedItems {
   readonly declared: readonly DesiredItem[];
-  /** What the file declares of other collections; absent if there is no file. */
+  /** The declarations of other collections; absent if there is no file. */
   readonly desired?: Pick<DesiredState, 'items'>;
   readonly all?: true;
   /** Whether only the names are asked for, because declared items of other collections have them; several of one name are no error. */
@@ -154,8 +154,8 @@ export interface ShownList {
     signal: AbortSignal | undefined,
     desired: DesiredState,
   ) => Promise<unknown>;
-  /** Whether how it is read shows in the settings. */
+  /** True if the settings show how it is read. */
   readonly bySettings: boolean;
-  /** Whether documents leave it out if it was not asked for. */
+  /** True if documents omit it unless it was requested. */
   readonly isOptional: boolean;
 }

@@ -63,7 +63,7 @@ function lackingAll(errors: readonly LackingError[]): SetpointError | null {
   );
 }
 
-/** The same with the settings observed anew; the other resources are observed again when their turn comes. */
+/** Plans again with new settings. The other resources are observed again when their turn comes. */
 export async function planAgain(input: PlanInput, { plan, proofs }: Planned): Promise<Planned> {
   const observed = await input.settings.observe(input.signal);
   const again = withSettings(plan, () => planSettingsPart(input, observed));
@@ -203,7 +203,7 @@ export function nextPause(pause: number): number {
   return Math.min(LONGEST_PAUSE, pause * 1.5);
 }
 
-/** How long to wait before a request is sent again, in milliseconds: what the service requested, or half a second. */
+/** Returns the wait before a request is repeated, in milliseconds: what the service requested, or half a second. */
 export function retryPause(error: SetpointError): number {
   const retryAfter: unknown = 'retryAfter' in error ? error.retryAfter : null;
   return typeof retryAfter === 'number' ? retryAfter : FIRST_PAUSE;

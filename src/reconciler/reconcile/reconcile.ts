@@ -93,18 +93,18 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
   }
 }
 
-/** Why a plan must not be written: it goes beyond the approved one, or a guard refuses it. */
+/** Explains why a plan must not be written: it exceeds the approved one, or a guard refuses it. */
 function whyRefused({ desired, approved }: ReconcileInput, planned: Planned): SetpointError | null {
   const uncovered = approved === null ? null : notCovered(planned.plan, desired, approved);
   return uncovered ?? refusalError(planned.refusals);
 }
 
-/** Whether settings are stored that must not be written. */
+/** Reports whether settings are stored that must not be overwritten. */
 function mustLeaveAlone({ ifEmpty = false }: ReconcileInput, { observed }: Planned): boolean {
   return ifEmpty && !isEmptyStore(observed);
 }
 
-/** Whether two plans write the same. A store that is suddenly empty, or suddenly not, makes another record of the same changes. */
+/** Reports whether two plans write the same. An emptied, or newly filled, store turns the same changes into another record. */
 function writesTheSame(one: Planned, other: Planned): boolean {
   return (
     one.observed.stored === other.observed.stored &&

@@ -63,13 +63,13 @@ const REQUEST = String.raw`(?:GET|HEAD|POST|PUT|PATCH|DELETE) \S+`;
 const AT_END = new RegExp(String.raw`: ${REQUEST}(?:, \d+ tries in all)?\.?$`);
 const AT_START = new RegExp(`^${REQUEST} (?:failed: )?(.)`);
 
-/** Why something failed, without the request that did: `The connection was refused`. */
+/** Describes a failure without its request: `The connection was refused`. */
 export function causeText(error: Failure | null | undefined): string {
   const message = (error?.message ?? '').replace(AT_END, '').replace(/\.$/, '');
   return message.replace(AT_START, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What a message has of one environment alone: addresses, hosts, references, variables, quoted names, ids and times. */
+/** The parts of a message that belong to one environment: addresses, hosts, references, variables, quoted names, ids and times. */
 const OWN =
   /\b[a-z][a-z\d+.-]*:\/\/\S+|\$\{[^}]*\}|"[^"]*"|\b[A-Z][A-Z\d]*_[A-Z\d_]+\b|\b[\w-]+(?:\.[\w-]+)+(?::\d+)?|\b[\da-f]{8}[\da-f-]*\b|\b\d+(?:\.\d+)? (?:ms|s|m|h)\b/g;
 
@@ -77,7 +77,7 @@ function maskCauseDetails(cause: string): string {
   return cause.replaceAll(OWN, '…');
 }
 
-/** Where the members of a group are: `at gateway.example.com`, `behind example.com (12 services)`, `at 17 services`. */
+/** Describes the hosts of a group: `at gateway.example.com`, `behind example.com (12 services)`, `at 17 services`. */
 export function describeHosts(members: readonly Pick<Environment, 'origin'>[]): string {
   const hosts = new Set(
     members.map(({ origin }) => readOriginHost(origin)).filter((host) => host !== ''),

@@ -28,11 +28,11 @@ export interface ShownChange {
   readonly voice: Voice;
   /** The path of a setting as flags take it, or a noun and an ID. */
   readonly name: string;
-  /** What is done, or that it differs. */
+  /** The action, or that both sides differ. */
   readonly label: Label;
   readonly reason: string;
   readonly values: ShownValues;
-  /** What became of the change; null if it was not made. */
+  /** The result of the change; null if it was not made. */
   readonly result: Label | null;
 }
 
@@ -81,7 +81,7 @@ const MARKS: Readonly<Record<Effect, readonly [string, Paint]>> = {
 };
 const DIFFERS = ['~', 'yellow'] as const;
 
-/** Whether a change loses something that applying the previous file would not bring back. */
+/** Reports whether a change loses something that applying the previous file would not restore. */
 export function isDangerous({ action }: Pick<Change, 'action'>): boolean {
   return findActionEffect(action) === 'drop';
 }
@@ -104,12 +104,12 @@ function selectPlanValues(change: Change<Json>): ShownValues {
   return { kind: 'arrow', before, after: afterwards(change) };
 }
 
-/** Whether a change shows what the file declares, although what the service has is masked. */
+/** Reports whether a change shows the declared value although the value on the service is masked. */
 function isDeclaredShown(after: Json): boolean {
   return after !== null && !(typeof after === 'string' && after.includes(MASK));
 }
 
-/** What the service has after a change: its default, if the file asks for null and means that. */
+/** Returns the value after a change: the default, if the file declares null with that meaning. */
 function afterwards({ after, reason }: Change<Json>): Side {
   return reason === RESET ? { words: 'its default' } : { value: after };
 }
@@ -147,7 +147,7 @@ function toStateSide(value: Json): Side {
   return { words: typeof value === 'string' ? value : 'none' };
 }
 
-/** What became of a change, `hides` if the service shows all of it but its secrets. What was started has an id from then on. */
+/** Labels the result of a change. `hides` means that only its secrets are hidden. A started item has an id from then on. */
 export function resultLabel(
   change: OutcomeChange,
   status: EnvironmentOutcome['status'],
@@ -190,7 +190,7 @@ const FOLD_AFTER = 16;
 const MOST_EDITS = 1000;
 const LONGEST_COMPARED = 20_000;
 
-/** Whether a value has members, so that it is shown as a block and not on a line. */
+/** Reports whether a value has members, so that it is shown as a block and not on a line. */
 export function isNested(value: Json): value is readonly Json[] | { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null;
 }
@@ -231,12 +231,12 @@ export function diffNested(before: Json, after: Json, style: Style): string[] {
   ];
 }
 
-/** Whether two values are too long for a page or a comment to compare them line by line. */
+/** Reports whether two values are too long for a page or a comment to compare them line by line. */
 export function isTooLong(before: Json, after: Json): boolean {
   return JSON.stringify([before, after]).length > LONGEST_COMPARED;
 }
 
-/** How long ago something was, in its largest unit: 40s, 5m, 3h, 12d. A clock that runs ahead gives 0s. */
+/** Formats an age in its largest unit: 40s, 5m, 3h, 12d. If the clock runs ahead, returns 0s. */
 export function ageText(milliseconds: number, separator = ''): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000)) || 0;
   const [size, letter] = UNITS.find(([size]) => seconds >= size) ?? [1, 's'];
@@ -277,5 +277,5 @@ function colorDiffLine(line: string, style: Style): string {
   return mark === '-' ? paint(style, 'red', spaced) : spaced;
 }
 
-/** What was run on an environment, and how its result is worded. */
+/** The command that ran on an environment, which decides the wording of its result. */
 export type Wording = Voice | 'apply';

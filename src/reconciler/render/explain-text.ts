@@ -14,7 +14,7 @@ import { changeText, unknownText, warningText, heading } from './section-text.ts
 import { paint, type Style, visible } from './text.ts';
 import { groupWarnings } from './section.ts';
 
-/** What a path of the file means; then, environment by environment, what is declared there and what an apply would do. */
+/** Explains a path of the file; then, for each environment, its declaration and what an apply would do. */
 export function explainText(document: ExplainDocument, style: Style): string {
   const title = paint(style, 'bold', visible(formatPath(document.path)));
   const blocks = [

@@ -3,7 +3,7 @@ import type { Change } from '../model/plan.ts';
 import type { Json } from '../model/value.ts';
 import type { JournalRecord, NoticeEvent } from '../model/watch.ts';
 
-/** What a history shows at once: a record, or the notices of one state that receivers were sent. */
+/** One row of a history: a record, or the notices of one state that receivers were sent. */
 export type HistoryRow =
   | { readonly kind: 'record'; readonly record: ShownRecord }
   | { readonly kind: 'notices'; readonly at: string; readonly notices: readonly Notice[] };
@@ -44,7 +44,7 @@ export function historyRows(records: readonly JournalRecord[]): readonly History
   return rows;
 }
 
-/** Whether one of the later records says how something ended that began with this one. */
+/** Reports whether a later record concludes what began with this one. */
 function isConcluded(record: JournalRecord, later: readonly JournalRecord[]): boolean {
   if (record.kind === 'writing') {
     const next = later.findLast(

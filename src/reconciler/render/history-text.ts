@@ -132,7 +132,7 @@ function writeLines(event: WriteEvent, path: Path | null, style: Style): string[
   ];
 }
 
-/** What could not be compared, in a line; none if all was. */
+/** Formats what could not be compared as a line; none if all was. */
 function formatRecordUnknowns(unknown: readonly Unknown[], asked: Path | null): string[] {
   const about = unknown.filter(({ path }) => matchesAskedPath(path, asked));
   if (about.length === 0) return [];

@@ -138,7 +138,7 @@ const READS: Readonly<Record<ServerField['reads'], string>> = {
   nothing: 'nothing',
 };
 
-/** What a service speaks, and field by field what it can hold. */
+/** Formats the dialect and release of a service, and field by field what it supports. */
 function serverText(
   { writes, fields, lacks }: ServerReport,
   { dialect, release }: Spoken,

@@ -1,7 +1,7 @@
 import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled.ts';
 import { paint, type Style, visible } from './text.ts';
 
-/** What the servers told of their settings, and what became of the locks. Errors are printed with the messages. */
+/** Formats the schemas that servers reported, and the updates of the locks. Errors are printed with the messages. */
 export function formatPulledSchema({ environments, files }: PulledSchemas, style: Style): string {
   const told = environments.filter(({ error }) => error === null);
   const lines = [

@@ -26,7 +26,7 @@ const PULLED_WORDS: Readonly<Record<PulledAction, readonly [string, Paint, strin
   adopt: ['+', 'green', 'imported'],
 };
 
-/** What a pull brought into the files and what it kept, environment by environment. Errors are printed with the messages. */
+/** Formats the pulled and the skipped values of each environment. Errors are printed with the messages. */
 export function formatPulled({ environments, files }: PullDocument, style: Style): string {
   const blocks = environments.map((environment) => environmentPull(environment, style));
   return blocks.join('\n') + filesText(files);
@@ -93,7 +93,7 @@ function filesText(files: PullDocument['files']): string {
   return written.length === 0 ? '' : `\nWrote ${written.join(', ')}.\n`;
 }
 
-/** What an init wrote, what it left out, and what to do next. */
+/** Formats what an init wrote, what it left out, and what to do next. */
 export function initText(document: InitDocument, style: Style): string {
   const { environment, origin, status, files, left, from } = document;
   const lines = [
@@ -127,7 +127,7 @@ function listNextSteps(document: InitDocument): readonly string[] {
   ];
 }
 
-/** The same of a file that was made of others: where the values are now. */
+/** Formats the next steps for a file that was made of others: where the values are now. */
 function nextOfTaken({ origin, variables }: InitDocument, from: TakenFrom): readonly string[] {
   const placeOf = new Map(from.values.map((one) => [one.variable, one]));
   const countOf = (file: string): number => from.values.filter((one) => one.file === file).length;
@@ -168,7 +168,7 @@ function nextOfTaken({ origin, variables }: InitDocument, from: TakenFrom): read
   ];
 }
 
-/** How plans come to notice a new value of a secret, by what the service is. */
+/** Explains how plans notice a new value of a secret, by the type of service. */
 function noticing(found: InitDocument): string {
   const way = showsSecrets(found)
     ? 'write compare_secrets: true under server:'

@@ -101,7 +101,7 @@ export function formatOutcomeSection(
   return sectionText({ ...section, refusals: [] }, style);
 }
 
-/** What would refuse an apply comes last, so that it is not missed. */
+/** Formats a section. Refusals of an apply come last, so that they are not missed. */
 function sectionText(section: Section, style: Style): string {
   const { command, organization, seen, changes, remaining, unknown, warnings, refusals } = section;
   const lines = [
@@ -258,7 +258,7 @@ function proofLines({ proofs }: Section, style: Style): string[] {
   return proofs?.map((proof) => proofText(proof, style)) ?? [];
 }
 
-/** What came of a try. */
+/** Formats the result of a trial. */
 export function proofText({ path, status, found }: Proof, style: Style): string {
   const { mark, words, color } = PROOF_LABELS[status];
   return `  ${paint(style, color, mark)} ${visible(formatPath(path))} ${words}: ${visible(found)}`;
@@ -267,7 +267,7 @@ export function proofText({ path, status, found }: Proof, style: Style): string 
 /** Tokens that one try of a model takes, about: two sentences to it, and one token back. */
 const TOKENS = 20;
 
-/** What a check costs, as a sentence. */
+/** Formats the costs of a check as a sentence. */
 export function costsText({ model, reach, program }: Costs): string {
   const parts = [
     ...(model === 0 ? [] : [`calls ${formatCount(model, 'model')} (about ${TOKENS} tokens each)`]),

@@ -55,14 +55,14 @@ export interface Section extends Spoken {
   readonly warnings: readonly Warning[];
   readonly changes: readonly ShownChange[];
   readonly unknown: readonly Unknown[];
-  /** What can be done about it. */
+  /** The ways to compare them. */
   readonly ways: Ways;
-  /** What the service tried; null if it was not asked to, or that was shown before. */
+  /** The service's trials; null if they were not requested, or were shown before. */
   readonly proofs: readonly Proof[] | null;
   readonly unmanaged: readonly Path[];
-  /** Why that is not all of them; null if it is. */
+  /** The reason that more exist; null if none do. */
   readonly unlisted: string | null;
-  /** What an apply sent, and the guards it lifted; null if nothing was applied. */
+  /** The requests of an apply, and the guards it lifted; null if nothing was applied. */
   readonly requests: Pick<EnvironmentOutcome, 'requests' | 'allowed'> | null;
 }
 
@@ -149,7 +149,7 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
   };
 }
 
-/** What was seen not to work and was written all the same; null if there is none. The plan has shown the others. */
+/** Returns the failed trials that were written nevertheless; null if there are none. The plan has shown the others. */
 export function listOverriddenProofs({
   allowed,
   proofs = [],
@@ -181,7 +181,7 @@ export function verdictLabel(
   return { ...label, words: failureWords(error?.code) };
 }
 
-/** What came of a try, with a mark and a colour that mean the same. */
+/** The labels of trial results. Mark and colour mean the same. */
 export const PROOF_LABELS: Readonly<Record<Proof['status'], Label>> = {
   works: { mark: '✓', words: 'works', color: 'green' },
   fails: { mark: '✗', words: 'does not work', color: 'red' },
@@ -232,7 +232,7 @@ const OTHERWISE: Readonly<Record<Wording, Readonly<Partial<Record<Verdict, Label
   apply: {},
 };
 
-/** How what was ended on purpose is called; whatever else failed is one state, and its error names the cause. */
+/** The labels of intended ends. Every other failure is one state, and its error names the cause. */
 const ENDED: Readonly<Record<string, string>> = {
   declined: 'cancelled',
   interrupted: 'stopped',

@@ -6,10 +6,10 @@ import { ageText } from './change.ts';
 import { LABELS } from './section.ts';
 import { paint, visible, type Style } from './text.ts';
 
-/** Of more environments than this, those in sync are counted and not listed. */
+/** The largest number of environments at which those in sync are listed, not counted. */
 const FEW = 20;
 
-/** What a controller watches, as lines: those to look at first, those that fail for one cause as one. `isNarrowed`: somebody asked for some of them. */
+/** Formats the watched environments: most urgent first, those with the same cause as one. `isNarrowed`: only some were requested. */
 export function statusText(
   { controller, environments, created_at: at }: WatchedDocument,
   isNarrowed: boolean,

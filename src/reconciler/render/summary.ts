@@ -30,18 +30,18 @@ export function isLeftOut(
 /** Before each reason why a report is not whole. */
 export const NOT_WHOLE = 'Not whole:';
 
-/** Whether a summary says more than the one section. */
+/** Reports whether a summary adds to its only section. */
 export function isSummed({ environments }: AnySummary): boolean {
   return environments.total > 1;
 }
 
-/** What is known of many environments, in one line: `10,000 environments: 9,970 in sync, 22 drift, 8 failed.` */
+/** A summary of many environments in one line: `10,000 environments: 9,970 in sync, 22 drift, 8 failed.` */
 export interface SummaryLine {
   /** `10,000 environments`, or `5,000 environments of shard 0/2` */
   readonly total: string;
   /** The calm ones first. */
   readonly counts: readonly Label[];
-  /** What else is to be said, in sentences; empty if nothing is. */
+  /** Further sentences; empty if there are none. */
   readonly rest: string;
 }
 
@@ -66,13 +66,13 @@ export function summaryLine(
   };
 }
 
-/** How many environments a document is about, and of which shard. */
+/** Formats the number of environments of a document, and its shard. */
 export function environmentsText(count: number, shard: Shard | null): string {
   const environments = count === 0 ? 'no environments' : formatCount(count, 'environment');
   return shard === null ? environments : `${environments} of ${shardName(shard)}`;
 }
 
-/** How many environments there are of each kind, as labels: `9,970 in sync`. Verdicts in the same words are counted together. */
+/** Counts environments of each kind, as labels: `9,970 in sync`. Verdicts with the same words are counted together. */
 function verdictCounts(summary: AnySummary, wording: Wording): Label[] {
   const sums = new Map<string, { count: number; readonly label: Label }>();
   const add = (count: number, label: Label): void => {
@@ -104,7 +104,7 @@ function countWords(words: string, count: number): string {
   return words === 'pending edits' ? 'pending' : words;
 }
 
-/** What is said of one environment, beside its verdict. */
+/** Formats one environment of a summary, without its verdict. */
 export function attentionWords(attention: Attention, wording: Wording): string {
   const { verdict, error, rules, changes, pending, unknown } = attention;
   if (error !== null) return error.message;
@@ -141,7 +141,7 @@ export function summaryText(
   return `${[first, ...attentionLines(summary, wording, style)].join('\n')}\n${next === '' ? '' : `\n${next}`}`;
 }
 
-/** What can be done about drift; empty if there is none. An edit that waits for its apply is none. */
+/** Explains how to handle drift; empty without drift. An edit that waits for its apply does not count. */
 function nextText({ attention }: AnySummary, style: Style): string {
   const isDrift = attention.some((one) => changeCount(one) > (one.pending ?? 0));
   return isDrift ? `${paint(style, 'dim', AFTER_DRIFT)}\n` : '';
@@ -150,14 +150,14 @@ function nextText({ attention }: AnySummary, style: Style): string {
 const AFTER_DRIFT =
   'setpoint apply puts the service back; setpoint pull takes its values into the file.';
 
-/** What can be done about what could not be compared. */
+/** Explains how to compare what could not be compared. */
 export function waysText(ways: Ways, wording: Wording, style: Style): string {
   return waysSentences(ways, wording)
     .map((sentence) => `${paint(style, 'dim', visible(sentence))}\n`)
     .join('');
 }
 
-/** Why a report is not whole, and what else is worth knowing of it. */
+/** Formats the reasons that a merged report is incomplete, and other notes on it. */
 export function formatMergeNotes(merged: Merged | undefined, style: Style): string {
   const { problems = [], notes = [] } = merged ?? {};
   const lines = [
@@ -219,7 +219,7 @@ function room({ width }: Style, used: number): number {
   return width === null ? Infinity : Math.max(24, width - used);
 }
 
-/** What does not fit on a terminal is cut off, unless the style is verbose. */
+/** Cuts a text to the width of a terminal, unless the style is verbose. */
 function cutSummary(text: string, style: Style, limit: number): string {
   if (style.verbose || style.width === null || text.length <= limit) return text;
   return `${Array.from(text)

@@ -1,21 +1,21 @@
 import { styleText } from 'node:util';
 
-/** How text is rendered: with colour or without, and how many columns there are; null in a pipe. */
+/** The rendering of text: with colour or without, and the number of columns; null in a pipe. */
 export interface Style {
   readonly color: boolean;
   readonly width: number | null;
   /** Long values and the list of unmanaged fields are shown in full. */
   readonly verbose: boolean;
-  /** What has what is left out here, for readers who cannot pass `-v`. */
+  /** The place that has the omitted details, for readers who cannot pass `-v`. */
   readonly elsewhere?: string;
 }
 
 /** Text without colours, of any width, long values shortened. */
 export const PLAIN: Style = { color: false, width: null, verbose: false };
-/** The same, with nothing shortened. */
+/** The plain style with nothing shortened. */
 export const WHOLE: Style = { ...PLAIN, verbose: true };
 
-/** What has what a text leaves out. */
+/** Returns the place that has the omitted details. */
 export function formatDetailSource(style: Style): string {
   return style.elsewhere ?? '-v';
 }
@@ -34,7 +34,7 @@ function invisible(): RegExp {
   return /[\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2800\uFFF9-\uFFFB\p{Default_Ignorable_Code_Point}]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]|:(?=:)(?<=^\s*:)|\[(?<=##\[)/gu;
 }
 
-/** Whether a text is of these characters alone, all of them visible, and starts no command of a runner. */
+/** Reports whether a text has only these characters, all visible, and starts no command of a runner. */
 function isSafeText(text: string, characters: RegExp): boolean {
   return characters.test(text) && !text.includes('::') && !text.includes('##[');
 }
@@ -45,7 +45,7 @@ export function visible(text: string): string {
   return text.replaceAll(invisible(), (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/** The same for JSON text, in JSON's own escapes; the line breaks between members stay. */
+/** Escapes JSON text with JSON's own escapes. The line breaks between members stay. */
 export function escapeJsonText(json: string): string {
   if (isSafeText(json, /^[\n -~]*$/)) return json;
   return json.replaceAll(invisible(), (char) => (char === '\n' ? char : escapeCharacter(char)));

@@ -28,7 +28,7 @@ export interface Sentence {
 const COULD_NOT_READ = "Could not read the service's settings.";
 const NOT_STARTED = 'Not started.';
 
-/** Why there is nothing to show of an environment: its error says more. */
+/** Explains why an environment has nothing to show. Its error has the details. */
 export function unreadSentence(error: ErrorReport | null): string {
   switch (error?.code) {
     case 'unfit-for-service':
@@ -142,7 +142,7 @@ export function driftTitle(changes: readonly Change<Json>[]): string {
   return driftCounts(changes.length, countPendingEdits(changes));
 }
 
-/** The same of counts: of all changes, and of those among them that are edits of the file. */
+/** Formats the counts of drift: all changes, and the edits of the file among them. */
 export function driftCounts(changes: number, pending: number): string {
   return driftText(changes, pending)
     .replace(/^Drift: /, '')
@@ -175,7 +175,7 @@ export function refusalTitle({ command }: { readonly command: Wording }): string
   return command === 'apply' ? 'Apply was refused' : 'Apply would be refused';
 }
 
-/** What a rule found, its name, and how to lift it. */
+/** Formats a refusal: the finding, the rule, and how to lift it. */
 export function refusalSentence({ message, rule, hint }: Refusal): string {
   return `${message} (rule ${rule}) ${hint}`;
 }
@@ -197,7 +197,7 @@ function summarizeNoChanges(unknown: readonly Unknown[], told: string): Sentence
   return sentence('green', 'No changes.', notComparedSentences(unknown, told));
 }
 
-/** What could not be compared, and what was left as it is, in sentences behind another; empty if all was compared. */
+/** Formats, as further sentences, what was not compared or was skipped; empty if everything was compared. */
 function notComparedSentences(unknown: readonly Unknown[], told = ''): string {
   const left = unknown.filter(({ kind }) => kind === 'left').length;
   const count = unknown.length - left;
@@ -211,7 +211,7 @@ function notComparedSentences(unknown: readonly Unknown[], told = ''): string {
   ].join('');
 }
 
-/** What a check says where nothing changes that may not work. */
+/** The result of a check in which no change can fail. */
 export const NOTHING_TO_CHECK = 'Nothing to check: no model, mcp server or agent profile changes.';
 
 /** `1 value could not be compared: llm_api_key` */

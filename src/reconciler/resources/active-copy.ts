@@ -16,7 +16,7 @@ import { isActiveCopy } from './meta-profiles.ts';
  * run may be killed before it has made a profile active again.
  */
 
-/** Whether the settings have an active profile as it is now. `path` is that of the profile, `kind` that of its pointer. */
+/** Reports whether the settings have the active profile in its current form. `path` is that of the profile, `kind` that of its pointer. */
 export async function isCopied(
   get: Get,
   path: string,
@@ -47,7 +47,7 @@ export function keyTaken(item: DesiredItem, desired: DesiredState): readonly Wri
   return value === null ? [] : [{ path: KEY_TAKEN, value }];
 }
 
-/** Why a profile has to be made active again, by the key that was last taken into the settings from here. */
+/** Explains why a profile must be activated again, judged by the key last copied into the settings from here. */
 export function keyChanged(
   item: DesiredItem,
   desired: DesiredState,

@@ -81,7 +81,7 @@ const WIRES: Wires = {
 /** Which profile of each kind is active. Activation copies the profile into the settings, so that it comes after all else. */
 export const ACTIVE = collection(ACTIVE_FORM, WIRES);
 
-/** Where an Agent Server has each kind of profile, and the pointer to the active one. */
+/** The path of each kind of profile on an Agent Server, and the pointer to the active one. */
 const POINTERS: Readonly<Record<string, { readonly pointer: string; readonly path: string }>> = {
   llm_profile: { pointer: 'active_profile', path: '/api/profiles' },
   meta_profile: { pointer: 'active_meta_profile', path: '/api/meta-profiles' },
@@ -318,7 +318,7 @@ function unfitInProfiles({ items, listing }: Judged): readonly Unfit[] {
   });
 }
 
-/** Why a profile of an app-server must be made active again: each store of it, and some stores of others, make it inactive. */
+/** Explains why an app-server profile must be activated again: each store of it, and some stores of others, deactivate it. */
 function explainLostActivation(
   item: DesiredItem,
   earlier: Plan,
@@ -333,7 +333,7 @@ function explainLostActivation(
   return isBare && stores ? REASONS.withoutAddress : null;
 }
 
-/** Why a profile of an Agent Server must be made active again: the settings have a copy of it, which its change does not reach. */
+/** Explains why an Agent Server profile must be activated again: the settings have a copy that its change does not reach. */
 function explainStaleCopy(item: DesiredItem, earlier: Plan, desired: DesiredState): Reason | null {
   const name = item.members?.[ACTIVE_FORM.main];
   const block = item.name === 'meta_profile' ? META_PROFILES_FORM.block : LLM_PROFILES_FORM.block;

@@ -47,7 +47,7 @@ const WIRES: Wires = {
  */
 export const AGENT_PROFILES = collection(AGENT_PROFILES_FORM, WIRES);
 
-/** What a server calls the members that the file calls otherwise. */
+/** The server's names of members that the file calls otherwise. */
 const THEIRS: Readonly<Record<string, string>> = {
   llm_profile: 'llm_profile_ref',
   mcp_servers: 'mcp_server_refs',
@@ -55,7 +55,7 @@ const THEIRS: Readonly<Record<string, string>> = {
   meta_profile: 'meta_profile_ref',
 };
 
-/** What a member is that is left out. What a server has besides is its own: the id, the revision, the version of the form. */
+/** The defaults of omitted members. The server's other members are its own: the id, the revision, the version of the form. */
 const DEFAULTS: ValueRecord = createRecord([
   ['agent_kind', 'openhands'],
   ['llm_profile', null],
@@ -158,7 +158,7 @@ export function agentProfileBody(members: ValueRecord): ValueRecord {
   );
 }
 
-/** What of a profile is not as it is by itself, by the names of the file. */
+/** Returns the members of a profile that differ from their defaults, by the names of the file. */
 export function readAgentMembers(profile: ValueRecord): ValueRecord {
   return createRecord(
     Object.keys(DEFAULTS).flatMap((name) => {

@@ -47,7 +47,7 @@ function wire({ block, noun, resource }: CollectionForm): Wire {
   };
 }
 
-/** Those that are declared, one by one: one that is not there is no reason to have the service write. */
+/** Reads the declared items one by one. A missing one does not justify a list request that makes the service write. */
 async function readInstalledItems(
   asking: Asking,
   block: string,
@@ -88,7 +88,7 @@ function fillInstalledMember(name: string, value: Value): Value {
   return isEmpty(value) ? null : value;
 }
 
-/** Whether two are installed from the same place. */
+/** Reports whether two items are installed from the same place. */
 function isSamePlace(one: ValueRecord, other: ValueRecord): boolean {
   return sameMembers(readInstallSource(one), readInstallSource(other), fillInstalledMember);
 }
@@ -100,7 +100,7 @@ function readInstallSource({ source = null, repo_path: folder = null }: ValueRec
   ]);
 }
 
-/** What the same source has installed under another name, it would install again under that one. It shows where all are listed. */
+/** Finds items whose source is installed under another name: the service would reinstall that one. Only a full listing shows it. */
 function findInstalledTwice({ items, listing }: Judged, resource: string): readonly Unfit[] {
   return items.flatMap((item): Unfit[] => {
     const { name, members } = item;
@@ -122,7 +122,7 @@ interface ListPlace {
   readonly resource: string;
 }
 
-/** What is installed anew stays on or off. */
+/** Reinstalls an item without turning it on or off. */
 function createInstallRequests(work: ItemWork, place: ListPlace): readonly ItemRequest[] {
   const { item, changes, there } = work;
   const { name, members } = item;

@@ -12,7 +12,7 @@ import { removesSome, withHolders } from './holders.ts';
 const PATH = '/api/meta-profiles';
 const LIMIT = 50;
 
-/** What a server calls each member of the file. */
+/** The server's name of each member of the file. */
 const NAMES = [
   ['classifier', 'classifier_model'],
   ['classes', 'classes'],

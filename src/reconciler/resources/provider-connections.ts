@@ -163,7 +163,7 @@ function createConnectionRequests({ item, changes, there }: ItemWork): readonly 
   ];
 }
 
-/** Whether a list shows a connection as it is to be; of its key it shows whether there is one. */
+/** Reports whether a list shows a connection as expected. Of its key it shows only whether there is one. */
 function isConnectionShown(members: ValueRecord, shows: ValueRecord): boolean {
   const isSame = (name: string): boolean =>
     name === 'api_key'
@@ -273,7 +273,7 @@ const NO_KEY = 'Declare api_key as a reference, such as ${env:API_KEY}.';
 const STILL_NAMED =
   'Declare these profiles without it, or null to remove them; the llm of the settings names another one once another profile is made active.';
 
-/** Whether the file puts another llm in the place of that of the settings. */
+/** Reports whether the file replaces the llm of the settings. */
 function isReplaced(connection: string, desired: DesiredState): boolean {
   const place = [...MODEL_PART, CONNECTION_ID];
   if (desired.fields.some(({ field, value }) => samePath(field.path, place) && value === null))

@@ -10,7 +10,7 @@ import { SANDBOXES } from './sandboxes/resource.ts';
 import { SECRETS } from './secrets.ts';
 import { SETTINGS_RESOURCE } from './settings/resource.ts';
 
-/** What a settings file declares, in the order of writing: the one registration. */
+/** The resources of a settings file, in the order of writing: the one registration. */
 export const RESOURCES: readonly ManagedResource[] = [
   SETTINGS_RESOURCE,
   SECRETS,

@@ -90,7 +90,7 @@ async function revealDeclaredItems(
 /** The values that a service hands to the agents that it runs, by name. */
 export const SECRETS = collection(SECRETS_FORM, WIRES);
 
-/** Where and how one is stored. */
+/** The path and the method that store a secret. */
 interface Storing {
   readonly path: string;
   readonly storing: 'POST' | 'PUT';
@@ -145,7 +145,7 @@ function waitingAs(next: string, description: Value, name: string): Needed {
   };
 }
 
-/** What waits goes only while the old value is there: another setpoint may be about to put it in the place of that. */
+/** Requires the old value before a waiting one is removed: another setpoint may be about to replace it. */
 function requireOldSecret(name: string, next: string): Needed {
   return {
     isShown: ({ items }) => items.some((item) => item.name === name),

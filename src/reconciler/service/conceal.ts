@@ -43,9 +43,9 @@ export function sealValue(value: Value): Value {
   return isRecord(value) ? mapRecord(value, sealValue) : value;
 }
 
-/** What a dialect knows of its settings besides their types. */
+/** The knowledge of a dialect about its settings, apart from their types. */
 interface RecordTerms {
-  /** Whether a member is a secret because of what else is in the record. */
+  /** Reports whether a member is a secret because of other members of the record. */
   readonly isSecret?: (record: ValueRecord, name: string) => boolean;
   /** Members of which nothing is a secret. */
   readonly harmless?: ReadonlySet<string>;
@@ -117,10 +117,10 @@ function wrapSecretText(value: string): Value {
     : sealValue(value);
 }
 
-/** Whether a text in sentences may be shown. */
+/** Reports whether a text in sentences may be shown. */
 function isShownProse(text: string): boolean {
   return !holdsSecretText(text) && !speaksOfSecrets(text);
 }
 
-/** What a service makes up to tell its own things apart, and no key. */
+/** The ids that a service generates for its own objects. They are not keys. */
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;

@@ -33,7 +33,7 @@ export interface ConnectOptions {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly random?: () => number;
-  /** Whether reads find out of every secret whether it is stored, if that takes a request more. Default: false. */
+  /** True if reads determine for every secret whether it is stored, even with one more request. Default: false. */
   readonly asksSecrets?: boolean;
 }
 
@@ -70,18 +70,18 @@ export interface Connection {
   readonly clock: Clock;
   readonly timeout: number;
   readonly sendsKey: boolean;
-  /** What the service speaks, if the file declares it. */
+  /** The dialect of the service, if the file declares it. */
   readonly dialect: ServerSettings['dialect'];
-  /** Whether reads find out of every secret whether it is stored. */
+  /** True if reads determine for every secret whether it is stored. */
   readonly asksSecrets: boolean;
-  /** Whether there may be a proxy in between. */
+  /** True if there may be a proxy in between. */
   readonly proxied: boolean;
   /** Sent with every request, and never shown. */
   readonly secrets: readonly Secret[];
   readonly random: () => number;
-  /** When requests may be sent, if the service limits them. */
+  /** The turns at which requests may be sent, if the service limits them. */
   readonly turns: Pick<Turns, 'read' | 'write'>;
-  /** What a run has asked of organisations. */
+  /** The organisations that a run has requested. */
   readonly organizations: KnownOrganization[];
   /** A request as messages name it: method, and the address as far as it may be shown. */
   place(method: Method, path: string): string;
@@ -91,7 +91,7 @@ export interface Connection {
 const CONNECT_MS = 5_000;
 const HEADERS_MS = 10_000;
 const LARGEST_BODY = 1_048_576;
-/** How many requests the time for an environment is, and how long a service may refuse all of them. */
+/** The time for an environment, in requests, and how long a service may refuse all of them. */
 export const TARGET_REQUESTS = 4;
 const LONGEST_TIMER = 2_147_483_647;
 
@@ -215,7 +215,7 @@ export function requestHeaders(
   return headers;
 }
 
-/** Whether anything is sent that a service could take for a key. */
+/** Reports whether anything is sent that a service could take for a key. */
 export function sendsKey(server: ServerSettings): boolean {
   const names = [...server.headers.keys()].map((name) => name.toLowerCase());
   return (

@@ -22,16 +22,16 @@ import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
 import { EMPTY_STORE, observeV0Record, readV0Settings } from './settings-v0/read.ts';
 import { postWholeRecord } from './settings-v0/write.ts';
 
-/** How to read and write the settings of one dialect. Each dialect is a folder here, and an entry of the registry below. */
+/** The reading and writing of the settings of one dialect. Each dialect is a folder here, and an entry of the registry below. */
 export interface DialectModule {
   readonly dialect: Dialect;
   /** The path of the GET that reads the settings. */
   readonly path: string;
-  /** Where these services name their release, if they are asked. */
+  /** The request in which these services name their release. */
   readonly release: ReleaseNaming;
-  /** Where these services tell what their settings have, by the part that it is about; absent if they do not. */
+  /** The paths at which these services describe their settings, by part; absent if they do not. */
   readonly schemas?: Readonly<Record<string, string>>;
-  /** Whether an answer is in this dialect, if another dialect has the same path. */
+  /** Reports whether an answer is in this dialect, if another dialect has the same path. */
   readonly claims?: (body: ValueRecord) => boolean;
   /** The observed state in a reply to that GET, or an error that names what answered instead. */
   read(

@@ -19,7 +19,7 @@ interface WireRequest {
   /** The most bytes that are read of an answer, packed or unpacked. */
   readonly largestBody: number;
   readonly signal: AbortSignal | undefined;
-  /** Whether the body of a status is read; if not, the answer is complete without it. */
+  /** Reports whether the body of a status is read. If not, the answer is complete without it. */
   readonly wantsBody: (status: number) => boolean;
   /** Called as the first byte goes out. */
   readonly onSent: () => void;
@@ -242,7 +242,7 @@ function unpackFault(error: Error): WireFault {
 
 export type Reply = Extract<WireAnswer, { kind: 'reply' }>;
 
-/** Whether a reply says that it is JSON. */
+/** Reports whether a reply declares JSON. */
 export function isJsonReply({ headers }: Reply): boolean {
   const type = readHeader(headers, 'content-type') ?? '';
   return type === 'application/json' || /^application\/([\w.-]+\+)?json *(;|$)/i.test(type);

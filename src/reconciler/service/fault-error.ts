@@ -141,7 +141,7 @@ const CERTIFICATE_PROBLEMS: ReadonlyMap<string, string> = new Map([
 
 const NO_TLS_THERE = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
-/** What is wrong with a connection over TLS, in words. */
+/** Describes what is wrong with a connection over TLS. */
 export function tlsWords(code: string): string {
   const words = CERTIFICATE_PROBLEMS.get(code);
   if (words !== undefined) return `the certificate of the service ${words} (${code})`;
@@ -166,7 +166,7 @@ const PLACEHOLDERS = new Set([
   'HOSTNAME_MISMATCH',
 ]);
 
-/** What to do about it; undefined if the general advice for certificates holds. */
+/** Returns the remedy; undefined if the general advice for certificates applies. */
 function tlsHint(code: string): string | undefined {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
@@ -183,7 +183,7 @@ function tlsHint(code: string): string | undefined {
   }
 }
 
-/** How far a request came: `connect` is before its first byte, `body` after the status. */
+/** The progress of a request: `connect` is before its first byte, `body` after the status. */
 export type Phase = 'connect' | 'headers' | 'body';
 
 export type FaultDetail =
@@ -202,10 +202,10 @@ export type FaultDetail =
   | { readonly kind: 'undecodable' }
   | { readonly kind: 'aborted'; readonly reason: unknown };
 
-/** Why there is no whole answer. Nothing in it was written by the other side. */
+/** The reason that there is no whole answer. Nothing in it was written by the other side. */
 export type WireFault = FaultDetail & { readonly phase: Phase; readonly cause: Error | undefined };
 
-/** What went wrong, read from the code of a foreign error. Nothing of its text is kept. */
+/** Classifies a foreign error by its code. Its text is discarded. */
 export function classifyFault(thrown: unknown, phase: Phase, connectTimeout: number): WireFault {
   const detail = createFaultDetail(thrown, foreignCode(thrown), phase, connectTimeout);
   return { ...detail, phase, cause: withoutText(thrown) };

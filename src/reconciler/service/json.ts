@@ -75,7 +75,7 @@ function removePrototypes(parsed: unknown, depth = 1): Value {
   return record;
 }
 
-/** Why a JSON text is not parsed: it is nested too deep, or an object has a key twice. */
+/** The reason that a JSON text is not parsed: it is nested too deep, or an object has a key twice. */
 export type Excess = 'too-deep' | 'duplicate-key';
 
 const DEEPEST = 64;

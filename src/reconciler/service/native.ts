@@ -24,11 +24,11 @@ import {
 
 /** The native values of an answer, by the names that plans call them. */
 interface NativeState {
-  /** What is not as the server makes it by itself, without secrets. */
+  /** The values that differ from the server's defaults, without secrets. */
   readonly values: readonly (readonly [string, Value])[];
   /** Every secret that the answer has a place for. */
   readonly secrets: readonly (readonly [string, SecretState])[];
-  /** Whether all of it is what the server makes if nobody has stored anything. */
+  /** True if all of it is what the server creates before any store. */
   readonly untouched: boolean;
 }
 
@@ -87,20 +87,20 @@ function secretState(value: Value, shows: boolean): SecretState {
   return shows ? 'not-stored' : 'not-reported';
 }
 
-/** Whether a variant of a part is the one that a value has. */
+/** Reports whether a variant of a part is the one that a value has. */
 function isApplying(node: SchemaNode, value: ValueRecord): boolean {
   const kind = kindMember(node);
   return kind === null || sameValue(value[kind[0]] ?? null, kind[1]);
 }
 
-/** Whether a value is exactly what the server makes: of a member that may be null and is not by itself, null was stored. */
+/** Reports whether a value equals the server's default. In a nullable member with another default, null was stored. */
 function isMade(value: Value, nodes: readonly SchemaNode[]): boolean {
   const otherwise = findServerDefault(nodes);
   if (otherwise !== undefined) return sameValue(value, otherwise);
   return value === null || (isRecord(value) && Object.keys(value).length === 0);
 }
 
-/** Where an answer has each field: for the dialects that nest them. */
+/** The place of each field in an answer, for the dialects that nest them. */
 export type Places = ReadonlyMap<FieldName, Path>;
 
 /**

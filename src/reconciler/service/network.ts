@@ -11,7 +11,7 @@ import type { Secret } from '../model/secret.ts';
 import { type NotSent, type Refusal, retryAfter } from './service-error.ts';
 import { Pace, type Waiting } from './pace.ts';
 
-/** What sends requests, until it is destroyed. */
+/** Sends requests until it is destroyed. */
 export type Sender = Dispatcher & {
   readonly destroy: (reason: Error) => Promise<void>;
 };
@@ -54,7 +54,7 @@ export async function openNetwork(settings: NetworkSettings): Promise<Sender> {
   });
 }
 
-/** Whether a service may be reached through a proxy. */
+/** Reports whether a service may be reached through a proxy. */
 export function mayProxy(base: URL): boolean {
   return base.protocol === 'https:' && !isLoopbackHost(base.hostname);
 }
@@ -164,11 +164,11 @@ interface Open {
   users: number;
 }
 
-/** What was found, or is being asked, of the organisation behind an address and what is sent to it. */
+/** The known or pending organisation for an address and the credentials sent to it. */
 export interface KnownOrganization {
   readonly address: string;
   readonly secrets: readonly Secret[];
-  /** When it was asked, on the clock that only goes forward. */
+  /** The time of the request, on the monotonic clock. */
   readonly at: number;
   readonly asked: Promise<Organization | null>;
 }
@@ -185,7 +185,7 @@ export class Networks {
   readonly onExchange: OnExchange | undefined;
   readonly paces = new Paces();
   readonly bodies = new RecentBodies();
-  /** What was asked of organisations. */
+  /** The requested organisations. */
   readonly organizations: KnownOrganization[] = [];
   readonly #open = new Map<string, Open>();
   #idle: Open | null = null;
@@ -274,7 +274,7 @@ type Asking = Omit<Waiting, 'order' | 'patience'>;
 export interface Turns {
   /** Waits for the turn of a read. Rejects with a NotSent, or with the error of an interruption. */
   read(asking: Asking): Promise<void>;
-  /** Why a write is not sent now; null if it may be. */
+  /** Explains why a write is not sent now; null if it may be. */
   write(place: string): NotSent | null;
   /** Tells of a request: what it returns takes the answer. */
   sent(): (answer: WireAnswer) => void;
@@ -286,7 +286,7 @@ export class Paces {
   readonly #recent = new RecentCounts();
   #opened = 0;
 
-  /** How many requests to an origin wait for their turn. */
+  /** Counts the requests to an origin that wait for their turn. */
   waiting(origin: string): number {
     return this.#paces.get(origin)?.waiting ?? 0;
   }
@@ -333,7 +333,7 @@ function findRateLimit(answer: WireAnswer, clock: Clock): Refusal | null {
 
 const SECOND = 1_000;
 
-/** How many requests of each origin were taken in about the last second. It holds the origins of two seconds at most. */
+/** Counts the requests of each origin in about the last second. Stores the origins of two seconds at most. */
 class RecentCounts {
   #now = new Map<string, number>();
   #before = new Map<string, number>();

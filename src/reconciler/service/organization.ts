@@ -6,7 +6,7 @@ import type { KnownOrganization } from './network.ts';
 import { type Ask, readJsonReply } from './request.ts';
 import { createStatusError } from './status-error.ts';
 
-/** Where a service tells of organisations. Source: behaviour 7. */
+/** The path at which a service describes organisations. Source: behaviour 7. */
 export const SAAS_PATH = '/saas';
 export const KEY_PATH = '/api/keys/current';
 export const USER_PATH = '/api/v1/users/me';
@@ -15,7 +15,7 @@ export function membersPath(id: string): string {
   return `/api/organizations/${encodeURIComponent(id)}/members/count`;
 }
 
-/** How long what was found is believed, in milliseconds: the owner of a key that is not bound can switch with a click. */
+/** The lifetimes of a lookup, in milliseconds. The owner of a key that is not bound can switch with a click. */
 const BELIEVED = { unbound: 60_000, other: 3_600_000 };
 
 /**

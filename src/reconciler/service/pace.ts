@@ -9,7 +9,7 @@ export interface Waiting {
   readonly place: string;
   /** A time of `Clock.monotonic`. */
   readonly deadline: number;
-  /** How long a service may refuse everything until it is not waited for any more, in milliseconds. */
+  /** The time a service may refuse everything before requests stop waiting, in milliseconds. */
   readonly patience: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -25,16 +25,16 @@ const LEAST_RATE = 0.1;
 /** The growth of the rate in the first second after a pause, which doubles in each later one up to the most. */
 const GROWTH = 0.03;
 const MOST_GROWTH = 0.5;
-/** How long the rate takes to double until the first refusal shows what the limit is, and in what time it is measured then. */
+/** The time in which the rate doubles until the first refusal shows the limit, and the period in which it is measured then. */
 const SEARCH = 250;
 const FIRST_PAUSE = 500;
 /** After a measured rate was refused: a pause in which so many more would be sent, and the shortest. */
 const PAUSED = 8;
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 8_000;
-/** How long the first request after a pause may take to be answered until others follow. */
+/** The time for the answer to the first request after a pause before others follow. */
 const PROBE = 1_000;
-/** What a late timer may make up for, in milliseconds. */
+/** The delay that a late timer may catch up, in milliseconds. */
 const SLACK = 20;
 
 /**
@@ -48,9 +48,9 @@ export class Pace {
   readonly #random: () => number;
   #rate = Number.POSITIVE_INFINITY;
   #grownAt = Number.NEGATIVE_INFINITY;
-  /** Whether the last request had to wait: a rate that nobody needs does not grow. */
+  /** True if the last request had to wait. A rate that is not used up does not grow. */
   #held = false;
-  /** When the pause ends, and when the next request may follow the last one. */
+  /** The end of the pause, and the earliest time of the next request. */
   #opensAt = Number.NEGATIVE_INFINITY;
   #next = Number.NEGATIVE_INFINITY;
   #refusedAt = Number.NEGATIVE_INFINITY;
@@ -60,10 +60,10 @@ export class Pace {
   #last: Refusal = { status: 429, after: null };
   #probe: 'due' | 'sent' | null = null;
   #probedAt = Number.NEGATIVE_INFINITY;
-  /** Whether no rate was measured yet, and when requests were taken in the time in which it would be. */
+  /** True if no rate was measured yet, with the times of requests in the measuring period. */
   #searching = true;
   readonly #lately: number[] = [];
-  /** How many were taken since then; before, in the second before the first refusal and since. */
+  /** The requests since then; before that, in the second before the first refusal and since. */
   #taken = 0;
   readonly #queue: Queued[] = [];
   #sleeping: AbortController | null = null;
@@ -74,7 +74,7 @@ export class Pace {
     this.#random = random;
   }
 
-  /** How many requests wait for their turn. */
+  /** The number of requests that wait for their turn. */
   get waiting(): number {
     return this.#queue.length;
   }

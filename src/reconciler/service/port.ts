@@ -4,41 +4,41 @@ import type { WriteFailure } from '../model/ports.ts';
 import type { Connection } from './connect.ts';
 import type { TimeLimits } from './request.ts';
 
-/** What the reader of a resource is made of. */
+/** The input of the reader of a resource. */
 export interface Reading {
   readonly connection: Connection;
   /** Until when all that is read for the settings may take. */
   readonly limits: TimeLimits;
-  /** Whether secrets that the service shows on request are asked for, to be compared. */
+  /** True if secrets that the service shows on request are requested for comparison. */
   readonly reveals?: boolean;
-  /** What every read goes through. `what` it reads, in a word or two; `aside` if its time does not count towards the limits. */
+  /** Wraps every read. `what` it reads, in a word or two; `aside` if its time does not count towards the limits. */
   readonly read: <T>(what: string, work: () => Promise<T>, time?: 'aside') => Promise<T>;
 }
 
-/** What the writer of a resource is made of. */
+/** The input of the writer of a resource. */
 export interface Writing {
   readonly connection: Connection;
   readonly limits: TimeLimits;
-  /** What every request that writes goes through: it is sent only if nothing more may keep it from that. `what` it does, in a word or two. */
+  /** Wraps every request that writes: it is sent only if no check prevents it. `what` it does, in a word or two. */
   readonly send: <A extends { readonly kind: string }>(
     what: string,
     work: () => Promise<A>,
   ) => Promise<A | WriteFailure>;
 }
 
-/** What `get` saved of a service, and when, as ISO 8601. */
+/** The answers that `get` saved of a service, and the time, as ISO 8601. */
 export interface Saved {
   readonly environment: EnvironmentObserved;
   readonly at: string;
 }
 
-/** How a resource is read: of a service, or of what was saved of one. */
+/** The reader of a resource: from a service, or from a saved document. */
 export interface ReaderOf<R> {
   readonly open: (reading: Reading) => R;
   readonly saved: (saved: Saved) => R;
 }
 
-/** How a resource is written. A command that only reads makes no writer. */
+/** The writer of a resource. A command that only reads creates none. */
 export type WriterOf<W> = (writing: Writing) => W;
 
 /** A list that a snapshot does not contain is not taken for an empty one. */

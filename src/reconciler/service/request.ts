@@ -121,7 +121,7 @@ function describeContentType(contentType: string): string {
   }
 }
 
-/** Where services of a dialect name their release: the path of a GET, and the place in its answer. */
+/** The request that names the release of a dialect: the path of a GET, and the place in its answer. */
 export interface ReleaseNaming {
   readonly path: string;
   readonly at: Path;
@@ -144,7 +144,7 @@ export async function requestRelease(
 /** `1.11.0`, `1.2.0rc1`, `1.57.0+local`: what a server says here is shown as it is, so that nothing else may be in it. */
 const RELEASE = /^\d{1,5}(\.\d{1,5}){1,3}([-+.]?[A-Za-z0-9]{1,12}){0,3}$/;
 
-/** What a 404 means by its body: an empty store has this sentence. */
+/** Reports whether a 404 means an empty store: its body has this sentence. */
 export function isNothingStored(body: Value): boolean {
   return isRecord(body) && body['error'] === 'Settings not found';
 }
@@ -232,7 +232,7 @@ export interface TimeLimits {
 
 export const UNLIMITED: TimeLimits = { deadline: Number.POSITIVE_INFINITY };
 
-/** What one request may still take, in milliseconds; zero or less when the time is used up. */
+/** Returns the time left for one request, in milliseconds; zero or less when the time is used up. */
 export function timeLeft(clock: Clock, limits: TimeLimits, timeout: number): number {
   return Math.min(timeout, limits.deadline - clock.monotonic());
 }
@@ -242,7 +242,7 @@ interface Retrying {
   readonly clock: Clock;
   readonly place: string;
   readonly random: () => number;
-  /** How often it is sent at most, if it fails otherwise than by being refused for too many requests. Default: four times. */
+  /** The maximum number of attempts, not counting refusals for too many requests. Default: four. */
   readonly tries?: number | undefined;
 }
 
@@ -302,13 +302,13 @@ export async function pause(
   if (signal?.aborted === true) throw createAbortError(place, signal.reason);
 }
 
-/** The same error with the number of attempts. */
+/** Returns the same error with the number of attempts. */
 function addAttemptCount(error: ServiceError, tries: number): ServiceError {
   if (tries === 1) return error;
   return error.reworded({ message: `${error.message.slice(0, -1)}, ${tries} tries in all.` });
 }
 
-/** How long a service that is starting is waited for, over all reads of one run. */
+/** The wait for a service that is starting, over all reads of one run. */
 export interface Startup {
   /** Milliseconds in all. */
   readonly wait: number;
@@ -320,7 +320,7 @@ export interface Startup {
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 2_000;
-/** What the last request has: with less time, its failure would say nothing of the service. */
+/** The minimum time of the last request: with less, its failure would not be meaningful. */
 const LAST_REQUEST = 500;
 
 /**

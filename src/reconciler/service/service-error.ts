@@ -1,6 +1,6 @@
 import { type ErrorCode, SetpointError } from '../model/error.ts';
 
-/** Whether to try the same request again: as often as the time allows, once, or never. */
+/** The advice to repeat a request: as often as the time allows, once, or never. */
 export type Retry = 'again' | 'once' | 'never';
 
 export interface ServiceErrorOptions {
@@ -31,7 +31,7 @@ export class ServiceError extends SetpointError {
     this.starting = starting;
   }
 
-  /** The same error in other words. */
+  /** Returns the same error in other words. */
   reworded({ message = this.message, hint = this.hint }: Partial<Words>): ServiceError {
     const cause = this.cause instanceof Error ? this.cause : undefined;
     const { retry, retryAfter, starting } = this;
@@ -51,7 +51,7 @@ export const LONGEST_WAIT = 60_000;
 /** The longest wait that a controller keeps, in milliseconds: one that asks for years has a wrong clock, and would never be asked again. */
 export const LONGEST_KEPT = 24 * 3_600_000;
 
-/** What to do if a service refuses requests for too many. */
+/** The remedy if a service refuses requests for too many. */
 export const RATE_HINT =
   'Try again later, give each environment more time with --timeout, or choose fewer of them with -e.';
 
@@ -124,5 +124,5 @@ function moreWords(requested: number, why: Why): string {
   return why === 'read' ? ', and the time for this environment is used up' : '';
 }
 
-/** What a service that is starting shows if the proxy in front of it has no route to it yet. */
+/** The finding if the proxy in front of a starting service has no route to it yet. */
 export const NO_ROUTE_YET = 'a proxy answers that nothing is there (status 404)';

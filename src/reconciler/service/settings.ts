@@ -21,15 +21,15 @@ import { isEmpty, assignPath, createRecord, readPath } from '../model/value.ts';
 import { sealValue } from './conceal.ts';
 
 interface ObserverOptions {
-  /** How long to wait for a service that is starting; null does not wait. */
+  /** The wait for a service that is starting; null does not wait. */
   readonly startup?: Startup | null;
   /** Ask the service for the secrets that it masks, so that they can be compared. */
   readonly reveals?: boolean;
-  /** What the file declares for the pointers of the settings, by their fields: the service is asked what they name. */
+  /** The declared pointers of the settings, by their fields. The service is asked what they name. */
   readonly pointers?: ReadonlyMap<string, string>;
   /** Find out which organisation a write would reach, of services that may have any and are not on this machine. */
   readonly organization?: boolean;
-  /** How often it is asked at most. */
+  /** The maximum number of attempts. */
   readonly tries?: number | undefined;
 }
 
@@ -106,7 +106,7 @@ async function revealStoredSecrets(
   return found;
 }
 
-/** Whether a service may keep settings for the members of an organisation. One on this machine is not asked. */
+/** Reports whether a service may store settings for the members of an organisation. A service on this machine does not. */
 export function mayHaveOrganizations({ base }: Connection, spoken: DialectName): boolean {
   return spoken === 'app-server' && !isLoopbackHost(base.hostname);
 }
@@ -134,13 +134,13 @@ const PINNED: Warning = {
   path: [],
 };
 
-/** What reading the settings once shows of a service, whatever it answers. */
+/** The result of reading the settings once, whatever the service answers. */
 export interface Probe {
   /** The path whose answer tells: that of the dialect which the service speaks, or the last that was tried. */
   readonly path: string;
   /** The status of that answer; null if there was none. */
   readonly status: number | null;
-  /** How far the service's clock is ahead of this machine's, in milliseconds; null if the answer has no Date header. */
+  /** The lead of the service's clock over this machine's, in milliseconds; null if the answer has no Date header. */
   readonly ahead: number | null;
   /** The settings, or why they could not be read. */
   readonly outcome: ObservedState | SetpointError;
@@ -207,7 +207,7 @@ export function withLock(state: ObservedState, lock: SchemaLock): ObservedState 
   };
 }
 
-/** What the lock knows to be secret is not told of a profile: of a secret only those of the schema are compared. */
+/** Omits from a profile what only the lock knows to be secret. Secrets are compared only if the schema marks them. */
 function withoutNames(
   pointed: NonNullable<ObservedState['pointed']>,
   names: ReadonlySet<string>,

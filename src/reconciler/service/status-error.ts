@@ -150,7 +150,7 @@ function waiting(
   });
 }
 
-/** Whether a redirect stays at the address. The location itself is not repeated. */
+/** Reports whether a redirect stays at the address. The location itself is not repeated. */
 function redirectTarget(location: string | undefined, base: URL): string {
   if (location === undefined || !URL.canParse(location, base.href)) return '';
   return new URL(location, base).origin === base.origin

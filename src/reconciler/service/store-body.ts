@@ -25,21 +25,21 @@ import { Secret } from '../model/secret.ts';
 /** The body of a write, or why the service must not be sent it. */
 export type BodyToStore = { readonly record: ValueRecord } | Unsendable;
 
-/** What is sent for a value, or why it must not be. */
+/** The value to send, or the reason that it must not be sent. */
 export type Sendable = { readonly value: Value } | Unsendable;
 
 interface Unsendable {
   readonly problem: string;
 }
 
-/** How a service that merges what it is sent takes each part of a write. */
+/** The way a merging service receives each part of a write. */
 interface Merging {
   readonly places: Places;
   /** The members whose changes are sent, each with the name of those changes. */
   readonly diffs: ReadonlyMap<string, string>;
   readonly ofNative: (path: Path, value: Value) => Sendable;
   readonly ofField: (field: SpecifiedField, value: Value) => Sendable;
-  /** What the service would do with a mask. */
+  /** The effect of storing a mask on the service. */
   readonly withMask: string;
 }
 
@@ -65,7 +65,7 @@ export function buildStoreBody(fields: ValueRecord, service: Merging): BodyToSto
   return holdsMask(record) ? { problem: service.withMask } : { record };
 }
 
-/** Why a body must not be sent; null if it may be. */
+/** Explains why a body must not be sent; null if it may be. */
 export function bodyProblem(body: BodyToStore): string | null {
   return 'problem' in body ? body.problem : null;
 }
@@ -141,7 +141,7 @@ export function twiceProblem(name: string): string {
   return `two servers of mcp_config would have the name ${name}, which names one server there; one of them may be unmanaged, or in a list that the file does not declare`;
 }
 
-/** What a server is called: the name of its entry, without blanks around it. Null if it has none. */
+/** Returns the trimmed name of the entry of a server. Null if it has none. */
 export function readServerName({ name }: ValueRecord): string | null {
   const text = name instanceof Secret ? String(name.reveal()) : name;
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : null;

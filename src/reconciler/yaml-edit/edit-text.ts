@@ -224,7 +224,7 @@ function isBlockCollection(node: EditNode): node is EditMap | EditList {
   return node.kind !== 'scalar' && !node.flow;
 }
 
-/** Whether a block collection starts on a line below its key. */
+/** Reports whether a block collection starts on a line below its key. */
 function isBelowKey({ text }: YamlSource, node: EditNode, colon: number): boolean {
   return lineStart(text, node.start) > colon;
 }

@@ -16,7 +16,7 @@ export function flowMember(key: string, value: Json, quotes: Quotes): string {
   return `${scalarText(key, quotes, true)}: ${flowText(value, quotes)}`;
 }
 
-/** Whether a value is written on the line of its key or dash in block style too: scalars, and what is empty. */
+/** Reports whether a value is written on the line of its key or dash in block style too: scalars, and empty values. */
 export function isInline(value: Json): value is JsonScalar {
   if (isArray(value)) return value.length === 0;
   return !isObject(value) || Object.keys(value).length === 0;
@@ -93,10 +93,10 @@ function doubleQuoted(text: string): string {
 }
 
 const WORD = /^[A-Za-z][A-Za-z0-9_./-]*$/;
-/** What readers of older YAML read as a truth value, null, a number, a time or a date. */
+/** The texts that readers of older YAML take for a truth value, null, a number, a time or a date. */
 const ELSEWHERE = /^(y|n|yes|no|on|off|true|false|null|~|[-+]?[.\d][\da-fox_.,:+ tz-]*)$/i;
 
-/** Whether a text needs no quotes: read back it is the same text, and nothing else. */
+/** Reports whether a text needs no quotes: parsing it returns exactly this text. */
 function isPlainScalar(text: string, flow: boolean): boolean {
   if (text === '' || ELSEWHERE.test(text)) return false;
   if (WORD.test(text)) return true;

@@ -51,7 +51,7 @@ export function lineStart(text: string, offset: number): number {
   return text.lastIndexOf('\n', offset - 1) + 1;
 }
 
-/** Where the line of an offset ends, before its line break. */
+/** Returns the end of the line of an offset, before its line break. */
 export function lineEnd(text: string, offset: number): number {
   const feed = text.indexOf('\n', offset);
   if (feed === -1) return text.length;
@@ -122,7 +122,7 @@ export interface EditMap extends Spot {
 
 export interface EditMember extends Spot {
   readonly key: string;
-  /** Whether the key is in double quotes, as in JSON. */
+  /** True if the key is in double quotes, as in JSON. */
   readonly quoted: boolean;
   /** The offset of the colon. */
   readonly colon: number;
@@ -237,7 +237,7 @@ export function readJsonMember(record: JsonObject, key: string): Json | undefine
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** Whether two values are the same data. The order of keys does not count. */
+/** Reports whether two values are the same data. The order of keys does not count. */
 export function isSameData(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (isArray(a))

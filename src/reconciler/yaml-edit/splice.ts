@@ -76,7 +76,7 @@ export function linesBehind(
   return linesAfter(source, endBehind(source.text, offset, column), lines);
 }
 
-/** Where what ends at an offset is over, the comment lines below it that are indented deeper than `column` included. */
+/** Returns the end of what ends at an offset, including the comment lines below it that are indented deeper than `column`. */
 function endBehind(text: string, offset: number, column: number): number {
   const deeper = new RegExp(`(?:[ \\t]*\\r?\\n)* {${column + 1},}#[^\\n]*(?:\\n|$)`, 'y');
   let end = lineEnd(text, offset);
@@ -137,7 +137,7 @@ export function removeMapMembers(
   });
 }
 
-/** Where the comment lines begin that are right above a line, in a column. */
+/** Returns the start of the comment lines that are right above a line, in a column. */
 function aboveComments(text: string, from: number, column: number): number {
   let first = from;
   while (first > 0) {

@@ -90,7 +90,7 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
   }
 }
 
-/** The same parts, of which what was written is recorded with --journal before it is shown. */
+/** Returns the same parts, and records each write with --journal before it is shown. */
 async function recordJournaledParts(
   { journal }: Flags<'apply'>,
   parts: Parts<OutcomeHead, EnvironmentOutcome>,

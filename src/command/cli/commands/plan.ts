@@ -43,7 +43,7 @@ export function planExit(exitsWithResult: boolean): PlanRun['codeOf'] {
   };
 }
 
-/** The same, but for an environment in which something was tried and does not work. */
+/** Returns the same exit codes, except for an environment in which something was tried and does not work. */
 function includeChecksInExit(codeOf: PlanRun['codeOf']): PlanRun['codeOf'] {
   return (environment, strict) =>
     environment.proofs?.some(({ status }) => status === 'fails') === true
@@ -51,14 +51,14 @@ function includeChecksInExit(codeOf: PlanRun['codeOf']): PlanRun['codeOf'] {
       : codeOf(environment, strict);
 }
 
-/** Whether an environment counts as one that differs. `strict`: also if something could not be compared. */
+/** Reports whether an environment counts as one that differs. `strict` also counts values that could not be compared. */
 export function differs({ status, unknown }: EnvironmentPlan, strict: boolean): boolean {
   return status === 'differs' || (strict && status !== 'error' && unknown.length > 0);
 }
 
 interface PlanRun {
   readonly voice: Voice;
-  /** Whether what could not be compared counts; a saved plan may say so itself. */
+  /** True if values that could not be compared count; a saved plan may specify it. */
   readonly strict?: boolean;
   /** Which variables count: those of a command that reads, or of one that writes. */
   readonly mode: 'reads' | 'writes';

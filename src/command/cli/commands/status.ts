@@ -19,7 +19,7 @@ import type { Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
 import { credentialText } from '../watch-page.ts';
 
-/** How long the page may take, in milliseconds. */
+/** The time limit for the page, in milliseconds. */
 const TIMEOUT = 30_000;
 
 /** `setpoint status`: the list of a controller's page, from its data folder or from the page. */

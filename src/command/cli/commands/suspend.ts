@@ -75,7 +75,7 @@ export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<num
   }
 }
 
-/** Who acts, as the page and the history show it. Throws a usage error. */
+/** Returns the actor as the page and the history show it. Throws a usage error. */
 function resolveCommandActor(
   { by }: Pick<Flags<'resume'>, 'by'>,
   { env }: Io,

@@ -93,11 +93,11 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
   }
 }
 
-/** What is watched over, and by which flags. */
+/** The environments to watch and the flags that select them. */
 interface WatchedOver {
   readonly flags: Flags<'controller'>;
   readonly env: Options['env'];
-  /** What the first line names. */
+  /** The files that the first line names. */
   readonly files: readonly string[];
   readonly data: string;
   readonly disks: DiskAnswers;
@@ -142,7 +142,7 @@ export async function watchOver(
   }
 }
 
-/** Who is told by --notify, read before anything is watched; null without it. */
+/** Reads the receivers of --notify before anything is watched; null without the flag. */
 async function noticesFor(
   { notify }: Pick<Flags<'watch'>, 'notify'>,
   env: Options['env'],
@@ -202,11 +202,11 @@ function locksFor(place: string | undefined, data: string, env: Io['env']): Lock
   return fileLocks(lockFolder(data), SYSTEM_CLOCK);
 }
 
-/** What a controller prints: a line for each change of state and each write, to stdout; warnings to stderr. */
+/** The output of a controller: a line for each change of state and each write, to stdout; warnings to stderr. */
 export interface WatchLog {
   readonly event: (state: WatchState, event: ReadEnd | JournalRecord) => void;
   readonly note: (note: ControllerNote) => void;
-  /** What whoever starts it needs to know: where the page is. */
+  /** Prints what the user needs at the start: the address of the page. */
   readonly begun: (message: string) => void;
   /** Something that is no record, perhaps of an environment. */
   readonly say: (

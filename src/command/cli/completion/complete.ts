@@ -68,10 +68,10 @@ type Choices = (
 
 type Offer = { readonly word: string; readonly about: string } | { readonly filesAfter: number };
 
-/** What the words before the cursor mean. */
+/** The meaning of the words before the cursor. */
 interface CommandLine {
   readonly command: CommandName | 'help' | null;
-  /** How many arguments the command has. */
+  /** The number of arguments of the command. */
   readonly args: number;
   readonly given: ReadonlySet<FlagName>;
   /** The flag whose value is at the cursor. */
@@ -162,7 +162,7 @@ function startingWith(
   return offers.filter(({ word }) => word.startsWith(text));
 }
 
-/** What a text can become; `before` is the part of the word that comes before it, such as `--env=`. */
+/** Returns the completions of a text. `before` is the part of the word that precedes it, such as `--env=`. */
 async function completeText(
   completion: Completion | undefined,
   text: string,

@@ -45,7 +45,7 @@ export async function alone(path: string, work: () => Promise<void>): Promise<vo
   }
 }
 
-/** Whether a journal can be opened for writing, and its disk has room for some more records, as far as the system tells. */
+/** Reports whether a journal can be opened for writing, and its disk has room for some more records, if the system reports that. */
 export async function hasRoom(folder: string): Promise<boolean> {
   try {
     const file = await open(join(folder, CURRENT), constants.O_RDWR | UNLINKED);
@@ -151,7 +151,7 @@ export async function readSpans(path: string, spans: readonly Span[]): Promise<r
   }
 }
 
-/** What became of lines that were appended to a file; `joined`: to the rest of a line of another process, so that they cannot be read. */
+/** The result of appending lines to a file. `joined`: they follow the rest of a line of another process, so that they cannot be read. */
 export interface Appended {
   /** The number of the file in its file system: its name may be another one by now. */
   readonly file: number;
@@ -196,13 +196,13 @@ export async function appendLines(
 
 const NEWLINE = 0x0a;
 
-/** Whether another process has appended a line that is cut off right before what was written, after it was looked at. */
+/** Reports whether another process has appended a line that is cut off right before the written lines, after the check. */
 async function hasCutLineBefore(file: FileHandle, written: Buffer, from: number): Promise<boolean> {
   const place = await findAppendOffset(file, written, from);
   return place > from && (await readByteRange(file, place - 1, place))[0] !== NEWLINE;
 }
 
-/** Where in the file something stands that was appended when it was at least so long. */
+/** Returns the offset of the written bytes, which were appended when the file had at least this size. */
 async function findAppendOffset(file: FileHandle, written: Buffer, from: number): Promise<number> {
   const { size } = await file.stat();
   if (size === from + written.length) return from;

@@ -10,7 +10,7 @@ import { RESULTS } from '../../../reconciler/model/outcome.ts';
 import { ACTIONS, type EnvironmentPlan } from '../../../reconciler/model/plan.ts';
 import { OUTCOME_VERDICTS, WATCH_STATUSES } from '../../../reconciler/model/verdict.ts';
 
-/** Whether a value is what is read of it. A later version may have written a word or a form that this one does not know. */
+/** A check of a value that is read. A later version may have written a word or a form that this one does not know. */
 type Form = (value: unknown) => boolean;
 
 export const text: Form = (value) => typeof value === 'string';
@@ -39,11 +39,11 @@ export const members =
 function createWordForm(words: readonly string[]): Form {
   return (value) => words.includes(value as string);
 }
-/** Of a closed list of words: each must be named. */
+/** Accepts a closed list of words: each must be named. */
 export const word = <W extends string>(words: Readonly<Record<W, 1>>): Form =>
   createWordForm(Object.keys(words));
 
-/** What a file of the journal begins with of each environment: what its records say, but for the last that was put right. */
+/** The members of each environment at the beginning of a file of the journal: the state by its records, except the last repair. */
 export const IN_CHECKPOINT = [
   'name',
   'found',
@@ -70,7 +70,7 @@ export const IN_CHECKPOINT = [
 ] as const satisfies readonly (keyof WatchState)[];
 type InCheckpoint = Pick<WatchState, (typeof IN_CHECKPOINT)[number]>;
 
-/** What earlier versions wrote none of. */
+/** The members that earlier versions did not write. */
 type Later =
   | 'began'
   | 'healFailed'
@@ -84,7 +84,7 @@ type Later =
   | 'flips'
   | 'verified';
 
-/** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
+/** The beginning of a file of the journal, unless it is the first: the facts that must be known of all environments. */
 export interface Checkpoint {
   readonly v: 1;
   readonly at: string;
@@ -98,7 +98,7 @@ export interface Checkpoint {
   readonly agreements?: readonly (Agreement | null)[];
   readonly notices: readonly JournalRecord[];
   readonly inFlight: readonly string[];
-  /** How far files before were read for this; what others appended to them behind that follows from nothing here. */
+  /** The positions up to which earlier files were read for this; later appends of others to them do not count here. */
   readonly upTo?: readonly JournalPlace[] | JournalPlace | null;
 }
 
@@ -108,7 +108,7 @@ export interface JournalPlace {
   readonly bytes: number;
 }
 
-/** What a file and its service agree on; people are not shown it. */
+/** The agreement of a file and its service; people do not see it. */
 export interface AgreedLine {
   readonly v: 1;
   readonly at: string;
@@ -131,7 +131,7 @@ export type JournalLine = JournalRecord | AgreedLine | ForgottenLine | Checkpoin
 
 const INTERNAL: ReadonlySet<JournalLine['kind']> = new Set(['checkpoint', 'agreed', 'forgotten']);
 
-/** Whether a record is about an environment. */
+/** Returns a filter for records about an environment. */
 export function createRecordFilter(name: string): (record: JournalRecord) => boolean {
   return (record) => 'environment' in record && record.environment === name;
 }
@@ -175,7 +175,7 @@ const CHANGE = {
   reason: text,
   source: createNullableForm(members({ file: text, line: count, column: count })),
 };
-/** What plans and outcomes have of an environment. */
+/** The members of an environment in plans and outcomes. */
 const PART = {
   name: text,
   origin: createNullableForm(text),
@@ -231,7 +231,7 @@ const about = (forms: Readonly<Record<string, Form>>): Form =>
 const stopped = { path: text, reason: text, cause: orAbsent(text) };
 const commit = createNullableForm(text);
 
-/** What is read of each kind of line. */
+/** The members that are read of each kind of line. */
 const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
   checkpoint: members({
     environments: createListForm(members({ name: text })),
@@ -276,7 +276,7 @@ const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
   notice,
 };
 
-/** Whether a line has what is read of its kind. */
+/** Reports whether a line has the members that are read of its kind. */
 function isJournalLine(value: unknown): value is JournalLine {
   const { v, at, kind } = Object(value) as Record<string, unknown>;
   if (v !== 1 || !time(at) || !text(kind)) return false;
@@ -325,7 +325,10 @@ const KEPT = members({
   ),
 });
 
-/** What a file begins with, as far as this version knows it: an environment in an unknown state counts as not read, and keeps what was done. */
+/**
+ * Returns the checkpoint in words that this version knows. An environment in an unknown state counts as not read, and keeps its last
+ * actions.
+ */
 function asKnown(line: Checkpoint): Checkpoint {
   return {
     ...line,

@@ -28,12 +28,12 @@ import { applyFact, notReadState } from '../environment-state.ts';
 import { beginningsAfter } from '../beginnings.ts';
 import { ToldStates } from '../notices/told.ts';
 
-/** What a journal says of each environment. */
+/** The states of all environments in a journal. */
 export interface JournalReading {
   readonly memory: Memory;
-  /** How many lines of the files that say it cannot be read. */
+  /** The number of unreadable lines in those files. */
   readonly damaged: number;
-  /** How much of each file was read: others may append to any of them for as long as they have it open. */
+  /** The size of each file that was read: others may append to any of them for as long as they have it open. */
   readonly upTo: readonly JournalPlace[];
 }
 
@@ -45,7 +45,7 @@ export class JournalReader {
     this.#folder = folder;
   }
 
-  /** What it says of each environment. A line without its end may be one that is being written: `whole` leaves it to those who read later. */
+  /** Reads the state of each environment. A line without its end may be one that is being written: `whole` leaves it to later readers. */
   remember({ whole }: { readonly whole: boolean }): Promise<JournalReading> {
     return this.#steadily((names) => this.#fold(names, whole));
   }
@@ -72,7 +72,7 @@ export class JournalReader {
     });
   }
 
-  /** What files say of each environment by their lines, as far as these are taken. */
+  /** Folds the lines of files into the state of each environment, if these are accepted. */
   async #fold(names: readonly string[], whole: boolean): Promise<JournalReading> {
     const memory = new Memory();
     const read = new Map<string, number>();
@@ -88,7 +88,7 @@ export class JournalReader {
         if (parsed?.kind === 'checkpoint') await takeRests([parsed.upTo ?? []].flat());
       }
     };
-    /** What others appended to files before while this one was begun. */
+    /** Takes the lines that others appended to earlier files while this one was begun. */
     const takeRests = async (places: readonly JournalPlace[]): Promise<void> => {
       for (const { file, bytes } of places) if (names.includes(file)) await take(file, bytes);
     };
@@ -132,7 +132,7 @@ function isMissingFileError(thrown: unknown): boolean {
   return systemCode(thrown) === 'ENOENT';
 }
 
-/** What a journal says of environments by now. Those that ask at the same time share one reading, which begins after they asked. */
+/** Reads the current states from a journal. Readers at the same time share one reading, which begins after their request. */
 export class SharedReading {
   readonly #journal: { readonly remember: () => Promise<JournalReading> };
   #reading: Promise<unknown> = Promise.resolve();
@@ -167,7 +167,7 @@ interface Searched {
   readonly spans: readonly Span[];
 }
 
-/** What is known of the records of one environment. */
+/** The known records of one environment. */
 interface KnownRecords {
   /** By the number of the file in its file system and when it was made: its name changes when it is put away, and its number is used again. */
   files: ReadonlyMap<string, Searched>;
@@ -182,7 +182,7 @@ interface KnownRecords {
  */
 export class RecentRecords {
   readonly #folder: string;
-  /** Those that were asked for last are the last. */
+  /** The most recently requested are the last. */
   readonly #known = new Map<string, KnownRecords>();
 
   constructor(folder: string) {
@@ -279,15 +279,15 @@ function computeFilesStamp(files: KnownRecords['files']): string {
     .join('/');
 }
 
-/** What a journal says, taken line by line, the oldest first. */
+/** The state by the lines of a journal, taken one by one, the oldest first. */
 export class Memory {
   readonly environments = new Map<string, WatchState>();
-  /** What everybody was told. */
+  /** The notices to all receivers. */
   told = new ToldStates();
   readonly #inFlight = new Set<string>();
   readonly #agreements = new Agreements();
 
-  /** What is known of an environment; that it was not read if nothing is. */
+  /** Returns the known state of an environment; a state without a read if nothing is known. */
   of(name: string): WatchState {
     return this.environments.get(name) ?? notReadState(name);
   }
@@ -302,7 +302,7 @@ export class Memory {
     return [...this.#inFlight];
   }
 
-  /** What a file begins with that goes on after these lines, in parts: with thousands of environments it has megabytes. */
+  /** Returns the beginning of a file that continues after these lines, in parts: with thousands of environments it has megabytes. */
   *checkpoint(at: string, upTo: readonly JournalPlace[]): Generator<string> {
     const places = new Map<Agreement, number>();
     yield `{"v":1,"at":${lineJson(at)},"kind":"checkpoint","environments":[`;

@@ -24,7 +24,7 @@ export interface JournalLimits {
   readonly bytes: number;
   /** Milliseconds after which a new file is begun. */
   readonly age: number;
-  /** How many files are kept besides the one that is written. */
+  /** The number of files to keep next to the one that is written. */
   readonly files: number;
 }
 
@@ -43,7 +43,7 @@ export class Journal {
   readonly #folder: string;
   readonly #reader: JournalReader;
   readonly #recent: RecentRecords;
-  /** When a new file is begun; null if this process begins none. */
+  /** The limits at which a new file is begun; null if this process begins none. */
   readonly #limits: JournalLimits | null;
   readonly #now: () => number;
   #waiting: { readonly line: string; readonly done: (error: SetpointError | null) => void }[] = [];
@@ -51,7 +51,7 @@ export class Journal {
   #appending: Promise<unknown> = Promise.resolve();
   #writing = false;
   #begun: number | null = null;
-  /** How far it is known: up to what others had appended, and what this process appended right behind it. */
+  /** The known end: up to the last append of others, and the appends of this process right behind it. */
   #known: string | null = null;
 
   constructor(folder: string, now: () => number, limits: JournalLimits | null = null) {
@@ -104,7 +104,7 @@ export class Journal {
     });
   }
 
-  /** What it says of each environment. Throws file-unreadable if it cannot be read. */
+  /** Reads the state of each environment. Throws file-unreadable if it cannot be read. */
   remember(): Promise<JournalReading> {
     return this.#reader.remember({ whole: false });
   }
@@ -127,7 +127,7 @@ export class Journal {
     this.#known = lengthsStamp(await this.#lengths());
   }
 
-  /** Whether only this process has appended to it since then. */
+  /** Reports whether only this process has appended to it since then. */
   async isOwn(): Promise<boolean> {
     for (;;) {
       const appending = this.#appending;
@@ -159,7 +159,7 @@ export class Journal {
     throw new Error('other processes begin one file after another');
   }
 
-  /** Whether it was appended to a file of which all is read that is there by now. */
+  /** Appends lines; reports whether their file is still part of the journal and read completely. */
   async #appended(lines: string): Promise<boolean> {
     const { file, isNew, joined } = await this.#append(lines);
     if (joined) return false;
@@ -169,7 +169,7 @@ export class Journal {
     return this.#hasFile(file);
   }
 
-  /** Whether a file is one of the journal, under any name by now. */
+  /** Reports whether a file is one of the journal, under any name by now. */
   async #hasFile(file: number): Promise<boolean> {
     for (;;) {
       const names = await journalFiles(this.#folder);
@@ -269,7 +269,7 @@ export class Journal {
       await rm(join(this.#folder, name), { force: true });
   }
 
-  /** Of each file, since an append may go to any that somebody had open: its number, and how many bytes it has. */
+  /** Returns the number and the size of each file, since an append may go to any file that another process had open. */
   async #lengths(): Promise<Map<number, number>> {
     const names = await journalFiles(this.#folder);
     const found = await Promise.all(

@@ -166,7 +166,7 @@ export class ClaimFiles implements ClaimStore<number> {
     return Math.max(0, ...(await this.#generations(name)));
   }
 
-  /** The same length every time, so that it is replaced in place, without room on the disk. */
+  /** Formats a heartbeat, always of the same length, so that it is replaced in place, without room on the disk. */
   #heartbeat(state: Heartbeat['state']): string {
     this.#beats += 1;
     const beat = String(this.#beats).padStart(16, '0');
@@ -278,7 +278,7 @@ function createLockFolderError(folder: string, thrown: unknown): SetpointError {
 interface ProcessIdentity {
   readonly host: string;
   readonly pid: number;
-  /** When it started, in ticks since the system did: process ids are used again. */
+  /** The start in ticks since the system started: process ids are used again. */
   readonly started: string | null;
   readonly boot: string | null;
   readonly namespace: string | null;
@@ -301,7 +301,7 @@ export function startOfSystem(): Promise<string | null> {
   );
 }
 
-/** Whether a process has ended for certain; false whenever it cannot be told from here. */
+/** Reports whether a process has ended for certain; false if this cannot be determined from here. */
 async function isGone({ host, pid, started, boot, namespace }: ProcessIdentity): Promise<boolean> {
   const own = await ownProcess();
   const isNear = host === own.host && boot === own.boot && namespace === own.namespace;

@@ -82,7 +82,7 @@ export class LeaseApi {
     return kind === 'conflict' ? kind : 'removed';
   }
 
-  /** Those that have a label. */
+  /** Lists the Leases that have a label. */
   async list(label: string): Promise<readonly Lease[]> {
     const leases: Lease[] = [];
     let next = '';

@@ -18,7 +18,7 @@ import type { Locks } from './locks.ts';
 /** As client-go elects leaders. */
 const PACE: Pace = { ttl: 15_000, renewEvery: 2_000, lostAfter: 10_000 };
 
-/** What a Lease of a lock is named after, and the kind of the object if it is one. */
+/** The annotation with the name of a lock, and the kind of the object if it is one. */
 const LOCK_ANNOTATION = 'setpoint-environment';
 const KIND_LABEL = 'setpoint.dev/lock-of';
 

@@ -38,7 +38,7 @@ export interface Lock {
    * written, and what is being sent is given up. Its reason is a SetpointError (lock-lost). A release does not abort it.
    */
   readonly lost: AbortSignal;
-  /** Whether that is so; for thousands of locks that nobody listens to. */
+  /** True if the lock is lost; for thousands of locks without listeners. */
   readonly isLost: boolean;
   /**
    * Asks whether this process still holds the lock, and must be called right before each write, because a process that stood still
@@ -47,7 +47,10 @@ export interface Lock {
    * Never throws: what cannot be told is no, and the lock is lost.
    */
   stillHeld(): Promise<boolean>;
-  /** Whether this process holds the lock as far as its own clock tells; nobody is asked. Enough for what does no harm if two do it. */
+  /**
+   * Reports whether this process holds the lock by its own clock, without a request. Enough for actions that do no harm if two processes
+   * take them.
+   */
   isHeld(): boolean;
   /**
    * Gives the lock up at once; a second call does nothing. If its environment is gone, nothing is left of it. Throws a SetpointError (lock-failed) if others could
@@ -81,9 +84,9 @@ export function scopeLocks(locks: Locks, scope: string): Locks {
 
 export interface LockTools {
   readonly locks: Locks;
-  /** What the journal says of an environment by now. */
+  /** Returns the current state of an environment in the journal. */
   readonly recall: (name: string) => Promise<WatchState>;
-  /** Whether nobody else has added anything to the journal since the controller began. */
+  /** Reports whether no other process has added to the journal since the controller began. */
   readonly isAsStarted: () => Promise<boolean>;
   readonly lockProblem: NoteLockProblem;
 }
@@ -105,7 +108,7 @@ export class EnvironmentLock {
   readonly #restored: (known: WatchState) => void;
   #lock: Lock | null = null;
   #hasFailed = false;
-  /** Whether somebody else may have written the environment since its state was restored; null if only since the start. */
+  /** True if another process may have written the environment since its state was restored; null if only since the start. */
   #stale: boolean | null = null;
 
   /** `restored` is told what the journal says, each time that it was read again. */
@@ -119,7 +122,7 @@ export class EnvironmentLock {
     return this.#lock !== null;
   }
 
-  /** Whether the lock was lost, or could not be taken although nobody else is known to have it. */
+  /** True if the lock was lost, or could not be taken although no other holder is known. */
   get isLacking(): boolean {
     return this.#hasFailed || this.#isLost;
   }
@@ -128,7 +131,7 @@ export class EnvironmentLock {
     return this.#lock?.isLost === true;
   }
 
-  /** Whether the lock is held by all that is known now, and what the journal says is known. */
+  /** True if the lock is held as far as known now, and the state in the journal is known. */
   get isSure(): boolean {
     return this.#stale === false && this.#lock?.isHeld() === true;
   }

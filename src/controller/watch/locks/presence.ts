@@ -79,7 +79,7 @@ export class Presence<Version> {
     await this.#store.end(this.holder);
   }
 
-  /** Whether it can still be sure, asked of the clock: timers may be late. */
+  /** Reports whether it can still be sure, by the clock: timers may be late. */
   isSure(): boolean {
     const { lostAfter } = this.#store.pace;
     if (!this.#lost.signal.aborted && this.#sinceBeat() >= lostAfter) {
@@ -128,7 +128,7 @@ export class Presence<Version> {
 
 interface Seen {
   readonly state: HeartbeatState;
-  /** When the heartbeat was seen in this state first (at the latest), and last (at the earliest); on the monotonic clock. */
+  /** The first time (at the latest) and last time (at the earliest) that the heartbeat was seen in this state, on the monotonic clock. */
   readonly since: number;
   readonly last: number;
 }
@@ -136,7 +136,10 @@ interface Seen {
 /** Observations that are kept; one that is dropped only makes a take-over later. */
 const MOST = 1000;
 
-/** What this process has seen of other holders, by its own monotonic clock, so that it waits once for all that a dead one held. */
+/**
+ * The heartbeats of other holders that this process has seen, by its own monotonic clock, so that it waits once for all locks of a dead
+ * one.
+ */
 export class Observations {
   readonly #store: Pick<ClaimStore<unknown>, 'removeHeartbeat' | 'pace' | 'heartbeatOf'>;
   readonly #clock: Clock;
@@ -250,10 +253,10 @@ export type HeartbeatState =
 
 /** Milliseconds. */
 export interface Pace {
-  /** How long a heartbeat stands still before others take its holder for dead. */
+  /** The time that a heartbeat stands still before others consider its holder dead. */
   readonly ttl: number;
   readonly renewEvery: number;
-  /** How long after its last heartbeat a holder stops believing in its locks: less than `ttl`, by more than clocks drift. */
+  /** The time after its last heartbeat when a holder stops believing in its locks: less than `ttl`, by more than clocks drift. */
   readonly lostAfter: number;
 }
 
@@ -290,7 +293,7 @@ export interface ClaimStore<Version> {
   close(): Promise<void>;
 }
 
-/** How people are told who holds a lock, made of a holder's name: `HOST_PROCESS_UUID`. */
+/** Describes the holder of a lock for people, by its name: `HOST_PROCESS_UUID`. */
 export function describeHolder(holder: string): string {
   const [, host, process] = /^(.+)_(\d+)_[\da-f-]{36}$/.exec(holder) ?? [];
   return host === undefined ? 'a controller that is not known' : `process ${process} on ${host}`;

@@ -20,28 +20,28 @@ export interface Alert {
   readonly generatorURL?: string;
 }
 
-/** How often alerts that fire are sent again, in milliseconds: Alertmanager forgets those that are not. */
+/** The interval for sending firing alerts again, in milliseconds: Alertmanager forgets the others. */
 export const RESEND = 60_000;
-/** How long an alert fires if nobody sends it again: as Prometheus does it, four times that. */
+/** The time that an alert fires without being sent again: as in Prometheus, four times that. */
 export const LASTS = 4 * RESEND;
 
-/** What Alertmanager was sent of an environment. */
+/** The alerts of an environment that Alertmanager was sent. */
 interface Sent {
-  /** What fires there: one for what was found, and one if something is wrong with healing it. */
+  /** The alerts that fire there: one for the found state, and one for a problem with healing. */
   readonly firing: readonly Alert[];
-  /** What fired there and is over, as long as it has not taken that. */
+  /** The alerts that are over, until Alertmanager has accepted that. */
   readonly over: readonly Alert[];
 }
 /** By environment. */
 export type SentAlerts = ReadonlyMap<string, Sent>;
 
-/** What Alertmanager is sent now: every alert that fires, and the ends of those that do not any more. */
+/** The alerts to send to Alertmanager now: every alert that fires, and the ends of those that no longer do. */
 export interface AlertsNow {
   readonly alerts: readonly Alert[];
-  /** What it was sent if it takes them, and if it does not or nothing is sent: what is over by now is over in both. */
+  /** The sent alerts if it accepts them, and if it does not or nothing is sent: ended alerts are over in both. */
   readonly taken: SentAlerts;
   readonly untaken: SentAlerts;
-  /** Those that are news. */
+  /** The alerts that are news. */
   readonly due: readonly Due[];
 }
 

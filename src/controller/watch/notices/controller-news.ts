@@ -14,7 +14,7 @@ export interface News {
   readonly holds: boolean;
 }
 
-/** How long something is wrong before somebody is told, in milliseconds. A receiver is tried again first. */
+/** The time that a problem lasts before it is notified, in milliseconds. A receiver is tried again first. */
 const LASTS = 10_000;
 const RECEIVER_LASTS = 120_000;
 
@@ -32,7 +32,7 @@ export class ControllerNews {
     this.#receiver = receiver;
   }
 
-  /** What the receiver should know and was not told, at a time in milliseconds since 1970. */
+  /** Returns the news that the receiver has not had yet, at a time in milliseconds since 1970. */
   due(conditions: readonly Condition[], now: number): readonly News[] {
     const { quiet } = this.#receiver;
     if (quiet.length > 0 && isInAnyWindow(quiet, now)) return [];

@@ -11,19 +11,19 @@ import type { End, Episode, Gone, Told, ToldStates } from './told.ts';
 export interface Due {
   readonly state: WatchState;
   readonly event: NoticeKind;
-  /** Of the state that is told of, with what is wrong with healing it behind a colon; of one that is resolved, the last that was told. */
+  /** The digest of the notified state, with the problem of healing behind a colon; for a resolved one, the last notified digest. */
   readonly digest: string;
-  /** Of what is resolved. */
+  /** The end of a resolved state. */
   readonly end: End | null;
 }
 
-/** How long an environment cannot be read before somebody is told, in milliseconds: three intervals, or this if that is shorter. */
+/** The time that an environment cannot be read before it is notified, in milliseconds: three intervals, or this if that is shorter. */
 const FAILING = 600_000;
-/** How long a difference that is about to be healed is told to nobody, in milliseconds. */
+/** The time that a difference about to be healed is not notified, in milliseconds. */
 const HEALED_SOON = 60_000;
-/** The same of an edit that waits for other environments. */
+/** The equivalent time for an edit that waits for other environments. */
 const WAITS_LONG = 900_000;
-/** How old a heal may be that somebody is told of, in milliseconds: later it is history. */
+/** The greatest age of a heal that is notified, in milliseconds: later it is history. */
 const HEALED_LATELY = 600_000;
 
 /**
@@ -52,7 +52,7 @@ export function decide(
   return [...watched, ...gone].filter(({ event }) => receiver.events.has(event));
 }
 
-/** Whether a receiver is told of an environment at all. */
+/** Reports whether a receiver gets notices about an environment at all. */
 export function concerns(
   { environments, selector }: Pick<Receiver, 'environments' | 'selector'>,
   { name, labels }: WatchState,
@@ -61,7 +61,7 @@ export function concerns(
   return named && selects(selector, new Map(Object.entries(labels)));
 }
 
-/** What keeps an environment from being healed until somebody acts; null if nothing does. `key` is the same as long as it is the same. */
+/** Returns why an environment is not healed until a user acts; null without a reason. `key` stays equal as long as the reason does. */
 export function findHealTrouble({ settings, found, stopped, healFailed }: WatchState): {
   readonly event: NoticeKind;
   readonly key: string;
@@ -75,7 +75,7 @@ export function findHealTrouble({ settings, found, stopped, healFailed }: WatchS
   return { event, key: `${event} ${healFailed.code}`, since: healFailed.at };
 }
 
-/** What a notice says in addition of an environment that keeps changing. */
+/** The mark in a digest of an environment that keeps changing. */
 export const FLAPS = 'flapping';
 
 /** The digest of the state that a notice is about. */
@@ -150,7 +150,7 @@ function ofDifference(
   return isReminded(receiver, open, now) ? [due('reminder', digest)] : [];
 }
 
-/** Whether a difference is so new that healing has not had its turn: what is put right within seconds is told once, as that. */
+/** Reports whether a difference is so new that healing has not had its turn: a repair within seconds is notified once, as that. */
 function isHealedSoon(state: WatchState, now: number): boolean {
   if (state.healFailed !== null) return false;
   const age = now - Date.parse(state.since);
@@ -195,7 +195,7 @@ function hasFailedLong({ since, settings: { interval } }: WatchState, now: numbe
   return age < 0 || age >= Math.min(FAILING, 3 * (interval ?? FAILING));
 }
 
-/** Whether what was told has ended since, and the receiver does not get `resolved`. */
+/** Reports whether the notified state has ended since, and the receiver does not get `resolved`. */
 function hasEndedUnnoticed(
   { events }: Receiver,
   { at }: Episode,

@@ -9,10 +9,13 @@ import { findProtectedItem, describeProtectedItem } from '../healing.ts';
 import { FLAPS, stateDigest, type Due } from './decide.ts';
 import type { End } from './told.ts';
 
-/** What is said of one environment, or of the controller. Names, paths and errors are foreign text: each form makes them inert in its own way. */
+/**
+ * The notice about one environment, or about the controller. Names, paths and errors are foreign text: each form makes them inert in its
+ * own way.
+ */
 export interface Item {
   readonly name: string;
-  /** What follows the name, in words of our own. */
+  /** The words of setpoint that follow the name. */
   readonly words: string;
   /** Paths, rules and the text of an error; each may be foreign. */
   readonly details: readonly string[];
@@ -20,13 +23,13 @@ export interface Item {
   readonly link: string | null;
 }
 
-/** What a receiver is told at once. */
+/** The content of one message to a receiver. */
 export interface Message {
   /** In words of our own; empty if one environment says it all. */
   readonly title: string;
   /** The worst first. */
   readonly items: readonly Item[];
-  /** How many more there are than `items` has. */
+  /** The number of notices beyond `items`. */
   readonly more: number;
   /** The page of all; null without one. */
   readonly link: string | null;
@@ -39,7 +42,10 @@ const MOST_PATHS = 5;
 const MOST_JSON_PATHS = 100;
 const LONGEST_DETAIL = 200;
 
-/** What is told at once: as a message in words, and as the notices of the JSON (schemas/notices.schema.json), which has no values of settings. */
+/**
+ * The content to send: as a message in words, and as the notices of the JSON (schemas/notices.schema.json), which has no values of
+ * settings.
+ */
 export interface Content {
   readonly message: () => Message;
   readonly notices: () => readonly unknown[];
@@ -65,7 +71,7 @@ export function createMessage(all: readonly Due[], page: string | null): Message
   };
 }
 
-/** What is over comes last. */
+/** The notices about states that are over; they come last. */
 const OVER: ReadonlySet<NoticeKind> = new Set(['resolved', 'healed']);
 
 function rankNotice({ event, state }: Due): number {
@@ -89,7 +95,7 @@ function createMessageItem(due: Due, page: string | null): Item {
   return { name: state.name, words: describeDueNotice(due), details: listNoticeDetails(due), link };
 }
 
-/** What follows the name of an environment: the word for its state, and what that means where the word alone does not say it. */
+/** The text after the name of an environment: the word for its state, and its meaning where the word alone is unclear. */
 const SENTENCES: Readonly<Record<WatchStatus, string>> = {
   'in-sync': `is ${STATE_WORDS['in-sync']}`,
   suspended: `is ${STATE_WORDS.suspended}`,
@@ -106,7 +112,7 @@ function toMinute(at: string): string {
   return `${at.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** What follows the name of the environment. */
+/** Returns the text after the name of the environment. */
 export function describeDueNotice({ event, state, end, digest }: Due): string {
   const { found, since } = state;
   if (event !== 'resolved' && digest.endsWith(`:${FLAPS}`))
@@ -162,7 +168,7 @@ function endText(state: WatchState, end: End | null): string {
   }
 }
 
-/** What cannot be said of one that is in sync; empty if all was compared. */
+/** Returns what could not be compared in an environment that is in sync; empty if all was compared. */
 function besides({ plan }: WatchState): string {
   const count = plan?.unknown.length ?? 0;
   return count === 0 ? '' : `; ${formatUncomparedCount(count)}`;
@@ -185,7 +191,7 @@ function listNoticeDetails({ event, state }: Due): string[] {
   return [...why.map(shortDetail), ...refused, ...limitPaths([...paths, ...unknown])];
 }
 
-/** Why it is not healed; texts of errors may be foreign. */
+/** The reason why it is not healed; texts of errors may be foreign. */
 const WHY: Readonly<Partial<Record<NoticeKind, (state: WatchState) => readonly string[]>>> = {
   'healing-stopped': ({ stopped }) =>
     stopped === null ? [] : [`${stopped.path}: ${stopped.reason}`],
@@ -241,7 +247,7 @@ function jsonNotice(due: Due, page: string | null): unknown {
   };
 }
 
-/** What is wrong with healing it; null if nothing is. */
+/** Returns the problem of healing it; null without one. */
 function healingProblem(state: WatchState): unknown {
   const { stopped, healFailed } = state;
   if (stopped !== null) return { code: 'stopped', path: stopped.path, message: stopped.reason };

@@ -44,11 +44,11 @@ export interface NoticeOptions {
   readonly sender: Sender;
   readonly issues: IssueKeeper;
   readonly clock: Clock;
-  /** What is wrong with a receiver, and what is right again. */
+  /** Reports a problem of a receiver, and its end. */
   readonly report: (note: ControllerNote) => void;
 }
 
-/** How often it is looked for what is due, in milliseconds. */
+/** The interval for checking what is due, in milliseconds. */
 const TICK = 2_000;
 
 /**
@@ -277,7 +277,7 @@ export class Notices {
 
 const SENT: SendResult = { kind: 'sent' };
 
-/** How late a read may be, in milliseconds, before the controller does not keep watch any more. */
+/** The delay of a read, in milliseconds, after which the controller no longer counts as watching. */
 const LATE = 10 * 60_000;
 const MOST_TURNS = 3;
 

@@ -20,7 +20,7 @@ import { didYouMean } from '../../../reconciler/model/wording.ts';
 /** The keys of the file that hold an address: the forms of receivers. */
 export const ADDRESSES = ['slack', 'teams', 'alertmanager', 'json', 'github_issue'] as const;
 
-/** Where a receiver is told; null if the file does not say it well. */
+/** Parses the destination of a receiver; null if the file does not specify it correctly. */
 export function parseDestination(map: MapNode, nodes: NotifyNodes): Destination | null {
   const given = ADDRESSES.filter((key) => map.members.has(key));
   const [key] = given;
@@ -50,7 +50,7 @@ export function parseDestination(map: MapNode, nodes: NotifyNodes): Destination 
   return { form, url, headers: parseNotifyHeaders(member(map, 'headers'), nodes) };
 }
 
-/** Whether what is sent to an address crosses no network in clear text; reports it if not. */
+/** Reports whether text sent to an address crosses no network in clear text; records a problem otherwise. */
 export function isReachedSafely(
   address: Secret,
   node: Node,

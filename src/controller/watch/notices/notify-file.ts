@@ -38,7 +38,7 @@ export function readNotify(path: string, source: ReferenceSource): NotifySetting
   return parseNotify(path, fileText(path), source);
 }
 
-/** What secret commands are to be asked for before the file is read. */
+/** Lists the secret commands to run before the file is read. */
 export function notifySecrets(path: string): readonly SecretPath[] {
   const { root } = parseFile(path, fileText(path));
   return secretsRead([root ?? undefined]);

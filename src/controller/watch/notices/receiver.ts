@@ -3,7 +3,7 @@ import type { Secret } from '../../../reconciler/model/secret.ts';
 import type { NoticeKind, Window } from '../../../reconciler/model/watch.ts';
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
 
-/** What a receiver may be told of; `controller` is about the controller itself. */
+/** The events that a receiver may get; `controller` is about the controller itself. */
 export type ReceiverEvent = NoticeKind | 'controller';
 
 /** Somebody who is told: where, of what and when. */
@@ -17,7 +17,7 @@ export interface Receiver {
   readonly events: ReadonlySet<ReceiverEvent>;
   /** Milliseconds between two notices of the same state; null if it is told once. */
   readonly reminder: number | null;
-  /** When nothing is told. */
+  /** The times without notices. */
   readonly quiet: readonly Window[];
 }
 
@@ -51,9 +51,9 @@ export interface Heartbeat {
   readonly every: number;
 }
 
-/** What a file of --notify says. */
+/** The settings in a file of --notify. */
 export interface NotifySettings {
-  /** Where the page is that messages link to; without a slash at its end. Null for no links. */
+  /** The address of the page that messages link to, without a slash at its end. Null for no links. */
   readonly page: string | null;
   readonly receivers: readonly Receiver[];
   readonly heartbeat: Heartbeat | null;

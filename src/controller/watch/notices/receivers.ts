@@ -5,17 +5,17 @@ import type { Content, Item, Message } from './message.ts';
 import type { Alertmanager, Destination, ReceiverEvent, Webhook } from './receiver.ts';
 import type { Outgoing } from './send.ts';
 
-/** How receivers of one form are told. Each message is one POST, which is taken if the answer is a success. */
+/** The form of receivers of one kind. Each message is one POST, which is accepted if the answer is a success. */
 interface ReceiverForm {
-  /** What its address in the file of --notify is: a secret, a url that may be none, or the name of a repository. */
+  /** The kind of its address in the file of --notify: a secret, a url that is not necessarily secret, or the name of a repository. */
   readonly address: 'secret' | 'url' | 'repository';
   /** The path of the POST behind the address. */
   readonly path: string;
-  /** What the file may say of it besides its address, and of others not. */
+  /** The members that the file may have next to its address, for this kind only. */
   readonly keys: readonly string[];
-  /** What it is never told of: an issue is about drift, and an alert about what lasts. */
+  /** The events that it never gets: an issue is about drift, and an alert about a lasting state. */
   readonly untold: readonly ReceiverEvent[];
-  /** How long is waited at most, in milliseconds, after it did not take a message. */
+  /** The longest pause after it did not accept a message, in milliseconds. */
   readonly longestPause: number;
 }
 

@@ -14,25 +14,25 @@ export interface Gone {
 
 /** The part of a journal that is about notices. */
 export interface NoticeJournal {
-  /** What was told by now, as far as it is known here. */
+  /** The notices so far, as known here. */
   readonly told: ToldStates;
   /** Keeps an event, and that it was told; resolves once it is on the disk. Throws if it cannot be, or if somebody else is to tell. */
   readonly keep: (event: NoticeEvent) => Promise<JournalRecord>;
   /** An environment that is not watched here any more, and of which its end may be told; null if it is watched, or that is not known yet. */
   readonly goneOf: (environment: string) => Gone | null;
-  /** Whether what was found of an environment is on the disk, and this controller is to tell of it. */
+  /** Reports whether the result for an environment is on the disk, and this controller is to send notices about it. */
   readonly isRecorded: (environment: string) => boolean;
 }
 
-/** What a receiver was told of an environment. */
+/** The notices about an environment that a receiver got. */
 export interface Told {
-  /** Of what differs; null if nothing is open. */
+  /** The episode of a difference; null if it is not open. */
   readonly difference: Episode | null;
-  /** Of reads that fail; null if that is not open. */
+  /** The episode of failing reads; null if it is not open. */
   readonly failing: Episode | null;
   /** The last time that it was told that something was put right, or is resolved; null if this process has told it neither. */
   readonly healed: Episode | null;
-  /** Whether a notice of what differs was begun, and nothing tells how that ended. */
+  /** True if a notice of a difference was begun, and its end is unknown. */
   readonly isPending: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface Told {
 export interface Episode {
   /** The states that were told of in it. */
   readonly digests: ReadonlySet<string>;
-  /** When the latest notice was begun, in milliseconds since 1970. */
+  /** The beginning of the latest notice, in milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -52,7 +52,7 @@ type Episodes = Readonly<Record<Track, Episode | null>>;
 /** A notice that was begun, and nothing tells how that ended. */
 interface Begun {
   readonly record: NoticeRecord;
-  /** What was told before it. */
+  /** The episode before it. */
   readonly before: Episode | null;
 }
 
@@ -146,7 +146,7 @@ export class ToldStates {
   }
 }
 
-/** Whether a receiver was told something that has not ended, as far as it knows. */
+/** Reports whether a receiver got a notice about something that has not ended, as far as it knows. */
 function hasOpenEpisode({ told, begun }: Kept): boolean {
   return told.difference !== null || told.failing !== null || begun.difference !== null;
 }
@@ -182,7 +182,7 @@ function addNoticeRecord({ told, begun }: Kept, record: NoticeRecord): Kept {
 
 const TRACKS: readonly Track[] = ['difference', 'failing', 'healed'];
 
-/** Whether a notice is about reads that fail, or about what differs. */
+/** Returns whether a notice is about failing reads, or about a difference. */
 function findTrack({ failing }: Episodes, { event, digest }: NoticeEvent): Track {
   if (event === 'healed') return 'healed';
   const isFailing = event === 'failing' || failing?.digests.has(digest) === true;

@@ -6,25 +6,25 @@ import { FORMS } from './receivers.ts';
 import { type Receiver } from './receiver.ts';
 import type { SendResult } from './send.ts';
 
-/** How long notices are collected before the first is sent, and the least time between two messages to one receiver. */
+/** The time for collecting notices before the first is sent, and the shortest time between two messages to one receiver. */
 const GATHER = 10_000;
 export const SPACING = 60_000;
-/** How long a notice waits that a receiver refused. It is tried again, since what was wrong may be mended by then. */
+/** The time that a refused notice waits. It is tried again, since the cause may be fixed by then. */
 const REFUSED_PAUSE = 60 * 60_000;
 
-/** When a receiver is told next, and what it has not taken yet. Times are on the monotonic clock. */
+/** The next turn of a receiver, and the notices that it has not accepted yet. Times are on the monotonic clock. */
 export class Turns {
   readonly receiver: Receiver;
   busy = false;
-  /** What it is told of the controller itself. */
+  /** The news about the controller itself. */
   readonly news: ControllerNews;
   notBefore = Number.NEGATIVE_INFINITY;
-  /** Of Alertmanager: what it was sent of each environment, and when that is sent again. */
+  /** The alerts that Alertmanager was sent, by environment, and when they are sent again. */
   sent: SentAlerts = new Map();
   resendAt = Number.NEGATIVE_INFINITY;
   #since: number | null = null;
   #failures = 0;
-  /** When each notice that was refused is tried again. */
+  /** The time when each refused notice is tried again. */
   #refused = new Map<string, number>();
 
   constructor(receiver: Receiver) {

@@ -18,7 +18,7 @@ import type { Watching } from '../watching.ts';
 
 export type LogFormat = 'text' | 'json';
 
-/** What is logged: no value of a setting is in it, masked or not. */
+/** An entry of the log: it contains no value of a setting, masked or not. */
 export interface LogEntry {
   readonly level: 'info' | 'warn' | 'error';
   readonly message: string;
@@ -181,7 +181,7 @@ function createInfoEntry(message: string, details: LogEntry['details']): LogEntr
   return { level: 'info', message, details };
 }
 
-/** What a controller watches, before it has read anything. */
+/** Creates the first entry of a controller, about the watched environments, before it has read anything. */
 export function watchesEntry(
   states: readonly WatchState[],
   { files, data }: { readonly files: readonly string[]; readonly data: string },

@@ -24,9 +24,9 @@ import { count, type NoticeCounts } from './counters.ts';
 import type { Watching } from '../watching.ts';
 
 export interface MetricsOptions {
-  /** Whether each environment has metrics of its own. Some twenty lines each: without them, only the totals are left. */
+  /** True if each environment has metrics of its own. Some twenty lines each: without them, only the totals are left. */
   readonly perEnvironment: boolean;
-  /** What receivers were told and not told; null if nobody is told anything. */
+  /** The counts of delivered and failed notices; null without receivers. */
   readonly notices?: NoticeCounts | null;
 }
 
@@ -79,7 +79,10 @@ function olderText(openMetrics: string): string {
 /** Environments after which others have their turn. */
 const AT_ONCE = 250;
 
-/** What is measured of each environment, as it is when it is asked for. Thousands have some twenty lines each: others wait for a few at a time. */
+/**
+ * Formats the metrics of each environment at the time of the request. Thousands have some twenty lines each: others wait for a few at a
+ * time.
+ */
 async function targetTexts(watching: Pick<Watching, 'states'>): Promise<readonly string[]> {
   const metrics = Object.entries(TARGET_METRICS).map(([name, metric]) => ({
     name: name as TargetMetric,

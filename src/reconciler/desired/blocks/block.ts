@@ -20,22 +20,22 @@ export type TextKind = 'secret' | 'typed' | 'text' | 'pairs' | 'words' | 'plain'
  */
 export interface Block<Name extends string = string> {
   readonly name: Name;
-  /** Whether `pull` edits it. */
+  /** True if `pull` edits it. */
   readonly pulled: boolean;
   readonly textKind?: (path: FilePath) => TextKind;
   /** Finds what the schema cannot express. `holder` is the top of the file or an environment that has the block, `path` leads to it. */
   readonly check?: (holder: MapNode, path: FilePath) => PlacedFinding[];
-  /** Whether an excerpt may quote a value as it is written: nothing that may be a secret. */
+  /** Reports whether an excerpt may quote a written value: nothing that may be a secret. */
   readonly isQuotable?: (value: string, path: FilePath) => boolean;
-  /** What text with a pattern must be, in words, and how to write it. */
+  /** Returns the form of text with a pattern, in words, and how to write it. */
   readonly textForm?: (path: FilePath) => readonly [phrase: string, hint: string] | null;
-  /** What a key with a pattern must be, and how to write it. */
+  /** Returns the form of a key with a pattern, and how to write it. */
   readonly keyForm?: (path: FilePath) => readonly [message: string, hint: string];
   /** An environment's block over the same block above it. */
   readonly overlay?: typeof overlay;
-  /** What it declares item by item, in the order of the file. */
+  /** Returns the items that it declares, in the order of the file. */
   readonly items?: (node: Node, resolve: Resolve) => readonly DeclaredItem[];
-  /** Whether it is another spelling of what is under `settings`, and planned there. */
+  /** True if it is another spelling of a part of `settings`, and planned there. */
   readonly ofSettings?: true;
   /** The only services that have what it declares. */
   readonly only?: OnlyOn;

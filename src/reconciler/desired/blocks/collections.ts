@@ -94,7 +94,7 @@ export const active = createNamedBlock(ACTIVE_FORM, {
   ],
 });
 
-/** What is done with the items that the file does not name. */
+/** The treatment of items that the file does not name. */
 export const collections: Block<'collections'> = {
   name: 'collections',
   pulled: false,
@@ -115,7 +115,7 @@ export function findExhaustiveBlocks(node: Node | undefined): ReadonlyMap<string
   return new Map(found);
 }
 
-/** What differs between the blocks that declare a collection by name. */
+/** The differences between the blocks that declare a collection by name. */
 interface Differing {
   readonly keyForm: NonNullable<Block['keyForm']>;
   readonly check?: NonNullable<Block['check']>;
@@ -283,7 +283,7 @@ export const disabledSkills: Block<'disabled_skills'> = {
   isQuotable: isPlainWord,
 };
 
-/** What a block of a collection declares by name. */
+/** Returns a reader for the items that a block of a collection declares by name. */
 function createItemReader(
   form: CollectionForm,
 ): (node: Node, resolve: Resolve) => readonly DesiredItem[] {

@@ -114,7 +114,7 @@ const NO_ADDRESS = {
   hint: 'Write llm_profiles.main, and llm_profiles["gpt-5.1"] for a name with other characters than letters, digits, _ and -.',
 };
 
-/** What to do where nothing is renamed. */
+/** The hint where nothing is renamed. */
 export const INSTEAD =
   'Remove this entry from moved: the item is then created under its new name, with every secret declared, and the former name, declared as null, is removed.';
 
@@ -141,7 +141,7 @@ function apart({ from, to, others, index }: Move): Told | null {
   };
 }
 
-/** What of `moved` does not go with what a target declares. */
+/** Finds entries of `moved` that contradict the declarations of a target. */
 export function moveFindings(
   blocks: Readonly<Record<string, Node | undefined>>,
 ): readonly PlacedFinding[] {
@@ -183,7 +183,7 @@ function findMovedNode(
   return member(blocks[block], name);
 }
 
-/** What is declared item by item, with the names that items had before. */
+/** Returns the declared items with their former names. */
 export function withFormerNames(
   items: DesiredState['items'],
   list: Node | undefined,

@@ -126,7 +126,7 @@ function findMissingMember(node: MapNode, path: FilePath): PlacedFinding {
   return { file: node.file, at: node.at, finding: { code: 'missing-key', ...finding, path } };
 }
 
-/** The same id, the same spec, or a second item without either: an error at each of them. */
+/** Finds sandboxes with the same id, the same spec, or a second item without either: an error at each of them. */
 function findRepeatedClaims(items: readonly Item[]): PlacedFinding[] {
   const claims = items.map(({ node, path }) => findClaim(node, path));
   const times = new Map<string, number>();

@@ -155,7 +155,7 @@ export function missingServer(
     : [{ file: holder.keyFile, at: holder.keyAt, finding }];
 }
 
-/** What declares a server. */
+/** The block that declares a server. */
 interface Declaring {
   readonly server: Node | undefined;
 }

@@ -71,7 +71,7 @@ function entryTextKind([, , memberName = '', key, ...inner]: FilePath): TextKind
 /** Members of the entries of the specification; the others are those of a server under its name. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['', 'name', 'url', 'command', 'args', 'env']);
 
-/** What text means at a native path: what its place takes, and a secret under the name of one. */
+/** Returns the meaning of text at a native path: the type that its place takes, and a secret under the name of one. */
 export function nativeTextKind(path: FilePath): TextKind {
   const nodes = settingsNodes(path);
   // What no server has is reported by its key.

@@ -29,7 +29,10 @@ const INTERVAL = /^(["']?)[1-9]\d{0,4}[smh]\1$/;
 const SHORTEST = 10_000;
 const LONGEST = 24 * 3_600_000;
 
-/** How an environment is watched; the defaults without a block. `strict` is whether what cannot be compared counts if the block does not say. */
+/**
+ * Returns the watch settings of an environment; the defaults without a block. `strict` applies to values that could not be compared if
+ * the block does not specify it.
+ */
 export function readWatchSettings(node: Node | undefined, strict = false): WatchSettings {
   const windows = member(node, 'windows');
   const heals = member(node, 'max_heals_per_hour');
@@ -52,7 +55,7 @@ export function milliseconds(text = ''): number | null {
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-/** Whether environments may be read as often as this, in milliseconds: from 10s to 24h. */
+/** Reports whether environments may be read at this interval, in milliseconds: from 10s to 24h. */
 export function isInterval(every: number): boolean {
   return every >= SHORTEST && every <= LONGEST;
 }
@@ -80,7 +83,10 @@ function parseDays(part: string): number[] {
   return Array.from({ length: count }, (_, index) => (from + index) % 7);
 }
 
-/** What the schema cannot express: a zone that exists, hours that are not empty, an interval that is neither too short nor too long. */
+/**
+ * Checks the rules that the schema cannot express: an existing zone, hours that are not empty, an interval that is neither too short nor
+ * too long.
+ */
 function checkWatchBlock(holder: MapNode, path: FilePath): PlacedFinding[] {
   const block = member(holder, 'watch');
   const windows = member(block, 'windows');
@@ -113,7 +119,7 @@ function checkWatchBlock(holder: MapNode, path: FilePath): PlacedFinding[] {
   return findings;
 }
 
-/** Why a window is none; null if it is one. */
+/** Returns why a window is not valid; null if it is. */
 export function windowProblem({
   from,
   to,

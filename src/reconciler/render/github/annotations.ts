@@ -13,7 +13,7 @@ import { commands, type Annotation } from './command.ts';
 
 // Each document as annotations on the lines of the settings files, in the commands of GitHub's runner.
 
-/** What could not be compared is one notice, or a warning if it counts. */
+/** Annotates a plan. What could not be compared is one notice, or a warning if it counts. */
 export function planAnnotations(document: PlanDocument): string {
   return sectionCommands(planSections(document, 'plan'), 'Plan', {
     refusal: 'error',
@@ -21,7 +21,7 @@ export function planAnnotations(document: PlanDocument): string {
   });
 }
 
-/** The same as a finding: every difference is a warning, and so is that an apply would be refused. */
+/** Annotates drift: every difference is a warning, and so is a refusal of an apply. */
 export function driftAnnotations(document: PlanDocument): string {
   return sectionCommands(planSections(document, 'drift'), 'Drift', {
     refusal: 'warning',
@@ -42,7 +42,7 @@ export function validationAnnotations({ diagnostics }: ValidationDocument): stri
   return commands(diagnostics.map(diagnosticAnnotation));
 }
 
-/** Why a command could not begin. */
+/** Annotates why a command could not begin. */
 export function failureAnnotations({ error }: FailureDocument): string {
   const { diagnostics = [] } = error;
   return commands([
@@ -73,7 +73,7 @@ function sectionCommands(sections: readonly Section[], what: string, levels: Lev
   );
 }
 
-/** What has no line of its own is put on the file that the environment's changes are in. */
+/** Annotates a section. Findings without a line are placed on the file with the environment's changes. */
 function sectionAnnotations(section: Section, levels: Levels): Omit<Annotation, 'title'>[] {
   const { error, refusals, remaining, warnings, changes, unknown, attention } = section;
   const counts = attention.verdict === 'unknown';

@@ -16,7 +16,7 @@ import { chipHtml, refHtml, renderLabelRow, softHtml, sourceHtml } from './parts
 
 const MOST_LINES = 16;
 
-/** What happens to which path, from which value to which, why, and where it is declared. Of drift: what each side has. */
+/** Renders a change: path, both values, reason and source. For drift, renders what each side has. */
 export function changeHtml(shown: ShownChange): Markup {
   const { change, name, label, reason, result } = shown;
   const { class: origin, ref, source } = change;

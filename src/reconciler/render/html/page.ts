@@ -199,7 +199,7 @@ function hashForPolicy(text: string): string {
 interface Provenance {
   readonly tool: Tool;
   readonly run: Run;
-  /** When the document was made. */
+  /** The time at which the document was created. */
   readonly at: string;
 }
 

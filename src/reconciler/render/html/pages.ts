@@ -18,7 +18,7 @@ export function planHtml(document: PlanDocument): string {
   return planPage(document, 'plan');
 }
 
-/** The same plan, worded as what was found. */
+/** Renders a plan as drift. */
 export function driftHtml(document: PlanDocument): string {
   return planPage(document, 'drift');
 }
@@ -63,7 +63,7 @@ ${renderRows(diagnostics.map(diagnosticHtml))}</section>
   });
 }
 
-/** Why a command could not begin. */
+/** Renders why a command could not begin. */
 export function failureHtml({ error }: FailureDocument): string {
   const { diagnostics = [] } = error;
   const list = diagnostics.length === 0 ? null : renderRows(diagnostics.map(diagnosticHtml));
@@ -126,7 +126,7 @@ function remedyHtml(sections: readonly Section[], voice: Voice): Markup | null {
   return markup`${apply}<p>To bring the service's values into the file: <code>${commandFor('pull', listCommandNames(differing))}</code></p>\n`;
 }
 
-/** Of many, a word for each of them: a command with all of their names is none that anybody pastes. */
+/** Lists the names for a command. For many, returns one placeholder: nobody pastes a command with all names. */
 function listCommandNames(sections: readonly Section[]): string[] {
   return sections.length > FEW ? ['NAME'] : sections.map(({ name }) => name);
 }

@@ -29,7 +29,7 @@ ${about === '' ? null : softHtml(about)}${sectionBodyHtml(section)}</section>
 `;
 }
 
-/** What a section has below its title; `inTable`: its changes are those of a table, what the file has beside what the service has. */
+/** Renders a section below its title. `inTable`: its changes are those of a table, the file's values next to the service's. */
 export function sectionBodyHtml(
   section: Omit<Section, 'sentence'> & { readonly sentence: Sentence | null },
   inTable = false,
@@ -71,7 +71,7 @@ function legendHtml({ changes }: Pick<Section, 'changes'>): Markup | null {
       );
 }
 
-/** What happened, and what to do. */
+/** Renders an error and its remedy. */
 export function errorHtml(error: ErrorReport | null): Markup | null {
   if (error === null) return null;
   return markup`<div class="box bad">

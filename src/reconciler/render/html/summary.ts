@@ -74,7 +74,7 @@ ${folded.slice(0, MOST_FOLDED).map(({ section, index }) => sectionHtml(section, 
 `;
 }
 
-/** Why a report is not whole, and what else is worth knowing of it. */
+/** Renders the reasons that a merged report is incomplete, and other notes on it. */
 export function renderMergeHtml(merged: Merged | undefined): Markup | null {
   const { problems = [], notes = [] } = merged ?? {};
   if (problems.length + notes.length === 0) return null;

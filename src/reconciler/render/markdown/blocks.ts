@@ -39,7 +39,7 @@ export function fitBlocks(blocks: readonly CommentBlock[], limit: number): strin
   return blocks.map((block) => blockText(block, kept)).join('');
 }
 
-/** What blocks take when every entry is left out, in bytes. */
+/** Returns the size of blocks without their entries, in bytes. */
 export function frameSize(blocks: readonly CommentBlock[]): number {
   return blocks.reduce((sum, block) => sum + Buffer.byteLength(frame(block)), 0);
 }
@@ -59,7 +59,7 @@ function blockText(block: CommentBlock, kept: ReadonlyMap<CommentEntry, string>)
   );
 }
 
-/** What happened, and what to do, in a box. */
+/** Renders an error and its remedy, in a box. */
 export function errorAlert(error: ErrorReport): string {
   const lines = splitErrorMessage(error).map(prose).join('  \n> ');
   return `> [!CAUTION]\n> **Error:** ${lines}\n>\n> ${prose(error.hint)}\n\n`;

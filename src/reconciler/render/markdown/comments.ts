@@ -36,7 +36,7 @@ export function planMarkdown(document: PlanDocument, limit = LONGEST_COMMENT): s
   return renderComment(planSections(document, 'plan'), document, 'plan', limit);
 }
 
-/** The same plan, worded as what was found. */
+/** Renders a plan as drift. */
 export function driftMarkdown(document: PlanDocument, limit = LONGEST_COMMENT): string {
   return renderComment(planSections(document, 'drift'), document, 'drift', limit);
 }
@@ -56,7 +56,7 @@ export function validationMarkdown({ diagnostics }: ValidationDocument): string 
   return fitBlocks([title, problems(diagnostics), `${toolMarkdown(TOOL)}\n`], LONGEST_COMMENT);
 }
 
-/** Why a command could not begin. */
+/** Renders why a command could not begin. */
 export function failureMarkdown({ error }: FailureDocument): string {
   const blocks = [
     '## setpoint could not begin\n\n',
@@ -147,7 +147,7 @@ function shortCommit(commit: string): string {
   return /^[0-9a-f]{7,64}$/.test(commit) ? commit.slice(0, 7) : shortenVisible(commit, 40);
 }
 
-/** What could end the link is percent-encoded. */
+/** Links a run. Characters that could end the link are percent-encoded. */
 function runLink(text: string | null): string {
   const url = text === null ? null : linkTarget(text);
   if (url === null || !/^[a-z0-9.-]+$/.test(url.hostname)) return '';

@@ -60,7 +60,7 @@ export function driftPullMarkdown(
   return `${fitBlocks(blocks, LONGEST_REST)}${driftMarkdown(document, LONGEST_DRIFT).trimEnd()}\n\n${after}`;
 }
 
-/** Why a pull request is closed by the run that closes it. */
+/** Explains why a run closes its pull request. */
 export function formatClosingComment(
   reason: 'in-sync' | 'not-writable',
   deletesBranch: boolean,
@@ -76,7 +76,7 @@ export function formatClosingComment(
   return `${why}${branch}\n\n${footer(run, tool)}`;
 }
 
-/** Why a pull request is not brought up to date any more. */
+/** Explains why a pull request is no longer updated. */
 export function foreignMarkdown({ run, tool }: PlanDocument): string {
   const why =
     'The branch of this pull request has commits that setpoint did not make. It is left to you: setpoint does not bring it up to date any more. ' +

@@ -3,7 +3,7 @@ import { visible } from '../text.ts';
 const LONGEST_SENTENCE = 1000;
 const LONGEST_LABEL = 100;
 const WORD = /^\p{L}+(?:['’-]\p{L}+)*$|^\d{1,6}$|^\d{1,3}(?:,\d{3})+$|^[–—→…·]?$/u;
-/** What a forge may take for a commit or an address, at whatever it regards as the end of a word. */
+/** Texts that a forge may take for a commit or an address, at whatever it regards as the end of a word. */
 const LINKED = /[0-9a-f]{7}|www/i;
 
 /**
@@ -69,7 +69,7 @@ function formatCodeSpan(text: string): string {
   return fence + (isTrimmed(text) ? ` ${text} ` : text) + fence;
 }
 
-/** Whether a parser would take something away at the ends: a backtick, or one blank at both of them. */
+/** Reports whether a parser would trim the ends: a backtick, or one blank at both of them. */
 function isTrimmed(text: string): boolean {
   return /^`|`$/.test(text) || (text.startsWith(' ') && text.endsWith(' ') && /[^ ]/.test(text));
 }

@@ -38,7 +38,7 @@ export function sectionBlocks(section: Section): CommentBlock[] {
   return [`## ${TITLES[command]}: ${label(name)} — ${headline}\n\n`, ...bodyBlocks(section)];
 }
 
-/** What must not be missed, the changes, what is not known, how to go on. */
+/** Renders the body of a section: urgent notes, changes, unknowns, next steps. */
 function bodyBlocks(section: Section): CommentBlock[] {
   const { command, sentence, changes } = section;
   const error = findUnlistedError(section);
@@ -191,7 +191,7 @@ function resultTable({ changes }: Section): CommentBlock {
   return table(['', 'Path', 'Result'], 'change', rows);
 }
 
-/** What the service tried. What does not work is the last to be left out. */
+/** Lists the service's trials. Failed ones are the last to be left out. */
 function proofList({ proofs }: Section): CommentBlock {
   const entries = (proofs ?? []).map(({ path, status, found }): CommentEntry => {
     const { mark, words } = PROOF_LABELS[status];
@@ -232,7 +232,7 @@ function unknownList(section: Section): CommentBlock {
   );
 }
 
-/** What can be done about what could not be compared. */
+/** Describes how to compare what could not be compared. */
 function waysLine({ ways, command }: Section): string {
   const sentences = waysSentences(ways, command);
   return sentences.length === 0 ? '' : `${sentences.map(prose).join(' ')}\n\n`;
@@ -250,7 +250,7 @@ function formatUnmanagedMarkdown({ unmanaged: paths }: Section): string {
   return `Not in the file, left alone: ${[...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')}\n\n`;
 }
 
-/** How to go on; a command that a guard would refuse is no way. */
+/** Lists the next steps. A command that a guard would refuse is not one. */
 function nextSteps({ command, changes, name, refusals, caveat }: Section): string {
   if (changes.length === 0) return '';
   const [apply, pull] = (['apply', 'pull'] as const).map((verb) =>

@@ -43,7 +43,7 @@ export function countsMarkdown(
   return `${total}: ${counts.map(({ words }) => words).join(', ')}.`;
 }
 
-/** Why a report is not whole, in a box, and what else is worth knowing of it. */
+/** Renders, in a box, the reasons that a merged report is incomplete, and other notes on it. */
 export function formatMergeBlocks(merged: Merged | undefined): CommentBlock[] {
   const { problems = [], notes = [] } = merged ?? {};
   const items = problems.map((sentence) => ({ rank: FIRST, sentence }));

@@ -38,11 +38,11 @@ import { writeCollection } from './write.ts';
 /** Its work is the paths of what is written again although it is as declared. */
 type CollectionPart = PartPlan<readonly Path[]>;
 
-/** What is said of one collection and of no other. */
+/** The texts and rules of a single collection. */
 interface Said {
-  /** What a file declares in its place for servers that have none. */
+  /** Names the alternative declaration for servers that lack the collection. */
   readonly instead?: (desired: readonly DesiredItem[]) => string;
-  /** What a plan warns of. */
+  /** Returns the warnings of a plan. */
   readonly warned?: (
     part: PartPlan,
     desired: readonly DesiredItem[],
@@ -198,7 +198,7 @@ function toShownItem({ name, members }: ListedItem): Json {
   return { name, ...(maskSecrets(members) as Readonly<Record<string, Json>>) };
 }
 
-/** What the settings show of a collection without a request; undefined if they do not, or if they show that there is none. */
+/** Returns the listing that the settings show without a request; undefined if they show nothing, or that there is no such collection. */
 function readSettingsListing(
   form: CollectionForm,
   wires: Wires,
@@ -216,7 +216,7 @@ function readSettingsListing(
 const NO_ITEMS: Listing = { items: [], replaces: 'in-place', describes: true };
 const LATER = 'the service tells what it has only once settings are stored';
 
-/** Whether what is to be removed is there shows only after the settings are stored. */
+/** Marks removals as unknown: whether the item exists shows only after the settings are stored. */
 function withUntold(part: CollectionPart, desired: readonly DesiredItem[]): CollectionPart {
   const unknown = desired.flatMap(({ name, members }): Unknown[] =>
     members === null ? [{ path: [part.resource.block, name], reason: LATER, ref: null }] : [],
@@ -247,7 +247,7 @@ function withAgain(
   return { ...part, changes: [...part.changes, ...again], work: again.map(({ path }) => path) };
 }
 
-/** What is declared of an item, references as they are written. */
+/** Returns the declaration of an item, with references as text. */
 function itemForm({ members }: DesiredItem, quick: Quick): unknown {
   return members === null ? null : toDigestForm(members, quick);
 }

@@ -47,7 +47,7 @@ function readPlaceValues({ path, before, after }: Change, place: Path): readonly
   return [at(before), at(after)];
 }
 
-/** Whether the service finds the address of a model itself: a profile with an address goes to that, whatever the model. */
+/** Reports whether the service infers the address of a model itself. A profile with an address uses that, whatever the model. */
 function isByModel(there: ValueRecord | undefined, after: ValueRecord): boolean {
   return [there, after].every((members) =>
     ['base_url', 'connection'].every((name) => isEmpty(members?.[name])),
@@ -62,7 +62,7 @@ interface Sending {
   readonly address: Address;
 }
 
-/** What is sent of credentials that stand in for each other; of another item the path, whether it has one or not. */
+/** Returns the credential that is sent from a group of alternatives; for another item its path, whether it has one or not. */
 function selectSentItemSecret(group: readonly Path[], sending: Sending): readonly Path[] {
   const { path, there, after, changes, address } = sending;
   for (const place of group) {

@@ -29,20 +29,20 @@ import {
 } from '../../plan/declared.ts';
 import { listMissingReferences } from '../../plan/mcp-entry.ts';
 
-/** What turns a collection into what is declared of it, and what of it could not be compared. */
+/** The changes that turn a collection into its declaration, and what of it could not be compared. */
 export interface CollectionPlan {
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
   /** Secrets that were stored from here, if the service lists no item at all. */
   readonly gone: readonly Path[];
-  /** What the service has and the file does not name. */
+  /** The items of the service that the file does not name. */
   readonly unmanaged: readonly Path[];
   readonly moved: readonly MovedAddress[];
   /** What is stored of each item afterwards: by the names of the server, where it has its own. */
   readonly leaves: ReadonlyMap<string, ValueRecord>;
 }
 
-/** What is known of the secrets besides what a service lists. */
+/** The known facts about the secrets, next to what a service lists. */
 export interface Known {
   readonly rotation: Rotation;
   readonly fingerprints: Fingerprints;
@@ -85,7 +85,7 @@ export function createMemberChange(
   };
 }
 
-/** What was last stored from here under the path of a secret, compared with what is declared. */
+/** Compares the declared secret with the one last stored from here under its path. */
 export function readLastStored(
   { form, storedAs, fingerprints }: Pick<Planning, 'form' | 'storedAs' | 'fingerprints'>,
   member: Path,
@@ -108,7 +108,7 @@ function listUndescribedMembers(
   return isTold ? undefined : member;
 }
 
-/** Whether it is as declared, as far as what was last sent tells. */
+/** Plans an item that a service does not show, from what was last sent. */
 export function planUntold(planning: Planning, members: ValueRecord, there: ListedItem): ItemPlan {
   const { form, item, rotation } = planning;
   const leaf = untoldLeaf(form, members);
@@ -130,7 +130,7 @@ export function planUntold(planning: Planning, members: ValueRecord, there: List
 
 const UNTOLD = 'set; the service does not tell whether it is this one';
 
-/** Whether a snapshot masks what a member has: it cannot be compared. */
+/** Reports whether a snapshot masks a member, so that it cannot be compared. */
 function isMemberMasked({ form }: Planning, there: ListedItem, name: string): boolean {
   const actual = there.members[name] ?? null;
   return (
@@ -154,7 +154,7 @@ export function planMasked(
   }));
 }
 
-/** What a service shows of an item and is not as declared, member by member. */
+/** Lists the shown members of an item that differ from the declaration. */
 export function listMemberChanges(
   planning: Planning,
   members: ValueRecord,

@@ -146,12 +146,12 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
   };
 }
 
-/** What the path of an item itself stands for: its main member, or all of it. */
+/** Returns the value that the path of an item represents: its main member, or all of it. */
 export function readWholeValue({ main }: CollectionForm, members: ValueRecord | null): Value {
   return main === undefined || members === null ? members : (members[main] ?? null);
 }
 
-/** Whether a path of a plan is that of a secret, which is planned by itself. */
+/** Reports whether a path names a secret, which is planned on its own. */
 function isSecretPath({ form, item }: Planning, path: Path): boolean {
   return secretLeaves(form, item.members ?? {}).some(
     ({ member }) => String(toMemberPath(form, item.name, member)) === String(path),
@@ -161,7 +161,7 @@ function isSecretPath({ form, item }: Planning, path: Path): boolean {
 /** A value that a service holds and does not show. */
 const HIDDEN = new UnseenSecret();
 
-/** What a service tells of a secret; undefined if it tells nothing. */
+/** Returns the value that a service reports for a secret; undefined if it reports none. */
 function readSecretMember(members: ValueRecord, member: Path): Value | undefined {
   const [first = ''] = member;
   return Object.hasOwn(members, first) ? (readPath(members, member) ?? null) : undefined;

@@ -42,7 +42,7 @@ export interface CollectionKind {
 }
 
 export interface ListReader {
-  /** What a service has, or null if it has no such collection. Throws a SetpointError if that cannot be read or believed. */
+  /** Lists the items of a service; null if it has no such collection. Throws a SetpointError if they cannot be read or trusted. */
   list(
     settings: Pick<ObservedState, 'dialect' | 'release' | 'answer'>,
     asked: Asked,
@@ -51,7 +51,7 @@ export interface ListReader {
 }
 
 export interface Asked extends AskedItems {
-  /** Whether what is not declared is to be removed. Then everything is asked for, too. */
+  /** True if undeclared items are to be removed. Then everything is requested, too. */
   readonly isExhaustive?: boolean;
 }
 
@@ -250,7 +250,7 @@ function unlikeFor({ connection }: Reading): Asking['unlike'] {
   };
 }
 
-/** What servers answer to these may repeat what was sent: nothing of it is shown. */
+/** Creates the writer of a block. Servers may repeat what was sent, so that no answer is shown. */
 export function itemWriter(block: string): WriterOf<ItemWriter> {
   return (writing) => ({
     send: async (request): Promise<ItemAnswer> => {
@@ -299,7 +299,7 @@ export function itemWriter(block: string): WriterOf<ItemWriter> {
 
 const AGAIN = 'Run setpoint plan again: it reads what is there now.';
 
-/** What a refusal says: it is compared with what is known, and never shown. */
+/** Reads the body of a refusal. It is compared with known answers, and never shown. */
 function readRefusalBody(place: string, reply: Reply): Value {
   const read = readJsonReply(place, reply);
   return 'json' in read ? read.json : null;

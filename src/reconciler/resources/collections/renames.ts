@@ -20,7 +20,7 @@ export interface Renaming {
   readonly former: FormerName;
 }
 
-/** What of a list is to be renamed: what it has under a former name, and not under the own one. */
+/** Lists the items to rename: those listed under a former name, and not under the current one. */
 export function listRenamings(
   items: readonly DesiredItem[],
   listing: Listing,
@@ -39,7 +39,7 @@ function createNameTest({ items }: Listing): (name: string) => boolean {
   return (name) => names.has(name);
 }
 
-/** What one renaming gives another name: the item, and before it a value that waits to take its place. */
+/** Lists the names that one renaming changes: the item, and before it a value that waits to replace it. */
 export function namesRenamed(
   { item, former }: Renaming,
   listing: Listing,

@@ -63,7 +63,7 @@ function ofOtherReleases(
   });
 }
 
-/** What a run is to leave of an item, and a write would not keep. */
+/** Lists the members that a run skips and that a write would not preserve. */
 function unkept(form: CollectionForm, { items, listing }: Judged): readonly Unfit[] {
   return items.flatMap((item): Unfit[] => {
     const { name, left = [] } = item;

@@ -22,13 +22,13 @@ import { readLastStored } from './plan-members.ts';
 import { namesRenamed, listRenamings } from './renames.ts';
 import { createRenameRequest, type ItemRequest, type Wire } from './wire.ts';
 
-/** What a write of a collection works with. */
+/** The input of a write of a collection. */
 export interface Writing {
   readonly kind: CollectionKind;
   readonly input: ReconcileInput;
   readonly settings: ObservedState;
   readonly desired: readonly DesiredItem[];
-  /** What is approved. */
+  /** The approved part of the plan. */
   readonly part: PartPlan;
   /** The plan of what a service lists. */
   readonly plan: (listing: Listing) => PartPlan;
@@ -47,7 +47,7 @@ export function readChangedItemName({
   return cause[1] ?? '';
 }
 
-/** What the service has of the collection now. */
+/** Reads the current listing of the collection. */
 export function presentListing({ kind, input, settings, desired }: Writing): Promise<Listing> {
   const listing = input.reader(kind.reader).list(settings, {
     declared: desired,
@@ -111,11 +111,11 @@ export async function sendItem(
   return sendItemRequests(writing, requests, { listing, note, putBack });
 }
 
-/** What goes along with the requests of some changes. */
+/** The notes that accompany the requests of some changes. */
 interface Noting {
   readonly listing: Listing;
   readonly note: (result: Result) => void;
-  /** What is known of secrets is as it was, if nothing was sent. */
+  /** Restores the known fingerprints of secrets if nothing was sent. */
   readonly putBack: (() => Promise<void>) | null;
 }
 
@@ -223,7 +223,7 @@ async function sendOne(
   }
 }
 
-/** Why a request is not sent: what it needs is not there any more. */
+/** Explains why a request is not sent: an item that it needs no longer exists. */
 async function createMissingError(
   writing: Writing,
   { needs }: ItemRequest,
@@ -234,7 +234,7 @@ async function createMissingError(
   return isThere ? null : new SetpointError('contended', why, { hint });
 }
 
-/** Whether a list can be read, and shows that a request took effect. */
+/** Reports whether a list can be read, and shows that a request took effect. */
 async function isFound(writing: Writing, request: ItemRequest): Promise<boolean> {
   try {
     return request.isShown(await presentListing(writing));
@@ -260,7 +260,7 @@ export function listSentSecrets(
   });
 }
 
-/** What a list shows once a request has taken effect. */
+/** Returns the listing that is expected after a request. */
 function applyItemRequest(
   { kind, name, to = name, shows }: ItemRequest,
   listing: Listing,

@@ -162,7 +162,10 @@ function isOther({ action, reason }: Partial<Pick<Change, 'action' | 'reason'>>)
   return action === 'remove' && reason === UNDECLARED;
 }
 
-/** What is declared, and the removal of what a service has besides: all but what is its own, and what a declared item names. `source` says that others go; undefined: they stay. */
+/**
+ * Returns the declared items, and removals of the service's other items. Its own items and those that a declared item names stay. `source`
+ * is the line that removes others; undefined: they stay.
+ */
 export function withOthers(
   { block, ofService = [] }: CollectionForm,
   judged: Judged,
@@ -184,7 +187,7 @@ function isFreed(block: string, { name, heldBy = [] }: ListedItem, desired: Desi
   return holdersLeft({ block, name, holders: heldBy }, desired).length === 0;
 }
 
-/** What is declared, and the removals of others that are approved. What came after the approval stays. */
+/** Returns the declared items, and the approved removals of others. Items that appeared after the approval stay. */
 export function withApproved(
   items: readonly DesiredItem[],
   { changes }: PartPlan,

@@ -11,14 +11,14 @@ import { createRecord, type Value, type ValueRecord } from '../../model/value.ts
 import type { Stored } from '../../effects/stored.ts';
 import type { ServiceError } from '../../service/service-error.ts';
 
-/** How servers of one dialect are asked for a collection. */
+/** The requests of a collection for servers of one dialect. */
 export interface Wire extends Pick<
   Listing,
   'describes' | 'whole' | 'fills' | 'leaves' | 'resends'
 > {
-  /** What the server has; null if it has no such collection. Only `names` need be there, if a list does not tell all of an item. */
+  /** Lists the items of the server; null if it has no such collection. If a list is incomplete, only `names` must be included. */
   readonly list: (asking: Asking) => Promise<readonly ListedItem[] | null>;
-  /** The same as observed settings show it, so that a plan asks nothing more; `untold` if an empty store shows nothing of it. */
+  /** Reads the listing from observed settings, so that a plan sends no further request; `untold` if an empty store shows nothing of it. */
   readonly inSettings?: (settings: ObservedState) => readonly ListedItem[] | null | 'untold';
   /**
    * Whether the items are one map that each request replaces. Then it is read right before each, what is there goes along, and no request
@@ -32,9 +32,9 @@ export interface Wire extends Pick<
   readonly rename?: (item: ListedItem, to: string) => ItemRequest['call'];
   /** The block whose item a member names, if the server changes that name by itself when the item is renamed. */
   readonly follows?: (item: string, member: string) => string | undefined;
-  /** How many items a server takes, if a list tells of all that it has. */
+  /** The number of items that a server accepts, if a list shows all of them. */
   readonly limit?: number;
-  /** What the server would refuse of a plan, as far as that shows before the first request. */
+  /** Lists what the server would refuse of a plan, as far as that shows before the first request. */
   readonly unfit?: (judged: Judged) => readonly Unfit[];
   /** The members that this release of a service has of an item, by the names of the file; null if that does not show. */
   readonly membersHere?: (
@@ -44,17 +44,17 @@ export interface Wire extends Pick<
   ) => readonly string[] | null;
   /** Where the settings have a member of an item, if they do: which releases have it is known by that. */
   readonly placeOf?: (name: string) => Path;
-  /** What a plan with these changes warns of. */
+  /** Returns the warnings of a plan with these changes. */
   readonly warned?: (changes: readonly Change[], judged: Judged) => readonly Warning[];
-  /** Whether an item stays although the file does not name it, and names all that there may be. */
+  /** Reports whether an unnamed item stays although the file names all permitted ones. */
   readonly keeps?: (item: ListedItem, judged: Judged) => boolean;
   /** The blocks whose items keep a server from removing an item that they name. */
   readonly refusesHeldBy?: readonly string[];
-  /** What a look at all that a server has changes on it, in a sentence; absent if nothing does. */
+  /** The effect on the server of listing all items, as a sentence; absent if it has no effect. */
   readonly listWrites?: string;
-  /** Why an item is written again although it is as declared, because of what the plan changes before; null if it is not. */
+  /** Explains why an unchanged item is written again after earlier changes of the plan; null if it is not. */
   readonly again?: (item: DesiredItem, earlier: Plan, desired: DesiredState) => Reason | null;
-  /** Why an item is written again although it is as declared, by what was last written; null if it is not. */
+  /** Explains why an unchanged item is written again, judged by what was last written; null if it is not. */
   readonly outdated?: (
     item: DesiredItem,
     desired: DesiredState,
@@ -70,7 +70,7 @@ export interface Wire extends Pick<
   readonly takesAlong?: (item: DesiredItem, desired: DesiredState) => readonly WrittenSecret[];
 }
 
-/** What is declared, and what a service has. */
+/** The declaration, and the listing of the service. */
 export interface Judged {
   readonly items: readonly DesiredItem[];
   readonly listing: Listing;
@@ -85,23 +85,23 @@ export interface Unfit {
   readonly hint: string;
 }
 
-/** How a collection is asked for, by dialect; servers of a dialect that is left out have none. */
+/** The requests of a collection by dialect. Servers of an absent dialect have no such collection. */
 export type Wires = Partial<Readonly<Record<DialectName, Wire>>>;
 
-/** What a list is read with. */
+/** The input of reading a list. */
 export interface Asking {
   readonly names: readonly string[] | 'all';
-  /** Whether what is not declared is to be removed: then all must be known of it that stands against that. */
+  /** True if undeclared items are to be removed. Then everything that prevents a removal must be known. */
   readonly isExhaustive: boolean;
   readonly declared: readonly DesiredItem[];
   /** Whether only the names are wanted: several of one name are then no error. */
   readonly isReferred: boolean;
-  /** What the file declares of other collections. */
+  /** The declarations of other collections. */
   readonly desired: Pick<DesiredState, 'items'>;
-  /** What the service answered for its settings. */
+  /** The service's answer to the request for its settings. */
   readonly answer: ValueRecord;
   readonly get: Get;
-  /** Whether secrets that the service shows on request are asked for. */
+  /** True if secrets that the service shows on request are requested. */
   readonly reveals: boolean;
   /** GETs a secret that a path answers as bare text. */
   readonly getSecret: (path: string) => Promise<Secret | typeof ABSENT | typeof LACKING>;
@@ -134,20 +134,20 @@ export interface ItemRequest {
   readonly name: string;
   /** The name that it gives to an item. */
   readonly to?: string;
-  /** What a list shows of the item afterwards. */
+  /** The members that a list shows of the item afterwards. */
   readonly shows: ListedItem['members'];
   /** The request, or what makes it of what is read right before. */
   readonly call: Call | ((get: Get) => Promise<Call>);
-  /** Whether a list shows that it took effect. That a secret was replaced no list shows. */
+  /** Reports whether a list shows the effect. No list shows that a secret was replaced. */
   readonly isShown: (listing: Listing) => boolean;
-  /** What a list must show right before it is sent; absent if it is sent in any case. */
+  /** The condition that a list must meet right before the request; absent if it is always sent. */
   readonly needs?: Needed;
 }
 
-/** What earlier requests have brought about, and somebody else can have undone. */
+/** The results of earlier requests, which another client may have undone. */
 export interface Needed {
   readonly isShown: (listing: Listing) => boolean;
-  /** What has happened if a list does not show it, and what to do. */
+  /** The explanation and the remedy if a list does not show it. */
   readonly otherwise: Refused;
 }
 
@@ -157,9 +157,12 @@ export interface Call {
   readonly body: ValueRecord | null;
   /** Milliseconds until an answer begins, where the service itself asks others. */
   readonly headersTimeout?: number;
-  /** Why what a service answers to it shows that something else was done than asked for; null if it shows nothing of the kind. */
+  /** Explains, from the answer, why the service did something other than requested; null if the answer does not show that. */
   readonly astray?: (answer: ValueRecord) => Omit<Unfit, 'item'> | null;
-  /** Why the service refuses it, by the status, besides what 400, 404 and 422 mean everywhere. Null of an answer that means what it always does. */
+  /**
+   * The reasons for a refusal, by status, in addition to the general meanings of 400, 404 and 422. Null for an answer with its usual
+   * meaning.
+   */
   readonly refusals?: Readonly<Record<number, string | ((answer: Value) => Refused | null)>>;
 }
 
@@ -202,7 +205,7 @@ export function createActivationRequest(path: string, name: string): Call {
   };
 }
 
-/** Why a service refuses a request, and what to do. */
+/** The reason that a service refuses a request, and the remedy. */
 export interface Refused {
   readonly why: string;
   readonly hint: string;
@@ -236,6 +239,6 @@ export function createPagedReader(
 
 export interface ItemPage {
   readonly items: readonly (ListedItem | null)[];
-  /** What the next page is called; null if there is none. */
+  /** The token of the next page; null on the last one. */
   readonly next: string | null;
 }

@@ -96,7 +96,7 @@ function rankChangeGroup({ room = [] }: PartPlan, [change]: readonly Change[]): 
   return room.some((first) => samePath(first, change.path)) ? -1 : 1;
 }
 
-/** What the requests of these changes are made of. */
+/** Reads the listing that the requests need. */
 async function listingFor(
   [first]: readonly Change[],
   writing: Writing,
@@ -173,7 +173,7 @@ async function verifySentChanges(
   }
 }
 
-/** Whether a change is needed as long as another one is. What an item lacks besides its name is no matter of a rename. */
+/** Reports whether a change is needed as long as another one is. Missing members of an item do not concern a rename. */
 function isLeftWith(change: Change, left: Change): boolean {
   return isWithin(left.path, change.path) && (isRename(left) || !isRename(change));
 }
@@ -184,13 +184,13 @@ function toShownResult({ action, sensitive }: Change): Result {
   return action === 'rotate' ? 'unverifiable' : 'set';
 }
 
-/** What a list does not show of what was sent, and what that and others lack. */
+/** The sent changes that a list does not show, and what they and other items lack. */
 interface Left {
   readonly changes: readonly Change[];
   readonly remaining: readonly Remainder[];
 }
 
-/** What was sent and is not shown, and what somebody else's item lost beside it. */
+/** Lists the sent changes that are not shown, and losses of undeclared items. */
 function listRemainingChanges(
   { kind, part, desired, plan }: Writing,
   before: Listing,

@@ -24,7 +24,7 @@ import { ABSENT, LACKING, type Asking, type Get } from '../collections/wire.ts';
 import { removesSome, withHolders } from '../holders.ts';
 import { CONNECTION_ID, mapConnections } from '../provider-connections.ts';
 
-/** Of those that the file does not declare only the names are told, but for the active one if that is asked for. */
+/** Lists profiles. Undeclared profiles have only their names, except the active one if it is requested. */
 export async function listLlmProfiles(
   asking: Asking,
   path: string,
@@ -100,7 +100,7 @@ export function isSecretMember(name: string): boolean {
   return isSecretItemMember(LLM_PROFILES_FORM, [name]);
 }
 
-/** What a server fills in by itself counts only where the file declares it. */
+/** The members that a server fills in, which count only where the file declares them. */
 export const OF_THE_SERVER: ReadonlySet<string> = new Set([
   'stream_idle_timeout',
   'api_version',

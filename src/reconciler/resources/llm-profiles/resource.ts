@@ -94,7 +94,7 @@ function warnStoreDeactivation(
   return [{ code: 'active-profile', message, path: [LLM_PROFILES_FORM.block, ended] }];
 }
 
-/** What the file says nothing of stays active. */
+/** Reactivates a deactivated profile unless the file names another. */
 function activeAgain(work: ItemWork, requests: readonly ItemRequest[]): readonly ItemRequest[] {
   const { item, listing, desired } = work;
   const ended = item.members === null ? null : findDeactivatedProfile(item.name, listing, desired);
@@ -165,7 +165,7 @@ function unfitActive(
 
 const AWS_KEYS = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'];
 
-/** What an app-server does not take, or would lose. */
+/** Lists what an app-server does not accept, or would lose. */
 function unfitInSettings({ items, listing }: Judged): readonly Unfit[] {
   return items.flatMap((item): Unfit[] => {
     if (item.members === null) return [];

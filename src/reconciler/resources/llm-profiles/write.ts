@@ -34,12 +34,12 @@ import { isSecretMember, OF_THE_SERVER } from './read.ts';
 /** A profile that is stored, and what makes that necessary. */
 type Profile = Pick<ItemWork, 'item' | 'there'> & Pick<Storing, 'changes'>;
 
-/** How a body keeps the secrets that are stored and not sent. */
+/** Returns how a body preserves the secrets that are stored and not sent. */
 type Keeping = (path: string, get: Get, work: ItemWork) => Promise<Kept>;
 
 interface Kept {
   readonly members: ValueRecord;
-  /** Whether secrets that are sent, or kept, are stored. */
+  /** True if secrets that are sent or preserved are stored. */
   readonly includes: boolean;
 }
 
@@ -91,7 +91,7 @@ const REFUSALS = {
 
 const never = (): boolean => false;
 
-/** What is sent of a profile: all of it but secrets that stay, and what is null: what is left out has its default. */
+/** Returns the body of a profile: all members except preserved secrets and null. Omitted members take their default. */
 function createProfileBody(
   { item, changes, there }: Profile,
   resends: NonNullable<Listing['resends']> = never,
@@ -249,7 +249,7 @@ function wrapAllTexts(value: Value): Value {
   return typeof value === 'string' ? new Secret(value) : value;
 }
 
-/** What is stored of a profile. Nothing is sent of one that went in between: what is kept of it could not be sent along. */
+/** Reads the stored profile. If it was removed meanwhile, nothing is sent: its preserved members could not be sent along. */
 function readStoredConfig(found: Awaited<ReturnType<Get>>, { name }: ListedItem): ValueRecord {
   const config = typeof found === 'symbol' ? undefined : readPath(found, ['config']);
   if (isRecord(config)) return config;
@@ -259,7 +259,7 @@ function readStoredConfig(found: Awaited<ReturnType<Get>>, { name }: ListedItem)
   );
 }
 
-/** Whether a secret member stays as the service has it: the file does not say that it goes, and nothing else is sent. */
+/** Reports whether a secret member is preserved: the file does not remove it, and no other value is sent. */
 function isKept(work: Profile, name: string): boolean {
   if (!isSecretMember(name)) return false;
   const { members } = work.item;
@@ -268,7 +268,7 @@ function isKept(work: Profile, name: string): boolean {
   return members?.[name] !== null && !Object.hasOwn(createProfileBody(work), name);
 }
 
-/** Whether a list shows a profile as it is declared; of a secret it shows whether there is one. */
+/** Reports whether a list shows a profile as declared. Of a secret it shows only whether there is one. */
 function isProfileShown(
   actual: ValueRecord,
   declared: ValueRecord,

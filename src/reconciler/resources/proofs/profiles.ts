@@ -69,7 +69,7 @@ export function tryPlannedAgent(trying: TryingPlan, about: Provable): Trial {
 
 const COMING: ReadonlySet<string> = new Set([LLM_PROFILES_FORM.block, META_PROFILES_FORM.block]);
 
-/** What the file declares of LLM profiles and agent profiles. */
+/** Lists the LLM profiles and agent profiles that the file declares. */
 export function listDeclaredProfiles({ desired }: Pick<Trying, 'desired'>): Provable[] {
   const of = (kind: Provable['kind'], block: string): Provable[] =>
     itemsDeclared(desired, { block }).flatMap(({ name, members }) =>
@@ -123,7 +123,7 @@ function onceOnly(attempt: () => Promise<Tried>): () => Promise<Tried> {
   return () => (made ??= attempt());
 }
 
-/** What the connection of a profile is declared to be. */
+/** Returns the declaration of the connection of a profile. */
 function findDeclaredConnection({ desired }: Trying, item: DesiredItem): ValueRecord {
   return itemNamed(desired, CONNECTIONS_FORM, connectionName(item))?.members ?? {};
 }

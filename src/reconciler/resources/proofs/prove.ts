@@ -18,7 +18,7 @@ import {
 import { listTestableSettings, tryPlannedSettings, tryStoredSettings } from './settings.ts';
 import { createSkippedTrial, type Trial, type Trying, type TryingPlan } from './trial.ts';
 
-/** What something is tried with, and who is told beforehand what it costs. */
+/** The input of trials, and the callback that announces their costs. */
 export interface Proving {
   readonly reader: PlanInput['reader'];
   readonly desired: DesiredState;
@@ -72,7 +72,7 @@ export async function proveStored(proving: Proving): Promise<readonly Proof[]> {
   return runTrials([...(await tryStoredSettings(trying)), ...ofProfiles], proving);
 }
 
-/** Why a service cannot be asked to try anything; null if it can. */
+/** Explains why a service cannot try anything; null if it can. */
 function explainNoTrials({ settings }: Pick<Proving, 'settings'>): string | null {
   const { name } = settings.dialect;
   if (name === 'agent-server') return null;

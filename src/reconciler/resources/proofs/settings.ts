@@ -73,7 +73,7 @@ function listSentServers(
   });
 }
 
-/** The same as they are. */
+/** Tries the stored settings. */
 export function tryStoredSettings(trying: Trying): Promise<Trial[]> {
   return createSettingsTrials(
     trying,
@@ -82,7 +82,7 @@ export function tryStoredSettings(trying: Trying): Promise<Trial[]> {
   );
 }
 
-/** What of the settings the file declares and the service has. */
+/** Returns the declared settings that the service has. */
 export function listTestableSettings({
   desired,
   settings,
@@ -145,7 +145,7 @@ function serverTrial(trying: Trying, about: Placed, server: ValueRecord): Trial[
   return [trial(about, cost, () => trying.checks.server(name, server))];
 }
 
-/** Whether a reference has no value that is in a place; one in a server that is known by its address may be in any. */
+/** Reports whether a place contains a reference without a value. In a server identified by its address, it may be in any place. */
 function isReferenceMissing({ desired }: Trying, place: Path): boolean {
   return desired.missing.some(({ path }) => {
     const [first = '', part = '', ...inside] = normalPath(path);

@@ -13,7 +13,7 @@ export interface Trial extends Provable {
   readonly attempt: () => Promise<Tried>;
 }
 
-/** What is tried with. */
+/** The input of a trial. */
 export interface Trying {
   readonly checks: Checks;
   readonly get: Get;
@@ -21,7 +21,7 @@ export interface Trying {
   readonly settings: ObservedState;
 }
 
-/** What is tried before a plan is written. */
+/** The input of a trial before a plan is written. */
 export interface TryingPlan extends Trying {
   readonly plan: Plan;
   /** The LLM profiles that are tried, by name: what two changes come down to is tried once. */

@@ -16,14 +16,14 @@ import {
   type SandboxRun,
 } from './run.ts';
 
-/** How a run ended, before that is made one status and one error. */
+/** The end of a run, before it becomes one status and one error. */
 export interface Conclusion extends Pick<
   ResourceEnd,
   'results' | 'started' | 'remaining' | 'warnings'
 > {
-  /** Whether anything was sent that had, or may have had, an effect. */
+  /** True if a request had, or may have had, an effect. */
   readonly changed: boolean;
-  /** What went wrong, the gravest first. */
+  /** The errors, the gravest first. */
   readonly errors: readonly SetpointError[];
 }
 
@@ -64,7 +64,7 @@ export function concludeRun(run: SandboxRun): Conclusion {
   };
 }
 
-/** How a run ended, made one status and one error. `stopped` is the error of a request to stop. */
+/** Combines the end of a run into one status and one error. `stopped` is the error of a request to stop. */
 export function sandboxEnd(
   { changed, errors, ...parts }: Conclusion,
   stopped: SetpointError | null,
@@ -138,7 +138,7 @@ function stepResult({ change }: SandboxStep, { steps, waited }: SandboxRun): Res
   return !waited && hasBegun ? 'verified' : 'unknown';
 }
 
-/** Whether what was to run has settled without a word of it. */
+/** Reports whether a start or resume settled while the service still shows STARTING. */
 function isStartingForGood({ state, status, step }: RunStep): boolean {
   return state === 'settled' && step.action !== 'pause' && status === 'STARTING';
 }
@@ -165,7 +165,7 @@ function listDisplacedSandboxes(run: SandboxRun, left: readonly SandboxStep[]): 
     }));
 }
 
-/** The same while no item has too few: worth a warning. */
+/** Warns of displaced sandboxes while no item has too few. */
 function warnDisplacedSandboxes(run: SandboxRun, remaining: readonly Remainder[]): Warning[] {
   return listServicePauses(run)
     .filter(({ id }) => !remaining.some(({ path }) => path[0] === id))
@@ -220,7 +220,7 @@ function otherSpecs({ desired, steps, last }: SandboxRun): Remainder[] {
   });
 }
 
-/** What is left of the items that nothing else explains: no failure, nothing on its way, nothing displaced. */
+/** Lists what remains of the items without another explanation: no failure, nothing under way, nothing displaced. */
 function stillToDo(run: SandboxRun, left: readonly SandboxStep[]): Remainder[] {
   const { steps, waited } = run;
   const isExplained = (one: RunStep): boolean =>

@@ -17,7 +17,7 @@ import { withoutStop } from '../../model/wording.ts';
 import type { DialectName } from '../../model/dialect.ts';
 import type { Conversation } from './wire.ts';
 
-/** Where a conversation that is being started is at. `status` is the service's word in capitals: READY and ERROR are its ends. */
+/** The progress of a conversation that is starting. `status` is the service's word in capitals: READY and ERROR are its ends. */
 export interface StartTask {
   readonly id: string;
   readonly status: string;
@@ -44,7 +44,7 @@ export interface FollowInput {
   readonly abandon?: AbortSignal | undefined;
 }
 
-/** How far a conversation came; `error` is null if it is ready. */
+/** The progress of a conversation; `error` is null if it is ready. */
 export interface Followed {
   readonly steps: readonly SmokeStep[];
   readonly conversation: string | null;
@@ -220,7 +220,7 @@ function remains(reason: string): string {
   return `The conversation was not removed: ${reason}. Delete it where its users see it, if its sandbox may go.`;
 }
 
-/** Where a conversation is deleted; null if a dialect starts none. */
+/** The path that deletes a conversation; null if a dialect starts none. */
 const CONVERSATION: Readonly<Record<DialectName, string | null>> = {
   'settings-v0': '/api/conversations',
   'app-server': '/api/v1/app-conversations',

@@ -110,7 +110,7 @@ async function planSandboxesPart(
   }
 }
 
-/** What is planned if the service cannot list sandboxes before the first settings are stored. */
+/** The plan if the service cannot list sandboxes before the first settings are stored. */
 const SANDBOXES_LATER: SandboxPlan = {
   ...NO_SANDBOXES,
   unmet: [
@@ -152,7 +152,7 @@ function extractSandboxPlan({ work, changes }: PartPlan): SandboxPlan {
 
 type Input = PlanInput<ObservedState | null>;
 
-/** How long, in milliseconds, an ERROR that is too old for a start is watched before it is believed, and how often. */
+/** The time, in milliseconds, that an ERROR too old for a start is watched before it is accepted, and the interval. */
 const PATIENCE = 30_000;
 const PAUSE = 3000;
 /** An empty list may be an outage of what runs the sandboxes: it is read again after this, in milliseconds. */

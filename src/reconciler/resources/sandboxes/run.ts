@@ -35,16 +35,16 @@ export interface RunStep {
   readonly state: 'not-sent' | 'turned-away' | 'lost' | 'running' | 'settled' | 'given-up';
   /** Null until the service has named what a start began. */
   readonly id: string | null;
-  /** What the last observation showed; null until the sandbox is listed. */
+  /** The status of the last observation; null until the sandbox is listed. */
   readonly status: string | null;
-  /** Whether it has been in another state than PAUSED: a resume that goes back to PAUSED was undone by the service. */
+  /** True if it was in a state other than PAUSED. The service undid a resume that returns to PAUSED. */
   readonly wasUp: boolean;
-  /** When an observation first showed it STARTING, by the monotonic clock; absent if the last one showed another state. */
+  /** The time at which an observation first showed it STARTING, by the monotonic clock; absent if the last one showed another state. */
   readonly startingSince?: number;
   readonly error: SetpointError | null;
 }
 
-/** What an apply did about the sandboxes, and what it observed. */
+/** The actions of an apply on the sandboxes, and its observations. */
 export interface SandboxRun {
   readonly desired: readonly DesiredSandboxes[];
   readonly approved: SandboxPlan;
@@ -54,9 +54,9 @@ export interface SandboxRun {
   readonly steps: readonly RunStep[];
   /** The last observation; null if every one failed. */
   readonly last: Pick<ObservedSandboxes, 'sandboxes' | 'at'> | null;
-  /** Why there was no later observation. */
+  /** The reason that there was no later observation. */
   readonly error: SetpointError | null;
-  /** Whether the end of the steps was waited for. */
+  /** True if the run waited for the end of the steps. */
   readonly waited: boolean;
 }
 
@@ -69,7 +69,7 @@ export function isActionPending({ state }: RunStep): boolean {
   return state === 'lost' || state === 'running';
 }
 
-/** What was started, if it has an id, and for which item. */
+/** Lists the started sandboxes that have an id, with their items. */
 export function listStartedSandboxes(steps: readonly RunStep[]): Started {
   return new Map(
     steps.flatMap(({ id, step }): [string, DesiredSandboxes][] =>
@@ -223,9 +223,9 @@ async function filterStillNeeded(
   }
 }
 
-/** What one observation may take at least, in milliseconds, however little time is left. */
+/** The minimum time of one observation, in milliseconds, however little time is left. */
 const SHORTEST_OBSERVATION = 10_000;
-/** How long a sandbox is waited for whose start lost its answer, in milliseconds. It is never requested again. */
+/** The wait for a sandbox whose start lost its answer, in milliseconds. It is never requested again. */
 const ADOPTED_WITHIN = 30_000;
 
 /**
@@ -300,7 +300,7 @@ function adopt({ steps, desired, before }: SandboxRun, sandboxes: readonly Sandb
   });
 }
 
-/** What an observation shows of a step. One that has settled or was given up stays so. */
+/** Updates a step from an observation. One that has settled or was given up does not change. */
 function afterObserving(one: RunStep, sandboxes: readonly Sandbox[], now: number): RunStep {
   if (!wasSent(one)) return one;
   const status = sandboxes.find(({ id }) => id === one.id)?.status ?? null;

@@ -41,7 +41,7 @@ export interface Conversation {
   readonly createdAt: number | null;
 }
 
-/** How an apply of `sandboxes:` sees the service. */
+/** The view of the service for an apply of `sandboxes:`. */
 export interface ObservedSandboxes {
   readonly sandboxes: readonly Sandbox[];
   /** The specs of the service; null if the file names none. */
@@ -55,7 +55,7 @@ export interface ObservedSandboxes {
 /** An ERROR younger than this, in milliseconds, counts as a start under way: one backend reports ERROR while it boots. Source: behaviour 3.2. */
 const BOOT_TIME = 5 * 60_000;
 
-/** Whether a sandbox counts as up: not PAUSED, ERROR or MISSING. One backend reports STARTING for good. */
+/** Reports whether a sandbox counts as up: not PAUSED, ERROR or MISSING. One backend reports STARTING forever. */
 export function isUp({ status, createdAt }: Sandbox, at: number): boolean {
   if (status === 'ERROR') return createdAt !== null && at - createdAt < BOOT_TIME;
   return status !== 'PAUSED' && status !== 'MISSING';

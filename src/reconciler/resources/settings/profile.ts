@@ -13,7 +13,7 @@ import {
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 import { DIALECTS } from '../../service/dialects.ts';
 
-/** Whether a profile was made active again, and what was answered to it if the service did not confirm it. */
+/** The result of activating a profile again, with the answer if the service did not confirm it. */
 export interface Activation {
   readonly sent: boolean;
   readonly error: SetpointError | null;

@@ -190,12 +190,12 @@ function classifyResult(change: Change, { remaining, unknown, observed }: Verifi
   return isBlind ? 'unverifiable' : 'verified';
 }
 
-/** Whether no service of the dialect reports what the field holds. */
+/** Reports whether no service of the dialect reports the content of the field. */
 function isUnreadableChange({ path: [name = ''] }: Change, { dialect }: ObservedState): boolean {
   return dialect.fields.get(name)?.reads === 'nothing';
 }
 
-/** Whether the service has shown a secret that it masks. */
+/** Reports whether the service has shown a secret that it masks. */
 function isShown({ path }: Change, { revealed }: ObservedState): boolean {
   return revealed?.has(formatPath(path)) === true;
 }

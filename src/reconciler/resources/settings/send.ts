@@ -55,7 +55,7 @@ function isDesired({ desired }: ReconcileInput, shown: ObservedState): boolean {
   return planSettings(desired, shown, NOTHING_KNOWN).changes.length === 0;
 }
 
-/** What the service shows after a send; null if it cannot be read. After a clear refusal there is no lag to wait for. */
+/** Observes the service after a send; null if it cannot be read. A clear refusal has no lag to wait for. */
 async function observeSend(
   input: ReconcileInput,
   before: ObservedState,

@@ -19,7 +19,7 @@ import { listDeactivatedProfiles } from './profile.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 import { fieldNamed } from '../../model/field.ts';
 
-/** What an observation after the write shows: `remaining` is empty if the service has what was declared and nothing else changed. */
+/** The result of an observation after the write. `remaining` is empty if the service has the declared values and nothing else changed. */
 export interface Verification {
   readonly observed: ObservedState;
   readonly remaining: readonly Remainder[];

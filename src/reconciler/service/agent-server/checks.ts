@@ -116,7 +116,7 @@ function readCheckTimeout({ timeout }: ValueRecord): number {
   return seconds > 0 ? Math.min(seconds * 1000, SERVICE_MS) : SERVICE_MS;
 }
 
-/** What the service calls a fault of a model, and what it means. */
+/** The service's names of model faults, and their meanings. */
 const MODEL_FAULTS: Readonly<Record<string, string>> = {
   LLMAuthenticationError: 'the provider refuses the key',
   LLMRateLimitError: 'the budget or quota of the key is used up',

@@ -4,7 +4,7 @@ import { MCP_LISTS } from '../../model/mcp.ts';
 import { createRecord } from '../../model/value.ts';
 import type { Places } from '../native.ts';
 
-/** Where this dialect has its settings. GET reads the record, PATCH merges into it. */
+/** The path of the settings in this dialect. GET reads the record, PATCH merges into it. */
 export const SETTINGS_PATH = '/api/settings';
 
 /** The member that tells this server's answer from every other; it reports whether llm_api_key is stored. */
@@ -24,14 +24,14 @@ const DROPPED = [
   ['openai/', 'https://api.openai.com/'],
 ] as const;
 
-/** Where an answer has each field. Those of app_preferences are kept there by the client that people use with this server. */
+/** The place of each field in an answer. The usual client of this server stores its preferences in app_preferences. */
 export const PLACES: Places = new Map(
   fields()
     .filter(hasTwoNames)
     .map(({ name, place }) => [name, place]),
 );
 
-/** What a field is here; a member of app_preferences that is not listed is cleared by null, and is not set by itself. */
+/** The differences of fields in this dialect. An unlisted member of app_preferences is cleared by null, and has no default. */
 const HERE: Readonly<Partial<Record<FieldName, Partial<DialectField>>>> = {
   agent: { onNull: 'resets', absent: 'CodeActAgent' },
   max_iterations: { onNull: 'resets', absent: 500, accepts: { least: 1 } },
@@ -102,7 +102,7 @@ function toAgentServerField({ name, secret }: SpecifiedField): DialectField {
   return { name, reads, onNull: 'clears', clearWith: null, absent: null, ...HERE[name] };
 }
 
-/** What a server can do whose agent is of another make, and brings its own model: the members of the usual one are dropped. */
+/** Returns the dialect of a server with an external agent, which brings its own model: members of the usual agent are dropped. */
 export function agentServerWith(acp: boolean): Dialect {
   if (!acp) return AGENT_SERVER;
   const lacks = new Map<string, string>(AGENT_SERVER.lacks);

@@ -9,7 +9,7 @@ import { AGENT, CONVERSATION, KEY_FLAG, MISC, PLACES, PREFERENCES } from './dial
 /** `agent_settings.schema_version` of the first release whose mcp_config may be a plain map. */
 const OLDEST_SCHEMA = 4;
 
-/** Why the body of a 200 is not a record of this dialect as setpoint knows it; null if it is. */
+/** Explains why the body of a 200 is not a known record of this dialect; null if it is. */
 export async function recordProblem(
   place: string,
   body: Value,
@@ -117,14 +117,14 @@ export function findAgentServerRelease(record: ValueRecord): string | null {
   return isNewest ? `${NEWEST} or later` : '1.56';
 }
 
-/** What to know of a record of a later release; null if setpoint knows the release. */
+/** Describes the risks of a record of a later release; null if setpoint knows the release. */
 export function describeNewerServer(record: ValueRecord): string | null {
   const version = schemaVersion(record);
   if (version === null || version <= KNOWN_SCHEMA) return null;
   return `The server is newer than setpoint knows (agent_settings.schema_version is ${version}, the newest known one ${KNOWN_SCHEMA}); it is treated as release ${NEWEST}.`;
 }
 
-/** Whether the server says that it is of a release before 1.31. One that does not say it may be. */
+/** Reports whether the server reports a release before 1.31. One that reports none may be. */
 export async function isBefore131(ask: Ask): Promise<boolean> {
   const version = await requestRelease(ask, SERVER_INFO);
   return version === null || !/^(?:1\.(?:3[1-9]|[4-9]\d|\d{3,})|[2-9]|\d{2,})\b/.test(version);

@@ -15,7 +15,7 @@ import { createStatusError } from '../status-error.ts';
 import { AGENT, KEY_FLAG } from './dialect.ts';
 import { observeAgentServer, normalizeAgentRecord } from './read.ts';
 
-/** Where a server has what its pointers name. Agent profiles are named by an id, and listing them writes: they are not asked for. */
+/** The paths of what pointers name. Agent profiles are named by an id, and listing them writes: they are not requested. */
 const COLLECTIONS: ReadonlyMap<string, string> = new Map([
   ['active_profile', '/api/profiles'],
   ['active_meta_profile', '/api/meta-profiles'],
@@ -61,7 +61,7 @@ function isUnknownPath(body: Value): boolean {
   return isRecord(body) && body['detail'] === 'Not Found';
 }
 
-/** What a profile makes of the llm. The address and the key of one that names a connection are those of the connection. */
+/** Returns the llm that a profile produces. If it names a connection, address and key are those of the connection. */
 async function readProfileLlm(
   connection: Connection,
   body: Value,

@@ -115,7 +115,7 @@ function withoutClock(record: ValueRecord): ValueRecord {
 
 const LLM = ['agent_settings.llm'];
 
-/** What a plan on this answer must warn of. */
+/** Lists the warnings that a plan on this answer must give. */
 function listCautions(answer: ValueRecord): Caution[] {
   if (typeof answer['active_profile'] !== 'string') return [];
   const message =

@@ -82,7 +82,7 @@ function withoutSecondKey(before: ValueRecord, after: ValueRecord): ValueRecord 
   return createRecord([...Object.entries(after), ['headers', createRecord(headers)]]);
 }
 
-/** What differs; undefined if nothing does. A member that is gone is null, and a new one is free of nulls. */
+/** Returns the difference; undefined if the values are equal. A removed member is null, and a new one has no nulls. */
 function valueDiff(before: Value | undefined, after: Value): Value | undefined {
   if (before !== undefined && sameValue(before, after)) return undefined;
   if (!isRecord(before) || !isRecord(after)) return after;

@@ -35,7 +35,7 @@ const DIFFS: ReadonlyMap<string, string> = new Map([
   [MISC, 'misc_settings_diff'],
 ]);
 
-/** Why a write must not be sent; null if it may be. */
+/** Explains why a write must not be sent; null if it may be. */
 export function explainPatchRefusal(write: SettingsWrite): string | null {
   return bodyProblem(buildPatchBody(write));
 }
@@ -101,7 +101,7 @@ export function patchRefusal(
 }
 
 interface Pointer {
-  /** What the answer says of one that names nothing begins with this. */
+  /** The start of the answer for a pointer that names nothing. */
   readonly missing: RegExp;
   readonly what: string;
 }

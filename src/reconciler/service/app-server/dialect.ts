@@ -5,7 +5,7 @@ import { createRecord } from '../../model/value.ts';
 import type { Places } from '../native.ts';
 import { PROVIDER_DEFAULTS } from '../../model/provider-defaults.ts';
 
-/** Where this dialect has its settings. GET reads the record, POST merges into it. */
+/** The path of the settings in this dialect. GET reads the record, POST merges into it. */
 export const SETTINGS_PATH = '/api/v1/settings';
 
 /** Answers the same settings with a mask in place of each secret, where the settings leave it out, its name too. */
@@ -14,7 +14,7 @@ export const MASKED_PATH = '/api/v1/users/me';
 /** The member of an answer whose keys name the provider tokens that are stored. */
 export const TOKEN_NAMES = 'provider_tokens_set';
 
-/** What a field is here, where it is not what the specification says. */
+/** The fields that differ from the specification in this dialect. */
 const HERE: Readonly<Partial<Record<FieldName, Partial<DialectField>>>> = {
   agent: { onNull: 'resets', absent: 'CodeActAgent' },
   max_iterations: { onNull: 'resets', absent: 500, accepts: { least: 1 } },
@@ -52,7 +52,7 @@ const LACKS: ReadonlyMap<FieldName, string> = new Map([
   ['enable_solvability_analysis', 'releases up to 1.6 (settings-v0) have it'],
 ]);
 
-/** Where an answer has each field. Preferences of the application are members of the record here. */
+/** The place of each field in an answer. Preferences of the application are members of the record here. */
 export const PLACES: Places = new Map(
   fields()
     .filter(({ name }) => !LACKS.has(name))
@@ -76,7 +76,7 @@ export const APP_SERVER: Dialect = {
   ),
 };
 
-/** What a server can do whose agent is of another make: the members of the usual one are gone from its settings. */
+/** Returns the dialect of a server with an external agent: members of the usual agent are missing from its settings. */
 export function appServerWith(acp: boolean): Dialect {
   if (!acp) return APP_SERVER;
   const own = [...APP_SERVER.fields].filter(([name]) => !OF_OPENHANDS.has(name));

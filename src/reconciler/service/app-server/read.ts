@@ -109,7 +109,7 @@ async function observeEmptyStore(
   return 'code' in shown ? shown : { ...EMPTY_STORE, ...shown };
 }
 
-/** Why the body of a 200 is not a record of this dialect as setpoint knows it; null if it is. */
+/** Explains why the body of a 200 is not a known record of this dialect; null if it is. */
 function unknownRecord(place: string, body: Value): ServiceError | null {
   const settings = isRecord(body) ? body['agent_settings'] : undefined;
   if (!isRecord(body) || !isRecord(settings) || typeof body['llm_api_key_set'] !== 'boolean') {
@@ -203,7 +203,7 @@ export function observeAppServer(
   };
 }
 
-/** What the server keeps by itself: profiles follow the model of the settings, and others are computed. A write may change them. */
+/** The members that the server maintains: profiles follow the model of the settings, and others are computed. A write may change them. */
 const OF_THE_SERVER: ReadonlySet<string> = new Set([
   'llm_profiles',
   'v1_enabled',

@@ -21,7 +21,7 @@ export function findAppServerRelease(record: ValueRecord): string | null {
   return 'active_agent_profile_id' in record ? NEWEST : '1.9 or 1.10';
 }
 
-/** What to know of a record of a later release; null if setpoint knows the release. */
+/** Describes the risks of a record of a later release; null if setpoint knows the release. */
 export function describeNewerService(record: ValueRecord): string | null {
   const version = schemaVersion(record);
   if (version === null || version <= KNOWN_SCHEMA) return null;
@@ -52,7 +52,7 @@ export async function emptyStoreRelease(
     : tooOld(place, `release 1.7 or 1.8 (GET ${SCHEMA_PATH} lists no ${SINCE_1_9})`);
 }
 
-/** What the service lists of its own fields. */
+/** The path at which the service lists its own fields. */
 const SCHEMA_PATH = `${SETTINGS_PATH}/agent-schema`;
 
 /** A field that releases from 1.9 on list. Source: behaviour 4. */

@@ -42,7 +42,7 @@ export function postChangedSettings(
     });
 }
 
-/** What the service answers repeats what it has stored, secrets too: none of it is read. */
+/** Creates the error of a refusal. The answer repeats stored values, secrets too: none of it is read. */
 function refusal(place: string, { status }: Reply): ServiceError {
   return new ServiceError(
     'settings-refused',
@@ -56,7 +56,7 @@ const DIFFS: ReadonlyMap<string, string> = new Map([
   ['conversation_settings', 'conversation_settings_diff'],
 ]);
 
-/** Why a write must not be sent; null if it may be. */
+/** Explains why a write must not be sent; null if it may be. */
 export function explainPostRefusal(write: SettingsWrite): string | null {
   return bodyProblem(buildPostBody(write));
 }
@@ -96,7 +96,7 @@ function unreadableValue(name: string): Sendable {
   return { problem: `the value of ${name} would make the stored settings unreadable` };
 }
 
-/** Whether the service can read again what it stores for this value: it has the type of the field, and is null only if that clears. */
+/** Reports whether the service can read this value after storing it: it has the field's type, and is null only if that clears. */
 function isStorable({ name, type, nullable }: SpecifiedField, value: Value): boolean {
   if (value === null) return nullable && APP_SERVER.fields.get(name)?.onNull !== 'refuses';
   const bare = value instanceof Secret ? value.reveal() : value;

@@ -3,7 +3,7 @@ import { type FieldName, fields, type SpecifiedField } from '../../model/field.t
 import type { ValueRecord } from '../../model/value.ts';
 import { PROVIDER_DEFAULTS } from '../../model/provider-defaults.ts';
 
-/** Where this dialect has its settings. GET reads the record, POST replaces it. Source: specification 3. */
+/** The path of the settings in this dialect. GET reads the record, POST replaces it. Source: specification 3. */
 export const SETTINGS_PATH = '/api/settings';
 
 /** The member of an answer whose keys name the provider tokens that are stored. */

@@ -76,7 +76,7 @@ export function observeV0Record(answer: ValueRecord, saved = false): ObservedSta
   };
 }
 
-/** Whether a member is a field that shows what is stored. */
+/** Reports whether a member is a field that shows its stored value. */
 function isShownMember(name: string, value: Value): boolean {
   const field = fieldNamed(name);
   if (field !== undefined) return field.readable;

@@ -76,7 +76,7 @@ function invalidRecord(
   );
 }
 
-/** What was sent and must not be shown. */
+/** The sent values that must not be shown. */
 interface Hidden {
   readonly redactor: Redactor;
   readonly secrets: readonly Secret[];

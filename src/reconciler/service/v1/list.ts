@@ -6,7 +6,7 @@ import { getV1 } from './request.ts';
 
 const PAGE = 100;
 const MOST_PAGES = 1000;
-/** Of all pages of one list together. */
+/** The size limit of all pages of one list together. */
 const MOST_BYTES = 64 * 1_048_576;
 const MOST_ITEMS = 50_000;
 const LONGEST_PAGE_ID = 1024;
@@ -15,7 +15,7 @@ const MOST_BARREN = 2;
 
 export interface Listing<T> {
   readonly items: readonly T[];
-  /** When the first page was answered. */
+  /** The time at which the first page was answered. */
   readonly at: number;
 }
 
@@ -132,7 +132,7 @@ export function readId(value: Value): string | null {
   return id === null || id.length > LONGEST_ID || /^\.*$/.test(id) || !isWhole(id) ? null : id;
 }
 
-/** Whether no letter of a text is cut in half. */
+/** Reports whether no letter of a text is cut in half. */
 export function isWhole(text: string): boolean {
   return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
 }

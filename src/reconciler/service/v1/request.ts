@@ -8,7 +8,7 @@ import { createStatusError } from '../status-error.ts';
 
 const LARGEST_LIST = 8 * 1_048_576;
 
-/** What one list may take and one start, at most: three and six times a request to the settings. Milliseconds. */
+/** Returns the timeouts of a list and of a start: three and six times that of a request to the settings. Milliseconds. */
 export function listTimeout({ timeout }: Connection): number {
   return Math.min(90_000, 3 * timeout);
 }
