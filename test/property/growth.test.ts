@@ -6,7 +6,7 @@ import { numberIdentities } from '../../src/reconciler/model/mcp.ts';
 import { Identity } from '../../src/reconciler/model/secret.ts';
 import { isUnmanaged, type Path } from '../../src/reconciler/model/path.ts';
 import type { DesiredState, ObservedState } from '../../src/reconciler/model/state.ts';
-import { Resolved, createMaskingSource } from '../../src/reconciler/operations/redacting.ts';
+import { RunRedactors, createMaskingSource } from '../../src/reconciler/operations/redacting.ts';
 import { pullEdits } from '../../src/reconciler/pull/edits.ts';
 import { NO_COLLECTIONS } from '../../src/reconciler/pull/listed.ts';
 import { NOTHING_KNOWN, planSettings } from '../../src/reconciler/plan/plan-settings.ts';
@@ -103,7 +103,7 @@ function pulled(state: ObservedState, adopt: 'all' | Path[]): unknown {
     [file],
     read,
     [observed],
-    createMaskingSource([], { references: referenceSource({}), resolved: new Resolved() }),
+    createMaskingSource([], { references: referenceSource({}), resolved: new RunRedactors() }),
   );
 }
 

@@ -246,7 +246,7 @@ export function isCommand(name: string | undefined): name is CommandName {
 export type Flags<Name extends CommandName> = FlagValues<(typeof COMMANDS)[Name]['flags'][number]>;
 
 /** The formats of a command that has -o. */
-export type FormatOf<Name extends CommandName> = (typeof COMMANDS)[Name] extends {
+export type OutputFormat<Name extends CommandName> = (typeof COMMANDS)[Name] extends {
   readonly formats: readonly (infer F extends Format)[];
 }
   ? F

@@ -196,13 +196,13 @@ export function flagSpec(name: FlagName): FlagSpec {
 
 /** The values of some flags, as commander hands them over: `--max-age` as `maxAge`, `--no-wait` as `wait: false`. */
 export type FlagValues<Name extends FlagName> = {
-  readonly [A in Attribute<Exclude<Name, Defaulted>>]?: Value<FlagOf<Name, A>>;
+  readonly [A in Attribute<Exclude<Name, FlagWithDefault>>]?: Value<FlagWithAttribute<Name, A>>;
 } & {
-  readonly [A in Attribute<Extract<Name, Defaulted>>]: Value<FlagOf<Name, A>>;
+  readonly [A in Attribute<Extract<Name, FlagWithDefault>>]: Value<FlagWithAttribute<Name, A>>;
 };
 
 type Table = typeof FLAGS;
-type Defaulted = {
+type FlagWithDefault = {
   [N in FlagName]: Table[N] extends { readonly default: string } ? N : never;
 }[FlagName];
 type Value<N> = N extends FlagName
@@ -217,7 +217,7 @@ type Attribute<N> = N extends `--no-${infer Word}`
   : N extends `--${infer Word}`
     ? CamelCase<Word>
     : never;
-type FlagOf<N, A> = N extends FlagName ? (Attribute<N> extends A ? N : never) : never;
+type FlagWithAttribute<N, A> = N extends FlagName ? (Attribute<N> extends A ? N : never) : never;
 type CamelCase<Word extends string> = Word extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Word;

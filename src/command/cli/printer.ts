@@ -12,7 +12,7 @@ import type { OutcomeDocument } from '../../reconciler/model/outcome.ts';
 import type { PlanDocument } from '../../reconciler/model/plan.ts';
 import type { ValidationDocument } from '../../reconciler/model/documents.gen.ts';
 import type { Voice } from '../../reconciler/render/change.ts';
-import type { CommandName, FormatOf } from './command-table.ts';
+import type { CommandName, OutputFormat } from './command-table.ts';
 import { FORMATS, type Format } from './words.ts';
 
 /** The text of each part of a document. An empty line separates sections; an empty text takes no room. */
@@ -213,17 +213,17 @@ export type Renderers<D> = Readonly<
 export type WholeFormat = Exclude<Format, 'text' | 'json' | 'prometheus'>;
 
 /** A renderer for each format of a command, as the table of commands lists them. */
-type RenderersOf<Name extends CommandName, D> = Readonly<
-  Record<FormatOf<Name> & WholeFormat, () => Promise<(document: D) => string>>
+type CommandRenderers<Name extends CommandName, D> = Readonly<
+  Record<OutputFormat<Name> & WholeFormat, () => Promise<(document: D) => string>>
 > &
-  ('prometheus' extends FormatOf<Name> ? typeof METRICS : unknown);
+  ('prometheus' extends OutputFormat<Name> ? typeof METRICS : unknown);
 
 /** Plans as metrics, which are taken one after another. */
 const METRICS = {
   prometheus: async () => (await import('../../reconciler/render/prometheus.ts')).metricsOfPlans,
 };
 
-export const PLAN_RENDERERS: RenderersOf<'plan', PlanDocument> = {
+export const PLAN_RENDERERS: CommandRenderers<'plan', PlanDocument> = {
   markdown: async () => (await import('../../reconciler/render/markdown/comments.ts')).planMarkdown,
   github: async () =>
     (await import('../../reconciler/render/github/annotations.ts')).planAnnotations,
@@ -232,7 +232,7 @@ export const PLAN_RENDERERS: RenderersOf<'plan', PlanDocument> = {
 };
 
 /** Renderers that describe a plan as a finding. */
-export const DRIFT_RENDERERS: RenderersOf<'drift', PlanDocument> = {
+export const DRIFT_RENDERERS: CommandRenderers<'drift', PlanDocument> = {
   markdown: async () =>
     (await import('../../reconciler/render/markdown/comments.ts')).driftMarkdown,
   github: async () =>
@@ -241,7 +241,7 @@ export const DRIFT_RENDERERS: RenderersOf<'drift', PlanDocument> = {
   ...METRICS,
 };
 
-export const OUTCOME_RENDERERS: RenderersOf<'apply', OutcomeDocument> = {
+export const OUTCOME_RENDERERS: CommandRenderers<'apply', OutcomeDocument> = {
   markdown: async () =>
     (await import('../../reconciler/render/markdown/comments.ts')).outcomeMarkdown,
   github: async () =>
@@ -252,10 +252,10 @@ export const OUTCOME_RENDERERS: RenderersOf<'apply', OutcomeDocument> = {
 /** Plans in the words of one voice, or outcomes: whichever the documents are. */
 export function reportRenderers(
   voice: Voice,
-): RenderersOf<'report', PlanDocument | OutcomeDocument> {
+): CommandRenderers<'report', PlanDocument | OutcomeDocument> {
   const plans = voice === 'drift' ? DRIFT_RENDERERS : PLAN_RENDERERS;
   const either =
-    (format: FormatOf<'report'> & WholeFormat) =>
+    (format: OutputFormat<'report'> & WholeFormat) =>
     async (): Promise<(document: PlanDocument | OutcomeDocument) => string> => {
       const [plan, outcome] = await Promise.all([plans[format](), OUTCOME_RENDERERS[format]()]);
       return (document) => (document.kind === 'plan' ? plan(document) : outcome(document));
@@ -263,7 +263,7 @@ export function reportRenderers(
   return { markdown: either('markdown'), github: either('github'), html: either('html') };
 }
 
-export const VALIDATION_RENDERERS: RenderersOf<'validate', ValidationDocument> = {
+export const VALIDATION_RENDERERS: CommandRenderers<'validate', ValidationDocument> = {
   markdown: async () =>
     (await import('../../reconciler/render/markdown/comments.ts')).validationMarkdown,
   github: async () =>

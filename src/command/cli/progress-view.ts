@@ -8,7 +8,7 @@ import type { SandboxProgress } from '../../reconciler/model/progress.ts';
 import { eraseBefore, type Io, type Stream } from './io.ts';
 
 /** Something that a command waits for: its name, its state, and whether the waiting is over. */
-export interface Awaited {
+export interface ProgressItem {
   readonly name: string;
   readonly status: string;
   readonly done: boolean;
@@ -19,7 +19,7 @@ export interface Awaited {
  * places from update to update.
  */
 export interface ProgressView {
-  readonly update: (target: string, awaited: readonly Awaited[], kind?: AwaitedKind) => void;
+  readonly update: (target: string, awaited: readonly ProgressItem[], kind?: AwaitedKind) => void;
   /** Shows how many environments have ended. From two seconds on, a terminal shows it as the last line; a log never does. */
   readonly counts: (ended: EnvironmentsEnded) => void;
   readonly end: () => void;
@@ -35,7 +35,7 @@ export function progressView({ stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>):
   return stderr.isTTY === true ? liveView(stderr, [stdout, stderr]) : plainView(stderr);
 }
 
-interface Line extends Awaited {
+interface Line extends ProgressItem {
   readonly since: number;
   readonly until: number | null;
 }
@@ -45,7 +45,7 @@ class Lines {
   readonly #lines = new Map<string, Line>();
 
   /** Updates the lines; returns those whose name or state has changed. */
-  take(target: string, awaited: readonly Awaited[], kind: AwaitedKind = 'item'): Line[] {
+  take(target: string, awaited: readonly ProgressItem[], kind: AwaitedKind = 'item'): Line[] {
     const now = performance.now();
     return awaited.flatMap((one, index) => {
       const key = `${target} ${kind} ${index}`;
@@ -155,7 +155,13 @@ const VERBS = {
 } as const;
 
 /** Describes the item that an apply waits for; it has no id until the service has reported one. */
-export function describeAwaitedItem({ action, id, spec, status, done }: SandboxProgress): Awaited {
+export function describeAwaitedItem({
+  action,
+  id,
+  spec,
+  status,
+  done,
+}: SandboxProgress): ProgressItem {
   const which = id ?? `a new ${formatActionNoun('start')}${spec === null ? '' : ` of ${spec}`}`;
   return { name: `${VERBS[action]} ${which}`, status: status ?? 'not listed yet', done };
 }
@@ -227,14 +233,14 @@ export function startingView(
   };
 }
 
-interface Shown {
+interface DisplayedProblem {
   readonly since: number;
   readonly at: number;
   readonly problem: string;
 }
 
 function logView({ stderr }: Pick<Io, 'stderr'>): StartingView {
-  const waiting = new Map<string, Shown>();
+  const waiting = new Map<string, DisplayedProblem>();
   const line = (target: string, words: string): void => {
     stderr.write(`${visible(`${target}: ${words}`)}\n`);
   };

@@ -39,7 +39,7 @@ export interface Reporter<D> {
    * A result in every format of -o, printed while `make` hands it on, with the errors of its environments. Resolves to the exit
    * code: the worst of all environments and of what was written. If `make` fails, no file of the result remains.
    */
-  inParts<Head extends object, E extends Ended, Tail>(
+  inParts<Head extends object, E extends FinishedEnvironment, Tail>(
     shown: ShownParts<Head, E, Tail>,
     make: (parts: Parts<Head, E>) => Promise<Tail>,
   ): Promise<number>;
@@ -49,13 +49,13 @@ export interface Reporter<D> {
   error(error: ErrorReport, target?: string | null): Promise<void>;
 }
 
-interface Ended {
+interface FinishedEnvironment {
   readonly name: string;
   readonly error: ErrorReport | null;
 }
 
 /** The last environment that was not started, and how many were not. */
-interface Skipped {
+interface SkippedEnvironments {
   readonly name: string;
   readonly error: ErrorReport;
   readonly count: number;
@@ -114,14 +114,14 @@ function reporterTo<D>(
       }
       return failed;
     },
-    inParts: async <Head extends object, E extends Ended, Tail>(
+    inParts: async <Head extends object, E extends FinishedEnvironment, Tail>(
       shown: ShownParts<Head, E, Tail>,
       make: (parts: Parts<Head, E>) => Promise<Tail>,
     ): Promise<number> => {
       let code = 0;
       let errors = 0;
       // Environments that were not started share one error.
-      let skipped: Skipped | null = null;
+      let skipped: SkippedEnvironments | null = null;
       const note = (other: number): void => {
         code = worstExitCode([code, other]);
       };
@@ -172,7 +172,7 @@ function reporterTo<D>(
       const more = flags.verbose === true ? 0 : errors - MOST_ERRORS;
       if (more > 0) await reporter.words(() => describeUnprinted(more));
       if (skipped !== null) {
-        const { error, name, count }: Skipped = skipped;
+        const { error, name, count }: SkippedEnvironments = skipped;
         await reporter.error(error, count === 1 ? name : formatCount(count, 'environment'));
       }
       return code;
@@ -257,7 +257,7 @@ function findFailureDiagnostics(failure: SetpointError): readonly Diagnostic[] |
 }
 
 /** Prints the errors of a document's environments. Resolves to the worst exit code of theirs, of `codeOf` and of `written`. */
-export async function conclude<T extends Ended>(
+export async function conclude<T extends FinishedEnvironment>(
   reporter: Pick<Reporter<never>, 'error'>,
   environments: readonly T[],
   written: number,

@@ -277,16 +277,16 @@ const LAST_FLAGS: Groups<FlagName> = [
 type Groups<Name> = readonly (readonly [heading: string, names: readonly Name[]])[];
 
 /** A name with its heading. */
-interface Grouped<Name> {
+interface NameWithHeading<Name> {
   readonly name: Name;
   readonly heading: string;
 }
 
-function groupCommands(names: readonly CommandName[]): readonly Grouped<CommandName>[] {
+function groupCommands(names: readonly CommandName[]): readonly NameWithHeading<CommandName>[] {
   return groupNames(names, COMMAND_GROUPS, 'Other:', []);
 }
 
-function groupFlags(names: readonly FlagName[]): readonly Grouped<FlagName>[] {
+function groupFlags(names: readonly FlagName[]): readonly NameWithHeading<FlagName>[] {
   return groupNames(names, FLAG_GROUPS, 'Options:', LAST_FLAGS);
 }
 
@@ -296,7 +296,7 @@ function groupNames<Name>(
   first: Groups<Name>,
   rest: string,
   last: Groups<Name>,
-): readonly Grouped<Name>[] {
+): readonly NameWithHeading<Name>[] {
   const named = new Set([...first, ...last].flatMap(([, group]) => group));
   const others = names.filter((name) => !named.has(name));
   return [...first, [rest, others] as const, ...last].flatMap(([heading, group]) =>

@@ -98,7 +98,7 @@ export function credentialSource(
   const again =
     <T>(paths: readonly string[], read: () => T | null) =>
     async (): Promise<T> => {
-      const [silent] = await disks.silentOf(paths);
+      const [silent] = await disks.findSilent(paths);
       const found = silent === undefined ? read() : null;
       if (found !== null) return found;
       throw new SetpointError('file-unreadable', `The disk of ${silent} does not answer.`);

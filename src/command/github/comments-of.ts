@@ -12,11 +12,11 @@ import {
 import { contentDigest, createMarker } from './marker.ts';
 import type { StickyComment } from './sticky-comment.ts';
 
-export type Commented = PlanDocument | OutcomeDocument | ValidationDocument;
+export type CommentDocument = PlanDocument | OutcomeDocument | ValidationDocument;
 
 /** The comments on a pull request for a document: one for each environment, or one for a validation. */
 export function createStickyComments(
-  document: Commented,
+  document: CommentDocument,
   commit: string | null,
 ): readonly StickyComment[] {
   switch (document.kind) {

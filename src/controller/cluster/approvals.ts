@@ -78,7 +78,7 @@ export class SettingsApprovals {
       random,
       isOptional: true,
       about,
-      changed: (key) => this.#changed(key),
+      changed: (key) => this.#handleChange(key),
     });
   }
 
@@ -90,7 +90,7 @@ export class SettingsApprovals {
 
   /** The approval of a digest for a target that counts now; null if there is none. */
   find(target: string, digest: string): ApprovalResource | null {
-    const all = this.#listOf(target);
+    const all = this.#listApprovals(target);
     return (
       all.find(
         (one) => one.spec.planDigest === digest && !isDeleted(one) && !this.#isExpired(one),
@@ -102,7 +102,7 @@ export class SettingsApprovals {
    * The approvals of a target, as they are when it is asked; null if it needs none. `own` is the digest that the object names itself, null if it
    * asks for no approval; it does not count where a policy requires SettingsApprovals.
    */
-  approvalsOf(target: string, own: string | null, isRequired: boolean): Approvals | null {
+  findApprovals(target: string, own: string | null, isRequired: boolean): Approvals | null {
     if (own === null && !isRequired) return null;
     return {
       covers: (digest) => (!isRequired && digest === own) || this.find(target, digest) !== null,
@@ -115,7 +115,7 @@ export class SettingsApprovals {
     state: WatchState | null,
     applied: { readonly at: string; readonly digest: string } | null = null,
   ): void {
-    for (const approval of this.#listOf(target)) {
+    for (const approval of this.#listApprovals(target)) {
       const isUsed = applied !== null && applied.digest === approval.spec.planDigest;
       const uid = approval.metadata.uid ?? '';
       if (isUsed) this.#used.set(uid, applied.at);
@@ -124,7 +124,11 @@ export class SettingsApprovals {
     }
   }
 
-  #judge(approval: ApprovalResource, state: WatchState | null, usedAt: string | undefined): Said {
+  #judge(
+    approval: ApprovalResource,
+    state: WatchState | null,
+    usedAt: string | undefined,
+  ): ConditionText {
     const { expiresAt } = approval.spec;
     if (usedAt !== undefined) return ['True', 'Used', `The plan was written at ${usedAt}.`];
     if (this.#isExpired(approval)) return ['False', 'Expired', `It expired at ${expiresAt}.`];
@@ -150,7 +154,7 @@ export class SettingsApprovals {
     return !Number.isFinite(at) || at <= this.#tools.clock.now();
   }
 
-  #write(approval: ApprovalResource, usedAt: string | undefined, said: Said): void {
+  #write(approval: ApprovalResource, usedAt: string | undefined, said: ConditionText): void {
     const [status, reason, message] = said;
     const { metadata } = approval;
     const uid = metadata.uid ?? '';
@@ -199,7 +203,7 @@ export class SettingsApprovals {
     }
   }
 
-  #changed(key: string | null): void {
+  #handleChange(key: string | null): void {
     this.#tools.problem(this.#approvals.problem?.message ?? null);
     const before = this.#byTarget;
     const now = this.#index();
@@ -209,7 +213,7 @@ export class SettingsApprovals {
     for (const target of new Set(targets)) this.#tools.changed(target);
   }
 
-  #listOf(target: string): readonly ApprovalResource[] {
+  #listApprovals(target: string): readonly ApprovalResource[] {
     const keys = this.#index().get(target) ?? [];
     return keys.flatMap((key) => this.#approvals.objects.get(key) ?? []);
   }
@@ -218,7 +222,7 @@ export class SettingsApprovals {
     const { revision, objects } = this.#approvals;
     if (revision === this.#revision) return this.#byTarget;
     const newest = [...objects].toSorted(([, one], [, other]) =>
-      ageOf(one) < ageOf(other) ? 1 : -1,
+      buildAgeKey(one) < buildAgeKey(other) ? 1 : -1,
     );
     const made = new Map<string, string[]>();
     for (const [key, { metadata, spec }] of newest) {
@@ -236,7 +240,11 @@ export class SettingsApprovals {
   }
 }
 
-type Said = readonly [status: ApprovalCondition['status'], reason: string, message: string];
+type ConditionText = readonly [
+  status: ApprovalCondition['status'],
+  reason: string,
+  message: string,
+];
 
-const ageOf = ({ metadata }: ApprovalResource): string =>
+const buildAgeKey = ({ metadata }: ApprovalResource): string =>
   `${metadata.creationTimestamp ?? ''} ${metadata.name}`;

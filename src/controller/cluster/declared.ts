@@ -24,7 +24,7 @@ export interface Waiting {
 }
 
 /** The target that an object declares, or why it is not valid or not known yet. */
-export interface Declared {
+export interface ObjectDeclaration {
   readonly generation: number;
   readonly uid: string;
   readonly refused: Refusal['by'] | null;
@@ -43,7 +43,7 @@ export function createReadingWait(names: readonly string[]): Waiting {
 
 export function versionOfObject(
   object: TargetResource,
-): Pick<Declared, 'generation' | 'refused' | 'uid'> {
+): Pick<ObjectDeclaration, 'generation' | 'refused' | 'uid'> {
   const { refused } = object;
   return {
     generation: parseGeneration(object),
@@ -53,7 +53,7 @@ export function versionOfObject(
 }
 
 /** Reports whether a result was read from the current version of an object. */
-export function isOfVersion(declared: Declared, object: TargetResource): boolean {
+export function isOfVersion(declared: ObjectDeclaration, object: TargetResource): boolean {
   const { generation, uid, refused } = versionOfObject(object);
   return declared.generation === generation && declared.uid === uid && declared.refused === refused;
 }

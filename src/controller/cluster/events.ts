@@ -21,7 +21,7 @@ const LONGEST_NOTE = 1_024;
 const FAILED_READS = 3;
 
 /** An event of an object, for people: a reason in one word, and a sentence without any value. */
-export interface Happened {
+export interface EventText {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly note: string;
@@ -31,7 +31,7 @@ export interface Happened {
 export function describeTransition(
   state: WatchState,
   event: Parameters<Listener>[1],
-): Happened | null {
+): EventText | null {
   switch (event.kind) {
     case 'state':
       return describeStatusChange(state, event.before);
@@ -57,7 +57,7 @@ export function describeTransition(
   }
 }
 
-function describeStatusChange(state: WatchState, before: WatchState['status']): Happened | null {
+function describeStatusChange(state: WatchState, before: WatchState['status']): EventText | null {
   const note = whatDiffers(state);
   switch (state.found) {
     case 'in-sync':
@@ -121,9 +121,9 @@ export class EventWriter {
     this.#tools = tools;
   }
 
-  write(object: TargetResource, what: Happened): void {
-    const spent = this.#spentBy(object);
-    const series = this.#seriesOf(spent, what);
+  write(object: TargetResource, what: EventText): void {
+    const spent = this.#refillBudget(object);
+    const series = this.#findSeries(spent, what);
     series.count += 1;
     series.lastAt = this.#tools.clock.now();
     series.isCounted = false;
@@ -166,7 +166,7 @@ export class EventWriter {
   }
 
   /** Returns the events written for an object, with the tokens that it has by now. */
-  #spentBy({ metadata: { uid = '' } }: TargetResource): Spent {
+  #refillBudget({ metadata: { uid = '' } }: TargetResource): Spent {
     const { burst, every } = EVENT_LIMITS;
     const now = this.#tools.clock.now();
     const known = this.#spent.get(uid) ?? { tokens: burst, at: now, series: new Map() };
@@ -179,7 +179,7 @@ export class EventWriter {
     return known;
   }
 
-  #seriesOf({ series }: Spent, { type, reason, note }: Happened): Series {
+  #findSeries({ series }: Spent, { type, reason, note }: EventText): Series {
     const now = this.#tools.clock.now();
     for (const [key, { lastAt }] of series)
       if (now - lastAt > EVENT_LIMITS.series) series.delete(key);
@@ -190,7 +190,7 @@ export class EventWriter {
     return known;
   }
 
-  async #write(object: TargetResource, what: Happened, series: Series): Promise<void> {
+  async #write(object: TargetResource, what: EventText, series: Series): Promise<void> {
     const { api, problem } = this.#tools;
     const { namespace = 'default' } = object.metadata;
     // One that was written since has counted it.
@@ -226,7 +226,7 @@ export class EventWriter {
     }
   }
 
-  #body({ metadata }: TargetResource, { type, reason, note }: Happened) {
+  #body({ metadata }: TargetResource, { type, reason, note }: EventText) {
     const { namespace = 'default', name, uid, resourceVersion } = metadata;
     return {
       apiVersion: 'events.k8s.io/v1',

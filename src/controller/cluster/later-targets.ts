@@ -22,7 +22,7 @@ export class LaterTargets {
   /** A target that `read` parses again. How it is watched is known without: all of them are asked for that at once. */
   of(target: Target, read: () => Target): Target {
     const { name, file, mayReadSecrets, labels, limits } = target;
-    const watch = this.#watchOf(target.watch);
+    const watch = this.#shareWatchBlock(target.watch);
     const known = { name, file, mayReadSecrets };
     return laterTarget(known, () => this.#read(read), { labels, limits, watch });
   }
@@ -46,7 +46,7 @@ export class LaterTargets {
   }
 
   /** Returns one shared block for all objects that declare the same. */
-  #watchOf(block: Node | undefined): Node | undefined {
+  #shareWatchBlock(block: Node | undefined): Node | undefined {
     if (block === undefined) return undefined;
     const text = JSON.stringify(plainValue(block));
     // The block of the target would keep all of its text.

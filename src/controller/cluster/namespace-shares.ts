@@ -1,4 +1,4 @@
-import type { Declared } from './declared.ts';
+import type { ObjectDeclaration } from './declared.ts';
 import { PLAN_LIMITS } from './limits.ts';
 
 /** What the namespaces of a cluster may use, by the objects that were declared as of the last load. */
@@ -7,7 +7,7 @@ export class NamespaceShares {
   #mostReads: ReadonlyMap<string, number> = new Map();
   #all = 0;
 
-  take(declared: ReadonlyMap<string, Declared>): void {
+  take(declared: ReadonlyMap<string, ObjectDeclaration>): void {
     const counts = new Map<string, number>();
     const most = new Map<string, number>();
     for (const [key, { allowance }] of declared) {

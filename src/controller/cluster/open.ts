@@ -26,7 +26,7 @@ import {
   versionNow,
   type TargetResource,
 } from './target-resource.ts';
-import { newReason, type TargetKnown } from './status.ts';
+import { newReason, type TargetState } from './status.ts';
 import { findStalledReason, whyInvalid } from './unwatched.ts';
 import { loadStateKey } from './state-key.ts';
 import { ClusterFingerprints } from './status-fingerprints.ts';
@@ -111,13 +111,13 @@ export class ClusterController {
     const reflecting = { clock, random: request.random ?? Math.random };
     this.#objects = new Reflector(this.#api, targetPath(namespace), {
       ...reflecting,
-      changed: (key) => this.#changed(key),
+      changed: (key) => this.#handleChange(key),
       pathIn: targetPath,
     });
     this.#policies = new SettingsPolicies({
       api: this.#api,
       ...reflecting,
-      changed: () => this.#changed(null),
+      changed: () => this.#handleChange(null),
     });
     this.#approvals = new SettingsApprovals({
       api: this.#api,
@@ -130,7 +130,7 @@ export class ClusterController {
     const secrets = new ClusterSecrets(this.#api);
     const outside = new OutsideReader({
       api: this.#api,
-      secretKeys: (...named) => secrets.keysOf(...named),
+      secretKeys: (...named) => secrets.listKeys(...named),
       clock,
       changed: () => this.#source.outsideChanged(),
     });
@@ -141,7 +141,7 @@ export class ClusterController {
       clock,
       policy: request.policy,
       isGone: (key) => isWatchedName(namespace, key) && this.#objects.isGone(key),
-      judged: (key, problem) => this.#judged(key, problem),
+      judged: (key, problem) => this.#handleVerdict(key, problem),
       loaded: () => this.#showLimits(),
       interval,
     });
@@ -165,7 +165,7 @@ export class ClusterController {
       api: this.#api,
       objects: this.#objects,
       clock,
-      known: (key, object) => this.#known(key, object),
+      known: (key, object) => this.#buildTargetState(key, object),
       written: (object, before, now) => {
         const found = newReason(before, now);
         if (found === null) return;
@@ -254,7 +254,7 @@ export class ClusterController {
     return this.#writer.writes;
   }
 
-  #changed(key: string | null): void {
+  #handleChange(key: string | null): void {
     this.#source.objectsChanged();
     if (key === null) this.#writer.lookAtAll();
     else this.#writer.look(key);
@@ -285,8 +285,8 @@ export class ClusterController {
     const object = this.#objects.objects.get(key);
     if (object === undefined) return;
     if (event.kind === 'read') {
-      this.#requests.ended(key, event.seconds);
-      if ((this.#source.declared(key)?.problem ?? null) === null) this.#read.add(key);
+      this.#requests.recordEnd(key, event.seconds);
+      if ((this.#source.findDeclaration(key)?.problem ?? null) === null) this.#read.add(key);
       if (state.commit === versionNow(object) && this.#edited.delete(key)) this.#resume(state);
     }
     const applied = event.kind === 'write' ? this.#applied.note(object, state, event) : null;
@@ -320,7 +320,7 @@ export class ClusterController {
   }
 
   /** Nothing else tells of an object that is not watched: it is no environment. */
-  #judged(key: string, problem: SetpointError | null): void {
+  #handleVerdict(key: string, problem: SetpointError | null): void {
     this.#writer.look(key);
     const object = this.#objects.objects.get(key);
     if (problem === null || object === undefined) return;
@@ -343,11 +343,11 @@ export class ClusterController {
     this.controller.conditions.set('cluster', all.length === 0 ? null : message, 'limits');
   }
 
-  #known(key: string, object: TargetResource): TargetKnown | null {
+  #buildTargetState(key: string, object: TargetResource): TargetState | null {
     const state = this.controller.state(key) ?? null;
     // Whoever holds the lock tells; of one that is being deleted nobody does.
     if (isDeleted(object) || (state !== null && state.heldBy !== null)) return null;
-    const problem = this.#source.declared(key)?.problem ?? null;
+    const problem = this.#source.findDeclaration(key)?.problem ?? null;
     const notHealed =
       state === null
         ? null
@@ -361,7 +361,7 @@ export class ClusterController {
           ? null
           : { reason: findStalledReason(problem), message: whyInvalid(problem) },
       waiting: this.#source.waiting(key) ?? this.#waitingInQueue(key),
-      handled: this.#requests.handled(key),
+      handled: this.#requests.findHandled(key),
       applied: this.#applied.of(key),
       notHealed,
       rivals: isRivalled(state) ? listRivals(object, this.#objects.objects) : [],

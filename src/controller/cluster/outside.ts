@@ -211,7 +211,7 @@ export class OutsideReader {
     const { awaited } = resource;
     resource.awaited = [];
     try {
-      const content = await this.#contentOf(resource, keys);
+      const content = await this.#readContent(resource, keys);
       resource.problem = null;
       if (!isSameContent(before, content)) resource.content = content;
     } catch (thrown) {
@@ -226,7 +226,7 @@ export class OutsideReader {
     if (isOther) await this.#notify();
   }
 
-  async #contentOf(resource: Resource, keys: ReadonlySet<string>): Promise<Content> {
+  async #readContent(resource: Resource, keys: ReadonlySet<string>): Promise<Content> {
     const { namespace, kind, name } = resource;
     if (kind === 'Secret') {
       const found = await this.#tools.secretKeys(namespace, name);
@@ -241,13 +241,13 @@ export class OutsideReader {
         if (text === undefined) return [key, NONE];
         // The same text is stored once.
         if (known?.kind === 'text' && known.text === text) return [key, known];
-        return [key, this.#stored(resource, key, text)];
+        return [key, this.#limitText(resource, key, text)];
       }),
     );
   }
 
   /** A text with what it takes; only its bytes if it is too large, or there is no room for it. */
-  #stored(resource: Resource, key: string, text: string): SettingsText {
+  #limitText(resource: Resource, key: string, text: string): SettingsText {
     const bytes = Buffer.byteLength(text);
     if (bytes > OBJECT_LIMITS.textBytes) return { kind: 'large', bytes };
     let [ofNamespace, all] = [0, 0];

@@ -152,12 +152,12 @@ export class SettingsPolicies {
     const selecting = [...this.#policies.objects.values()].filter((one) =>
       this.#selects(one, namespace),
     );
-    const allowance = selecting.length === 0 ? ANYTHING : this.#allowanceOf(selecting);
+    const allowance = selecting.length === 0 ? ANYTHING : this.#computeAllowance(selecting);
     this.#allowances.set(namespace, allowance);
     return allowance;
   }
 
-  #allowanceOf(policies: readonly PolicyResource[]): Allowance {
+  #computeAllowance(policies: readonly PolicyResource[]): Allowance {
     const version = ({ metadata }: PolicyResource) => `${metadata.uid} ${metadata.generation}`;
     const key = policies.map(version).join('\n');
     const allowance = this.#made.get(key) ?? mergeAllowances(policies);
@@ -192,7 +192,8 @@ function isSelective({ spec }: PolicyResource): boolean {
   return Object.keys(matchLabels).length + matchExpressions.length > 0;
 }
 
-const nameOf = ({ metadata }: PolicyResource): string => `SettingsPolicy ${metadata.name}`;
+const formatPolicyName = ({ metadata }: PolicyResource): string =>
+  `SettingsPolicy ${metadata.name}`;
 
 function parsePolicySelector(policy: PolicyResource): readonly Requirement[] {
   const { matchLabels = {}, matchExpressions = [] } = policy.spec?.namespaceSelector ?? {};
@@ -227,7 +228,7 @@ function mergeAllowances(policies: readonly PolicyResource[]): Allowance {
   const limits: Limits = {
     origins: policies.flatMap((policy) => {
       const { allowedOrigins } = policy.spec ?? {};
-      const name = `the allowedOrigins of the ${nameOf(policy)}`;
+      const name = `the allowedOrigins of the ${formatPolicyName(policy)}`;
       return allowedOrigins === undefined ? [] : [{ name, entries: allowedOrigins }];
     }),
     forbidden: new Map(policies.flatMap(listForbiddenRules)),
@@ -237,14 +238,14 @@ function mergeAllowances(policies: readonly PolicyResource[]): Allowance {
     for (const policy of policies) {
       const { modes } = policy.spec ?? {};
       if (modes !== undefined && !modes.includes(mode))
-        return `The mode ${mode} is not among the modes of the ${nameOf(policy)}.`;
+        return `The mode ${mode} is not among the modes of the ${formatPolicyName(policy)}.`;
     }
     return null;
   };
   const leastOf = (name: 'maxReads' | 'maxTargets') => {
     const counts = policies.flatMap((policy) => {
       const count = policy.spec?.limits?.[name];
-      return count === undefined ? [] : [{ count, policy: nameOf(policy) }];
+      return count === undefined ? [] : [{ count, policy: formatPolicyName(policy) }];
     });
     const [least = null] = counts.toSorted((one, other) => one.count - other.count);
     return least;
@@ -262,7 +263,7 @@ function listForbiddenRules(policy: PolicyResource): readonly (readonly [Rule, s
   return (policy.spec?.forbidden ?? []).map((name) => {
     const rule = RULES.find((one) => one.replaceAll('-', '_') === snakeCase(name));
     if (rule === undefined) throw createUnknownProblem(policy, `the rule ${name}`);
-    return [rule, `The ${nameOf(policy)}`];
+    return [rule, `The ${formatPolicyName(policy)}`];
   });
 }
 
@@ -278,7 +279,7 @@ function parsePolicyInterval(policy: PolicyResource): number {
 function createUnknownProblem(policy: PolicyResource, what: string): SetpointError {
   return new SetpointError(
     'policy-violated',
-    `This controller does not know ${what} of the ${nameOf(policy)}, and allows nothing by it.`,
+    `This controller does not know ${what} of the ${formatPolicyName(policy)}, and allows nothing by it.`,
     {
       hint: 'Correct the policy, or install a newer controller.',
     },

@@ -48,7 +48,7 @@ export class ReadRequests {
   }
 
   /** Takes that a read has ended that took some seconds. */
-  ended(key: string, seconds: number): void {
+  recordEnd(key: string, seconds: number): void {
     const asked = this.#asked.get(key);
     if (asked === undefined || this.#options.clock.monotonic() - seconds * 1000 < asked.at) return;
     this.#handled.set(key, asked.value);
@@ -56,7 +56,7 @@ export class ReadRequests {
   }
 
   /** The request that was answered last; null if none was. */
-  handled(key: string): string | null {
+  findHandled(key: string): string | null {
     return this.#handled.get(key) ?? null;
   }
 

@@ -43,7 +43,7 @@ export interface ReflectorOptions {
 }
 
 /** The names of objects of which something else is stored by now, and whether one of them declares something else. */
-interface Stored {
+interface StoredChange {
   readonly keys: readonly string[];
   readonly isOther: boolean;
 }
@@ -117,7 +117,7 @@ export class Reflector<T extends KubeResource> {
       let isShort = true;
       try {
         if (this.#version === null) await this.#list(signal);
-        if (this.problem !== null) this.#changed(null);
+        if (this.problem !== null) this.#handleReset(null);
         // A kind that is not there may be defined at any time: that is looked for seldom.
         failures = this.#version === null ? Number.POSITIVE_INFINITY : 0;
         const began = clock.monotonic();
@@ -125,7 +125,7 @@ export class Reflector<T extends KubeResource> {
         isShort = clock.monotonic() - began < FIRST_PAUSE;
       } catch (thrown) {
         failures += 1;
-        this.#changed(asSetpointError(thrown));
+        this.#handleReset(asSetpointError(thrown));
       }
       if (isShort) await this.#pause(failures, signal);
     }
@@ -158,7 +158,7 @@ export class Reflector<T extends KubeResource> {
     if (signal.aborted) return;
     this.#store = store;
     this.isListed = true;
-    this.#changed(null);
+    this.#handleReset(null);
   }
 
   /** Reads a page. Its objects are stored one by one; `limit` is how many the next page may have. */
@@ -183,7 +183,7 @@ export class Reflector<T extends KubeResource> {
   }
 
   /** Stores what is read of an object. */
-  #keep(store: Store<T>, raw: RawObject): Stored {
+  #keep(store: Store<T>, raw: RawObject): StoredChange {
     const { objects, shares, counts, unknown } = store;
     const known = (key: string): T | undefined => objects.get(key) ?? this.#store.objects.get(key);
     const isShared = this.#options.pathIn !== undefined;
@@ -251,7 +251,7 @@ export class Reflector<T extends KubeResource> {
       const page = await this.#page(path, next, limit, signal, (raw) => {
         const known = this.objects.get(objectKey({ metadata: readObjectName(raw) }));
         // All others are followed by the watch; one that is not known may be gone by now.
-        if (isForRoom(known?.refused)) this.#taken(this.#keep(this.#store, raw));
+        if (isForRoom(known?.refused)) this.#handleStored(this.#keep(this.#store, raw));
       });
       if (page.answer.kind !== 'page') return;
       ({ next } = page.answer);
@@ -287,16 +287,16 @@ export class Reflector<T extends KubeResource> {
     const metadata = readObjectName(raw);
     this.#version = metadata.resourceVersion ?? this.#version;
     if (type === 'BOOKMARK') return 'on';
-    if (type !== 'DELETED') this.#taken(this.#keep(this.#store, raw));
+    if (type !== 'DELETED') this.#handleStored(this.#keep(this.#store, raw));
     else {
       const key = objectKey({ metadata });
       this.#drop(key, { metadata });
-      this.#taken({ keys: [key], isOther: true });
+      this.#handleStored({ keys: [key], isOther: true });
     }
     return 'on';
   }
 
-  #taken({ keys, isOther }: Stored): void {
+  #handleStored({ keys, isOther }: StoredChange): void {
     if (isOther) {
       this.revision += 1;
       // Of one that was refused it is known by now.
@@ -307,7 +307,7 @@ export class Reflector<T extends KubeResource> {
   }
 
   /** All of them may be others; or why they cannot be read. */
-  #changed(problem: SetpointError | null): void {
+  #handleReset(problem: SetpointError | null): void {
     this.problem = problem;
     this.revision += 1;
     this.#options.changed(null);

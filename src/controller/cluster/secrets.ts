@@ -46,7 +46,7 @@ export class ClusterSecrets {
           // An answer of a megabyte leaves several behind.
           freeGrownMemory();
           for (const [text, request] of ofSecret) {
-            const value = this.#valueIn(secret, request);
+            const value = this.#readValue(secret, request);
             room -= 'text' in value ? value.text.length : 0;
             const held = room < 0 ? { problem: TOO_MUCH } : value;
             found.set(text, { ref: secretLabel(request), ...held });
@@ -58,7 +58,7 @@ export class ClusterSecrets {
   }
 
   /** The keys of a Secret; null if there is none. Throws if that cannot be known. */
-  async keysOf(namespace: string, name: string): Promise<ReadonlySet<string> | null> {
+  async listKeys(namespace: string, name: string): Promise<ReadonlySet<string> | null> {
     const found = await this.#get({ namespace, name });
     return found === null ? null : new Set(Object.keys(found.data ?? {}));
   }
@@ -91,7 +91,7 @@ export class ClusterSecrets {
     return answer.kind === 'done' ? (answer.value as KubeSecret) : null;
   }
 
-  #valueIn(read: KubeSecret | { readonly problem: string }, key: SecretRequest): SecretText {
+  #readValue(read: KubeSecret | { readonly problem: string }, key: SecretRequest): SecretText {
     if ('problem' in read) return read;
     const pinned = read.metadata.annotations?.[PINNED];
     if (pinned !== undefined && !origins(pinned).includes(key.origin.toLowerCase()))

@@ -21,7 +21,7 @@ import {
   parseDeclaredTarget,
   textProblem,
   versionOfObject,
-  type Declared,
+  type ObjectDeclaration,
   type Waiting,
 } from './declared.ts';
 import { LaterTargets } from './later-targets.ts';
@@ -54,7 +54,7 @@ interface SourceTools {
     SettingsPolicies,
     'in' | 'isSettled' | 'limitsTargets' | 'problem' | 'revision'
   >;
-  readonly approvals: Pick<SettingsApprovals, 'approvalsOf'>;
+  readonly approvals: Pick<SettingsApprovals, 'findApprovals'>;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   /** A file with a JSON Schema that what an object declares must fit. */
   readonly policy?: string | undefined;
@@ -88,7 +88,7 @@ export class ClusterSource implements SettingsSource {
   readonly commits = null;
   readonly #objects: Objects;
   readonly #tools: SourceTools;
-  #declared: ReadonlyMap<string, Declared> = new Map();
+  #declared: ReadonlyMap<string, ObjectDeclaration> = new Map();
   readonly #values = new SharedValues(VALUE_LIMITS.masked);
   readonly #targets = new LaterTargets();
   readonly #shares = new NamespaceShares();
@@ -137,7 +137,7 @@ export class ClusterSource implements SettingsSource {
   }
 
   /** Returns the declaration of an object as of the last load; undefined if it was not read yet, or is suspended. */
-  declared(key: string): Declared | undefined {
+  findDeclaration(key: string): ObjectDeclaration | undefined {
     return this.#declared.get(key);
   }
 
@@ -252,13 +252,13 @@ export class ClusterSource implements SettingsSource {
     const awaiting = this.#awaitLoad;
     this.#awaitLoad = [];
     const objects = new Map(this.#objects.objects);
-    const next = new Map<string, Declared>();
+    const next = new Map<string, ObjectDeclaration>();
     const unread: Unread[] = [];
     const counted = new Map<string, number>();
     const ordered = this.#tools.policies.limitsTargets ? sortByAge(objects) : objects;
     for (const [key, object] of ordered) {
       if (isSuspended(object) || isDeleted(object)) continue;
-      const known = this.#known(key, object, counted);
+      const known = this.#findUnchanged(key, object, counted);
       if ('key' in known) unread.push(known);
       else next.set(key, known);
     }
@@ -299,7 +299,11 @@ export class ClusterSource implements SettingsSource {
   }
 
   /** Returns the declaration of an object if no read is needed: it is unchanged, cannot be read, or may not be read yet. */
-  #known(key: string, object: TargetResource, counted: Map<string, number>): Declared | Unread {
+  #findUnchanged(
+    key: string,
+    object: TargetResource,
+    counted: Map<string, number>,
+  ): ObjectDeclaration | Unread {
     const { outside, policies } = this.#tools;
     const before = this.#declared.get(key);
     const version = versionOfObject(object);
@@ -346,7 +350,10 @@ export class ClusterSource implements SettingsSource {
   }
 
   /** Reads objects, one of each namespace after the other, until the time is over. The others stay as they were, and are read the next time. */
-  async #readInTurn(unread: readonly Unread[], next: Map<string, Declared>): Promise<void> {
+  async #readInTurn(
+    unread: readonly Unread[],
+    next: Map<string, ObjectDeclaration>,
+  ): Promise<void> {
     const { clock } = this.#tools;
     const began = clock.monotonic();
     let paused = began;
@@ -371,7 +378,7 @@ export class ClusterSource implements SettingsSource {
   }
 
   /** Returns the earlier declaration of an object if it is still allowed, else that the object waits for its turn. */
-  #unread({ key, object, allowance }: Unread, count: number): Declared {
+  #unread({ key, object, allowance }: Unread, count: number): ObjectDeclaration {
     const before = this.#declared.get(key);
     if (
       before?.uid === parseUid(object) &&
@@ -385,12 +392,12 @@ export class ClusterSource implements SettingsSource {
     return { ...version, allowance, target: null, problem: null, waiting, outside: null };
   }
 
-  async #read({ key, object, allowance, outside }: Unread): Promise<Declared> {
+  async #read({ key, object, allowance, outside }: Unread): Promise<ObjectDeclaration> {
     const read = { ...versionOfObject(object), allowance, waiting: null, outside };
     try {
       const large = textProblem(outside, object);
       if (large !== null) throw large;
-      const approvals = this.#approvalsOf(key, object, allowance);
+      const approvals = this.#findApprovals(key, object, allowance);
       const target = parseDeclaredTarget(key, object, outside, allowance, approvals);
       const problem =
         modeProblem(object, allowance) ?? (await findPolicyRefusal(target, this.#tools.policy));
@@ -421,18 +428,18 @@ export class ClusterSource implements SettingsSource {
   ): Target {
     const metadata = namespace === undefined ? { name } : { name, namespace };
     const { limits } = allowance;
-    const approvals = this.#approvalsOf(key, { metadata, spec }, allowance);
+    const approvals = this.#findApprovals(key, { metadata, spec }, allowance);
     const read = (): Target =>
       parseDeclaredTarget(key, { metadata, spec }, outside, { limits }, approvals);
     return this.#targets.of(target, read);
   }
 
-  #approvalsOf(
+  #findApprovals(
     key: string,
     object: Pick<TargetResource, 'metadata' | 'spec'>,
     { requiresApproval }: Allowance,
   ): Approvals | null {
-    return this.#tools.approvals.approvalsOf(key, readApprovedDigest(object), requiresApproval);
+    return this.#tools.approvals.findApprovals(key, readApprovedDigest(object), requiresApproval);
   }
 
   #every(target: Target | null): number {

@@ -42,13 +42,13 @@ export class ClusterFingerprints {
 
   of(key: string): FingerprintPlace {
     return {
-      version: () => this.#found(key),
-      read: () => createFingerprintDocument(this.#found(key)),
+      version: () => this.#findFingerprints(key),
+      read: () => createFingerprintDocument(this.#findFingerprints(key)),
       replace: (document) => this.#replace(key, document),
     };
   }
 
-  #found(key: string): StatusFingerprints | null {
+  #findFingerprints(key: string): StatusFingerprints | null {
     const object = this.#objects.objects.get(key);
     const written = this.#written.get(key);
     if (written !== undefined && isBefore(object?.metadata.resourceVersion, written.version))

@@ -11,7 +11,7 @@ import {
   isYetToRead,
   computeTargetStatus,
   withoutFraction,
-  type TargetKnown,
+  type TargetState,
   type TargetStatus,
 } from './status.ts';
 
@@ -33,7 +33,7 @@ export interface StatusTools {
   readonly objects: Pick<Reflector<TargetResource>, 'objects'>;
   readonly clock: Clock;
   /** Returns the known state of an object; null if another controller reports it. */
-  readonly known: (key: string, object: TargetResource) => TargetKnown | null;
+  readonly known: (key: string, object: TargetResource) => TargetState | null;
   /** Called after a status was written, with the one before. */
   readonly written: (
     object: TargetResource,
@@ -175,7 +175,7 @@ export class StatusWriter {
       this.#isWell(key);
       return;
     }
-    const shown = this.#shown(key, object);
+    const shown = this.#readStatus(key, object);
     const known = this.#tools.known(key, { ...object, status: shown });
     if (known === null || isYetToRead(known)) return;
     const status = computeTargetStatus(known, withoutFraction(new Date(clock.now()).toISOString()));
@@ -216,7 +216,7 @@ export class StatusWriter {
   }
 
   /** The status as it is there by now, as far as it is known. */
-  #shown(key: string, { status, metadata }: TargetResource): Readonly<Record<string, Value>> {
+  #readStatus(key: string, { status, metadata }: TargetResource): Readonly<Record<string, Value>> {
     const written = this.#written.get(key);
     if (written !== undefined && isBefore(metadata.resourceVersion, written.version))
       return written.status as unknown as Readonly<Record<string, Value>>;

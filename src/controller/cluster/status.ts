@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../reconciler/model/error.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
-import type { HealFailed, WatchState } from '../../reconciler/model/watch.ts';
+import type { HealFailures, WatchState } from '../../reconciler/model/watch.ts';
 import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
@@ -84,7 +84,7 @@ const PROGRESSING = 'Progressing';
 const LONGEST_MESSAGE = 1_000;
 
 /** The known state of an object. `state` is that of the environment; null if it is not watched. Everything in it is masked. */
-export interface TargetKnown {
+export interface TargetState {
   readonly object: TargetResource;
   readonly state: WatchState | null;
   /** True if this process has read the server, and does not only remember an earlier read. */
@@ -103,10 +103,10 @@ export interface TargetKnown {
   readonly rivals: readonly string[];
 }
 
-type Said = Pick<StatusCondition, 'message' | 'reason' | 'status' | 'type'>;
+type ConditionContent = Pick<StatusCondition, 'message' | 'reason' | 'status' | 'type'>;
 
 /** The status of an object. `now` is ISO 8601: conditions that are as before keep the time of their last transition. */
-export function computeTargetStatus(known: TargetKnown, now: string): TargetStatus {
+export function computeTargetStatus(known: TargetState, now: string): TargetStatus {
   const { object, state, handled } = known;
   const before = (object.status ?? {}) as unknown as Partial<TargetStatus>;
   const why = whySuspended(object, state);
@@ -189,7 +189,7 @@ export function withoutFraction(time: string): string {
   return time.replace(/\.\d+Z$/, 'Z');
 }
 
-function describeSync(said: readonly Said[]): TargetStatus['sync'] {
+function describeSync(said: readonly ConditionContent[]): TargetStatus['sync'] {
   const drifted = said.find(({ type }) => type === 'Drifted')?.status;
   return drifted === 'True' ? 'OutOfSync' : drifted === 'False' ? 'Synced' : 'Unknown';
 }
@@ -199,7 +199,7 @@ function condition(
   status: StatusCondition['status'],
   reason: string,
   message: string,
-): Said {
+): ConditionContent {
   return { type, status, reason, message: shortenStatusText(visible(message), LONGEST_MESSAGE) };
 }
 
@@ -214,7 +214,7 @@ function whySuspended({ spec }: TargetResource, state: WatchState | null): strin
 function createSuspendedConditions(
   before: Partial<TargetStatus>,
   message: string,
-): readonly Said[] {
+): readonly ConditionContent[] {
   const stays = (before.conditions ?? []).filter(({ type }) =>
     ['Ready', 'Drifted', 'Verified'].includes(type),
   );
@@ -228,7 +228,7 @@ function createSuspendedConditions(
   ];
 }
 
-function computeConditions(known: TargetKnown): readonly Said[] {
+function computeConditions(known: TargetState): readonly ConditionContent[] {
   const { state, invalid } = known;
   if (invalid !== null) return createInvalidConditions(invalid);
   if (state === null || !isObserved(known)) {
@@ -246,7 +246,7 @@ function computeConditions(known: TargetKnown): readonly Said[] {
 }
 
 /** Reports whether there is no news yet: the status matches the current object, and this process has yet to read the server. */
-export function isYetToRead(known: TargetKnown): boolean {
+export function isYetToRead(known: TargetState): boolean {
   const { object, state, invalid, isRead, waiting } = known;
   // What keeps all objects waiting is shown, also after a restart.
   if (waiting !== null && waiting.reason !== PROGRESSING) return false;
@@ -256,7 +256,7 @@ export function isYetToRead(known: TargetKnown): boolean {
 }
 
 /** Reports whether the last read used the current version of the object. */
-function isObserved({ object, state }: TargetKnown): boolean {
+function isObserved({ object, state }: TargetState): boolean {
   return state !== null && state.found !== 'not-read' && state.commit === versionNow(object);
 }
 
@@ -266,12 +266,16 @@ function isOfAnother(object: TargetResource, { commit }: WatchState): boolean {
   return commit !== null && of(commit) !== of(versionNow(object));
 }
 
-function unknownDrift(message: string): Said {
+function unknownDrift(message: string): ConditionContent {
   return condition('Drifted', 'Unknown', 'NotRead', message);
 }
 
 /** Returns the conditions of an object that needs a user's action: it does not continue automatically. */
-function createStalledConditions(reason: string, message: string, drifted: Said): readonly Said[] {
+function createStalledConditions(
+  reason: string,
+  message: string,
+  drifted: ConditionContent,
+): readonly ConditionContent[] {
   return [
     condition('Ready', 'False', reason, message),
     condition('Stalled', 'True', reason, message),
@@ -287,7 +291,7 @@ const NOT_READ: Waiting = {
 function createInvalidConditions({
   reason,
   message,
-}: NonNullable<TargetKnown['invalid']>): readonly Said[] {
+}: NonNullable<TargetState['invalid']>): readonly ConditionContent[] {
   return createStalledConditions(reason, message, unknownDrift(message));
 }
 
@@ -332,7 +336,7 @@ function unread(
   ];
 }
 
-function createVerifiedConditions(plan: EnvironmentPlan | null): readonly Said[] {
+function createVerifiedConditions(plan: EnvironmentPlan | null): readonly ConditionContent[] {
   const unknown = plan?.unknown ?? [];
   if (unknown.length === 0) return [];
   // What is missing comes first: somebody has to see to it.
@@ -346,9 +350,9 @@ function createVerifiedConditions(plan: EnvironmentPlan | null): readonly Said[]
 }
 
 function createComparedConditions(
-  { object, notHealed, rivals }: TargetKnown,
+  { object, notHealed, rivals }: TargetState,
   state: WatchState,
-): readonly Said[] {
+): readonly ConditionContent[] {
   const { plan } = state;
   const changes = plan?.changes.length ?? 0;
   if (state.found === 'in-sync' || (state.found === 'unknown' && changes === 0)) {
@@ -399,7 +403,7 @@ function createComparedConditions(
 }
 
 /** Nothing is known to differ, and nothing shows that the secrets do not: a Secret may have been rotated. */
-function describeHiddenValues(hidden: EnvironmentPlan['unknown']): readonly Said[] {
+function describeHiddenValues(hidden: EnvironmentPlan['unknown']): readonly ConditionContent[] {
   const names = namesListed(
     hidden.map(({ path }) => formatPath(path)),
     3,
@@ -416,6 +420,6 @@ const NOT_APPROVED =
 const RESUME = 'A change of the object lets it be healed again.';
 
 /** Returns why writes do not continue automatically: the object or its Secrets must change, or the server that refuses the write. */
-function findBlockedReason({ code, isRefused }: HealFailed): string {
+function findBlockedReason({ code, isRefused }: HealFailures): string {
   return !isRefused && ERRORS[code as ErrorCode].exit === 3 ? 'Invalid' : 'Refused';
 }

@@ -11,7 +11,7 @@ export type Visitor =
   | { readonly kind: 'person'; readonly session: Session };
 
 /** A token that was refused; `wait` is in how many seconds the next one may be tried, 0 for now. */
-export interface Refused {
+export interface RefusedLogin {
   readonly kind: 'refused';
   readonly wait: number;
 }
@@ -60,7 +60,7 @@ export class Access {
   }
 
   /** Reports whether a request that changes something comes from our own page. Browsers send that; a tool sends neither header. */
-  isFromHere(request: IncomingMessage): boolean {
+  isSameOrigin(request: IncomingMessage): boolean {
     const site = request.headers['sec-fetch-site'];
     if (site !== undefined) return site === 'same-origin';
     const { host = '', origin } = request.headers;
@@ -69,11 +69,12 @@ export class Access {
   }
 
   /** Credentials of another scheme than Bearer are those of a proxy with a login of its own, which passes them on. */
-  visitor(request: IncomingMessage): Visitor | Refused {
+  visitor(request: IncomingMessage): Visitor | RefusedLogin {
     const { authorization = '', cookie = '' } = request.headers;
     const bearer = /^Bearer(?: +(.*))?$/i.exec(authorization);
-    if (bearer !== null && this.canLogIn) return this.tried(bearer[1] ?? '', request) ?? this.#tool;
-    const begin = `${this.#cookieOf(request)}=`;
+    if (bearer !== null && this.canLogIn)
+      return this.checkToken(bearer[1] ?? '', request) ?? this.#tool;
+    const begin = `${this.#buildCookieName(request)}=`;
     const id = cookie
       .split(/; */)
       .find((one) => one.startsWith(begin))
@@ -97,31 +98,34 @@ export class Access {
   }
 
   /** Null if a text is the token, whatever else was tried; only failures are throttled. */
-  tried(text: string, request: IncomingMessage): Refused | null {
+  checkToken(text: string, request: IncomingMessage): RefusedLogin | null {
     if (this.#token !== null && isToken(this.#token, text)) return null;
-    const wait = this.#throttle.failed(this.#addressOf(request), this.#clock.monotonic());
+    const wait = this.#throttle.countFailure(
+      this.#readClientAddress(request),
+      this.#clock.monotonic(),
+    );
     return { kind: 'refused', wait };
   }
 
   /** The header that gives a browser its session, or takes it. */
   setCookie(session: Session | null, request: IncomingMessage): string {
     const value = session === null ? '; Max-Age=0' : session.id;
-    return `${this.#cookieOf(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${this.isSecure ? '; Secure' : ''}`;
+    return `${this.#buildCookieName(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${this.isSecure ? '; Secure' : ''}`;
   }
 
   /** A browser has one cookie of a name for all ports of a machine: without TLS each port has its own. */
-  #cookieOf({ headers: { host = '' }, socket }: IncomingMessage): string {
+  #buildCookieName({ headers: { host = '' }, socket }: IncomingMessage): string {
     if (this.isSecure) return '__Host-setpoint';
     return `setpoint-${/:(\d{1,5})$/.exec(host)?.[1] ?? socket.localPort ?? 80}`;
   }
 
   /** Returns the reader for whom limits are counted: a session, or the origin of the request. */
-  readerOf({ session }: Visitor, request: IncomingMessage): string {
-    return session === null ? this.#addressOf(request) : session.id;
+  identifyReader({ session }: Visitor, request: IncomingMessage): string {
+    return session === null ? this.#readClientAddress(request) : session.id;
   }
 
   /** Behind a proxy it is the last address that the proxy has added; of IPv6 the network. */
-  #addressOf(request: IncomingMessage): string {
+  #readClientAddress(request: IncomingMessage): string {
     const forwarded = this.#options.publicOrigin === null ? '' : lastForwarded(request);
     return computeClientNetwork(
       forwarded === '' ? (request.socket.remoteAddress ?? '') : forwarded,
@@ -215,7 +219,7 @@ export class Throttle {
   #began = Number.NEGATIVE_INFINITY;
 
   /** Counts one more; in how many seconds the address may try again, 0 if it may now. */
-  failed(address: string, now: number): number {
+  countFailure(address: string, now: number): number {
     if (now - this.#began >= WINDOW) {
       this.#began = now;
       this.#failures.clear();

@@ -18,7 +18,7 @@ import {
   wantsPage,
   type Binding,
   type Call,
-  type Served,
+  type RouteContext,
 } from './answers.ts';
 import { nameGiven } from '../watch/watching.ts';
 import { refuseForbiddenAction, resolveRequestActor } from './may-act.ts';
@@ -29,7 +29,7 @@ import { severalRoutes } from './several.ts';
 const LARGEST_FORM = 16 * 1024;
 
 /** Adds the routes that change something: login, logout and actions. Each needs a request from our own page, or a tool's token. */
-export function actionRoutes(app: Hono<Binding>, served: Served): void {
+export function actionRoutes(app: Hono<Binding>, served: RouteContext): void {
   const { access, clock, streams } = served;
   app.get('/login', (call) => {
     if (!access.canLogIn) return call.notFound();
@@ -40,7 +40,7 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
     const isTool = call.get('visitor').kind === 'tool';
     const { origin, 'sec-fetch-site': site } = call.env.incoming.headers;
     const isSilent = origin === undefined && site === undefined;
-    if ((isTool && isSilent) || access.isFromHere(call.env.incoming)) {
+    if ((isTool && isSilent) || access.isSameOrigin(call.env.incoming)) {
       const form = await readPostedForm(call.env.incoming);
       if (form === null)
         return call.text('The request is too large.\n', 413, { Connection: 'close' });
@@ -55,7 +55,7 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
     const form = call.get('form');
     const next = localPath(form.get('next'));
     const { incoming } = call.env;
-    const refused = access.tried(form.get('token') ?? '', incoming);
+    const refused = access.checkToken(form.get('token') ?? '', incoming);
     if (refused === null) {
       try {
         const session = access.sessions.start(clock.now(), nameGiven(form.get('name')));
@@ -98,7 +98,7 @@ async function readPostedForm(request: IncomingMessage): Promise<URLSearchParams
   return new URLSearchParams(Buffer.concat(chunks).toString());
 }
 
-async function act(served: Served, call: Call): Promise<Response> {
+async function act(served: RouteContext, call: Call): Promise<Response> {
   const { watching } = served;
   const refused = refuseForbiddenAction(served, call);
   if (refused !== null) return refused;
@@ -116,7 +116,7 @@ async function act(served: Served, call: Call): Promise<Response> {
 }
 
 async function done(
-  served: Served,
+  served: RouteContext,
   call: Call,
   name: string,
   form: URLSearchParams,
@@ -174,7 +174,7 @@ function redirectWithSentence(call: Call, name: string, sentence: string): Respo
 }
 
 function planAnswer(
-  served: Served,
+  served: RouteContext,
   call: Call,
   { plan, digest }: ShownPlan,
   why: string | null,

@@ -11,7 +11,7 @@ import { renderPageFrame, noticeHtml, type FrameParts } from './frame.ts';
 import type { Streams } from './streams.ts';
 
 /** The context that every route needs. */
-export interface Served {
+export interface RouteContext {
   readonly watching: Watching;
   readonly access: Access;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ type Status = 200 | 400 | 401 | 403 | 404 | 405 | 409 | 413 | 421 | 429 | 500 | 
 
 /** Answers with a page. */
 export function pageAnswer(
-  { access, clock }: Pick<Served, 'access' | 'clock'>,
+  { access, clock }: Pick<RouteContext, 'access' | 'clock'>,
   call: Call,
   parts: Pick<FrameParts, 'title' | 'main'> & Partial<Pick<FrameParts, 'live'>>,
   status: Status = 200,
@@ -55,7 +55,7 @@ export function pageAnswer(
 
 /** Refuses a request, as a page for people and as a line for tools. */
 export function refusalAnswer(
-  served: Pick<Served, 'access' | 'clock'>,
+  served: Pick<RouteContext, 'access' | 'clock'>,
   call: Call,
   status: Status,
   title: string,
@@ -68,7 +68,7 @@ export function refusalAnswer(
 }
 
 export function answerMissingEnvironment(
-  served: Pick<Served, 'access' | 'clock'>,
+  served: Pick<RouteContext, 'access' | 'clock'>,
   call: Call,
 ): Response {
   const hint = 'It may have left the settings file.';
@@ -77,7 +77,7 @@ export function answerMissingEnvironment(
 
 /** Answers with what went wrong, and what to do. */
 export function errorAnswer(
-  served: Pick<Served, 'access' | 'clock'>,
+  served: Pick<RouteContext, 'access' | 'clock'>,
   call: Call,
   error: SetpointError,
   back: MarkupPart,

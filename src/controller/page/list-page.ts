@@ -35,12 +35,12 @@ import { extraLabels, FLAPPING, stripHtml } from './state-label.ts';
 import { ageHtml, dueHtml, lastingHtml } from './times.ts';
 
 /** All environments in the order of the list. Thousands are sorted once a moment for all readers. */
-export interface Sorted {
+export interface SortedStates {
   readonly states: readonly WatchState[];
   readonly counts: ReturnType<typeof countsByStatus>;
 }
 
-export function sortStates(watching: Watching): Sorted {
+export function sortStates(watching: Watching): SortedStates {
   const states = watching.states();
   return { states: worstFirst(states), counts: countsByStatus(states) };
 }
@@ -48,7 +48,7 @@ export function sortStates(watching: Watching): Sorted {
 /** The live parts of the list that a query asks for. `canAct`: its rows have the actions of a reader who may act. */
 export function listView(
   watching: Watching,
-  sorted: Sorted,
+  sorted: SortedStates,
   query: ListQuery,
   now: number,
   canAct = false,
@@ -133,7 +133,7 @@ function commitPart({ health }: Watching, now: number): PagePart {
 }
 
 function countsPart(
-  { states, counts }: Sorted,
+  { states, counts }: SortedStates,
   { hidden }: ListPage,
   query: ListQuery,
   now: number,
@@ -190,7 +190,7 @@ ${option('usual', 'default')}${option('any', 'any')}${option('attention', 'to lo
 }
 
 /** Renders the reason why the list is empty; nothing if it is not. */
-function emptyPart({ states }: Sorted, { total, hidden }: ListPage): PagePart {
+function emptyPart({ states }: SortedStates, { total, hidden }: ListPage): PagePart {
   return {
     id: 'empty',
     key: partKey(total === 0, states.length === 0, hidden),

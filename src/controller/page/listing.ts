@@ -133,9 +133,9 @@ function hasWord({ name, origin, labels }: WatchState, word: string): boolean {
 }
 
 /** The members of an environment that filters read. */
-type Filtered = Pick<WatchState, 'status' | 'heldBy'> & { readonly stopped: object | null };
+type FilterInput = Pick<WatchState, 'status' | 'heldBy'> & { readonly stopped: object | null };
 
-export function isOfFilter(state: Filtered, filter: StateFilter, flaps: boolean): boolean {
+export function isOfFilter(state: FilterInput, filter: StateFilter, flaps: boolean): boolean {
   switch (filter) {
     case 'any':
       return true;
@@ -154,7 +154,7 @@ export function isOfFilter(state: Filtered, filter: StateFilter, flaps: boolean)
 
 /** Whether somebody should look at it: it is not as declared, nobody has suspended it, healing has stopped, or it is flapping. */
 export function isAttentionDue(
-  { status, stopped }: Pick<Filtered, 'status' | 'stopped'>,
+  { status, stopped }: Pick<FilterInput, 'status' | 'stopped'>,
   flaps: boolean,
 ): boolean {
   return needsAttention(status) || stopped !== null || (flaps && status !== 'suspended');

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { nameGiven } from '../watch/watching.ts';
-import { refusalAnswer, type Call, type Served } from './answers.ts';
+import { refusalAnswer, type Call, type RouteContext } from './answers.ts';
 
 /** Refuses an action to whom it is not allowed; null if it is. */
-export function refuseForbiddenAction(served: Served, call: Call): Response | null {
+export function refuseForbiddenAction(served: RouteContext, call: Call): Response | null {
   const { kind, session } = call.get('visitor');
   const refuse = (status: 401 | 403, title: string, hint: string): Response =>
     refusalAnswer(served, call, status, title, hint);

@@ -12,7 +12,7 @@ import {
   wantsPage,
   type Binding,
   type Call,
-  type Served,
+  type RouteContext,
 } from './answers.ts';
 import { createWatchedDocument, createWatchedReport, wholeReport } from './api.ts';
 import { ASSETS } from './frame.ts';
@@ -29,7 +29,7 @@ import { SAFE_HEADERS, type Session } from './access.ts';
 const RECORDS = 50;
 
 /** All routes of the page. Those that need no login come first; all others are behind the checks. */
-export function routes(served: Served): Hono<Binding> {
+export function routes(served: RouteContext): Hono<Binding> {
   const { access, failed } = served;
   const app = safeApp();
   app.onError((thrown, call) => {
@@ -82,7 +82,7 @@ export function routes(served: Served): Hono<Binding> {
 
 /** The routes of a port for probes: health, and metrics if there are any. */
 export function probeRoutes(
-  served: Pick<Served, 'watching' | 'clock' | 'access' | 'metrics' | 'failed'>,
+  served: Pick<RouteContext, 'watching' | 'clock' | 'access' | 'metrics' | 'failed'>,
 ): Hono<Binding> {
   const app = safeApp();
   app.onError((thrown, call) => {
@@ -108,7 +108,7 @@ function safeApp(): Hono<Binding> {
 
 function healthRoutes(
   app: Hono<Binding>,
-  { watching, clock }: Pick<Served, 'watching' | 'clock'>,
+  { watching, clock }: Pick<RouteContext, 'watching' | 'clock'>,
 ): void {
   app.get('/healthz', (call) => {
     const alive = isAlive(watching, clock.now());
@@ -122,7 +122,7 @@ function healthRoutes(
 }
 
 /** Refuses requests for a name that this port does not have. */
-function refuseForeignHostNames(app: Hono<Binding>, access: Served['access']): void {
+function refuseForeignHostNames(app: Hono<Binding>, access: RouteContext['access']): void {
   app.use(async (call, next) => {
     if (!access.isAnswered(call.env.incoming.headers.host))
       return call.text(
@@ -133,7 +133,7 @@ function refuseForeignHostNames(app: Hono<Binding>, access: Served['access']): v
   });
 }
 
-function metricsRoute(app: Hono<Binding>, { metrics }: Pick<Served, 'metrics'>): void {
+function metricsRoute(app: Hono<Binding>, { metrics }: Pick<RouteContext, 'metrics'>): void {
   app.get('/metrics', async (call) => {
     if (metrics === null) return call.notFound();
     const accept = call.req.header('accept') ?? '';
@@ -144,7 +144,7 @@ function metricsRoute(app: Hono<Binding>, { metrics }: Pick<Served, 'metrics'>):
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="setpoint"' };
 
-function readingRoutes(app: Hono<Binding>, served: Served): void {
+function readingRoutes(app: Hono<Binding>, served: RouteContext): void {
   const { watching, access, clock, boot, streams } = served;
   const reported = (state: WatchState): EnvironmentWatched =>
     createWatchedReport(state, watching.conditions.list(), clock.now());
@@ -186,7 +186,7 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
     const visitor = call.get('visitor');
     const source = parseViewSource(served, searchParams, actingSession(served, call) !== null);
     const reader = {
-      name: access.readerOf(visitor, call.env.incoming),
+      name: access.identifyReader(visitor, call.env.incoming),
       isAllowed: () => access.isStill(visitor),
     };
     await streams.open(source, call.env.outgoing, known, reader);
@@ -218,7 +218,7 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
 }
 
 /** The session of a reader who may act; null for others. */
-function actingSession({ access }: Served, call: Call): Session | null {
+function actingSession({ access }: RouteContext, call: Call): Session | null {
   return access.canAct ? call.get('visitor').session : null;
 }
 
@@ -230,7 +230,7 @@ function takeSaid(call: Call): string | null {
   return said;
 }
 
-function findRequestedState({ watching }: Served, call: Call): WatchState | undefined {
+function findRequestedState({ watching }: RouteContext, call: Call): WatchState | undefined {
   return watching.state(call.req.param('name') ?? '');
 }
 
@@ -242,13 +242,20 @@ function addLiveVersion(
   return { events, version: computeViewVersion(view, boot) };
 }
 
-async function loadLiveView({ watching, clock }: Served, state: WatchState): Promise<LiveView> {
+async function loadLiveView(
+  { watching, clock }: RouteContext,
+  state: WatchState,
+): Promise<LiveView> {
   const records = await watching.history(state.name);
   return environmentView(watching, state, records, clock.now());
 }
 
 /** Returns the source of a stream: an environment, or the list for a query. */
-function parseViewSource(served: Served, parameters: URLSearchParams, canAct: boolean): ViewSource {
+function parseViewSource(
+  served: RouteContext,
+  parameters: URLSearchParams,
+  canAct: boolean,
+): ViewSource {
   const { watching, clock } = served;
   const name = parameters.get('environment');
   if (name !== null)

@@ -8,14 +8,14 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Secret } from '../../reconciler/model/secret.ts';
 import type { Watching } from '../watch/watching.ts';
 import { Access } from './access.ts';
-import type { Binding, Served } from './answers.ts';
+import type { Binding, RouteContext } from './answers.ts';
 import { Credentials, type CredentialKind, type CredentialSource } from './credentials.ts';
 import { openDoor, secureContext, type Certificate, type Door, type DoorBounds } from './door.ts';
 import type { ListenOptions } from './listen-options.ts';
 import { probeRoutes, routes } from './routes.ts';
 import { Streams } from './streams.ts';
 
-export interface PageOptions extends ListenOptions, Pick<Served, 'metrics' | 'failed'> {
+export interface PageOptions extends ListenOptions, Pick<RouteContext, 'metrics' | 'failed'> {
   readonly clock: Clock;
   /** The source of new credentials; null if they do not change. */
   readonly source?: CredentialSource | null | undefined;
@@ -95,7 +95,9 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
 
 /** The address of the probes. `metrics` is null if they are not served there. */
 export interface ProbesOptions
-  extends Pick<ListenOptions, 'host' | 'port'>, Pick<Served, 'metrics' | 'failed' | 'clock'> {}
+  extends
+    Pick<ListenOptions, 'host' | 'port'>,
+    Pick<RouteContext, 'metrics' | 'failed' | 'clock'> {}
 
 /** Serves the health of a controller, and its metrics if they are given, on a port of their own: what is asked of the page does not delay them. */
 export async function serveProbes(

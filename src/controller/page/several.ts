@@ -12,7 +12,7 @@ import {
   refusalAnswer,
   type Binding,
   type Call,
-  type Served,
+  type RouteContext,
 } from './answers.ts';
 import { formTokenHtml } from './frame.ts';
 import {
@@ -26,7 +26,7 @@ import { localPath } from './local-path.ts';
 import { environmentAddress, partKey } from './parts.ts';
 
 /** Suspends and resumes all environments of a list. People are first shown which they are, and act on those alone. */
-export function severalRoutes(app: Hono<Binding>, served: Served): void {
+export function severalRoutes(app: Hono<Binding>, served: RouteContext): void {
   app.get('/suspend', (call) => {
     const { session } = call.get('visitor');
     if (!served.access.canAct || session === null)
@@ -45,7 +45,7 @@ export function severalRoutes(app: Hono<Binding>, served: Served): void {
 }
 
 /** Reads all of a list at their next turns, such as those that failed for one cause. */
-async function readListAgain(served: Served, call: Call): Promise<Response> {
+async function readListAgain(served: RouteContext, call: Call): Promise<Response> {
   const refused = refuseForbiddenAction(served, call);
   if (refused !== null) return refused;
   const names = selectChosenStates(served, listQuery(new URL(call.req.url).searchParams)).map(
@@ -59,12 +59,15 @@ async function readListAgain(served: Served, call: Call): Promise<Response> {
   return call.redirect(localPath(call.get('form').get('back')), 303);
 }
 
-function selectChosenStates({ watching, clock }: Served, query: ListQuery): readonly WatchState[] {
+function selectChosenStates(
+  { watching, clock }: RouteContext,
+  query: ListQuery,
+): readonly WatchState[] {
   return selectListedStates(worstFirst(watching.states()), query, clock.now()).found;
 }
 
 async function actOnSeveral(
-  served: Served,
+  served: RouteContext,
   call: Call,
   action: 'suspend' | 'resume',
 ): Promise<Response> {
@@ -112,7 +115,7 @@ ${namesHtml(done)}`;
 
 /** Asks about the environments of now. */
 function renderConfirmation(
-  served: Served,
+  served: RouteContext,
   call: Call,
   session: Session,
   query: ListQuery,

@@ -67,7 +67,7 @@ export class Streams {
       this.#changed = true;
       this.#wake();
     });
-    this.#keepAlive = setInterval(() => this.#keptAlive(), KEEP_ALIVE).unref();
+    this.#keepAlive = setInterval(() => this.#sendKeepAlive(), KEEP_ALIVE).unref();
   }
 
   /**
@@ -180,7 +180,7 @@ export class Streams {
     stream.response.write(`id: ${version}\ndata: ${data}\n\n`);
   }
 
-  #keptAlive(): void {
+  #sendKeepAlive(): void {
     const now = performance.now();
     this.review();
     for (const [stream, since] of this.#streams) {

@@ -42,7 +42,7 @@ export interface AgreementTools {
 }
 
 /** The agreement of the file and the service of one environment, on its way into the journal. */
-export class AgreementOf {
+export class AgreementTracker {
   readonly #tools: AgreementTools;
   /** The declaration at the last look. */
   #declared: Target | null = null;
@@ -55,7 +55,7 @@ export class AgreementOf {
   }
 
   /** Takes that the environment is as the journal says. */
-  restored({ agreed }: WatchState): void {
+  restore({ agreed }: WatchState): void {
     this.#declared = null;
     this.#kept = agreed;
   }

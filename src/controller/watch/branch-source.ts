@@ -14,7 +14,7 @@ import { loadApart, type LoadedFiles, type SettingsSource } from './source.ts';
 const ASKED_EVERY = 60_000;
 
 /** A branch, and the commit that it must continue: the one that was used last, also before a restart, or one that is named. */
-interface Followed {
+interface BranchPosition {
   readonly branch: GitBranch;
   readonly commits: FollowedCommits;
   /** The commit that the branch must continue after it was rewritten on purpose. */
@@ -27,7 +27,7 @@ interface Followed {
  */
 export function branchSource(
   options: SessionRequest,
-  { branch, commits, from }: Followed,
+  { branch, commits, from }: BranchPosition,
   clock: Clock,
   state: string,
 ): SettingsSource {

@@ -7,7 +7,7 @@ import { APART } from './schedule.ts';
  * What the reads before have confirmed of a difference: `paths` that each of them has differed before, whatever its values; `difference` that something
  * has in three reads in a row; `no` that another client may just be writing.
  */
-export type Confirmed = 'difference' | 'no' | 'paths';
+export type ConfirmationLevel = 'difference' | 'no' | 'paths';
 
 /** Reads in a row that find a difference, whatever it is, after which no further one is waited for. */
 const READS = 3;
@@ -27,7 +27,10 @@ export class Confirmation {
   }
 
   /** Adds a read that ended at a time. */
-  after({ changes, error }: Pick<EnvironmentPlan, 'changes' | 'error'>, at: number): Confirmed {
+  after(
+    { changes, error }: Pick<EnvironmentPlan, 'changes' | 'error'>,
+    at: number,
+  ): ConfirmationLevel {
     if (error !== null || changes.length === 0) {
       this.reset();
       return 'no';

@@ -18,7 +18,7 @@ import {
 import { sessionNetworks } from '../../reconciler/operations/session.ts';
 import { Agreements } from './agreements.ts';
 import { Conditions } from './conditions.ts';
-import { Departed, Fleet } from './fleet.ts';
+import { DepartedEnvironments, Fleet } from './fleet.ts';
 import { Suspensions } from './suspensions.ts';
 import { Pause, Upkeep } from './upkeep.ts';
 import { Recorder } from './recorder.ts';
@@ -30,7 +30,7 @@ import type { NoticeJournal } from './notices/told.ts';
 import { LateReads, mayWait } from './late-reads.ts';
 import { ReadQueue, waitText } from './read-queue.ts';
 import { Outages } from './schedule.ts';
-import type { Watched, WatchTools } from './watched.ts';
+import type { EnvironmentWatcher, WatchTools } from './watched.ts';
 import { RequestCounts } from './telemetry/counters.ts';
 import type { Health, Listener, RequestCount, Watching } from './watching.ts';
 import type { WatchOptions } from './watch-options.ts';
@@ -61,7 +61,7 @@ export class Controller implements Watching {
   #isRestored = false;
   readonly #pause: Pause;
   readonly #fleet: Fleet;
-  readonly #queue: ReadQueue<Watched>;
+  readonly #queue: ReadQueue<EnvironmentWatcher>;
   readonly #late: LateReads;
   /** Turns that have not ended, and applies that people asked for. */
   readonly #turns = new Set<Promise<void>>();
@@ -131,7 +131,7 @@ export class Controller implements Watching {
       parallel: options.parallel,
       groupOf: ({ name }) => files.groupOf(name),
       mostOf: (group) => files.mostReads(group),
-      originOf: ({ name, state }) => this.#originOf(name, state),
+      originOf: ({ name, state }) => this.#findOrigin(name, state),
       isNew: ({ isNew }) => isNew,
       isHeldUp: (origin) => paces.waiting(origin) >= Math.max(1, options.parallel / 4),
       isBusy: measureLoop(),
@@ -243,7 +243,7 @@ export class Controller implements Watching {
   /** The notices of its journal, once it has begun. */
   get notices(): NoticeJournal {
     const { locks, clock, files } = this.#options;
-    const departed = new Departed({
+    const departed = new DepartedEnvironments({
       locks,
       clock,
       fleet: this.#fleet,
@@ -262,24 +262,24 @@ export class Controller implements Watching {
 
   /** In how many milliseconds an environment may be read that is asked for; 0 if it may be now. */
   untilReadable(name: string): number {
-    return this.#fleet.named(name).untilReadable;
+    return this.#fleet.requireEnvironment(name).untilReadable;
   }
 
   async readNow(name: string): Promise<number> {
-    const wait = this.#fleet.named(name).readAt(Number.NEGATIVE_INFINITY, 'asked');
+    const wait = this.#fleet.requireEnvironment(name).readAt(Number.NEGATIVE_INFINITY, 'asked');
     this.#pause.end();
     return wait;
   }
 
   async planNow(name: string): Promise<EnvironmentPlan> {
-    return this.#fleet.named(name).plan();
+    return this.#fleet.requireEnvironment(name).plan();
   }
 
   async applyNow(name: string, digest: string, by?: string): Promise<string> {
-    const watched = this.#fleet.named(name);
+    const watched = this.#fleet.requireEnvironment(name);
     if (this.#stop.signal.aborted)
       throw usageError('The controller is stopping.', 'Apply it later.');
-    const applied = this.#traced(watched, () => watched.apply(digest, by));
+    const applied = this.#traceRead(watched, () => watched.apply(digest, by));
     const ended = applied.then(
       () => {},
       () => {},
@@ -294,18 +294,18 @@ export class Controller implements Watching {
   }
 
   async suspend(names: readonly string[], what: Omit<Suspension, 'at'>): Promise<void> {
-    await this.#suspensions.suspend(this.#recordsOf(names), what);
+    await this.#suspensions.suspend(this.#listRecords(names), what);
     this.#pause.end();
   }
 
   async resume(names: readonly string[], by?: string): Promise<readonly string[]> {
-    const resumed = await this.#suspensions.resume(this.#recordsOf(names), by);
+    const resumed = await this.#suspensions.resume(this.#listRecords(names), by);
     this.#pause.end();
     return resumed;
   }
 
-  #recordsOf(names: readonly string[]): readonly EnvironmentRecords[] {
-    return names.map((name) => this.#fleet.named(name).records);
+  #listRecords(names: readonly string[]): readonly EnvironmentRecords[] {
+    return names.map((name) => this.#fleet.requireEnvironment(name).records);
   }
 
   #moment(): Moment {
@@ -337,9 +337,9 @@ export class Controller implements Watching {
     for (;;) {
       const watched = this.#queue.next();
       if (watched === undefined) return;
-      const turn = this.#traced(watched, () => watched.turn()).finally(() => {
+      const turn = this.#traceRead(watched, () => watched.turn()).finally(() => {
         this.#turns.delete(turn);
-        this.#queue.ended(watched);
+        this.#queue.endRead(watched);
         freeGrownMemory();
         this.#pause.end();
       });
@@ -348,12 +348,12 @@ export class Controller implements Watching {
   }
 
   /** One whose origin is not known is of none that another one has. */
-  #originOf(name: string, { origin: known }: WatchState): string {
+  #findOrigin(name: string, { origin: known }: WatchState): string {
     const origin = known ?? this.#options.source.originOf?.(name) ?? '';
     return URL.canParse(origin) ? new URL(origin).origin : name;
   }
 
-  #traced<T>(watched: Watched, work: () => Promise<T>): Promise<T> {
+  #traceRead<T>(watched: EnvironmentWatcher, work: () => Promise<T>): Promise<T> {
     const commit = this.#options.files.commitOf(watched.name);
     return this.#tracer.turn(() => watched.state, commit, work);
   }

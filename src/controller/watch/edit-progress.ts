@@ -81,7 +81,7 @@ export class EditProgress {
     const { name, settings } = state;
     const before = this.#places.get(name);
     if (settings.mode !== 'heal') return this.remove(name);
-    const [ring, stage] = [readRing(state), this.#stageOf(state, isWriting, now)];
+    const [ring, stage] = [readRing(state), this.#computeStage(state, isWriting, now)];
     if (before?.ring === ring && before.stage === stage) return;
     this.#place(name, ring, stage);
   }
@@ -177,7 +177,7 @@ export class EditProgress {
     return null;
   }
 
-  #stageOf(state: WatchState, isWriting: boolean, now: number): Stage {
+  #computeStage(state: WatchState, isWriting: boolean, now: number): Stage {
     const { rollout, found, suspended, stopped, heldBy, lastRead } = state;
     const edit = this.#edit;
     if (!isEditOfState(state, edit)) return isUnread(lastRead, edit) ? 'unread' : 'untouched';

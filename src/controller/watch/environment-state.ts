@@ -246,7 +246,7 @@ export function newlyFound(
   state: WatchState,
   plan: EnvironmentPlan,
   commit: string | null,
-  declared: Declared = { at: null, isAdded: false, settled: null, digest: () => null },
+  declared: DeclarationChange = { at: null, isAdded: false, settled: null, digest: () => null },
   most = MOST_STORED,
 ): StateEvent | null {
   const { name, labels, found: before, digest: known, lastRead: after } = state;
@@ -290,7 +290,7 @@ function isFlip(
 }
 
 /** The last change of the files, for all environments that it changed, and whether it added the environment while others were watched. */
-export interface Declared {
+export interface DeclarationChange {
   readonly at: string | null;
   readonly isAdded: boolean;
   /** The digest of what was declared before, if the service was as declared for some time. */
@@ -315,7 +315,7 @@ function addVerifiedDigest({ verified }: WatchState, digest: string): readonly s
 function computeEditStart(
   state: WatchState,
   plan: EnvironmentPlan,
-  { at, isAdded }: Declared,
+  { at, isAdded }: DeclarationChange,
 ): string | null {
   const isEdit = ({ class: of }: EnvironmentPlan['changes'][number]): boolean =>
     of === 'pending' || of === 'conflict' || (isAdded && state.agreed === null);

@@ -11,7 +11,7 @@ import { watchSettings, untilFirstRead } from './schedule.ts';
 import type { ReadQueue } from './read-queue.ts';
 import { applyFact, notReadState, restoreState } from './environment-state.ts';
 import type { Memory } from './journal/journal-reader.ts';
-import { Watched, type WatchTools } from './watched.ts';
+import { EnvironmentWatcher, type WatchTools } from './watched.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { isLockRefused, type Locks } from './locks/locks.ts';
 import type { Gone, ToldStates } from './notices/told.ts';
@@ -28,18 +28,18 @@ const MOST_LOCKS = 50;
 /** The environments that a controller watches, with what the journal remembers of them. */
 export class Fleet {
   readonly #tools: WatchTools;
-  #watched: ReadonlyMap<string, Watched> = new Map();
-  readonly #queue: ReadQueue<Watched>;
+  #watched: ReadonlyMap<string, EnvironmentWatcher> = new Map();
+  readonly #queue: ReadQueue<EnvironmentWatcher>;
   #remembered = new Map<string, WatchState>();
   /** The time when each environment appeared that was not watched before, or was unknown at the start, on the monotonic clock. */
   readonly #appeared = new Map<string, number>();
   /** The limits of those that are gone: they are not over because it comes back. */
-  readonly #limits = new Map<string, Pick<Watched, 'limit' | 'least'>>();
+  readonly #limits = new Map<string, Pick<EnvironmentWatcher, 'limit' | 'least'>>();
 
   /** The edit of the files that was taken last, and when its last part was, on the monotonic clock. */
   #edit: { readonly at: string; readonly last: number } | null = null;
 
-  constructor(tools: WatchTools, queue: ReadQueue<Watched>) {
+  constructor(tools: WatchTools, queue: ReadQueue<EnvironmentWatcher>) {
     this.#tools = tools;
     this.#queue = queue;
   }
@@ -49,13 +49,13 @@ export class Fleet {
   }
 
   /** Takes over what the files declare: new environments are read within a minute, few of them at once, known ones soon. Returns those that are gone. */
-  take(targets: readonly Target[]): readonly Watched[] {
+  take(targets: readonly Target[]): readonly EnvironmentWatcher[] {
     const { clock, interval, random } = this.#tools;
     const now = clock.monotonic();
     const before = this.#watched;
-    const next = new Map<string, Watched>();
+    const next = new Map<string, EnvironmentWatcher>();
     const isAdded = before.size > 0;
-    const at = this.#editAt(now);
+    const at = this.#recordEdit(now);
     const count = targets.filter(({ name }) => !before.has(name)).length;
     for (const target of targets) {
       const every = watchSettings(target, interval).interval ?? interval;
@@ -72,7 +72,7 @@ export class Fleet {
     this.#watched = next;
     for (const target of targets) {
       const isKnown = before.has(target.name);
-      const watched = this.named(target.name);
+      const watched = this.requireEnvironment(target.name);
       const isOther = watched.declare(target, { at, isAdded: isAdded && !isKnown });
       if (isKnown && isOther) watched.readAt(now + random() * SOON, 'changed');
     }
@@ -90,7 +90,7 @@ export class Fleet {
   }
 
   /** Returns the time of the edit that is being taken: an edit soon after another belongs to it. */
-  #editAt(now: number): string {
+  #recordEdit(now: number): string {
     const { moment, joins } = this.#tools;
     const isNext = this.#edit === null || now - this.#edit.last > joins;
     this.#edit = { at: isNext ? moment().at : (this.#edit?.at ?? ''), last: now };
@@ -101,12 +101,12 @@ export class Fleet {
     return [...this.#watched.values()].map(({ state }) => state);
   }
 
-  find(name: string): Watched | undefined {
+  find(name: string): EnvironmentWatcher | undefined {
     return this.#watched.get(name);
   }
 
   /** Returns the known state of an environment that is not watched. */
-  leftBehind(name: string): WatchState {
+  describeUnwatched(name: string): WatchState {
     return this.#withRemembered(notReadState(name, this.#tools.moment().at));
   }
 
@@ -125,7 +125,7 @@ export class Fleet {
   }
 
   /** Throws a usage error if there is none. */
-  named(name: string): Watched {
+  requireEnvironment(name: string): EnvironmentWatcher {
     const watched = this.find(name);
     if (watched !== undefined) return watched;
     throw usageError(
@@ -135,8 +135,8 @@ export class Fleet {
   }
 
   /** Lists the new environments at the server of one that is gone, in the same namespace if they have one. */
-  newAtServerOf(gone: string): readonly string[] {
-    const { origin } = this.leftBehind(gone);
+  listNewAtSameServer(gone: string): readonly string[] {
+    const { origin } = this.describeUnwatched(gone);
     if (origin === null) return [];
     return [...this.#appeared.keys()].filter((name) => {
       const watched = this.#watched.get(name);
@@ -186,13 +186,13 @@ export class Fleet {
     }
   }
 
-  #newWatched(target: Target, due: number): Watched {
+  #newWatched(target: Target, due: number): EnvironmentWatcher {
     const { moment, interval } = this.#tools;
     const fresh = notReadState(target.name, moment().at, watchSettings(target, interval));
     const state = this.#withRemembered(fresh);
     const limit = this.#limits.get(target.name)?.limit;
-    const waits = (one: Watched): void => this.#queue.add(one);
-    return new Watched(state, target, due, this.#tools, waits, limit);
+    const waits = (one: EnvironmentWatcher): void => this.#queue.add(one);
+    return new EnvironmentWatcher(state, target, due, this.#tools, waits, limit);
   }
 
   #withRemembered(state: WatchState): WatchState {
@@ -214,7 +214,7 @@ const HELD = 60_000;
 interface Tools {
   readonly locks: Pick<Locks, 'take'>;
   readonly clock: Pick<Clock, 'monotonic'>;
-  readonly fleet: Pick<Fleet, 'leftBehind'> & { readonly find: (name: string) => unknown };
+  readonly fleet: Pick<Fleet, 'describeUnwatched'> & { readonly find: (name: string) => unknown };
   /** The names that the files declare, also of other shards and of those that were not chosen; null as long as there are no files. */
   readonly declared: () => ReadonlySet<string> | null;
   /** The current content of the journal. */
@@ -226,7 +226,7 @@ interface Tools {
  * Environments that this controller does not watch any more: they left the files, or belong to another shard or choice. Whoever can take the lock of
  * one tells its end: then nobody watches it.
  */
-export class Departed {
+export class DepartedEnvironments {
   readonly #tools: Tools;
   /** From when on something is said of each, on the monotonic clock. */
   readonly #from = new Map<string, number>();
@@ -250,7 +250,7 @@ export class Departed {
     const from = this.#from.get(name) ?? now + (isDeclared ? ELSEWHERE : 0);
     this.#from.set(name, from);
     if (now < from) return null;
-    return { state: fleet.leftBehind(name), end: isDeclared ? 'not-watched' : 'left-files' };
+    return { state: fleet.describeUnwatched(name), end: isDeclared ? 'not-watched' : 'left-files' };
   }
 
   /** Keeps a notice about one. Throws lock-lost if somebody else watches it, or has told its end. */
@@ -259,13 +259,13 @@ export class Departed {
     append: (event: NoticeEvent) => Promise<JournalRecord>,
   ): Promise<JournalRecord> {
     const kept = this.#last.then(() =>
-      event.result === 'begun' ? this.#begun(event, append) : append(event),
+      event.result === 'begun' ? this.#beginNotice(event, append) : append(event),
     );
     this.#last = kept.catch(() => {});
     return kept;
   }
 
-  async #begun(
+  async #beginNotice(
     event: NoticeEvent,
     append: (event: NoticeEvent) => Promise<JournalRecord>,
   ): Promise<JournalRecord> {
@@ -278,7 +278,7 @@ export class Departed {
     }
     try {
       told.renew(environment, (await recall.now()).told);
-      if (!told.openOf(receiver).includes(environment))
+      if (!told.listOpen(receiver).includes(environment))
         throw new SetpointError('lock-lost', `The end of ${environment} was told elsewhere.`);
       return await append(event);
     } finally {

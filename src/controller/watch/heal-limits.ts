@@ -3,10 +3,10 @@ import { formatPath } from '../../reconciler/model/path.ts';
 import type { Change } from '../../reconciler/model/plan.ts';
 import type {
   Heal,
-  HealFailed,
-  HealingStopped,
+  HealFailures,
+  HealingStop,
   Moment,
-  NotStored,
+  UnstoredValue,
   WatchState,
 } from '../../reconciler/model/watch.ts';
 import type { Json } from '../../reconciler/model/value.ts';
@@ -18,7 +18,7 @@ const HOUR = 3_600_000;
 const SETTLES = 60_000;
 
 /** The reason why healing stops, for its record. */
-export type StopReason = Omit<HealingStopped, 'at' | 'digest'>;
+export type StopReason = Omit<HealingStop, 'at' | 'digest'>;
 
 /**
  * Returns why healing must stop before the next write; null if it may go on. The server stored other values than the last write sent, or the environment
@@ -47,7 +47,10 @@ export function maySettle({ healFailed, lastApply }: WatchState, now: number): b
   return isOld && passed >= 0 && passed < SETTLES;
 }
 
-function matchesNotStored({ path, expected, actual }: NotStored, change: Change<Json>): boolean {
+function matchesNotStored(
+  { path, expected, actual }: UnstoredValue,
+  change: Change<Json>,
+): boolean {
   return (
     path === formatPath(change.path) &&
     isEqualJson(expected, change.after) &&
@@ -61,7 +64,7 @@ function isEqualJson(one: Json, other: Json): boolean {
 
 const LONGEST_VALUE = 120;
 
-function describeNotStored({ path, expected, actual, isOld }: NotStored): string {
+function describeNotStored({ path, expected, actual, isOld }: UnstoredValue): string {
   if (isOld && !isEqualJson(expected, actual))
     return `The server took a write of ${shortJson(expected)} for ${path}, and still shows ${shortJson(actual)}.`;
   const after = 'It showed that right after the write.';
@@ -85,7 +88,7 @@ const MOST_NOT_STORED = 20;
 export function notStoredAfter({
   changes,
   remaining,
-}: Pick<EnvironmentOutcome, 'changes' | 'remaining'>): HealFailed['notStored'] {
+}: Pick<EnvironmentOutcome, 'changes' | 'remaining'>): HealFailures['notStored'] {
   if (!isSomeSent(changes) || remaining.length === 0) return undefined;
   return remaining.length > MOST_NOT_STORED
     ? undefined
@@ -150,13 +153,13 @@ function listHealTimes({ path }: Change<Json>, heals: readonly TimedHeal[]): rea
   return heals.filter(({ paths }) => paths.includes(name)).map(({ time }) => time);
 }
 
-interface Healed {
+interface HealedChange {
   readonly change: Change<Json>;
   readonly times: readonly number[];
 }
 
 /** Describes the other writer of a path. The service does not name it. */
-function ofPath({ change, times }: Healed, state: WatchState, now: number): string {
+function ofPath({ change, times }: HealedChange, state: WatchState, now: number): string {
   const value = change.sensitive ? 'a value that is not shown' : JSON.stringify(change.before);
   const last =
     state.after === null

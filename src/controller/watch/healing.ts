@@ -5,8 +5,8 @@ import { ERRORS, type ErrorCode, type ErrorReport } from '../../reconciler/model
 import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
 import { NAMED_NULL, removesOther, type Change } from '../../reconciler/model/plan.ts';
 import type {
-  HealFailed,
-  HealingStopped,
+  HealFailures,
+  HealingStop,
   PutBack,
   WatchState,
   Condition,
@@ -15,13 +15,13 @@ import type {
 import { isList, isRecord, type Json } from '../../reconciler/model/value.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
-import type { Confirmed } from './confirmation.ts';
+import type { ConfirmationLevel } from './confirmation.ts';
 import { isSomeSent, notStoredAfter } from './heal-limits.ts';
 import { causeText } from '../../reconciler/render/cause-groups.ts';
 import { isInAnyWindow, nextOpening } from './schedule.ts';
 
 /** The reason why an environment is not healed now, in a few words. `again`: the next read should come soon. */
-interface NotHealed {
+interface HealingBlock {
   readonly words: string;
   readonly again: boolean;
 }
@@ -32,9 +32,9 @@ interface NotHealed {
  */
 export function whyMustNotHeal(
   state: WatchState,
-  confirmed: Confirmed,
+  confirmed: ConfirmationLevel,
   now: number,
-): NotHealed | null {
+): HealingBlock | null {
   const { mode, windows, approvals } = state.settings;
   if (state.status === 'suspended') return no('suspended');
   if (mode === 'detect') return no('detect only');
@@ -90,7 +90,7 @@ function listEntryNames(list: Json): readonly string[] {
   return names.filter((name) => typeof name === 'string');
 }
 
-function no(words: string): NotHealed {
+function no(words: string): HealingBlock {
   return { words, again: false };
 }
 
@@ -127,10 +127,10 @@ type Attempt = Pick<EnvironmentOutcome, 'error'> &
 
 /** The heals that failed in a row, after another one has ended at a time. */
 export function addHealFailure(
-  before: HealFailed | null,
+  before: HealFailures | null,
   { error, changes = [], remaining = [], requests }: Attempt,
   at: string,
-): HealFailed | null {
+): HealFailures | null {
   if (error === null) return null;
   const { code, message } = error;
   if (NO_FAILURE.has(code)) return before;
@@ -198,7 +198,7 @@ function shortenReason(text: string, longest = LONGEST): string {
 }
 
 /** Describes the writer of a path, or the server that stores another value, so that healing has stopped. */
-function describeStopCause({ cause }: HealingStopped): string {
+function describeStopCause({ cause }: HealingStop): string {
   return cause === 'server' ? 'the server stores another value for' : 'another client writes';
 }
 

@@ -34,14 +34,14 @@ export class ReadLimit {
 
   /** Returns when a read may begin that is wanted at a time. */
   allow(reason: ReadReason, least: number, at: number): number {
-    const next = this.#allowed(reason, least);
+    const next = this.#computeEarliest(reason, least);
     return next <= this.#clock.monotonic() ? at : Math.max(at, next);
   }
 
-  #allowed(reason: ReadReason, least: number): number {
+  #computeEarliest(reason: ReadReason, least: number): number {
     switch (reason) {
       case 'asked':
-        return this.asked(least);
+        return this.computeRequestTime(least);
       case 'changed':
         return this.mayBeEarly(least) ? Number.NEGATIVE_INFINITY : this.#began + least;
       case 'written':
@@ -50,7 +50,7 @@ export class ReadLimit {
   }
 
   /** Returns the time when a read that is requested now may begin. */
-  asked(least: number): number {
+  computeRequestTime(least: number): number {
     return this.#began + Math.max(least, ASKED_APART);
   }
 
@@ -62,7 +62,7 @@ export class ReadLimit {
 
   /** Reports whether it would allow a read now as if there had been none. */
   isOver(least: number): boolean {
-    return this.#clock.monotonic() >= this.asked(least);
+    return this.#clock.monotonic() >= this.computeRequestTime(least);
   }
 
   #earlyNow(least: number): number {

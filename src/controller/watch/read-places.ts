@@ -7,21 +7,21 @@ const HANGING = 4_000;
 
 /** The speed of a service: by its last read, or by the time that the one under way has taken. */
 export const [PROMPT, SLOWLY, HANGS] = [0, 1, 2] as const;
-export type Speed = typeof PROMPT | typeof SLOWLY | typeof HANGS;
+export type ReadSpeed = typeof PROMPT | typeof SLOWLY | typeof HANGS;
 const SPEEDS = [PROMPT, SLOWLY, HANGS] as const;
 
 /** Reads at a time of services that answer slowly, that hang, and in all, for each prompt one. A read that waits for an answer costs a socket and little else. */
-const PLACES: Readonly<Record<Speed, number>> = { [PROMPT]: 1, [SLOWLY]: 2, [HANGS]: 4 };
+const PLACES: Readonly<Record<ReadSpeed, number>> = { [PROMPT]: 1, [SLOWLY]: 2, [HANGS]: 4 };
 const MOST = 16;
 
 /** Returns the speed of a service that answers within some milliseconds, unless the time was this process's own. */
-export function computeSpeed(took: number, isBusy: boolean, slow = SLOW): Speed {
+export function computeSpeed(took: number, isBusy: boolean, slow = SLOW): ReadSpeed {
   if (took >= HANGING) return HANGS;
   return took >= slow && !isBusy ? SLOWLY : PROMPT;
 }
 
 /** The number of reads under way, by the speed of their services. */
-type Counts = Record<Speed, number>;
+type Counts = Record<ReadSpeed, number>;
 
 export interface Group {
   readonly name: string;
@@ -38,17 +38,17 @@ export interface Line<T> {
   readonly waiting: T[];
   readonly running: Counts;
   /** The speed of the last read. */
-  speed: Speed;
+  speed: ReadSpeed;
   ring: Ring<T> | null;
 }
 
 export type Ring<T> = RoundRobin<Group, Line<T>>;
 
 /** A read under way. */
-interface Turn<T> {
+interface RunningRead<T> {
   readonly line: Line<T>;
   readonly began: number;
-  speed: Speed;
+  speed: ReadSpeed;
 }
 
 export function noneRunning(): Counts {
@@ -56,7 +56,7 @@ export function noneRunning(): Counts {
 }
 
 /** Returns the speed of the services of a line: a slow read under way counts more than the last one. */
-export function findSlowestSpeed<T>({ speed, running }: Line<T>): Speed {
+export function findSlowestSpeed<T>({ speed, running }: Line<T>): ReadSpeed {
   return SPEEDS.findLast((one) => one === speed || running[one] > 0) ?? PROMPT;
 }
 
@@ -68,7 +68,7 @@ export function isIdle<T>({ waiting, running }: Line<T>): boolean {
 export class Places<T> {
   readonly #parallel: number;
   readonly #mostOf: (group: string) => number;
-  readonly #turns = new Map<T, Turn<T>>();
+  readonly #turns = new Map<T, RunningRead<T>>();
   readonly #running = noneRunning();
   /** True if there is more than one group. */
   isShared = false;
@@ -86,14 +86,14 @@ export class Places<T> {
     return this.#turns.has(one);
   }
 
-  begin(one: T, line: Line<T>, speed: Speed, now: number): void {
+  begin(one: T, line: Line<T>, speed: ReadSpeed, now: number): void {
     const turn = { line, began: now, speed };
     this.#turns.set(one, turn);
     this.#count(turn, 1);
   }
 
   /** Frees the place of a read; undefined if it has none. */
-  end(one: T): Pick<Turn<T>, 'line' | 'began'> | undefined {
+  end(one: T): Pick<RunningRead<T>, 'line' | 'began'> | undefined {
     const turn = this.#turns.get(one);
     if (turn === undefined) return undefined;
     this.#turns.delete(one);
@@ -105,7 +105,7 @@ export class Places<T> {
   move(
     now: number,
     { isBusy, isWanted }: { readonly isBusy: boolean; readonly isWanted: () => boolean },
-    moved: (one: T, line: Line<T>, speed: Speed) => void,
+    moved: (one: T, line: Line<T>, speed: ReadSpeed) => void,
   ): void {
     for (const [one, turn] of this.#turns) {
       const givesWay = this.isFull && isWanted();
@@ -146,7 +146,7 @@ export class Places<T> {
   }
 
   /** Reports whether a group may have one more place. A quarter of them is for groups without a place, which may have one extra. */
-  mayGroup(group: Group, speed: Speed, ring: Ring<T>): boolean {
+  mayGroup(group: Group, speed: ReadSpeed, ring: Ring<T>): boolean {
     if (this.isAtMost(group)) return false;
     const isFree = this.#free(speed) > 0;
     if (group.running[speed] === 0) return isFree || this.#turns.size < this.#most / 2;
@@ -155,29 +155,29 @@ export class Places<T> {
     return this.#isWithin(group.running[speed], groups.size, speed);
   }
 
-  mayLine(line: Line<T>, speed: Speed, ring: Ring<T>): boolean {
+  mayLine(line: Line<T>, speed: ReadSpeed, ring: Ring<T>): boolean {
     if (line.running[speed] === 0) return true;
     const { group } = line;
     const others = this.#at(speed).filter((one) => one.group === group);
-    const lines = new Set([...ring.linesOf(group), ...others]);
+    const lines = new Set([...ring.listLines(group), ...others]);
     return this.#isWithin(line.running[speed], lines.size, speed);
   }
 
-  #isWithin(held: number, sharers: number, speed: Speed): boolean {
+  #isWithin(held: number, sharers: number, speed: ReadSpeed): boolean {
     const places = this.#parallel * PLACES[speed];
     const share = Math.max(1, Math.floor(places / sharers));
     return held < share && this.#free(speed) > Math.floor(places / 4);
   }
 
-  #free(speed: Speed): number {
+  #free(speed: ReadSpeed): number {
     return this.#parallel * PLACES[speed] - this.#running[speed];
   }
 
-  #at(speed: Speed): readonly Line<T>[] {
+  #at(speed: ReadSpeed): readonly Line<T>[] {
     return [...this.#turns.values()].flatMap((turn) => (turn.speed === speed ? [turn.line] : []));
   }
 
-  #count({ speed, line }: Turn<T>, by: number): void {
+  #count({ speed, line }: RunningRead<T>, by: number): void {
     for (const counts of [this.#running, line.group.running, line.running]) counts[speed] += by;
   }
 

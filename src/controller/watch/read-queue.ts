@@ -12,10 +12,10 @@ import {
   type Group,
   type Line,
   type Ring,
-  type Speed,
+  type ReadSpeed,
 } from './read-places.ts';
 import { RoundRobin } from './round-robin.ts';
-import { DelayQueue, type Dated } from './schedule.ts';
+import { DelayQueue, type ScheduledItem } from './schedule.ts';
 
 /**
  * The interval for checking whether a read must give its place away, in milliseconds, if it must not be moved because this process is
@@ -24,7 +24,7 @@ import { DelayQueue, type Dated } from './schedule.ts';
 const LOOK_AGAIN = 100;
 
 /** An environment that is read again and again. */
-export interface Readable extends Dated {
+export interface Readable extends ScheduledItem {
   readonly name: string;
   /** True if it is in use, so that it cannot be read now. */
   readonly busy: boolean;
@@ -80,9 +80,9 @@ const WAITS: Readonly<Record<WaitReason, (group: string) => string>> = {
   places: () => 'other environments use all places',
 };
 
-interface Found<T> {
+interface QueuePosition<T> {
   readonly line: Line<T>;
-  readonly speed: Speed;
+  readonly speed: ReadSpeed;
 }
 
 /**
@@ -159,7 +159,7 @@ export class ReadQueue<T extends Readable> {
   }
 
   /** Takes that a read has ended. */
-  ended(one: T): void {
+  endRead(one: T): void {
     const turn = this.#places.end(one);
     if (turn === undefined) return;
     const { line, began } = turn;
@@ -195,7 +195,7 @@ export class ReadQueue<T extends Readable> {
     if (found === undefined) return null;
     const { line, since } = found;
     const speed = findSlowestSpeed(line);
-    const ring = this.#ringOf(speed);
+    const ring = this.#findRing(speed);
     const waits = this.#options.clock.monotonic() - since;
     if (this.#options.isHeldUp(line.origin)) return { reason: 'origin-limits', waits };
     if (this.#places.isAtMost(line.group)) return { reason: 'group-limit', waits };
@@ -239,7 +239,7 @@ export class ReadQueue<T extends Readable> {
       const one = this.#later.first((other) => this.#isFree(other));
       if (one === undefined || one.due > now) return;
       this.#later.shift();
-      const line = this.#lineOf(one);
+      const line = this.#openLine(one);
       if (one.due === Number.NEGATIVE_INFINITY) line.waiting.unshift(one);
       else line.waiting.push(one);
       this.#waiting.set(one, { line, since: one.due === Number.NEGATIVE_INFINITY ? now : one.due });
@@ -247,7 +247,7 @@ export class ReadQueue<T extends Readable> {
     }
   }
 
-  #lineOf(one: T): Line<T> {
+  #openLine(one: T): Line<T> {
     const [name, origin] = [this.#options.groupOf(one), this.#options.originOf(one)];
     const key = lineKey(name, origin);
     const known = this.#lines.get(key);
@@ -280,11 +280,11 @@ export class ReadQueue<T extends Readable> {
 
   #ringFor(line: Line<T>, first: T): Ring<T> {
     const speed = findSlowestSpeed(line);
-    if (speed !== PROMPT) return this.#ringOf(speed);
+    if (speed !== PROMPT) return this.#findRing(speed);
     return this.#options.isNew(first) ? this.#new : this.#prompt;
   }
 
-  #ringOf(speed: Speed): Ring<T> {
+  #findRing(speed: ReadSpeed): Ring<T> {
     return speed === SLOWLY ? this.#slow : this.#hung;
   }
 
@@ -309,7 +309,7 @@ export class ReadQueue<T extends Readable> {
   }
 
   /** New ones and known ones take turns, unless so many are waited for already that new ones would only add to them. */
-  #nextPrompt(): Found<T> | undefined {
+  #nextPrompt(): QueuePosition<T> | undefined {
     if (this.#places.isFull) return undefined;
     for (const isNew of this.#isTurnOfNew ? [true, false] : [false, true]) {
       if (isNew && !this.#places.takesNew) continue;
@@ -324,8 +324,8 @@ export class ReadQueue<T extends Readable> {
     return undefined;
   }
 
-  #nextSlow(speed: Speed): Found<T> | undefined {
-    const ring = this.#ringOf(speed);
+  #nextSlow(speed: ReadSpeed): QueuePosition<T> | undefined {
+    const ring = this.#findRing(speed);
     const line = ring.first(
       (group) => this.#places.mayGroup(group, speed, ring),
       (one) => !this.#options.isHeldUp(one.origin) && this.#places.mayLine(one, speed, ring),
@@ -343,7 +343,7 @@ export class ReadQueue<T extends Readable> {
   }
 
   /** False if it cannot be read now: something has happened to it since it became due. */
-  #begin(one: T, { line, speed }: Found<T>, now: number): boolean {
+  #begin(one: T, { line, speed }: QueuePosition<T>, now: number): boolean {
     const isReadable = !one.busy && one.due <= now && this.#all.has(one);
     if (isReadable) this.#places.begin(one, line, speed, now);
     else if (!one.busy && this.#all.has(one)) this.#later.add(one);

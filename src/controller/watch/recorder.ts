@@ -8,16 +8,16 @@ import type {
 } from '../../reconciler/model/watch.ts';
 import type { AgreementWith } from '../../reconciler/model/agreement.ts';
 import type { Conditions, ControllerNote } from './conditions.ts';
-import type { Departed } from './fleet.ts';
+import type { DepartedEnvironments } from './fleet.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalReading, SharedReading } from './journal/journal-reader.ts';
 import { ToldStates, type NoticeJournal } from './notices/told.ts';
 import type { Files } from './source.ts';
-import type { Watched } from './watched.ts';
+import type { EnvironmentWatcher } from './watched.ts';
 import type { Listener, ReadEnd } from './watching.ts';
 
 interface WatchedByName {
-  find(name: string): Pick<Watched, 'keepNotice' | 'isRecorded'> | undefined;
+  find(name: string): Pick<EnvironmentWatcher, 'keepNotice' | 'isRecorded'> | undefined;
 }
 
 /** Writes a controller's events to its journal, and passes them on to listeners. */
@@ -67,7 +67,7 @@ export class Recorder {
   }
 
   /** Its notices, of the environments that are watched, and of those that are not any more. */
-  notices(fleet: WatchedByName, departed: Departed): NoticeJournal {
+  notices(fleet: WatchedByName, departed: DepartedEnvironments): NoticeJournal {
     return {
       told: this.told,
       keep: (event) => this.#keepNotice(event, fleet, departed),
@@ -80,7 +80,7 @@ export class Recorder {
   async #keepNotice(
     event: NoticeEvent,
     fleet: WatchedByName,
-    departed: Departed,
+    departed: DepartedEnvironments,
   ): Promise<JournalRecord> {
     const watched = fleet.find(event.environment);
     const kept =
@@ -117,7 +117,7 @@ export class Recorder {
 
   /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be kept. */
   async keepAgreement(name: string, agreed: AgreementWith): Promise<void> {
-    await this.#kept(async () => {
+    await this.#recordAppend(async () => {
       if (this.#notBegun !== null) throw this.#notBegun;
       await this.#journal.agree(name, agreed);
     });
@@ -125,7 +125,7 @@ export class Recorder {
 
   /** Removes what the journal has of environments that are gone. Throws output-failed if that cannot be written. */
   async forget(names: readonly string[]): Promise<void> {
-    await this.#kept(async () => {
+    await this.#recordAppend(async () => {
       if (this.#notBegun !== null) throw this.#notBegun;
       await this.#journal.forget(names);
     });
@@ -146,7 +146,7 @@ export class Recorder {
   async lookAtJournal(): Promise<void> {
     const look = (): Promise<void> =>
       this.#notBegun === null ? this.#journal.check({ well: this.#isWritten }) : this.#begin();
-    await this.#kept(look).catch(() => {});
+    await this.#recordAppend(look).catch(() => {});
   }
 
   /** Reads what the journal says, and then writes that the controller has started. */
@@ -198,13 +198,13 @@ export class Recorder {
 
   /** Writes an event, of now unless said otherwise; resolves once it is on the disk. Throws output-failed if it cannot be written. */
   append(event: JournalEvent, at?: number): Promise<JournalRecord> {
-    return this.#kept(async () => {
+    return this.#recordAppend(async () => {
       if (this.#notBegun !== null) throw this.#notBegun;
       return this.#journal.append(event, at);
     });
   }
 
-  async #kept<T>(append: () => Promise<T>): Promise<T> {
+  async #recordAppend<T>(append: () => Promise<T>): Promise<T> {
     try {
       const kept = await append();
       this.#isWritten = true;

@@ -89,10 +89,10 @@ export class Rollouts {
     if (this.#tools.soak === 0 || edit === null) return null;
     // One that was written already has its own limits, and what was approved by its digest was looked at by itself.
     if (rollout?.edit === edit || settings.approvals !== undefined) return null;
-    return this.#progressOf(edit).ask(state);
+    return this.#openProgress(edit).ask(state);
   }
 
-  #progressOf(edit: string): EditProgress {
+  #openProgress(edit: string): EditProgress {
     const known = this.#edits.get(edit);
     if (known !== undefined) return known;
     const { states, clock, soak, maxFailures } = this.#tools;

@@ -10,7 +10,7 @@ export class RoundRobin<G, L extends { readonly group: G }> {
     return this.#groups.keys();
   }
 
-  linesOf(group: G): Iterable<L> {
+  listLines(group: G): Iterable<L> {
     return this.#groups.get(group) ?? [];
   }
 

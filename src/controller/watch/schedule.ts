@@ -137,7 +137,7 @@ function localTime(at: number, zone: string): { day: number; minute: number } {
 }
 
 /** Something that is due at a time, in milliseconds of the monotonic clock. */
-export interface Dated {
+export interface ScheduledItem {
   readonly due: number;
 }
 
@@ -150,7 +150,7 @@ interface DueItem<T> {
  * Who is due next, among thousands: a heap. Whoever is due at another time is added again, and counts by its time of now: what is left of
  * before is dropped when it is reached.
  */
-export class DelayQueue<T extends Dated> {
+export class DelayQueue<T extends ScheduledItem> {
   #heap: DueItem<T>[] = [];
 
   /** Begins anew with these. */
@@ -282,20 +282,20 @@ export class Outages<T> {
 }
 
 /** One that is read before its time; see Watched. */
-interface Awakened {
+interface RetryTarget {
   readonly readAt: (at: number, reason: ReadReason) => void;
 }
 
 /** The common tools of all environments' turns. `random` is from 0 to 1. */
 export interface OutageTools {
-  readonly outages: Outages<Awakened>;
+  readonly outages: Outages<RetryTarget>;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
 /** The next turn of one environment: a read, or before that a check for the return of its service. Times are of the monotonic clock. */
-export class NextTurn {
-  readonly #of: Awakened;
+export class ReadSchedule {
+  readonly #of: RetryTarget;
   readonly #tools: OutageTools;
   #due: number;
   #readDue: number;
@@ -304,7 +304,7 @@ export class NextTurn {
   /** Milliseconds from one look at its key to the next, while the key may be the reason why it cannot be read; null otherwise. */
   keyEvery: number | null = null;
 
-  constructor(of: Awakened, due: number, tools: OutageTools) {
+  constructor(of: RetryTarget, due: number, tools: OutageTools) {
     this.#of = of;
     this.#tools = tools;
     this.#due = due;
@@ -329,7 +329,7 @@ export class NextTurn {
   }
 
   /** Takes what a read found. If that was an answer, those that have waited for it are read. */
-  found(plan: Pick<EnvironmentPlan, 'origin' | 'error'>): void {
+  recordRead(plan: Pick<EnvironmentPlan, 'origin' | 'error'>): void {
     const { clock, outages, random } = this.#tools;
     for (const other of outages.after(this.#of, plan))
       other.readAt(clock.monotonic() + random() * BACK_WITHIN, 'changed');

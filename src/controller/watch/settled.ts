@@ -1,7 +1,7 @@
 import type { Target } from '../../reconciler/desired/target.ts';
 import type { LoadedPlan } from '../../reconciler/operations/session.ts';
 
-interface Settled {
+interface SettledState {
   readonly target: Target;
   readonly digest: string;
   /** Between which two reads the service was as declared, in milliseconds of the monotonic clock. */
@@ -11,7 +11,7 @@ interface Settled {
 
 /** Finds out which declaration an environment has settled with: the service was as declared in two reads some time apart. */
 export class SettledDeclaration {
-  #last: Settled | null = null;
+  #last: SettledState | null = null;
 
   /** Takes a read that found the service as declared by a target. */
   inSync(target: Target, declared: LoadedPlan['declared'], now: number): void {

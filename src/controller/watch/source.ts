@@ -14,7 +14,7 @@ import {
   loadSession,
   type LoadedSession,
 } from '../../reconciler/operations/session.ts';
-import { PolicyViolated } from '../../reconciler/operations/policy.ts';
+import { PolicyViolation } from '../../reconciler/operations/policy.ts';
 import { keepCommitInfos } from './commit-infos.ts';
 import { watch, type FSWatcher } from 'node:fs';
 import { formatCount } from '../../reconciler/model/wording.ts';
@@ -356,7 +356,7 @@ function fromRoot(problem: SetpointError, root: string): SetpointError {
 /** A problem of settings in a few sentences, with the first place and what to do. `placeOf` tells a place; empty if it has none. */
 export function textOfProblem(problem: SetpointError, placeOf = formatDiagnosticPlace): string {
   const [first, ...others] =
-    problem instanceof InvalidSettings || problem instanceof PolicyViolated
+    problem instanceof InvalidSettings || problem instanceof PolicyViolation
       ? problem.diagnostics.filter(({ severity }) => severity === 'error')
       : [];
   const more = others.length === 0 ? '' : ` (and ${formatCount(others.length, 'more problem')})`;

@@ -57,7 +57,7 @@ export class SuspensionFile {
   }
 
   /** Returns who resumed an environment last; undefined if unknown. */
-  resumedBy(name: string): string | undefined {
+  findResumer(name: string): string | undefined {
     return /^\S+ \S+ (.+)$/.exec(this.#content.resumed.get(name) ?? '')?.[1];
   }
 
@@ -127,7 +127,7 @@ export class SuspensionFile {
         } else suspended.set(name, suspension);
       }
       const isWritten = await this.#write({ suspended, resumed }).catch((thrown: unknown) => {
-        throw this.#failed(thrown);
+        throw this.#toWriteError(thrown);
       });
       if (!isWritten) continue;
       await this.#look();
@@ -135,7 +135,7 @@ export class SuspensionFile {
         if (this.#content.resumed.get(name) === resumedAt) this.#resumed.delete(name);
       return;
     }
-    throw this.#failed(new Error('other processes change it again and again'));
+    throw this.#toWriteError(new Error('other processes change it again and again'));
   }
 
   /** Adds the version after the one that was read; false if another process was quicker. */
@@ -168,7 +168,7 @@ export class SuspensionFile {
     return names.flatMap((name) => VERSION.exec(name)?.[1] ?? []).map(Number);
   }
 
-  #failed(cause: unknown): SetpointError {
+  #toWriteError(cause: unknown): SetpointError {
     if (cause instanceof SetpointError) return cause;
     return new SetpointError('output-failed', `${this.#folder} could not be written.`, { cause });
   }

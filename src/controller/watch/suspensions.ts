@@ -97,7 +97,7 @@ export class Suspensions {
     const found = new Map<string, string[]>();
     for (const name of gone) {
       if (suspensions.of(name, now) === null || isMoved(this.#moved, name)) continue;
-      const heirs = this.#fleet.newAtServerOf(name);
+      const heirs = this.#fleet.listNewAtSameServer(name);
       for (const heir of heirs) found.set(heir, [...(found.get(heir) ?? []), name]);
       if (heirs.length > 0 || this.#ended.has(name)) continue;
       this.#ended.add(name);
@@ -190,7 +190,7 @@ export class Suspensions {
     this.#known = this.#inFile();
     const at = new Date(clock.now()).toISOString();
     for (const name of resumed) {
-      const by = suspensions.resumedBy(name);
+      const by = suspensions.findResumer(name);
       const who = by === undefined ? {} : { by };
       this.#pass({ v: 1, at, kind: 'resumed', environment: name, ...who });
     }

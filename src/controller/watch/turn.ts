@@ -23,7 +23,7 @@ import {
 import type { Agreements } from './agreements.ts';
 import type { EnvironmentRecords } from './environment-records.ts';
 import { changesFound, computeFoundDigest } from './environment-state.ts';
-import { formatChangeKey, type Confirmed } from './confirmation.ts';
+import { formatChangeKey, type ConfirmationLevel } from './confirmation.ts';
 import {
   isDrift,
   maySettle,
@@ -134,16 +134,16 @@ export async function isBack(declared: DeclaredEnvironment, tools: TurnTools): P
 export type Obstacle = Pick<ErrorReport, 'code' | 'message'>;
 
 /** The result of an attempt to heal. `again`: the environment should be read again soon. */
-export type Healed =
+export type HealResult =
   | { readonly kind: 'not-healed'; readonly again: boolean; readonly problem: Obstacle | null }
   | { readonly kind: 'written'; readonly outcome: EnvironmentOutcome };
 
 /** Heals what the last read found, if healing is allowed now. */
 export async function heal(
   declared: DeclaredEnvironment,
-  confirmed: Confirmed,
+  confirmed: ConfirmationLevel,
   tools: WriteTools,
-): Promise<Healed> {
+): Promise<HealResult> {
   const { clock, records } = tools;
   const { state } = records;
   const not = whyMustNotHeal(state, confirmed, clock.now());
@@ -197,7 +197,7 @@ async function stopHealing(stop: StopReason, { clock, records }: WriteTools): Pr
 function isCovered(
   plan: EnvironmentPlan,
   { digest, settings, plan: decided }: WatchState,
-  confirmed: Confirmed,
+  confirmed: ConfirmationLevel,
 ): boolean {
   if (computeFoundDigest(plan, settings.strict) === digest) return true;
   const status = toWatchStatus(plan, settings.strict);
@@ -208,7 +208,7 @@ function isCovered(
   return confirmed === 'difference' || found.every((change) => known.has(formatChangeKey(change)));
 }
 
-function recordFailedWrite(error: ErrorReport, { clock, records }: WriteTools): Healed {
+function recordFailedWrite(error: ErrorReport, { clock, records }: WriteTools): HealResult {
   if (isStanding(error)) records.know({ kind: 'not-written', at: clock.now(), error });
   // Somebody else wrote or changed the service in between: read it first.
   const isOther = error.code === 'declined' || error.code === 'contended';

@@ -5,14 +5,20 @@ import type { JournalRecord, NoticeEvent, WatchState } from '../../reconciler/mo
 import { readDeclaredOrigin } from '../../reconciler/desired/blocks/server.ts';
 import { readLabels } from '../../reconciler/desired/blocks/about.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
-import { AgreementOf, type AgreementTools } from './agreements.ts';
+import { AgreementTracker, type AgreementTools } from './agreements.ts';
 import { EnvironmentRecords, HealTimes, type RecordTools } from './environment-records.ts';
-import { Confirmation, type Confirmed } from './confirmation.ts';
-import { computeFoundDigest, newlyFound, type Declared } from './environment-state.ts';
+import { Confirmation, type ConfirmationLevel } from './confirmation.ts';
+import { computeFoundDigest, newlyFound, type DeclarationChange } from './environment-state.ts';
 import { storedPlan } from './stored-plan.ts';
 import { KeyCheck } from './key-check.ts';
 import { EnvironmentLock, whyUnusable, type LockTools, type Lock } from './locks/locks.ts';
-import { NextTurn, type OutageTools, CONFIRM, watchSettings, untilNextRead } from './schedule.ts';
+import {
+  ReadSchedule,
+  type OutageTools,
+  CONFIRM,
+  watchSettings,
+  untilNextRead,
+} from './schedule.ts';
 import {
   heal,
   isBack,
@@ -47,16 +53,16 @@ export interface WatchTools extends TurnTools, AgreementTools, LockTools, Record
 }
 
 /** Watches one environment: when it is read next, its lock, and its records. */
-export class Watched {
+export class EnvironmentWatcher {
   readonly name: string;
   readonly records: EnvironmentRecords;
   busy = false;
   /** True if this process has not read it yet. */
   isNew = true;
   readonly #tools: WatchTools;
-  readonly #waits: (watched: Watched) => void;
+  readonly #waits: (watched: EnvironmentWatcher) => void;
   #target: Target;
-  readonly #agreement: AgreementOf;
+  readonly #agreement: AgreementTracker;
   readonly #lock: EnvironmentLock;
   /** The findings that the reads of this process have confirmed. */
   readonly #confirmation = new Confirmation();
@@ -66,9 +72,9 @@ export class Watched {
   /** The time of a request for a read that came while it was busy: the turn that ends must not forget it. */
   #asked = Number.POSITIVE_INFINITY;
   #warned: string | null = null;
-  readonly #next: NextTurn;
+  readonly #next: ReadSchedule;
   readonly #key: KeyCheck;
-  #declaredAs: Pick<Declared, 'at' | 'isAdded'> = { at: null, isAdded: false };
+  #declaredAs: Pick<DeclarationChange, 'at' | 'isAdded'> = { at: null, isAdded: false };
   readonly #settled = new SettledDeclaration();
   readonly limit: ReadLimit;
   #planning: Promise<EnvironmentPlan> | null = null;
@@ -79,13 +85,13 @@ export class Watched {
     target: Target,
     due: number,
     tools: WatchTools,
-    waits: (watched: Watched) => void,
+    waits: (watched: EnvironmentWatcher) => void,
     limit = new ReadLimit(tools.clock),
   ) {
     this.name = state.name;
     this.records = new EnvironmentRecords(state, tools);
     this.limit = limit;
-    this.#next = new NextTurn(
+    this.#next = new ReadSchedule(
       this,
       limit.allow('changed', readMinimumInterval(target), due),
       tools,
@@ -95,8 +101,8 @@ export class Watched {
     this.#tools = tools;
     this.#key = new KeyCheck(() => keyDigest(this.#target, tools));
     this.#healTimes = new HealTimes(this.records, tools.clock);
-    this.#agreement = new AgreementOf(state, tools);
-    this.#lock = new EnvironmentLock(state.name, tools, (known) => this.#restored(known));
+    this.#agreement = new AgreementTracker(state, tools);
+    this.#lock = new EnvironmentLock(state.name, tools, (known) => this.#restoreRecords(known));
   }
 
   /** The origin of its server as the file declares it; null if it names none. */
@@ -135,11 +141,11 @@ export class Watched {
 
   /** In how many milliseconds its limit allows a read that is asked for. */
   get untilReadable(): number {
-    return Math.max(0, this.limit.asked(this.least) - this.#tools.clock.monotonic());
+    return Math.max(0, this.limit.computeRequestTime(this.least) - this.#tools.clock.monotonic());
   }
 
   /** Takes what is declared now; whether it was read anew since it was declared last. */
-  declare(target: Target, declared: Pick<Declared, 'at' | 'isAdded'>): boolean {
+  declare(target: Target, declared: Pick<DeclarationChange, 'at' | 'isAdded'>): boolean {
     const isOther = this.#target !== target;
     if (isOther || this.#declaredAs.at === null)
       this.#declaredAs = { at: declared.at, isAdded: this.#declaredAs.isAdded || declared.isAdded };
@@ -174,7 +180,7 @@ export class Watched {
       case 'read':
         return false;
       case 'check':
-        return !(await isBack(this.#declared(), this.#tools));
+        return !(await isBack(this.#describeDeclared(), this.#tools));
       case 'key':
         if (await this.#key.isSame()) return true;
         if (this.limit.mayBeEarly(this.least)) return false;
@@ -220,11 +226,13 @@ export class Watched {
 
   async #planNow(): Promise<EnvironmentPlan> {
     if (!this.limit.mayBeEarly(this.least)) {
-      const wait = Math.ceil((this.limit.asked(this.least) - this.#tools.clock.monotonic()) / 1000);
+      const wait = Math.ceil(
+        (this.limit.computeRequestTime(this.least) - this.#tools.clock.monotonic()) / 1000,
+      );
       throw usageError(`${this.name} is read too often for its policy.`, `Try again in ${wait} s.`);
     }
     this.limit.begin(this.least);
-    return (await readEnvironment(this.#declared(), this.#tools)).plan;
+    return (await readEnvironment(this.#describeDeclared(), this.#tools)).plan;
   }
 
   /** Applies the plan that a person saw, by its digest. Resolves to the result, in a sentence. Throws if it cannot begin. */
@@ -247,7 +255,7 @@ export class Watched {
       const tools = this.#writeTools(lock);
       const mayApply = (plan: EnvironmentPlan): boolean =>
         computeFoundDigest(plan, this.state.settings.strict) === digest;
-      const outcome = await writeDeclared(this.#declared(), mayApply, {
+      const outcome = await writeDeclared(this.#describeDeclared(), mayApply, {
         ...tools,
         stillMay: isApproved,
         actor: by,
@@ -300,9 +308,9 @@ export class Watched {
   }
 
   /** Takes what the journal says by now: somebody else may have written the environment. */
-  #restored(known: WatchState): void {
+  #restoreRecords(known: WatchState): void {
     this.records.restore(known, this.#tools.moment());
-    this.#agreement.restored(this.state);
+    this.#agreement.restore(this.state);
     this.#confirmation.reset();
     // Whoever held the lock has moved the times of heals with the clock.
     this.#healTimes.fit();
@@ -320,10 +328,10 @@ export class Watched {
   }
 
   /** Reads the environment. Resolves to what reads some time before have confirmed of it. */
-  async #read(): Promise<Confirmed> {
+  async #read(): Promise<ConfirmationLevel> {
     const { records } = this;
     const { clock, signal, ended } = this.#tools;
-    const declared = this.#declared();
+    const declared = this.#describeDeclared();
     const began = clock.monotonic();
     const { plan, agreed, declared: digest } = await readEnvironment(declared, this.#tools);
     // A read that a stop interrupted says nothing about the service.
@@ -339,7 +347,7 @@ export class Watched {
     const event = newlyFound(this.state, plan, commit, declaredAs, room);
     records.know({ kind: 'read', at: now, plan: storedPlan(plan, room), commit });
     if (this.state.found === 'in-sync') this.#settled.inSync(target, digest, passing);
-    if (!this.#gone) this.#next.found(plan);
+    if (!this.#gone) this.#next.recordRead(plan);
     if (event !== null) records.add(event, now);
     const other = this.#agreement.after(this.state, agreed, target, event !== null);
     if (other !== null) records.know({ kind: 'agreed', ...other });
@@ -349,9 +357,9 @@ export class Watched {
   }
 
   /** Heals what the last read found. True if the environment should be read again soon. */
-  async #heal(lock: Lock, confirmed: Confirmed): Promise<boolean> {
+  async #heal(lock: Lock, confirmed: ConfirmationLevel): Promise<boolean> {
     const tools = this.#writeTools(lock);
-    const healed = await heal(this.#declared(), confirmed, tools);
+    const healed = await heal(this.#describeDeclared(), confirmed, tools);
     if (healed.kind === 'not-healed') {
       const unusable = whyUnusable(lock);
       // What was the matter may still be, until it was tried again.
@@ -393,7 +401,7 @@ export class Watched {
     return { ...this.#tools, lock, records: this.records, isGone: () => this.#gone };
   }
 
-  #declared(): DeclaredEnvironment {
+  #describeDeclared(): DeclaredEnvironment {
     return {
       target: this.#target,
       agreement: this.state.agreed,

@@ -13,7 +13,7 @@ import {
 import { fit } from '../native/fit.ts';
 import type { SchemaNode, Snapshot } from '../native/schema.ts';
 import { mergeVerdicts, bad, refuseValue, good, type Location, type Verdict } from '../rules.ts';
-import type { Loaded } from './named.ts';
+import type { LoadResult } from './named.ts';
 import { type AgentServerKind, createRecordReading } from './record.ts';
 
 const VERSION = 4n;
@@ -79,7 +79,11 @@ function profileNode({ $defs }: Snapshot, kind: string): SchemaNode {
  * The profile that a body stands for, complete, or the refusal, which does not repeat what was sent.
  * Source: contract "agent profiles: refused values", "agent profiles: acp".
  */
-export function readAgentProfile(kind: AgentServerKind, body: JsonObject, name: string): Loaded {
+export function readAgentProfile(
+  kind: AgentServerKind,
+  body: JsonObject,
+  name: string,
+): LoadResult {
   const sent = migrateProfile(body);
   if (sent === undefined) return { refused: detail(422, 'Invalid agent profile') };
   const verdict = fitAgentProfile(kind, { ...sent, name });

@@ -13,7 +13,7 @@ import { isKeySet } from '../native/profiles.ts';
 import { bad, good, type Rule } from '../rules.ts';
 import { readAgentProfile, withoutCriticKey } from './agent-profile.ts';
 import { ownLlm } from './connections.ts';
-import { type Held, readableThings, findThing, withThing } from './held.ts';
+import { type ServerContent, readableThings, findThing, withThing } from './held.ts';
 import { materializing } from './materialize.ts';
 import { MOST, type NamedCollection } from './named.ts';
 import { type AgentServerKind, emptyRecord } from './record.ts';
@@ -114,7 +114,7 @@ function agentWithout(kind: AgentServerKind, agent: JsonObject, now: number): Js
  * With a profile that is there active: the one that is, or `default`, which is made of the settings if there is none, or the first.
  * Source: contract "agent profiles: the active one deleted, the default takes over".
  */
-function withActiveOne(held: Held): Held | Answer {
+function withActiveOne(held: ServerContent): ServerContent | Answer {
   const { record } = held;
   if (record === undefined) return unreadableFailure;
   if (readableThings(held, HELD).some(([, one]) => isActive(record, one))) return held;
@@ -128,7 +128,7 @@ function withActiveOne(held: Held): Held | Answer {
 }
 
 /** The LLM profile that is active is named, else `default`. */
-function withSeed(held: Held, record: JsonObject): Held {
+function withSeed(held: ServerContent, record: JsonObject): ServerContent {
   if (Object.keys(held.things[HELD]).length >= MOST) return held;
   const agent = readObjectMember(record, 'agent_settings');
   const active = readTextMember(record, 'active_profile');
@@ -146,7 +146,7 @@ function withSeed(held: Held, record: JsonObject): Held {
 }
 
 /** The llm of the settings as the LLM profile `default`, if it has been set up. */
-function withSeedLlm(held: Held, llm: JsonObject): Held {
+function withSeedLlm(held: ServerContent, llm: JsonObject): ServerContent {
   const profiles = held.things.llm_profiles;
   const isThere =
     readOwnMember(profiles, SEED) !== undefined || Object.keys(profiles).length >= MOST;

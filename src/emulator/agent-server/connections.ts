@@ -11,8 +11,8 @@ import {
 import { fitScalar } from '../native/fit-scalar.ts';
 import { MASK } from '../native/secret-places.ts';
 import { refuseValue, checkObject, nullable, type Rule, textRule } from '../rules.ts';
-import { type Held, readableThings, findThing, withoutThing, withThing } from './held.ts';
-import type { Loaded } from './named.ts';
+import { type ServerContent, readableThings, findThing, withoutThing, withThing } from './held.ts';
+import type { LoadResult } from './named.ts';
 import type { AgentServerKind } from './record.ts';
 import { createHeldRoute, type HeldRequest } from './requests.ts';
 
@@ -145,7 +145,7 @@ function answerNoConnection(id: string): Answer {
   return detail(404, `Provider connection '${id}' not found`);
 }
 
-function listProfilesOnConnection(held: Held, id: string): readonly string[] {
+function listProfilesOnConnection(held: ServerContent, id: string): readonly string[] {
   const names = readableThings(held, 'llm_profiles')
     .filter(([, profile]) => readOwnMember(profile, 'provider_connection_id') === id)
     .map(([profile]) => profile)
@@ -171,7 +171,7 @@ export function connectionKey(connection: JsonObject): string | null {
 }
 
 /** The connection that an llm names, if it is there. */
-export function findConnection(held: Held, llm: JsonObject): JsonObject | undefined {
+export function findConnection(held: ServerContent, llm: JsonObject): JsonObject | undefined {
   const id = readOwnMember(llm, 'provider_connection_id');
   return typeof id === 'string' ? findThing(held, HELD, id) : undefined;
 }
@@ -183,7 +183,11 @@ export function ownLlm(llm: JsonObject): JsonObject {
 }
 
 /** An llm with the key and the address of its connection. Source: contract "connections: an id that is not there". */
-export function linkLlmConnection(held: Held, profile: string, llm: JsonObject): Loaded {
+export function linkLlmConnection(
+  held: ServerContent,
+  profile: string,
+  llm: JsonObject,
+): LoadResult {
   const id = readTextMember(llm, 'provider_connection_id');
   if (id === '') return { thing: llm };
   const connection = findConnection(held, llm);

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, readOwnMember, readObjectMember } from '../jso
 import { fit } from '../native/fit.ts';
 import { mergeVerdicts, bad, good, type Verdict } from '../rules.ts';
 import { failure, findLoneSurrogate } from './body.ts';
-import type { Held } from './held.ts';
+import type { ServerContent } from './held.ts';
 import { type Diffs, patchRecord } from './patch.ts';
 import { llmOfProfile } from './profiles.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type AgentServerKind,
   createRecordReading,
 } from './record.ts';
-import { parseExposure, type HeldRequest, type Made, unreadable } from './requests.ts';
+import { parseExposure, type HeldRequest, type ContentResult, unreadable } from './requests.ts';
 
 /** The answer to a value that is refused: which one it is, it does not tell. */
 export const invalid = detail(422, 'Settings validation failed');
@@ -61,11 +61,11 @@ export function patching(kind: AgentServerKind): HeldRequest {
 /** The settings after a change, and the answer that has all of them. */
 export function answerSettingsChange(
   kind: AgentServerKind,
-  held: Held,
+  held: ServerContent,
   status: number,
   diffs: Diffs,
   now: number,
-): Made {
+): ContentResult {
   if (held.record === undefined) return unreadable;
   const record = patchRecord(kind, held.record, diffs, now);
   if (record === undefined) return invalid;

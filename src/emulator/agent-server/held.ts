@@ -24,14 +24,18 @@ const COLLECTIONS = [
 export type CollectionName = (typeof COLLECTIONS)[number];
 
 /** All that an Agent Server holds but custom secrets, its secrets opened. */
-export interface Held {
+export interface ServerContent {
   /** Undefined: it is stored and cannot be read. */
   readonly record: JsonObject | undefined;
   /** The things of each collection by name, in the order of creation. One that is no object cannot be read. */
   readonly things: Readonly<Record<CollectionName, JsonObject>>;
 }
 
-export function openHeld(kind: AgentServerKind, contents: StoreContents, now: number): Held {
+export function openHeld(
+  kind: AgentServerKind,
+  contents: StoreContents,
+  now: number,
+): ServerContent {
   const { settings } = contents;
   const record =
     settings === undefined ? emptyRecord(kind, now) : openAgentRecord(kind, settings, now);
@@ -45,8 +49,8 @@ export function openHeld(kind: AgentServerKind, contents: StoreContents, now: nu
 export function sealHeld(
   kind: AgentServerKind,
   before: StoreContents,
-  opened: Held,
-  held: Held,
+  opened: ServerContent,
+  held: ServerContent,
 ): StoreContents {
   const sealed = mapThingSecrets(kind, held.things, (text) => kind.vault.seal(text));
   const collections = { ...before.collections, ...sealed };
@@ -55,20 +59,20 @@ export function sealHeld(
 }
 
 /** Stores of before had the LLM profiles among the settings. */
-function readStoredThings({ settings, collections }: StoreContents): Held['things'] {
+function readStoredThings({ settings, collections }: StoreContents): ServerContent['things'] {
   const isOld =
     settings?.dialect === 'agent-server' &&
     readOwnMember(collections, 'llm_profiles') === undefined;
   const things = COLLECTIONS.map((name) => [name, readObjectMember(collections, name)] as const);
-  const found = Object.fromEntries(things) as Held['things'];
+  const found = Object.fromEntries(things) as ServerContent['things'];
   return isOld ? { ...found, llm_profiles: readProfiles(readHeldRecord(settings)) } : found;
 }
 
 function mapThingSecrets(
   { snapshot }: AgentServerKind,
-  things: Held['things'],
+  things: ServerContent['things'],
   onSecret: (text: string) => string,
-): Held['things'] {
+): ServerContent['things'] {
   return {
     ...things,
     llm_profiles: mapThings(things.llm_profiles, (profile) =>
@@ -89,7 +93,7 @@ function mapThings(things: JsonObject, of: (thing: JsonObject) => Json): JsonObj
 
 /** One thing of a collection; undefined if it is not there or cannot be read. */
 export function findThing(
-  { things }: Held,
+  { things }: ServerContent,
   collection: CollectionName,
   name: string,
 ): JsonObject | undefined {
@@ -98,19 +102,28 @@ export function findThing(
 }
 
 /** Returns the readable things of a collection. */
-export function readableThings({ things }: Held, collection: CollectionName) {
+export function readableThings({ things }: ServerContent, collection: CollectionName) {
   return Object.entries(things[collection]).filter((entry): entry is [string, JsonObject] =>
     isJsonObject(entry[1]),
   );
 }
 
 /** With a thing in its place, or at the end of its collection. */
-export function withThing(held: Held, collection: CollectionName, name: string, thing: Json): Held {
+export function withThing(
+  held: ServerContent,
+  collection: CollectionName,
+  name: string,
+  thing: Json,
+): ServerContent {
   const things = { ...held.things[collection], [name]: thing };
   return { ...held, things: { ...held.things, [collection]: things } };
 }
 
-export function withoutThing(held: Held, collection: CollectionName, name: string): Held {
+export function withoutThing(
+  held: ServerContent,
+  collection: CollectionName,
+  name: string,
+): ServerContent {
   const left = Object.entries(held.things[collection]).filter(([other]) => other !== name);
   return { ...held, things: { ...held.things, [collection]: Object.fromEntries(left) } };
 }

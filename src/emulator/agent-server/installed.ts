@@ -10,9 +10,15 @@ import {
 import { fitScalar } from '../native/fit-scalar.ts';
 import { checkObject, flagRule, nullable, type Rule, textRule } from '../rules.ts';
 import { failure } from './body.ts';
-import { type Held, readableThings, findThing, withoutThing, withThing } from './held.ts';
+import { type ServerContent, readableThings, findThing, withoutThing, withThing } from './held.ts';
 import type { AgentServerKind } from './record.ts';
-import { type Asked, FOLDER, createHeldRoute, type HeldRequest, type Made } from './requests.ts';
+import {
+  type ContentRequest,
+  FOLDER,
+  createHeldRoute,
+  type HeldRequest,
+  type ContentResult,
+} from './requests.ts';
 import {
   readPluginFolder,
   readSkillFolder,
@@ -62,7 +68,9 @@ function createInstalledRoutes(kind: AgentServerKind, of: InstalledKind): Routes
     fitScalar(node, { isNamed: false }, value, ['path', `${noun}_name`]);
   const notInstalled = (name: string) => detail(404, `${title} '${name}' is not installed`);
   /** A request about one that must be there. */
-  const about = (does: (held: Held, asked: Asked, found: JsonObject) => Made): HeldRequest => ({
+  const about = (
+    does: (held: ServerContent, asked: ContentRequest, found: JsonObject) => ContentResult,
+  ): HeldRequest => ({
     names,
     does: (held, asked) => {
       const found = findThing(held, collection, asked.sent);
@@ -141,11 +149,11 @@ function installing(of: InstalledKind): HeldRequest {
 /** Fetched anew from where it came. Source: contract "skills: a source that is gone, refreshed". */
 function refreshThing(
   of: InstalledKind,
-  held: Held,
+  held: ServerContent,
   before: JsonObject,
   name: string,
   now: number,
-): Made {
+): ContentResult {
   const read = readSource(of, before);
   if (read.kind !== 'found') return failure(read.reason);
   const message = `${of.title} '${name}' updated`;
@@ -174,10 +182,10 @@ interface Installing {
 /** Stores the reported facts of it and copies nothing; its enabled flag does not change. */
 function installThing(
   { collection }: InstalledKind,
-  held: Held,
+  held: ServerContent,
   { name, thing, source, before, now }: Installing,
   answerOf: (thing: JsonObject) => Answer,
-): Made {
+): ContentResult {
   const after = {
     ...thing,
     enabled: readOwnMember(before ?? {}, 'enabled') ?? true,

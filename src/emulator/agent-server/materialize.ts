@@ -11,7 +11,7 @@ import { isKeySet, LLM } from '../native/profiles.ts';
 import { MASK, withSecrets } from '../native/secret-places.ts';
 import { bad, checkObject, good, nullable, type Rule } from '../rules.ts';
 import { readAgentProfile } from './agent-profile.ts';
-import type { Held } from './held.ts';
+import type { ServerContent } from './held.ts';
 import { mcpEntries } from './mcp.ts';
 import { loadThing, nameRule } from './named.ts';
 import { llmOfProfile } from './profiles.ts';
@@ -57,7 +57,7 @@ export function materializing(kind: AgentServerKind): HeldRequest {
 
 function diagnoseProfile(
   kind: AgentServerKind,
-  held: Held,
+  held: ServerContent,
   profile: JsonObject,
   now: number,
 ): JsonObject {
@@ -110,13 +110,13 @@ function diagnoseProfile(
   };
 }
 
-interface Filtered {
+interface FilteredEntries {
   readonly entries: JsonObject;
   readonly dangling: readonly string[];
 }
 
 /** The mcp servers that a profile names, or all; each name counts once. */
-function selectMcpServers(held: Held, refs: Json): Filtered {
+function selectMcpServers(held: ServerContent, refs: Json): FilteredEntries {
   const servers = mcpEntries(held);
   if (!isJsonList(refs)) return { entries: servers, dangling: [] };
   const names = [...new Set(refs.filter((one) => typeof one === 'string'))];
@@ -134,7 +134,11 @@ const NO_META: MetaRefs = {
 };
 
 /** The meta profile that a profile routes by, with the LLM profiles that it names. */
-function resolveMetaProfile(kind: AgentServerKind, held: Held, profile: JsonObject): MetaRefs {
+function resolveMetaProfile(
+  kind: AgentServerKind,
+  held: ServerContent,
+  profile: JsonObject,
+): MetaRefs {
   const name = readTextMember(profile, 'meta_profile_ref');
   if (name === '' || readOwnMember(profile, 'enable_classify_and_switch_llm_tool') !== true)
     return NO_META;

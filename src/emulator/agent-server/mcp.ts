@@ -11,7 +11,7 @@ import { fit } from '../native/fit.ts';
 import { bad, refuseValue, good, type Location, type Verdict } from '../rules.ts';
 import { testMcpServer } from './stand-ins.ts';
 import { answerSettingsChange, invalid } from './handlers.ts';
-import type { Held } from './held.ts';
+import type { ServerContent } from './held.ts';
 import { type AgentServerKind, createRecordReading } from './record.ts';
 import type { HeldRequest } from './requests.ts';
 
@@ -93,11 +93,11 @@ function checkMcpEntry(kind: AgentServerKind, entry: Json): Verdict {
   return problem === undefined ? verdict : refuseValue(problem, ['body'], entry);
 }
 
-export function mcpEntries({ record = {} }: Held): JsonObject {
+export function mcpEntries({ record = {} }: ServerContent): JsonObject {
   return readObjectMember(readObjectMember(record, 'agent_settings'), 'mcp_config');
 }
 
-function findMcpEntry(held: Held, key: string): Json | undefined {
+function findMcpEntry(held: ServerContent, key: string): Json | undefined {
   return readOwnMember(mcpEntries(held), key);
 }
 

@@ -18,7 +18,7 @@ import {
   textRule,
   type Verdict,
 } from '../rules.ts';
-import type { Held } from './held.ts';
+import type { ServerContent } from './held.ts';
 import { loadThing, type NamedCollection, nameRule } from './named.ts';
 import { setRoutingProfile } from './patch.ts';
 import { unreadableFailure } from './requests.ts';
@@ -70,7 +70,11 @@ export const metaProfiles: NamedCollection = {
 };
 
 /** The settings with another meta profile, of which they keep a copy; an agent of another maker has none. */
-function setMetaProfile(held: Held, name: string | null, copy: JsonObject | null): Held {
+function setMetaProfile(
+  held: ServerContent,
+  name: string | null,
+  copy: JsonObject | null,
+): ServerContent {
   const { record = {} } = held;
   const agent = readObjectMember(record, 'agent_settings');
   if (readOwnMember(agent, 'agent_kind') === 'acp')

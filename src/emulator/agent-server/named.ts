@@ -13,17 +13,17 @@ import { checkProfileName } from '../native/profiles.ts';
 import { checkObject, type Rule, textRule } from '../rules.ts';
 import {
   type CollectionName,
-  type Held,
+  type ServerContent,
   readableThings,
   findThing,
   withoutThing,
   withThing,
 } from './held.ts';
 import {
-  type Asked,
+  type ContentRequest,
   createHeldRoute,
   type HeldRequest,
-  type Made,
+  type ContentResult,
   stripJsonSuffix,
 } from './requests.ts';
 import type { AgentServerKind } from './record.ts';
@@ -46,33 +46,33 @@ export interface NamedCollection {
   readonly takes: Rule;
   readonly crashes?: (body: Json) => Answer;
   /** The list, in the order of the names. Source: contract "profiles: the list, its order and members". */
-  readonly listed: (named: readonly [string, JsonObject][], held: Held) => Json;
+  readonly listed: (named: readonly [string, JsonObject][], held: ServerContent) => Json;
   /** Writes to the store before a list is answered. */
-  readonly beforeList?: (held: Held, asked: Asked) => Held | Answer;
+  readonly beforeList?: (held: ServerContent, asked: ContentRequest) => ServerContent | Answer;
   /** Returns why one is not shown, whether it exists or not. */
-  readonly beforeShown?: (asked: Asked) => Answer | undefined;
-  readonly shown: (held: Held, thing: JsonObject, asked: Asked) => Answer;
+  readonly beforeShown?: (asked: ContentRequest) => Answer | undefined;
+  readonly shown: (held: ServerContent, thing: JsonObject, asked: ContentRequest) => Answer;
   /** Returns the part of a body that is stored. Default: all of it. */
-  readonly kept?: (held: Held, asked: Asked) => Loaded;
+  readonly kept?: (held: ServerContent, asked: ContentRequest) => LoadResult;
   /** Returns the other changes once one is gone, or why it cannot go. */
   readonly removed?: (
-    left: Held,
+    left: ServerContent,
     name: string,
-    asked: Asked,
+    asked: ContentRequest,
     thing: JsonObject | undefined,
-  ) => Held | Answer;
+  ) => ServerContent | Answer;
   /** Returns the other changes once one has another name. Without this there is no rename. */
-  readonly renamed?: (held: Held, name: string, newName: string) => Held;
+  readonly renamed?: (held: ServerContent, name: string, newName: string) => ServerContent;
   /** POST {name}/{verb}, beside those of every such collection. */
   readonly verbs?: Readonly<Record<string, HeldRequest>>;
 }
 
 /** A thing, or why there is none. */
-export type Loaded = { readonly thing: JsonObject } | { readonly refused: Answer };
+export type LoadResult = { readonly thing: JsonObject } | { readonly refused: Answer };
 
 export function createNamedRoutes(kind: AgentServerKind, of: NamedCollection): Routes {
   const { collection, path, title, noun } = of;
-  const list = (held: Held): Answer =>
+  const list = (held: ServerContent): Answer =>
     createJsonAnswer(
       200,
       of.listed(readableThings(held, collection).toSorted(compareByName), held),
@@ -152,9 +152,9 @@ function compareByName([one]: readonly [string, Json], [other]: readonly [string
 /** A thing, or why it cannot be read. Source: contract "profiles: an unreadable file". */
 export function loadThing(
   { collection, title, noun }: Pick<NamedCollection, 'collection' | 'title' | 'noun'>,
-  held: Held,
+  held: ServerContent,
   sent: string,
-): Loaded {
+): LoadResult {
   const found = readOwnMember(held.things[collection], stripJsonSuffix(sent));
   if (found === undefined) return { refused: detail(404, `${title} '${sent}' not found`) };
   if (isJsonObject(found)) return { thing: found };
@@ -179,7 +179,7 @@ function createNamedRename({ collection, title, renamed }: NamedCollection): Hel
   return {
     names: nameRule,
     takes: (body, at) => checkObject([{ name: 'new_name', rule: nameRule }], 'ignored', body, at),
-    does: (held, { sent, name, body }): Made => {
+    does: (held, { sent, name, body }): ContentResult => {
       const newName = readTextMember(body, 'new_name');
       const kept = stripJsonSuffix(newName);
       const things = held.things[collection];

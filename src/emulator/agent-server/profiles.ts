@@ -13,12 +13,12 @@ import { withSecrets } from '../native/secret-places.ts';
 import { checkObject, crash, flagRule, good, type Location, type Verdict } from '../rules.ts';
 import { failure } from './body.ts';
 import { connectionKey, findConnection, linkLlmConnection, ownLlm } from './connections.ts';
-import { type Held, readableThings, withThing } from './held.ts';
-import { type Loaded, loadThing, type NamedCollection, nameRule } from './named.ts';
+import { type ServerContent, readableThings, withThing } from './held.ts';
+import { type LoadResult, loadThing, type NamedCollection, nameRule } from './named.ts';
 import { type AgentServerKind, createSecretExposer, createRecordReading } from './record.ts';
 import { validateLlm } from './stand-ins.ts';
 import {
-  type Asked,
+  type ContentRequest,
   parseExposure,
   type HeldRequest,
   stripJsonSuffix,
@@ -53,7 +53,7 @@ export function llmProfiles(kind: AgentServerKind): NamedCollection {
   };
 }
 
-function createProfileListing(held: Held, name: string, profile: JsonObject): JsonObject {
+function createProfileListing(held: ServerContent, name: string, profile: JsonObject): JsonObject {
   const id = readOwnMember(profile, 'provider_connection_id') ?? null;
   const connection = findConnection(held, profile);
   const isLinkedKeySet = connection !== undefined && readOwnMember(connection, 'api_key') !== null;
@@ -73,9 +73,9 @@ function createProfileListing(held: Held, name: string, profile: JsonObject): Js
  */
 function answerProfile(
   kind: AgentServerKind,
-  held: Held,
+  held: ServerContent,
   profile: JsonObject,
-  asked: Asked,
+  asked: ContentRequest,
 ): Answer {
   const exposure = parseExposure(asked);
   if (typeof exposure !== 'string') return exposure;
@@ -109,7 +109,7 @@ function checkProfileLlm(kind: AgentServerKind, llm: Json): Verdict {
 }
 
 /** The llm that a profile stands for, with what its connection brings. */
-export function llmOfProfile(held: Held, name: string): Loaded {
+export function llmOfProfile(held: ServerContent, name: string): LoadResult {
   const found = loadThing(TOLD, held, name);
   return 'refused' in found ? found : linkLlmConnection(held, name, found.thing);
 }
@@ -146,21 +146,21 @@ function validating(kind: AgentServerKind): HeldRequest {
 }
 
 /** The answer to removing a profile that agent profiles name. */
-function refuseReferencedProfile(held: Held, name: string): Answer | undefined {
+function refuseReferencedProfile(held: ServerContent, name: string): Answer | undefined {
   const names = referrers(held, name).map(([referrer]) => referrer);
   if (names.length === 0) return undefined;
   const sentence = `LLM profile is referenced by ${names.length} agent profile(s): ${names.join(', ')}`;
   return createJsonAnswer(409, { detail: sentence });
 }
 
-function referrers(held: Held, name: string) {
+function referrers(held: ServerContent, name: string) {
   return readableThings(held, 'agent_profiles')
     .filter(([, profile]) => stripJsonSuffix(readTextMember(profile, 'llm_profile_ref')) === name)
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
 /** Agent profiles follow a profile to its new name; their revisions stay. */
-function referringTo(held: Held, name: string, newName: string): Held {
+function referringTo(held: ServerContent, name: string, newName: string): ServerContent {
   return referrers(held, name).reduce(
     (after, [referrer, profile]) =>
       withThing(after, 'agent_profiles', referrer, { ...profile, llm_profile_ref: newName }),
@@ -169,7 +169,7 @@ function referringTo(held: Held, name: string, newName: string): Held {
 }
 
 /** With the pointer to an active profile moved, if it points to that one. */
-function moveActivePointer(held: Held, name: string, to: string | null): Held {
+function moveActivePointer(held: ServerContent, name: string, to: string | null): ServerContent {
   const { record } = held;
   const active = record && readOwnMember(record, 'active_profile');
   if (typeof active !== 'string' || stripJsonSuffix(active) !== name) return held;

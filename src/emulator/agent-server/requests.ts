@@ -3,12 +3,12 @@ import { type Answer, detail, unauthorized, unprocessable } from '../http/answer
 import { isJsonList, isJsonObject, type Json } from '../json.ts';
 import { mergeVerdicts, good, type Rule, type RuleProblem } from '../rules.ts';
 import { failure, readSentBody } from './body.ts';
-import { type Held, openHeld, sealHeld } from './held.ts';
+import { type ServerContent, openHeld, sealHeld } from './held.ts';
 import type { Knobs } from '../options.ts';
 import type { AgentServerKind, Exposure } from './record.ts';
 
 /** The result of a request on the server's content. An answer alone stores nothing. */
-export type Made = Answer | { readonly held: Held; readonly answer: Answer };
+export type ContentResult = Answer | { readonly held: ServerContent; readonly answer: Answer };
 
 export interface HeldRequest {
   /** The rule for the name in the path. */
@@ -19,10 +19,10 @@ export interface HeldRequest {
   readonly isOptional?: boolean;
   /** The answer to a body at which the server's own code fails. */
   readonly crashes?: (body: Json) => Answer;
-  readonly does: (held: Held, asked: Asked) => Made;
+  readonly does: (held: ServerContent, asked: ContentRequest) => ContentResult;
 }
 
-export interface Asked {
+export interface ContentRequest {
   /** The name in the path, as it was sent. */
   readonly sent: string;
   /** The name under which the thing is kept. */
@@ -146,7 +146,7 @@ function withoutValues(value: Json): Json {
 }
 
 /** Source: contract `X-Expose-Secrets: "PlainText"`, `"true"`, `"false"`. */
-export function parseExposure({ expose }: Pick<Asked, 'expose'>): Exposure | Answer {
+export function parseExposure({ expose }: Pick<ContentRequest, 'expose'>): Exposure | Answer {
   const sent = String(expose ?? '');
   const asked = sent.trim().toLowerCase();
   if (asked === '') return 'masked';

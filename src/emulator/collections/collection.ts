@@ -5,7 +5,7 @@ import type { Routes } from '../call.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import type { GitProvider } from './git-check.ts';
 import type { StoreContents } from '../store/store-document.ts';
-import type { Updated } from '../store/store.ts';
+import type { StoreUpdate } from '../store/store.ts';
 import type { Rule } from '../rules.ts';
 
 /** The answers of a dialect about one kind of named things: each path with its methods. A 405 names the first method. */
@@ -18,7 +18,7 @@ export interface CollectionRequest {
   /** The rule for the body, an object. A request without this has none. */
   readonly takes?: Rule;
   /** Returns the changed store, and its answer. */
-  readonly does: (before: StoreContents, asked: AskedByPath) => Updated<Answer>;
+  readonly does: (before: StoreContents, asked: AskedByPath) => StoreUpdate<Answer>;
   /** The answer if the store cannot be read or written. Default: a crash. */
   readonly failed?: Answer;
 }

@@ -1,7 +1,7 @@
 import { type Answer, createJsonAnswer } from '../http/answer.ts';
 import { type JsonObject, readOwnMember } from '../json.ts';
 import type { StoreContents } from '../store/store-document.ts';
-import type { Updated } from '../store/store.ts';
+import type { StoreUpdate } from '../store/store.ts';
 import type { StoredSecret } from '../store/store-document.ts';
 import { checkObject, type Member, type Rule } from '../rules.ts';
 import { nullable, textRule } from '../rules.ts';
@@ -28,7 +28,7 @@ export function withoutSecret(before: StoreContents, name: string): StoreContent
 }
 
 /** An answer that leaves the store as it is. */
-export function keepStore(before: StoreContents, answer: Answer): Updated<Answer> {
+export function keepStore(before: StoreContents, answer: Answer): StoreUpdate<Answer> {
   return { contents: before, answer };
 }
 
@@ -80,7 +80,7 @@ export function changeSecret(
   before: StoreContents,
   { id, body }: AskedByPath,
   refusals: Refusals,
-): Updated<Answer> {
+): StoreUpdate<Answer> {
   const found = secretNamed(before, id);
   if (found === undefined) return keepStore(before, refusals.missing(noSuchSecret(id)));
   const { name, description } = parseSentSecret(body);
@@ -98,7 +98,7 @@ export function deleteSecret(
   before: StoreContents,
   { id }: AskedByPath,
   refusals: Refusals,
-): Updated<Answer> {
+): StoreUpdate<Answer> {
   if (before.secrets === undefined) return keepStore(before, deleted);
   if (secretNamed(before, id) === undefined)
     return keepStore(before, refusals.missing(noSuchSecret(id)));

@@ -4,7 +4,7 @@ import type { Location, RuleProblem } from '../rules.ts';
 import { integerRule } from '../rules.ts';
 import { createJsonAnswer, unprocessable, type Answer } from './answer.ts';
 
-interface Refused {
+interface QueryRefusal {
   readonly kind: 'refused';
   readonly answer: Answer;
 }
@@ -36,7 +36,7 @@ export async function answerPage(
 const MAX_IDS = 99;
 
 /** Every `ids` of a query. A hundred of them crash the real server. Source: behaviour 3.1, the batch endpoints. */
-export function readIds(query: URLSearchParams): Ids | Refused {
+export function readIds(query: URLSearchParams): Ids | QueryRefusal {
   const texts = query.getAll('ids');
   if (texts.length === 0) return refuseQuery(unprocessable([IDS_MISSING]));
   const problems = texts.flatMap((text, index) => (isUuid(text) ? [] : [notUuid(text, index)]));
@@ -68,7 +68,7 @@ const MAX_LIMIT = 100n;
  * The page of `page_id`, an offset, and `limit`. A page_id that is no number selects the first page; a limit above 100
  * crashes the real server. Source: behaviour 3.1, the search endpoints.
  */
-function readPage(query: URLSearchParams): AskedPage | Refused {
+function readPage(query: URLSearchParams): AskedPage | QueryRefusal {
   const offset = query.getAll('page_id').at(-1) ?? '';
   const limit = query.getAll('limit').at(-1) ?? String(MAX_LIMIT);
   const verdict = integerRule(limit, LIMIT_AT);
@@ -83,9 +83,9 @@ function readPage(query: URLSearchParams): AskedPage | Refused {
   };
 }
 
-const CRASH: Refused = { kind: 'refused', answer: { kind: 'crash' } };
+const CRASH: QueryRefusal = { kind: 'refused', answer: { kind: 'crash' } };
 
-function refuseQuery(answer: Answer): Refused {
+function refuseQuery(answer: Answer): QueryRefusal {
   return { kind: 'refused', answer };
 }
 

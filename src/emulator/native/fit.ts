@@ -147,7 +147,7 @@ function noObject(reading: FitReading, name: string, value: Json, at: Location):
   return bad('model_attributes_type', at, `${what} object to extract fields from`, value);
 }
 
-interface MemberOf {
+interface SchemaMember {
   readonly node: SchemaNode;
   readonly key: string;
   readonly member: SchemaNode;
@@ -155,7 +155,7 @@ interface MemberOf {
 
 function fitMember(
   reading: FitReading,
-  { node, key, member }: MemberOf,
+  { node, key, member }: SchemaMember,
   object: JsonObject,
   at: Location,
 ): Verdict {

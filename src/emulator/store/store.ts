@@ -8,7 +8,7 @@ import {
 import { textInFile, textInMemory, type TextPlace } from './text-file.ts';
 
 /** The contents after an update, and the answer to the request that made it. */
-export interface Updated<T> {
+export interface StoreUpdate<T> {
   readonly contents: StoreContents;
   readonly answer: T;
 }
@@ -19,7 +19,7 @@ export interface Updated<T> {
  */
 export interface Store {
   read(): Promise<StoreContents>;
-  update<T>(change: (before: StoreContents) => Updated<T>): Promise<T>;
+  update<T>(change: (before: StoreContents) => StoreUpdate<T>): Promise<T>;
 }
 
 /** Opens the store of that path, or one in memory. Throws an Error if the file exists but is not a store. */

@@ -16,7 +16,7 @@ import {
 } from '../model/value.ts';
 import { originProblem, type TravelPolicy, type TravelProblem } from './key-travel.ts';
 
-type Declared = Pick<DesiredState, 'items' | 'fields'>;
+type DesiredContent = Pick<DesiredState, 'items' | 'fields'>;
 
 /** An address that a file declares for the service, and what the file declares of the credentials that go there. */
 interface DeclaredAddress {
@@ -33,7 +33,7 @@ interface DeclaredAddress {
  * Why credentials may not be sent to the addresses that a file declares; null if they may. The service sends them, not setpoint, so they
  * are checked wherever the service is. An address is one by its type, whichever way the file spells its path.
  */
-export function hostProblem(desired: Declared, policy: TravelPolicy): TravelProblem | null {
+export function hostProblem(desired: DesiredContent, policy: TravelPolicy): TravelProblem | null {
   const isListed = policy.origins.length > 0 || policy.required !== null;
   const addresses = [...itemAddresses(desired), ...(isListed ? settingsAddresses(desired) : [])];
   for (const { path, host, credentials, isNew = false, source } of addresses) {
@@ -52,7 +52,7 @@ function holdsNoCredential(value: Value): boolean {
   return holdsNothing(value) || (isRecord(value) && Object.values(value).every(isEmpty));
 }
 
-function itemAddresses(desired: Declared): readonly DeclaredAddress[] {
+function itemAddresses(desired: DesiredContent): readonly DeclaredAddress[] {
   return COLLECTION_FORMS.flatMap((form) =>
     itemsDeclared(desired, form).flatMap((item): DeclaredAddress[] => {
       const { members, source } = item;
@@ -70,7 +70,7 @@ function itemAddresses(desired: Declared): readonly DeclaredAddress[] {
   );
 }
 
-function settingsAddresses(desired: Declared): readonly DeclaredAddress[] {
+function settingsAddresses(desired: DesiredContent): readonly DeclaredAddress[] {
   const { fields } = desired;
   const declaredAt = (place: Path): Value | undefined => {
     const around = fields.find(({ field }) => isWithin(place, field.place));

@@ -26,7 +26,7 @@ import {
   mayHoldReference,
   parseTemplate,
   parseWholeReference,
-  type Malformed,
+  type MalformedReference,
 } from './references.ts';
 import { correctReference } from './indirections.ts';
 import { type Flaw, findTemplateFlaw } from './text-use.ts';
@@ -320,7 +320,7 @@ function textFinding(text: string): Finding | null {
   return null;
 }
 
-function createReferenceFinding({ message, form }: Malformed, isText: boolean): Finding {
+function createReferenceFinding({ message, form }: MalformedReference, isText: boolean): Finding {
   const hint = isText ? `Write ${form}, or $\${ for a literal \${.` : `Write ${form}.`;
   return { code: 'malformed-reference', message, hint };
 }

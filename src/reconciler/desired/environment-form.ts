@@ -78,7 +78,7 @@ export class EnvironmentForm {
   }
 
   /** Returns the end of an environment that starts at an offset; -1 if it has another form. */
-  endAt(start: number): number {
+  findEnd(start: number): number {
     this.#pattern.lastIndex = start;
     return this.#pattern.test(this.file.text) ? this.#pattern.lastIndex : -1;
   }
@@ -106,13 +106,13 @@ export class EnvironmentForm {
     );
   }
 
-  nameAt(start: number): string {
-    return this.#wordsAt(start)[0] ?? '';
+  readName(start: number): string {
+    return this.#readWords(start)[0] ?? '';
   }
 
   /** The node of the environment that starts at an offset. */
-  nodeAt(start: number): Node {
-    const words = this.#wordsAt(start);
+  createNode(start: number): Node {
+    const words = this.#readWords(start);
     // How far it is moved, what has so many words before it.
     const moves = [start - this.first];
     for (let index = 0; index < words.length; index += 1)
@@ -141,7 +141,7 @@ export class EnvironmentForm {
     return copy(this.#node as Node);
   }
 
-  #wordsAt(start: number): readonly string[] {
+  #readWords(start: number): readonly string[] {
     this.#pattern.lastIndex = start;
     return this.#pattern.exec(this.file.text)?.slice(1) ?? [];
   }

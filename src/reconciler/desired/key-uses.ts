@@ -63,7 +63,7 @@ export class KeyUses {
 
   /** Adds what a target sends. Nothing is sent by one without a url. */
   add(target: Target): void {
-    const sender = this.#senderOf(target);
+    const sender = this.#findSender(target);
     if (sender === null) return;
     for (const { source, isKey } of this.#inServer(target.server)) this.#add(source, sender, isKey);
     const above = target.shared;
@@ -81,20 +81,22 @@ export class KeyUses {
   }
 
   /** Each value that would be sent to two origins, once. `targets` are those that were added. */
-  sharedBy(targets: Iterable<Target>): readonly SharedKey[] {
-    const keysAbove = [...this.#above].filter((source) => this.#keyOf(source) !== null);
+  listShared(targets: Iterable<Target>): readonly SharedKey[] {
+    const keysAbove = [...this.#above].filter((source) => this.#findKey(source) !== null);
     if (keysAbove.length > 0) this.#addInherited(targets);
-    return [...this.#shared].map(([source, [one, other]]) => this.#sharedKey(source, one, other));
+    return [...this.#shared].map(([source, [one, other]]) =>
+      this.#describeShared(source, one, other),
+    );
   }
 
   /** The first key of a server in the settings of a target that would be sent to another origin; null if there is none. */
-  misdirected(target: Target, url: string): SharedKey | null {
+  findMisdirected(target: Target, url: string): SharedKey | null {
     const origin = this.#surroundings.originOf(url) ?? url;
     for (const name of SETTINGS)
       for (const found of this.#inPart(target[name], undefined, name)) {
-        const key = this.#keyOf(found.source);
+        const key = this.#findKey(found.source);
         if (key === null || key.origin === origin) continue;
-        const first = this.#useIn(key.target, found.source);
+        const first = this.#findUse(key.target, found.source);
         return {
           key: referenceName(found.reference),
           uses: [first, { ...found, target, isKey: false }],
@@ -103,18 +105,18 @@ export class KeyUses {
     return null;
   }
 
-  #keyOf(source: string): Sender | null {
+  #findKey(source: string): Sender | null {
     return this.#senders.get(source)?.key ?? null;
   }
 
   /** Adds what targets take from the blocks above them: only if one of these refers to a key, which is rare. */
   #addInherited(targets: Iterable<Target>): void {
     for (const target of targets) {
-      const sender = this.#senderOf(target);
+      const sender = this.#findSender(target);
       if (sender === null) continue;
       for (const part of settingsParts(target))
         for (const { source } of this.#inPart(part, undefined))
-          if (this.#keyOf(source) !== null) this.#add(source, sender, false);
+          if (this.#findKey(source) !== null) this.#add(source, sender, false);
     }
   }
 
@@ -134,19 +136,22 @@ export class KeyUses {
     else if (others.length < 2 && others[0]?.origin !== sender.origin) others.push(sender);
   }
 
-  #senderOf(target: Target): Sender | null {
+  #findSender(target: Target): Sender | null {
     const url = readNodeText(member(target.server, 'url'));
     const origin = url === undefined ? null : this.#surroundings.originOf(url);
     return origin === null ? null : { target, origin };
   }
 
-  #sharedKey(source: string, one: Sender, other: Sender): SharedKey {
-    const [first, second] = [this.#useIn(one.target, source), this.#useIn(other.target, source)];
+  #describeShared(source: string, one: Sender, other: Sender): SharedKey {
+    const [first, second] = [
+      this.#findUse(one.target, source),
+      this.#findUse(other.target, source),
+    ];
     const key = referenceName(first.reference);
     return { key, uses: first.isKey ? [first, second] : [second, first] };
   }
 
-  #useIn(target: Target, source: string): KeyUse & Pick<Found, 'reference'> {
+  #findUse(target: Target, source: string): KeyUse & Pick<KeyReference, 'reference'> {
     const used = [...this.#inServer(target.server)].filter((one) => one.source === source);
     const inServer = used.find(({ isKey }) => isKey) ?? used[0];
     if (inServer !== undefined) return { ...inServer, target };
@@ -166,17 +171,17 @@ export class KeyUses {
         [text.slice(host.length), true],
       ] as const)
         for (const reference of parseReferences(part))
-          yield { source: this.#sourceOf(reference), reference, isKey, node, path };
+          yield { source: this.#describeSource(reference), reference, isKey, node, path };
     }
   }
 
-  *#inPart(part: Node | undefined, known: Node | undefined, name = ''): Iterable<Found> {
+  *#inPart(part: Node | undefined, known: Node | undefined, name = ''): Iterable<KeyReference> {
     for (const { node, text, path } of listReferenceTexts(part, known, [name]))
       for (const reference of parseReferences(text))
-        yield { source: this.#sourceOf(reference), reference, node, path };
+        yield { source: this.#describeSource(reference), reference, node, path };
   }
 
-  #sourceOf(reference: Reference): string {
+  #describeSource(reference: Reference): string {
     switch (reference.kind) {
       case 'env':
         return `env:${reference.name}`;
@@ -188,14 +193,14 @@ export class KeyUses {
   }
 }
 
-interface Found {
+interface KeyReference {
   readonly source: string;
   readonly reference: Reference;
   readonly node: Node;
   readonly path: readonly string[];
 }
 
-interface FoundInServer extends Found {
+interface FoundInServer extends KeyReference {
   readonly isKey: boolean;
 }
 

@@ -26,7 +26,7 @@ import type { MissingReference } from '../model/state.ts';
 import { isList, isRecord, type Value } from '../model/value.ts';
 
 /** A text with its references resolved; `ref` is the text as the file writes it, or null if it holds no reference. */
-export type Resolved = { readonly text: string; readonly ref: string | null };
+export type ResolvedText = { readonly text: string; readonly ref: string | null };
 
 /** A text with a reference that has no value: `missing` is that reference, `literals` the text around all of them. */
 export interface Missing {
@@ -37,7 +37,7 @@ export interface Missing {
 }
 
 /** Resolves the references in a text. No message holds a value. */
-export function lookUp(text: string, source: ReferenceSource): Resolved | Missing {
+export function lookUp(text: string, source: ReferenceSource): ResolvedText | Missing {
   if (source.requested !== undefined)
     return resolveRequest(text, source.requested(text), source.resolved);
   if (!mayHoldReference(text)) return { text, ref: null };
@@ -73,7 +73,7 @@ function resolveRequest(
   text: string,
   requested: RequestedValue | null,
   note: ReferenceSource['resolved'],
-): Resolved | Missing {
+): ResolvedText | Missing {
   if (requested === null)
     return hasValidReference(text)
       ? { problem: 'nothing requests it', ref: text, missing: text, literals: ['', ''] }

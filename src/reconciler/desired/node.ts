@@ -11,7 +11,7 @@ import { Suggestions } from '../model/wording.ts';
  */
 export type Node = ScalarNode | ListNode | MapNode;
 
-interface Located {
+interface NodeLocation {
   readonly file: SourceFile;
   /** The offset at which the value starts. */
   readonly at: number;
@@ -19,19 +19,19 @@ interface Located {
   readonly reported: boolean;
 }
 
-export interface ScalarNode extends Located {
+export interface ScalarNode extends NodeLocation {
   readonly kind: 'scalar';
   readonly value: null | boolean | number | string;
   /** A key or dash without a value. */
   readonly bare: boolean;
 }
 
-export interface ListNode extends Located {
+export interface ListNode extends NodeLocation {
   readonly kind: 'list';
   readonly items: readonly Node[];
 }
 
-export interface MapNode extends Located {
+export interface MapNode extends NodeLocation {
   readonly kind: 'map';
   readonly members: ReadonlyMap<string, Member>;
 }

@@ -14,7 +14,7 @@ import {
   sourceFile,
   type SourceFile,
 } from './node.ts';
-import { withoutRepeats, type Shortened } from './repeats.ts';
+import { withoutRepeats, type ShortenedText } from './repeats.ts';
 import { diagnostic } from './report.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
@@ -81,13 +81,13 @@ function parseInParts(file: SourceFile, between: (() => void) | undefined): Node
   return short ?? readParts(file, wholeFile(file), between);
 }
 
-function wholeFile({ text }: SourceFile): Shortened {
+function wholeFile({ text }: SourceFile): ShortenedText {
   return { text, placeOf: (at) => at, complete: (environments) => environments };
 }
 
 function readParts(
   file: SourceFile,
-  { text, placeOf, complete }: Shortened,
+  { text, placeOf, complete }: ShortenedText,
   between: (() => void) | undefined,
 ): Node | null {
   const building = { file, written: restoreBraces, placeOf };

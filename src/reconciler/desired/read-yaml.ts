@@ -66,7 +66,7 @@ export function duplicateKeys(node: unknown): number[] {
 }
 
 /** The documents of a text, and what the lexer showed. */
-interface Composed {
+interface ComposedYaml {
   readonly documents: readonly Document.Parsed[];
   /** The offsets of the documents. */
   readonly starts: readonly number[];
@@ -91,12 +91,12 @@ type TakeEnvironments = (environments: YAMLMap) => boolean;
  * of them are never in memory together. Null then also means that there is a problem, which the text shows if it is composed
  * without `take`.
  */
-export function compose(text: string, take?: TakeEnvironments): Composed | null {
+export function compose(text: string, take?: TakeEnvironments): ComposedYaml | null {
   const parser = new Parser();
   const composer = new Composer(YAML_OPTIONS);
   const documents: Document.Parsed[] = [];
   const starts: number[] = [];
-  const seen: Watched = { found: [], openQuotes: new Map(), openBrackets: [], open: [] };
+  const seen: LexerState = { found: [], openQuotes: new Map(), openBrackets: [], open: [] };
   const watch = watcher(seen);
   const feed = (tokens: ReturnType<Parser['next']>): void => {
     for (const token of tokens) {
@@ -154,7 +154,7 @@ function tooDeep(parser: Parser): number | null {
   return beyond === undefined || !('offset' in beyond) ? null : beyond.offset;
 }
 
-interface Watched {
+interface LexerState {
   readonly found: [number, Finding][];
   readonly openQuotes: Map<number, number>;
   readonly openBrackets: number[];
@@ -162,7 +162,7 @@ interface Watched {
   readonly open: number[];
 }
 
-function watcher(seen: Watched): (part: Lexeme) => void {
+function watcher(seen: LexerState): (part: Lexeme) => void {
   const { open } = seen;
   return ({ lexeme, at, scalar }) => {
     if (scalar) return;
@@ -315,7 +315,7 @@ type ParserProblem = Pick<YAMLParseError, 'code' | 'pos'>;
 export function syntaxFindings(
   file: SourceFile,
   { errors, contents }: Document.Parsed,
-  composed: Composed,
+  composed: ComposedYaml,
 ): { readonly findings: readonly (readonly [number, Finding])[]; readonly broken: boolean } {
   const duplicates = duplicateKeys(contents).map((at): ParserProblem => ({
     code: 'DUPLICATE_KEY',
@@ -341,7 +341,7 @@ export function syntaxFindings(
 /** An alias without a name, and a directive without its end mark, have been found by their characters. */
 function isReportedElsewhere(
   { code, pos: [at] }: ParserProblem,
-  { found, starts }: Composed,
+  { found, starts }: ComposedYaml,
 ): boolean {
   if (code === 'BAD_ALIAS') return true;
   const [start = at] = starts;
@@ -369,7 +369,7 @@ function findUnclosedEnds(
 /** An error at the quote or bracket that is never closed, or else where the parser found it. */
 function findParseCause(
   { code, pos: [at] }: ParserProblem,
-  { openQuotes, openBrackets }: Composed,
+  { openQuotes, openBrackets }: ComposedYaml,
   unclosed: ReadonlySet<number>,
   text: string,
 ): readonly [number, Finding] {

@@ -17,7 +17,7 @@ export type Reference =
 export type TemplatePart = string | Reference;
 
 /** Text that looks like a reference but is not one; `form` is how to write it. */
-export interface Malformed {
+export interface MalformedReference {
   readonly index: number;
   readonly message: string;
   readonly form: string;
@@ -48,7 +48,7 @@ export function mayReadSecrets(file: string): boolean {
 }
 
 /** The parts of a text, `$${` read as `${`; or the first place that looks like a reference but is not one. */
-export function parseTemplate(text: string): readonly TemplatePart[] | Malformed {
+export function parseTemplate(text: string): readonly TemplatePart[] | MalformedReference {
   const parts: TemplatePart[] = [];
   let plain = '';
   let at = 0;
@@ -76,7 +76,9 @@ export function parseTemplate(text: string): readonly TemplatePart[] | Malformed
   return parts;
 }
 
-export function isMalformed(parsed: readonly TemplatePart[] | Malformed): parsed is Malformed {
+export function isMalformed(
+  parsed: readonly TemplatePart[] | MalformedReference,
+): parsed is MalformedReference {
   return !Array.isArray(parsed);
 }
 
@@ -107,7 +109,7 @@ const ONE_FORM = '${env:NAME} or ${file:PATH}';
 const SECRET_FORM = '${secret:NAME/PATH}';
 const TOO_MANY = `This text has more than ${MOST_REFERENCES} references.`;
 
-function describeMalformedReference(text: string, index: number): Malformed {
+function describeMalformedReference(text: string, index: number): MalformedReference {
   const rest = text.slice(index, index + 200);
   const named =
     /^\$\{\{?\s*(?:(?:secrets|env|vars)[.:])?([A-Za-z_][A-Za-z0-9_]*)\s*(?:\}\}?|$)/.exec(

@@ -2,7 +2,7 @@ import { EnvironmentForm } from './environment-form.ts';
 import type { MapNode, Member, Node, SourceFile } from './node.ts';
 
 /** The text of a file without environments that are written like others in it. */
-export interface Shortened {
+export interface ShortenedText {
   readonly text: string;
   /** Returns the place in the file of an offset of that text. */
   readonly placeOf: (at: number) => number;
@@ -17,7 +17,7 @@ export interface Shortened {
  * That a line looks like an environment does not make it one: it may be inside a text or in brackets. But each environment that is
  * parsed was found where its line is, so nothing was open there, and one that is left out has one of them after it.
  */
-export function withoutRepeats(file: SourceFile): Shortened | null {
+export function withoutRepeats(file: SourceFile): ShortenedText | null {
   const { text } = file;
   const found = FIRST.exec(text);
   if (found === null) return null;
@@ -97,7 +97,7 @@ function scanRepeatedParts(
   let at = from;
   for (begins.lastIndex = at; begins.test(text); begins.lastIndex = at) {
     const start = at;
-    let form = forms.find((one) => (at = one.endAt(start)) !== -1) ?? null;
+    let form = forms.find((one) => (at = one.findEnd(start)) !== -1) ?? null;
     if (form === null) {
       boundary.lastIndex = start;
       at = boundary.test(text) ? boundary.lastIndex : text.length;
@@ -141,7 +141,7 @@ class Repeat implements Member {
   readonly #start: number;
 
   constructor(form: EnvironmentForm, start: number) {
-    this.key = form.nameAt(start);
+    this.key = form.readName(start);
     this.#form = form;
     this.#start = start;
   }
@@ -155,6 +155,6 @@ class Repeat implements Member {
   }
 
   get node(): Node {
-    return this.#form.nodeAt(this.#start);
+    return this.#form.createNode(this.#start);
   }
 }

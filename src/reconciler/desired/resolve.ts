@@ -45,7 +45,7 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
   const unmanaged = ofBlock(target, 'unmanaged', UNMANAGED, readUnmanagedPaths);
   const resolved: DesiredField[] = [];
   const missing: MissingReference[] = [];
-  const add = ({ path, node }: NodeAt, resolve: () => DesiredField): void => {
+  const add = ({ path, node }: SettingsNode, resolve: () => DesiredField): void => {
     keep(node, findNode(shared.settings, path) === node, resolve);
   };
   const keep = (node: Node, isShared: boolean, resolve: () => DesiredField): void => {
@@ -110,7 +110,7 @@ function usableField(found: DesiredField): DesiredField {
   return value === found.value ? found : { ...found, value };
 }
 
-interface NodeAt {
+interface SettingsNode {
   /** Under `settings`. */
   readonly path: Path;
   readonly node: Node;
@@ -168,7 +168,7 @@ function canContainReference(node: Node): boolean {
 
 function resolveFieldNode(
   field: SpecifiedField,
-  { path, node }: NodeAt,
+  { path, node }: SettingsNode,
   source: ReferenceSource,
 ): DesiredField {
   if (isServersPlace(path)) {

@@ -38,7 +38,7 @@ export interface LoadedFile {
 }
 
 /** Settings files as they were read, and the targets in them; none if a diagnostic is an error. */
-export interface Loaded {
+export interface LoadedSettings {
   readonly files: readonly LoadedFile[];
   readonly targets: readonly Target[];
   readonly diagnostics: readonly Diagnostic[];
@@ -65,25 +65,25 @@ export interface Target extends Blocks {
 export type SecretRequests = ReadonlyMap<string, SecretRequest>;
 
 /** A target whose parts are read when they are looked at, and not kept, but for those of `ahead`. */
-export function laterTarget(known: Known, read: () => Target, ahead?: KnownAhead): Target {
+export function laterTarget(known: TargetHeader, read: () => Target, ahead?: KnownAhead): Target {
   const later =
     ahead === undefined ? new LaterTarget(known, read) : new AheadTarget(known, read, ahead);
   return later as unknown as Target;
 }
 
 /** The members of a target that are known without its parts. */
-type Known = Pick<Target, 'name' | 'file' | 'mayReadSecrets'>;
+type TargetHeader = Pick<Target, 'name' | 'file' | 'mayReadSecrets'>;
 
 /** Parts that all targets of a controller are asked for again and again. */
 type KnownAhead = { readonly [Part in 'labels' | 'limits' | 'watch']: Target[Part] | undefined };
 
-class LaterTarget implements Known {
+class LaterTarget implements TargetHeader {
   readonly name: string;
   readonly file: string;
   readonly mayReadSecrets: boolean;
   readonly read: () => Target;
 
-  constructor({ name, file, mayReadSecrets }: Known, read: () => Target) {
+  constructor({ name, file, mayReadSecrets }: TargetHeader, read: () => Target) {
     this.name = name;
     this.file = file;
     this.mayReadSecrets = mayReadSecrets;
@@ -111,7 +111,7 @@ class AheadTarget extends LaterTarget implements KnownAhead {
   readonly limits: Target['limits'] | undefined;
   readonly watch: Target['watch'];
 
-  constructor(known: Known, read: () => Target, { labels, limits, watch }: KnownAhead) {
+  constructor(known: TargetHeader, read: () => Target, { labels, limits, watch }: KnownAhead) {
     super(known, read);
     this.labels = labels;
     this.limits = limits;

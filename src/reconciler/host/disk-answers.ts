@@ -25,16 +25,16 @@ export class DiskAnswers {
   }
 
   /** Returns the paths, of files or folders, whose disk does not answer. */
-  silentOf(paths: Iterable<string>): Promise<ReadonlySet<string>> {
+  findSilent(paths: Iterable<string>): Promise<ReadonlySet<string>> {
     const all = [...paths];
     if (all.length === 0) return Promise.resolve(NONE);
     // One after another, so that one disk that hangs holds up one thread.
-    const found = this.#last.then(() => this.#silentOf(all));
+    const found = this.#last.then(() => this.#checkPaths(all));
     this.#last = found;
     return found;
   }
 
-  async #silentOf(paths: readonly string[]): Promise<ReadonlySet<string>> {
+  async #checkPaths(paths: readonly string[]): Promise<ReadonlySet<string>> {
     const silent = new Set<string>();
     for (const path of paths) if (!(await this.#answers(path))) silent.add(path);
     return silent;

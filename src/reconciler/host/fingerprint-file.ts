@@ -99,7 +99,7 @@ export async function fingerprintStore(
 }
 
 /** The fingerprints of one service under one key. */
-interface Keyed {
+interface KeyFingerprints {
   readonly keyId: string;
   readonly isOf: (entry: FingerprintEntry) => boolean;
   readonly fingerprint: (path: Path, value: string) => string;
@@ -115,7 +115,7 @@ async function hmacUnder(key: string): Promise<Hmac> {
   return (text) => createHmac('sha256', key).update(text).digest('hex');
 }
 
-function createKeyedHashes(hmac: Hmac, { origin, address }: FingerprintedService): Keyed {
+function createKeyedHashes(hmac: Hmac, { origin, address }: FingerprintedService): KeyFingerprints {
   const digest = hmac(JSON.stringify(['address', address]));
   return {
     keyId: hmac('setpoint fingerprints').slice(0, 16),
@@ -143,7 +143,7 @@ function enqueueWork<T>(work: () => Promise<T>): Promise<T> {
 /** Drops the entries at some paths and below and returns them with their document; null if there are none. */
 async function drop(
   place: FingerprintPlace,
-  own: Keyed | null,
+  own: KeyFingerprints | null,
   paths: readonly Path[],
 ): Promise<FingerprintDocument | null> {
   if (paths.length === 0) return null;
@@ -176,7 +176,7 @@ async function putBack(
 
 async function addFingerprints(
   place: FingerprintPlace,
-  own: Keyed,
+  own: KeyFingerprints,
   written: readonly WrittenSecret[],
   now: number,
 ): Promise<void> {
@@ -219,7 +219,7 @@ async function replaceFingerprintFile(path: string, document: FingerprintDocumen
 
 function selectKeyEntries(
   document: FingerprintDocument | null,
-  { keyId }: Keyed,
+  { keyId }: KeyFingerprints,
 ): readonly FingerprintEntry[] {
   return document?.key_id === keyId ? document.entries : [];
 }

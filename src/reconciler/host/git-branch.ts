@@ -123,7 +123,7 @@ class Repository {
   }
 
   async open(branch: string): Promise<void> {
-    if (branch.startsWith('-')) throw this.#unnamed();
+    if (branch.startsWith('-')) throw this.#createRefError();
     const { kind } = this.#source;
     if (kind === 'address') {
       // Left by a run that was killed: nobody else works here.
@@ -132,7 +132,7 @@ class Repository {
       await this.#makeCopy();
     }
     const named = await this.#git(['check-ref-format', `refs/heads/${branch}`]);
-    if (named.kind === 'failed') throw this.#unnamed();
+    if (named.kind === 'failed') throw this.#createRefError();
     this.#done(named);
     if (kind === 'folder') this.#done(await this.#git(['rev-parse', '--git-dir']));
   }
@@ -349,7 +349,7 @@ class Repository {
     );
   }
 
-  #unnamed(): SetpointError {
+  #createRefError(): SetpointError {
     return new SetpointError('usage', 'The ref to follow is not the name of a branch.', {
       hint: 'Name a branch as git does, such as main.',
     });

@@ -74,7 +74,7 @@ export class GitFiles {
     const entries = treeEntries(
       await this.#git(['ls-tree', '-r', '-l', '-z', '--full-tree', commit]),
     );
-    const files = await this.#chosen(entries, needs);
+    const files = await this.#chooseFiles(entries, needs);
     const aside = mkdtempSync(join(this.#folder, 'new-'));
     try {
       await makeFolder(folder);
@@ -92,7 +92,7 @@ export class GitFiles {
   }
 
   /** The files to write: regular ones, and links as the files that they lead to. */
-  async #chosen(
+  async #chooseFiles(
     entries: readonly TreeFile[],
     needs: (path: string) => boolean,
   ): Promise<readonly TreeFile[]> {

@@ -228,7 +228,7 @@ export function runGit(args: readonly string[], call: GitCall): Promise<GitAnswe
 }
 
 /** `none`: git is not installed, or the file is in no work tree. `unknown`: git failed. */
-type Uncommitted = 'clean' | 'changed' | 'none' | 'unknown';
+type WorkTreeState = 'clean' | 'changed' | 'none' | 'unknown';
 
 const LARGEST_BLOB = 32 * 1024 * 1024;
 
@@ -238,7 +238,10 @@ const LARGEST_BLOB = 32 * 1024 * 1024;
  * here, and line ends do not count. git may use no protocol, so that no object is fetched. It runs without a shell, outside
  * the checkout, and gets only PATH and HOME of the environment.
  */
-export async function checkUncommittedChanges(path: string, env: Variables): Promise<Uncommitted> {
+export async function checkUncommittedChanges(
+  path: string,
+  env: Variables,
+): Promise<WorkTreeState> {
   const real = realpathSync(path);
   const name = basename(real);
   const git = createGit(dirname(real), env);

@@ -215,13 +215,13 @@ export function withDotenv(env: Variables, path: string | undefined): Variables 
   return { ...read, ...Object.fromEntries(own) };
 }
 
-type Found = { readonly text: string } | { readonly problem: string };
+type LookupResult = { readonly text: string } | { readonly problem: string };
 
 /** Asks for secrets, and has what was found. */
 export interface SecretAnswers {
   ask(secrets: Iterable<SecretPath>, signal?: AbortSignal): Promise<void>;
   /** Undefined if it was not asked for. */
-  of(secret: SecretPath): Found | undefined;
+  of(secret: SecretPath): LookupResult | undefined;
 }
 
 const LARGEST_BATCH = 1024 * 1024;
@@ -235,7 +235,7 @@ const AT_A_TIME = 4;
 export class SecretValues implements SecretAnswers {
   readonly #env: Variables;
   readonly #asked = new Map<string, Promise<unknown>>();
-  readonly #found = new Map<string, Found>();
+  readonly #found = new Map<string, LookupResult>();
   readonly #turns = new StartOrder();
   #commands: ReadonlyMap<string, SecretCommand> | null = null;
 
@@ -253,7 +253,7 @@ export class SecretValues implements SecretAnswers {
   }
 
   /** Returns the result; undefined if it was not requested. */
-  of(secret: SecretPath): Found | undefined {
+  of(secret: SecretPath): LookupResult | undefined {
     return this.#found.get(secretName(secret));
   }
 
@@ -277,7 +277,7 @@ export class SecretValues implements SecretAnswers {
     const turns = this.#turns;
     for (const [name, paths] of groupSecretPaths(secrets)) {
       const command = this.#commandNamed(name);
-      const set = (path: string, found: Promise<Found>): void => {
+      const set = (path: string, found: Promise<LookupResult>): void => {
         const key = secretName({ command: name, path });
         this.#asked.set(
           key,
@@ -335,7 +335,7 @@ async function askForOne(
   { argv: [program, ...args], variables, timeout }: SecretCommand,
   path: string,
   signal: AbortSignal | undefined,
-): Promise<Found> {
+): Promise<LookupResult> {
   const words = args.map((word) => word.replaceAll('{}', () => path));
   const limits = { variables, timeout, limit: LARGEST_SECRET + 2, signal };
   const answer = await runProgram(program, words, limits);
@@ -351,7 +351,7 @@ async function askForAll(
   { argv: [program, ...args], variables, timeout }: SecretCommand,
   paths: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<(path: string) => Found> {
+): Promise<(path: string) => LookupResult> {
   const input = JSON.stringify({ version: '1.0', secrets: paths });
   const limits = { variables, timeout, limit: LARGEST_BATCH, signal, input };
   const answer = await runProgram(program, args, limits);
@@ -382,7 +382,7 @@ function parseJsonObject(text: string): Record<string, unknown> | null {
   }
 }
 
-function checkCommandValue(name: string, text: string): Found {
+function checkCommandValue(name: string, text: string): LookupResult {
   if (text.trim() === '') return { problem: `the secret command ${name} gave an empty value` };
   if (Buffer.byteLength(text) > LARGEST_SECRET) return { problem: tooMuch(name) };
   return { text };

@@ -38,12 +38,12 @@ export class Names {
   referenceTo(text: string, names: readonly string[]): string {
     // Two placeholders of one text stand for two values.
     const known = isPlaceholder(text) ? undefined : this.#byText.get(text);
-    const name = known ?? names.find((one) => !this.#used.has(one)) ?? this.#numbered(names);
+    const name = known ?? names.find((one) => !this.#used.has(one)) ?? this.#addNumber(names);
     if (known === undefined) this.keep(name, text);
     return `\${env:${name}}`;
   }
 
-  #numbered([name = 'SECRET']: readonly string[]): string {
+  #addNumber([name = 'SECRET']: readonly string[]): string {
     let number = 2;
     while (this.#used.has(`${name}_${number}`)) number += 1;
     return `${name}_${number}`;

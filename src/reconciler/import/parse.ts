@@ -7,7 +7,7 @@ import { type Foreign, foreignRecord, Variable } from './foreign.ts';
 export type Form = 'toml' | 'json' | 'yaml' | 'variables';
 
 /** The content of a file, document by document, or why it cannot be read: never with a word of it. */
-export type Parsed =
+export type ImportedContent =
   | { readonly form: Form; readonly documents: readonly Foreign[] }
   | { readonly problem: string; readonly line: number | null; readonly column: number | null };
 
@@ -33,7 +33,7 @@ export function detectForm(file: string, text: string): Form | null {
 }
 
 /** Reads a text. What is nested deeper than 64 levels, or repeats itself by aliases, is a problem. */
-export async function parseForeign(form: Form, text: string): Promise<Parsed> {
+export async function parseForeign(form: Form, text: string): Promise<ImportedContent> {
   const plain = text.replace(/^\uFEFF/, '');
   try {
     switch (form) {
@@ -72,7 +72,7 @@ function parseYamlDocuments(text: string): unknown[] {
 }
 
 /** The variables with the references in them as they are written. */
-function parseEnvFile(text: string): Parsed {
+function parseEnvFile(text: string): ImportedContent {
   const read = parseDotenv(text, null);
   if (isDotenvProblem(read)) return { problem: read.problem, line: read.line, column: null };
   const entries = read.map(({ name, value }) => [name, new Variable(name, value)] as const);
@@ -135,7 +135,7 @@ const NAMES: Readonly<Record<Form, string>> = {
 };
 
 /** Messages of parsers quote the file, so that only the place is taken. */
-function describeParseProblem(form: Form, text: string, thrown: unknown): Parsed {
+function describeParseProblem(form: Form, text: string, thrown: unknown): ImportedContent {
   const isTooDeep = thrown instanceof TooDeep || thrown instanceof RangeError;
   if (isTooDeep)
     return { problem: `nested deeper than ${MAX_DEPTH} levels`, line: null, column: null };

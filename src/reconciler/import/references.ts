@@ -15,7 +15,7 @@ import {
 export type ReferenceStyle = 'compose' | 'dotenv' | 'editor' | 'kubernetes' | 'none';
 
 /** The variable that a text refers to, with what stands in for it. */
-interface Referred {
+interface ReferredVariable {
   readonly name: string;
   readonly fallback: string | null;
 }
@@ -41,7 +41,7 @@ const OF_EDITORS =
   /^(?:workspaceFolder\w*|userHome|cwd|file\w*|pathSeparator|selectedText|lineNumber|execPath|defaultBuildTask)$/;
 
 /** What `${…}` refers to: null if it is no variable of its own, such as a text for the case that a variable is set. */
-function parseReferenceMatch(body: string, style: ReferenceStyle): Referred | null {
+function parseReferenceMatch(body: string, style: ReferenceStyle): ReferredVariable | null {
   const input = /^input:(.+)$/s.exec(body)?.[1];
   if (input !== undefined)
     return style === 'editor' ? { name: variableName(input), fallback: null } : null;
@@ -79,7 +79,7 @@ export function translateReferences(
     written += escapeReferences(part);
     plain += part;
   };
-  const refer = ({ name, fallback }: Referred): void => {
+  const refer = ({ name, fallback }: ReferredVariable): void => {
     const isWritable = fallback !== null && !/[{}$]/.test(fallback);
     if (fallback !== null && !isWritable) lost = LOST_DEFAULT;
     written += `\${env:${readableName(name)}${isWritable ? `:-${fallback}` : ''}}`;

@@ -176,7 +176,7 @@ export interface Finding {
 }
 
 /** Something of a file that a settings file does not declare. */
-interface NotTaken {
+interface SkippedContent {
   readonly at: Path;
   readonly reason: string;
 }
@@ -184,7 +184,7 @@ interface NotTaken {
 /** The findings in a file for a settings file. */
 export interface Findings {
   readonly taken: Finding[];
-  readonly left: NotTaken[];
+  readonly left: SkippedContent[];
 }
 
 /** The reasons why a value is not taken. */
@@ -208,7 +208,7 @@ export const NOT_TAKEN = {
 /** Gathers the findings of one file. */
 export class Gathering implements Findings {
   readonly taken: Finding[] = [];
-  readonly left: NotTaken[] = [];
+  readonly left: SkippedContent[] = [];
 
   take(to: Path, value: Foreign, at: Path): void {
     this.taken.push({ to, value, at });

@@ -19,16 +19,16 @@ export interface RenderOptions {
 }
 
 /** Objects in the order in which they are applied, and what of the targets no object can hold. */
-export interface Rendered {
+export interface RenderResult {
   readonly objects: readonly KubeObject[];
   readonly findings: readonly PlacedFinding[];
 }
 
 /** The definition if it is asked for, a Role for the Secrets, and a SettingsTarget for each target. */
-export function renderObjects(targets: readonly Target[], options: RenderOptions): Rendered {
+export function renderObjects(targets: readonly Target[], options: RenderOptions): RenderResult {
   const names = new Map<string, string>();
   const findings: PlacedFinding[] = [];
-  const roles = new Map<string, Wanted>();
+  const roles = new Map<string, RoleSecrets>();
   const used = new Set<string>();
   const objects = targets.map((target) => {
     const name = createObjectName(target.name);
@@ -69,20 +69,20 @@ function metadata(
 }
 
 /** The Secrets that a Role makes readable. */
-interface Wanted {
+interface RoleSecrets {
   readonly namespace: string | undefined;
   readonly role: string;
   readonly secrets: readonly string[];
 }
 
-function addSecrets(roles: Map<string, Wanted>, wanted: Wanted): void {
+function addSecrets(roles: Map<string, RoleSecrets>, wanted: RoleSecrets): void {
   if (wanted.secrets.length === 0) return;
   const key = `${wanted.namespace ?? ''}/${wanted.role}`;
   const before = roles.get(key)?.secrets ?? [];
   roles.set(key, { ...wanted, secrets: [...new Set([...before, ...wanted.secrets])].toSorted() });
 }
 
-function createSecretsRole({ namespace, role, secrets }: Wanted): KubeObject {
+function createSecretsRole({ namespace, role, secrets }: RoleSecrets): KubeObject {
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'Role',

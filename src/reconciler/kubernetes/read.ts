@@ -12,7 +12,7 @@ import { setBlockValue } from './put.ts';
 import { canAcceptScalar, specSchema } from './crd.ts';
 import { isSecretKey, type SecretKey } from './secret-keys.ts';
 import { mergeConfigMap } from './settings-from.ts';
-import type { Given, SettingsTarget, TargetSpec } from './settings-target.ts';
+import type { TargetInput, SettingsTarget, TargetSpec } from './settings-target.ts';
 import { DATA } from './spec.ts';
 import { findTextReferences } from './texts.ts';
 
@@ -28,7 +28,7 @@ export interface ReadTarget {
  * What a SettingsTarget declares, as settings.yaml would: the same checks, the same paths. Its texts, and those of a ConfigMap, are data. A
  * value of a Secret is a request of the target, for which a text stands that nothing else can spell. Nothing is asked for here.
  */
-export function readSettingsTarget(object: SettingsTarget, given: Given = {}): ReadTarget {
+export function readSettingsTarget(object: SettingsTarget, given: TargetInput = {}): ReadTarget {
   const texts = findTextProblems(object);
   if (texts.length > 0) return { target: null, diagnostics: texts, secrets: [] };
   const from = mergeConfigMap(object, given);

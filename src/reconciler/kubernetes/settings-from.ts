@@ -13,7 +13,7 @@ import { parseBaseReference, readTargets, type Target } from '../desired/target.
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { namesListed } from '../model/wording.ts';
-import type { Given, SettingsTarget, TargetSpec } from './settings-target.ts';
+import type { TargetInput, SettingsTarget, TargetSpec } from './settings-target.ts';
 import { createTargetSpec } from './spec.ts';
 
 /** A spec, whether it was written out or names a ConfigMap; or why there is none. */
@@ -22,7 +22,10 @@ type FromConfigMap =
   | { readonly problems: readonly Diagnostic[] };
 
 /** The spec with what the ConfigMap declares that it names, if it names one. */
-export function mergeConfigMap({ metadata, spec }: SettingsTarget, given: Given): FromConfigMap {
+export function mergeConfigMap(
+  { metadata, spec }: SettingsTarget,
+  given: TargetInput,
+): FromConfigMap {
   const from = spec['settingsFrom'];
   if (!isRecord(from)) return { spec, warnings: [] };
   const { name, key } = isRecord(from['configMapKeyRef']) ? from['configMapKeyRef'] : {};

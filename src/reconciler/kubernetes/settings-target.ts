@@ -14,7 +14,7 @@ export interface TargetSpec extends ValueRecord {
 }
 
 /** The input of a reader next to the object. */
-export interface Given {
+export interface TargetInput {
   /** The text that `settingsFrom` names; null if there is no such ConfigMap or key. */
   readonly settings?: string | null;
   /** Members of the servers beyond those known here. */

@@ -74,7 +74,7 @@ export interface DialectField {
   /** Fields that a change of this one clears along if they read null, because the service keeps what it has inferred. */
   readonly renews?: readonly FieldName[];
   /** Values that these services answer as null. */
-  readonly shownAsNull?: DefaultsBy;
+  readonly shownAsNull?: PrefixDefaults;
   /** Which services keep a stored value although null is sent, and nothing else clears it; absent: all of the dialect. */
   readonly kept?: string;
   /** The change to a sent value, if the service does not store it. */
@@ -82,7 +82,7 @@ export interface DialectField {
 }
 
 /** Values of a field, each behind what the value of another begins with. */
-export interface DefaultsBy {
+export interface PrefixDefaults {
   readonly field: FieldName;
   readonly values: Iterable<readonly [string, string]>;
 }

@@ -21,7 +21,7 @@ export class Matcher {
 
   /** Returns the places of patterns in a text, as pairs of start and end; overlapping or touching ones are merged. */
   spans(text: string): readonly Span[] {
-    const found = this.#begun(text);
+    const found = this.#findBeginnings(text);
     if (found === null) return [];
     const spans = [...found].flatMap(([group, starts]) =>
       this.#automaton(group).spans(text, starts),
@@ -30,7 +30,7 @@ export class Matcher {
   }
 
   /** Returns the places of beginnings in a text, by those that begin alike; null if it contains no beginning. */
-  #begun(text: string): Map<Group, number[]> | null {
+  #findBeginnings(text: string): Map<Group, number[]> | null {
     if (this.#groups.size === 0) return null;
     let found: Map<Group, number[]> | null = null;
     let six = 0;

@@ -52,12 +52,12 @@ export function createEntryIdentity(list: McpList, entry: ValueRecord): Identity
  * What an entry is known by: its name wherever both of two entries have one, and otherwise its place. The place of a program is its
  * name.
  */
-export interface Known {
+export interface EntryIdentity {
   readonly name: Identity | null;
   readonly place: Identity;
 }
 
-export function createKnownEntry(list: McpList, entry: ValueRecord): Known {
+export function createKnownEntry(list: McpList, entry: ValueRecord): EntryIdentity {
   const place = createEntryIdentity(list, entry);
   return { name: list === 'stdio_servers' ? place : nameIdentity(entry), place };
 }
@@ -69,7 +69,7 @@ function nameIdentity({ name }: ValueRecord): Identity | null {
 }
 
 /** Reports whether two entries may be one, by the known facts. */
-export function mayBeOne(one: Known, other: Known): boolean {
+export function mayBeOne(one: EntryIdentity, other: EntryIdentity): boolean {
   return one.name !== null && other.name !== null
     ? one.name.mayBe(other.name)
     : one.place.mayBe(other.place);

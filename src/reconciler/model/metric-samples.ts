@@ -13,7 +13,7 @@ export interface Sample {
 }
 
 /** The state of an environment for metrics. A run knows less than a controller and stores no plan. */
-export interface Measured
+export interface EnvironmentMetrics
   extends
     Pick<WatchState, 'name' | 'status' | 'dialect' | 'release' | 'lastRead' | 'lastInSync'>,
     Partial<
@@ -43,7 +43,10 @@ export function countStateDifferences({
 }
 
 /** The lines of one metric about one environment. */
-export function targetSamples(metric: TargetMetric, measured: Measured): readonly Sample[] {
+export function targetSamples(
+  metric: TargetMetric,
+  measured: EnvironmentMetrics,
+): readonly Sample[] {
   const environment = measured.name;
   switch (metric) {
     case 'setpoint_target_info': {

@@ -31,7 +31,7 @@ export function nativeSchema(dialect: DialectName): NativeSchema | null {
 }
 
 /** The value that decides at a path which variant of a part applies; undefined if nothing tells. */
-export type KindAt = (path: Path) => Value | undefined;
+export type FindKind = (path: Path) => Value | undefined;
 
 /**
  * What a schema has at a path; none if it has nothing there. Of a part with variants, those whose own word (`agent_kind`,
@@ -40,7 +40,7 @@ export type KindAt = (path: Path) => Value | undefined;
 export function selectSchemaNodes(
   { properties, $defs }: Pick<NativeSchema, 'properties' | '$defs'>,
   path: Path,
-  kindAt: KindAt | null = null,
+  kindAt: FindKind | null = null,
 ): readonly SchemaNode[] {
   let nodes: readonly SchemaNode[] = [{ properties, additionalProperties: false }];
   for (const [index, key] of path.entries()) {
@@ -55,7 +55,7 @@ export function selectSchemaNodes(
 export function nativeNodes(
   dialect: DialectName,
   path: Path,
-  kindAt?: KindAt,
+  kindAt?: FindKind,
 ): readonly SchemaNode[] {
   const schema = nativeSchema(dialect);
   return schema === null ? [] : selectSchemaNodes(schema, path, kindAt);
@@ -77,7 +77,7 @@ export function kindMember({ properties = {} }: SchemaNode): readonly [string, V
   return found === undefined ? null : [found[0], found[1].const ?? null];
 }
 
-function isOfKind(node: SchemaNode, path: Path, kindAt: KindAt): boolean {
+function isOfKind(node: SchemaNode, path: Path, kindAt: FindKind): boolean {
   const kind = kindMember(node);
   if (kind === null) return true;
   const applies = kindAt([...path, kind[0]]);
@@ -135,7 +135,7 @@ function listPropertyNames(node: SchemaNode): string[] {
 }
 
 /** The releases that have a path, in words: `app-server 1.11.0 and agent-server 1.57.0`. Empty if none has it. */
-export function serversWith(path: Path, kindAt?: KindAt): string {
+export function serversWith(path: Path, kindAt?: FindKind): string {
   const names = Object.entries(allTables()).flatMap(([dialect, schema]) =>
     selectSchemaNodes(schema, path, kindAt).length === 0 ? [] : [`${dialect} ${schema.release}`],
   );

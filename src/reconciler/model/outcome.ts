@@ -13,7 +13,7 @@ import type { ErrorReport, Warning } from './error.ts';
 import type { Refusal } from './guard.ts';
 import type { Proof } from './proof.ts';
 import type { Shard } from './shard.ts';
-import type { Spoken } from './state.ts';
+import type { ServiceDialect } from './state.ts';
 import type { Json } from './value.ts';
 import type { OutcomeVerdict } from './verdict.ts';
 
@@ -40,7 +40,7 @@ export interface Remainder {
   readonly hint: string;
 }
 
-export interface EnvironmentOutcome extends Spoken {
+export interface EnvironmentOutcome extends ServiceDialect {
   readonly name: string;
   readonly origin: string | null;
   /** `not-empty`: an apply that was to write only if nothing is stored yet found settings, and wrote nothing. */

@@ -1,12 +1,12 @@
 import type { Refusal } from './guard.ts';
 import type { ErrorCode, ErrorReport, Warning } from './error.ts';
-import type { DesiredState, Organization, SettingsWrite, Spoken } from './state.ts';
+import type { DesiredState, Organization, SettingsWrite, ServiceDialect } from './state.ts';
 import { type Path, type Source, formatPath } from './path.ts';
 import type { Proof } from './proof.ts';
 import { REASONS } from './reasons.ts';
 import type { Shard } from './shard.ts';
 import type { Json, Value, ValueRecord } from './value.ts';
-import type { OneOf, PlanVerdict, Verdict } from './verdict.ts';
+import type { VerdictSubset, PlanVerdict, Verdict } from './verdict.ts';
 
 /** The effect of a change on its subject. It decides marks, colours, what counts as a loss and the order of attention. */
 export type Effect = 'add' | 'alter' | 'drop';
@@ -181,7 +181,7 @@ export interface SettingsPlan extends Comparison {
 }
 
 /** Something declared that nothing here leads to, such as one of an id that is gone. */
-export interface Unmet extends Warning {
+export interface UnmetReference extends Warning {
   readonly hint: string;
 }
 
@@ -196,7 +196,7 @@ export interface MovedAddress {
 /** The plan of what a file declares of one resource. `work` is what the resource itself makes the changes from. */
 export interface PartPlan<Work = unknown> extends Comparison {
   readonly resource: Resource;
-  readonly unmet: readonly Unmet[];
+  readonly unmet: readonly UnmetReference[];
   readonly moved?: readonly MovedAddress[];
   /** What comes into effect although it is stored already, such as the members of an agent profile that is made active: for guards. */
   readonly effective?: readonly Change[];
@@ -241,7 +241,7 @@ export function partWarnings({ unmet, warnings }: Pick<PartPlan, 'unmet' | 'warn
   return [...unavailable, ...warnings];
 }
 
-export function listPlanUnmet(plan: Plan): Unmet[] {
+export function listPlanUnmet(plan: Plan): UnmetReference[] {
   return plan.flatMap(({ unmet }) => unmet);
 }
 
@@ -258,13 +258,13 @@ export interface Tool {
 }
 
 /** The plan of one environment. `complete` is false if something could not be compared or read. */
-export interface EnvironmentPlan extends Spoken {
+export interface EnvironmentPlan extends ServiceDialect {
   readonly name: string;
   readonly origin: string | null;
   /** The time of the snapshot that this was planned against; null if the service itself was read. */
   readonly observed_at: string | null;
   /** `in-sync`: all that can be compared is as declared; `unknown` has the rest. */
-  readonly status: OneOf<'in-sync' | 'differs' | 'error'>;
+  readonly status: VerdictSubset<'in-sync' | 'differs' | 'error'>;
   readonly complete: boolean;
   readonly changes: readonly Change<Json>[];
   readonly unknown: readonly Unknown[];

@@ -7,13 +7,13 @@ export type ProofKind = 'model' | 'key' | 'server' | 'agent';
  * Whether something was seen to work. `works`: the service tried it and found no fault; `fails`: it found one; `not-checked`: nothing is
  * known, and `found` says why.
  */
-export interface Tried {
+export interface TrialResult {
   readonly status: 'works' | 'fails' | 'not-checked';
   /** A sentence without its full stop, in which nothing is quoted of what a provider or a server answered. */
   readonly found: string;
 }
 
-export interface Proof extends Tried {
+export interface Proof extends TrialResult {
   readonly kind: ProofKind;
   readonly path: Path;
 }
@@ -24,14 +24,14 @@ export type Cost = 'model' | 'reach' | 'program';
 /** The number of trials of each cost. */
 export type Costs = Readonly<Record<Cost, number>>;
 
-export function works(found: string): Tried {
+export function works(found: string): TrialResult {
   return { status: 'works', found };
 }
 
-export function fails(found: string): Tried {
+export function fails(found: string): TrialResult {
   return { status: 'fails', found };
 }
 
-export function notChecked(found: string): Tried {
+export function notChecked(found: string): TrialResult {
   return { status: 'not-checked', found };
 }

@@ -1,10 +1,10 @@
-import type { DefaultsBy } from './dialect.ts';
+import type { PrefixDefaults } from './dialect.ts';
 
 /**
  * The addresses that a load answers as null: none at all, and the default of the model's provider, by what the model begins with.
  * Asked of releases 1.6.0 and 1.11.0, which agree.
  */
-export const PROVIDER_DEFAULTS: DefaultsBy = {
+export const PROVIDER_DEFAULTS: PrefixDefaults = {
   field: 'llm_model',
   values: new Map([
     ['', ''],

@@ -63,7 +63,7 @@ export interface OnlyOn {
 }
 
 /** A declared path that a run skips (`--without`), as plans call it and as it was given. */
-export interface Left {
+export interface SkippedPath {
   readonly path: Path;
   readonly given: string;
   /** The references in it, as the file writes them; null if there are none. */
@@ -84,7 +84,7 @@ export interface DesiredState {
   /** The paths that the file lists as unmanaged. */
   readonly unmanaged: readonly Path[];
   /** The parts that this run skips: not compared, not written and not removed. Absent if there are none. */
-  readonly left?: readonly Left[];
+  readonly left?: readonly SkippedPath[];
   /** The declared items, by block. Nothing of an absent block is read or changed. */
   readonly items: ReadonlyMap<string, readonly DeclaredItem[]>;
   /** The blocks that name all that a service may have, each with the place that says so: what they do not name is removed. */
@@ -153,7 +153,7 @@ export interface ObservedState {
   /** The warnings of a plan that no field of the file causes. */
   readonly cautions?: readonly Caution[];
   /** The targets of the declared pointers, by field, where they differ from the service's; absent if it was not asked. */
-  readonly pointed?: ReadonlyMap<string, Pointed>;
+  readonly pointed?: ReadonlyMap<string, PointerTarget>;
   /** The LLM profiles, on services that keep one active only as long as the llm is the one of it; absent if there are none. */
   readonly profiles?: LlmProfiles;
   /** The organisation that a write reaches; absent if the service has none, or was not asked. */
@@ -165,10 +165,10 @@ export interface ObservedState {
 }
 
 /** The target of a pointer of the settings. `broken`: it exists, and the service cannot activate it. */
-export interface Pointed {
+export interface PointerTarget {
   readonly is: 'there' | 'missing' | 'broken';
   /** The llm that replaces that of the settings; null if none does, or nothing shows it. */
-  readonly brings: Brought | null;
+  readonly brings: ProfileValues | null;
 }
 
 /** The llm of each profile by its name, as the service shows it, and the name of the active one; null if none is. */
@@ -178,7 +178,7 @@ export interface LlmProfiles {
 }
 
 /** The values and secrets of the llm of a profile, by the names that plans have for them. */
-export type Brought = Pick<ObservedState, 'values' | 'secrets'>;
+export type ProfileValues = Pick<ObservedState, 'values' | 'secrets'>;
 
 /** A warning that the answer itself gives. `about`: only a plan that changes one of these fields has it; null: every plan with a change. */
 export interface Caution {
@@ -187,7 +187,7 @@ export interface Caution {
 }
 
 /** The detected dialect of a service, as documents name it; null if it was not observed. */
-export interface Spoken {
+export interface ServiceDialect {
   readonly dialect: DialectName | null;
   /** As in `ObservedState`. */
   readonly release: string | null;
@@ -200,9 +200,9 @@ export function findDeclaredServers({
   return fields.find(({ field }) => field.name === 'mcp_config');
 }
 
-export const NOT_OBSERVED: Spoken = { dialect: null, release: null };
+export const NOT_OBSERVED: ServiceDialect = { dialect: null, release: null };
 
-export function describeDialectVersion({ dialect, release }: ObservedState): Spoken {
+export function describeDialectVersion({ dialect, release }: ObservedState): ServiceDialect {
   return { dialect: dialect.name, release };
 }
 

@@ -124,7 +124,7 @@ function isOutcome(document: object): document is OutcomeDocument {
   return 'kind' in document && document.kind === 'outcome';
 }
 
-interface Weighed {
+interface RankedEnvironment {
   readonly name: string;
   readonly unknown: readonly unknown[];
   readonly warnings: readonly unknown[];
@@ -132,15 +132,15 @@ interface Weighed {
   readonly error: ErrorReport | null;
 }
 
-interface Classed {
+interface ClassifiedChange {
   readonly action: Action;
   readonly class?: string;
 }
 
 function computeAttention<V extends Verdict>(
-  { name, unknown, warnings, refusals, error }: Weighed,
+  { name, unknown, warnings, refusals, error }: RankedEnvironment,
   verdict: V,
-  changes: readonly Classed[],
+  changes: readonly ClassifiedChange[],
 ): Attention<V> {
   const actions: Partial<Record<Action, number>> = {};
   for (const { action } of changes) actions[action] = (actions[action] ?? 0) + 1;

@@ -37,7 +37,7 @@ export const NO_WAYS: Ways = {
 };
 
 /** The members of a plan or an outcome that describe it. */
-type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
+type ComparisonScope = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
   Partial<Pick<EnvironmentPlan, 'observed_at' | 'error'>> & {
     readonly changes: readonly Pick<OutcomeChange, 'path'>[];
     /** See `Ways`. In no document that is saved. */
@@ -45,7 +45,7 @@ type Uncompared = Pick<EnvironmentPlan, 'dialect' | 'origin' | 'unknown'> &
   };
 
 /** Returns the ways to compare. The service itself may show what a snapshot hides. A secret that its change writes needs no other way. */
-export function listComparisonWays(found: Uncompared): Ways {
+export function listComparisonWays(found: ComparisonScope): Ways {
   const { unknown, observed_at: at = null, inputs = false, error } = found;
   if (unknown.length === 0 || at !== null || error?.code === 'declined') return NO_WAYS;
   const stored = listUncomparedRest(found).filter(({ kind }) => kind === 'stored');
@@ -70,12 +70,15 @@ export function listComparisonWays(found: Uncompared): Ways {
 export function listUncomparedRest({
   unknown,
   changes,
-}: Pick<Uncompared, 'unknown' | 'changes'>): readonly Unknown[] {
+}: Pick<ComparisonScope, 'unknown' | 'changes'>): readonly Unknown[] {
   return unknown.filter(({ path }) => !changes.some((change) => isWithin(path, change.path)));
 }
 
 /** Reports whether a service shows its secrets on request: an Agent Server, over https or on this machine. */
-export function showsSecrets({ dialect, origin }: Pick<Uncompared, 'dialect' | 'origin'>): boolean {
+export function showsSecrets({
+  dialect,
+  origin,
+}: Pick<ComparisonScope, 'dialect' | 'origin'>): boolean {
   if (dialect !== 'agent-server') return false;
   const url = origin !== null && URL.canParse(origin) ? new URL(origin) : null;
   return url?.protocol !== 'http:' || isLoopbackHost(url.hostname);
@@ -93,7 +96,7 @@ export function bothWays(one: Ways, other: Ways): Ways {
 }
 
 /** The ways of all environments of a document. */
-export function waysOfAll(environments: readonly Uncompared[]): Ways {
+export function waysOfAll(environments: readonly ComparisonScope[]): Ways {
   return environments.map(listComparisonWays).reduce(bothWays, NO_WAYS);
 }
 

@@ -28,7 +28,7 @@ export const VERDICTS = [
 export type Verdict = (typeof VERDICTS)[number];
 
 /** Some of the states, by name: one that is not on the list does not compile. */
-export type OneOf<V extends Verdict> = V;
+export type VerdictSubset<V extends Verdict> = V;
 
 /** The verdicts of a plan on an environment. */
 export const PLAN_VERDICTS = [
@@ -100,12 +100,12 @@ export function verdictGravity(verdict: Verdict): number {
 }
 
 /** The members of an environment's plan that decide its state. */
-interface Planned {
+interface VerdictPlan {
   readonly status: 'in-sync' | 'differs' | 'error';
   readonly changes: readonly PlannedChange[];
   readonly unknown: readonly unknown[];
   readonly refusals: readonly unknown[];
-  readonly error: Failed | null;
+  readonly error: VerdictError | null;
 }
 
 interface PlannedChange {
@@ -113,20 +113,20 @@ interface PlannedChange {
   readonly consequence?: true;
 }
 
-interface Failed {
+interface VerdictError {
   readonly code: string;
 }
 
 /** The members of an environment's outcome that decide its result. */
-interface Applied {
+interface VerdictOutcome {
   readonly status: Exclude<OutcomeVerdict, 'not-started'>;
-  readonly error: Failed | null;
+  readonly error: VerdictError | null;
   readonly requests: { readonly get: number; readonly post: number };
 }
 
 /** Returns the verdict of a plan on an environment. `strict`: what could not be compared counts. */
 export function planVerdict(
-  { status, changes, unknown, refusals, error }: Planned,
+  { status, changes, unknown, refusals, error }: VerdictPlan,
   strict = false,
 ): PlanVerdict {
   if (status === 'error') return error?.code === SKIPPED ? 'not-started' : 'error';
@@ -138,7 +138,7 @@ export function planVerdict(
 }
 
 /** Converts a plan to the state of a controller. A change without a class counts as drift. */
-export function toWatchStatus(plan: Planned, strict = false): WatchStatus {
+export function toWatchStatus(plan: VerdictPlan, strict = false): WatchStatus {
   const verdict = planVerdict(plan, strict);
   if (verdict === 'not-started') return 'not-read';
   if (verdict !== 'differs') return verdict;
@@ -146,7 +146,7 @@ export function toWatchStatus(plan: Planned, strict = false): WatchStatus {
 }
 
 /** An apply that is stopped does not start the environments that are left: their error is that of the stop. */
-export function outcomeVerdict({ status, error, requests }: Applied): OutcomeVerdict {
+export function outcomeVerdict({ status, error, requests }: VerdictOutcome): OutcomeVerdict {
   const stopped = status === 'failed' && STOPS.has(error?.code ?? '');
   return stopped && requests.get + requests.post === 0 ? 'not-started' : status;
 }

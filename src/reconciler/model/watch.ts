@@ -67,7 +67,7 @@ export interface PutBack {
 }
 
 /** Heals in a row that failed. */
-export interface HealFailed {
+export interface HealFailures {
   /** The time of the first of them. */
   readonly at: string;
   readonly count: number;
@@ -76,11 +76,11 @@ export interface HealFailed {
   readonly code: ErrorReport['code'];
   readonly message: string;
   /** The server's values right after the last one, where they differ from what was sent. */
-  readonly notStored?: readonly NotStored[] | undefined;
+  readonly notStored?: readonly UnstoredValue[] | undefined;
 }
 
 /** A path that a write set, and what the server showed right after it. Values are masked. */
-export interface NotStored {
+export interface UnstoredValue {
   readonly path: string;
   readonly expected: Json;
   readonly actual: Json;
@@ -101,7 +101,7 @@ export interface Uptime {
 }
 
 /** The reason that healing has stopped until it is resumed. */
-export interface HealingStopped extends StopCause {
+export interface HealingStop extends StopCause {
   readonly at: string;
   readonly path: string;
   /** The known facts about why the value does not stay, in sentences. */
@@ -168,11 +168,11 @@ export interface WatchState {
   readonly heals: readonly Heal[];
   /** The times of changes by another client in the last ten minutes; at most 20. */
   readonly flips: readonly string[];
-  readonly stopped: HealingStopped | null;
+  readonly stopped: HealingStop | null;
   /** The last correction; null if there was none, or a file of the journal has begun since. */
   readonly putBack: PutBack | null;
   /** Null if the last heal succeeded, or nothing is to be healed. */
-  readonly healFailed: HealFailed | null;
+  readonly healFailed: HealFailures | null;
   /** The holder of the lock if it is not this controller; null if it is, or if that is not known yet. */
   readonly heldBy: string | null;
   /** The time of the edit that is not applied yet; the same for everything that one edit changes. Null if no such difference exists. */
@@ -219,10 +219,10 @@ export type JournalEvent =
   | StateEvent
   | WritingEvent
   | WriteEvent
-  | (Named & { readonly kind: 'suspended' } & Omit<Suspension, 'at'>)
-  | (Named & { readonly kind: 'resumed'; readonly by?: string })
+  | (EnvironmentEvent & { readonly kind: 'suspended' } & Omit<Suspension, 'at'>)
+  | (EnvironmentEvent & { readonly kind: 'resumed'; readonly by?: string })
   | ClockSetEvent
-  | (Named &
+  | (EnvironmentEvent &
       StopCause & {
         readonly kind: 'healing-stopped';
         readonly path: string;
@@ -230,7 +230,7 @@ export type JournalEvent =
       })
   | NoticeEvent;
 
-interface Named {
+interface EnvironmentEvent {
   readonly environment: string;
 }
 
@@ -243,7 +243,7 @@ export interface FilesEvent {
 }
 
 /** A read found something else than the one before. `plan` is what it found, masked; null if in sync and all was compared. */
-export interface StateEvent extends Named {
+export interface StateEvent extends EnvironmentEvent {
   readonly kind: 'state';
   readonly status: WatchStatus;
   readonly before: WatchStatus;
@@ -263,7 +263,7 @@ export interface StateEvent extends Named {
 }
 
 /** A controller is about to write these paths. If no `write` follows, it ended in between, and what was stored is unknown. */
-export interface WritingEvent extends Named {
+export interface WritingEvent extends EnvironmentEvent {
   readonly kind: 'writing';
   readonly up?: Uptime | undefined;
   readonly paths: readonly string[];
@@ -275,7 +275,7 @@ export interface WritingEvent extends Named {
 }
 
 /** An apply or a controller wrote, or may have written, for an actor or by itself. `changes` have the former values, masked. */
-export interface WriteEvent extends Named {
+export interface WriteEvent extends EnvironmentEvent {
   readonly kind: 'write';
   readonly by: 'watch' | 'apply';
   readonly commit: string | null;
@@ -285,13 +285,13 @@ export interface WriteEvent extends Named {
 }
 
 /** The clock of the machine was set by some milliseconds, forward or back, within an hour of a heal: what counts is the time in between. */
-export interface ClockSetEvent extends Named {
+export interface ClockSetEvent extends EnvironmentEvent {
   readonly kind: 'clock-set';
   readonly by: number;
 }
 
 /** Somebody was told, or could not be: at most once for each state and receiver. */
-export interface NoticeEvent extends Named {
+export interface NoticeEvent extends EnvironmentEvent {
   readonly kind: 'notice';
   readonly event: NoticeKind;
   /** The receiver, by its name in the file of notices. */

@@ -10,7 +10,7 @@ import { outcomeTally } from '../model/summary.ts';
 import { TOOL } from '../model/version.ts';
 import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
-import { type Approved, alreadyMade } from '../plan/approval.ts';
+import { type ApprovedPlan, alreadyMade } from '../plan/approval.ts';
 import { matchApprovedParts } from './approved.ts';
 import {
   refusePullRequest,
@@ -28,13 +28,13 @@ import {
   prepareEachTarget,
   whyNotApplied,
   formatOrigin,
-  type Prepared,
+  type PreparedTarget,
 } from './prepare.ts';
 import { redactingParts, wholeDocument, type Parts, type Running } from './redacting.ts';
 import { redactDocument } from '../model/redacted.ts';
 import { NOT_OBSERVED } from '../model/state.ts';
 import { environmentPlan, maskChange } from '../plan/plan-environment.ts';
-import type { Reconciled } from '../reconcile/contract.ts';
+import type { ReconcileResult } from '../reconcile/contract.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { unlessAbandoned } from '../reconcile/observe-and-plan.ts';
 import type { Writing } from '../service/port.ts';
@@ -100,17 +100,17 @@ async function applyAll(
   return { finished_at: new Date(clock.now()).toISOString() };
 }
 
-const NONE: ReadonlyMap<string, Approved> = new Map();
+const NONE: ReadonlyMap<string, ApprovedPlan> = new Map();
 
 /**
  * Reconciles one target, and gives its part of an outcome: a result for every change, on every end. `approved` is what nothing may go beyond;
  * null if there is nothing of that kind. Never throws.
  */
 export async function applyTarget(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   request: Running<ApplyRequest>,
   planning: Planning,
-  approved: Approved | null,
+  approved: ApprovedPlan | null,
 ): Promise<EnvironmentOutcome> {
   const { target, desired, warnings } = prepared;
   const redact = <D>(document: D): D => redactDocument(document, request.resolved.of(target.name));
@@ -168,8 +168,8 @@ export function sending(
 }
 
 function createOutcome(
-  prepared: Prepared,
-  { plan, results, started, error, proofs, ...ended }: Reconciled,
+  prepared: PreparedTarget,
+  { plan, results, started, error, proofs, ...ended }: ReconcileResult,
   made: EnvironmentOutcome['warnings'],
   { allowed, requests }: Pick<EnvironmentOutcome, 'allowed' | 'requests'>,
 ): EnvironmentOutcome {
@@ -196,7 +196,10 @@ function createOutcome(
 }
 
 /** The outcome of a target that was not written. */
-export function createFailedOutcome(prepared: Prepared, error: SetpointError): EnvironmentOutcome {
+export function createFailedOutcome(
+  prepared: PreparedTarget,
+  error: SetpointError,
+): EnvironmentOutcome {
   return {
     name: prepared.target.name,
     origin: formatOrigin(prepared),

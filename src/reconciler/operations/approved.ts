@@ -4,10 +4,10 @@ import { redactDocument } from '../model/redacted.ts';
 import { toSkippedUnknowns } from '../model/uncompared.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
-import type { Approved } from '../plan/approval.ts';
+import type { ApprovedPlan } from '../plan/approval.ts';
 import { addressDigest, digestsFor } from './digests.ts';
-import { formatOrigin, type Prepared } from './prepare.ts';
-import type { Resolved } from './redacting.ts';
+import { formatOrigin, type PreparedTarget } from './prepare.ts';
+import type { RunRedactors } from './redacting.ts';
 
 /**
  * The part of a saved plan for each environment that is to be applied, by its name. Throws, before a request to
@@ -15,14 +15,14 @@ import type { Resolved } from './redacting.ts';
  */
 export async function matchApprovedParts(
   approved: PlanDocument,
-  targets: Iterable<Prepared>,
-  resolved: Resolved,
-): Promise<ReadonlyMap<string, Approved>> {
+  targets: Iterable<PreparedTarget>,
+  resolved: RunRedactors,
+): Promise<ReadonlyMap<string, ApprovedPlan>> {
   const { salt, environments } = approved;
   if (typeof salt !== 'string' || salt === '') throw withoutDigests();
   const digests = await digestsFor(salt);
   const saved = new Map(environments.toReversed().map((one) => [one.name, one]));
-  const parts = new Map<string, Approved>();
+  const parts = new Map<string, ApprovedPlan>();
   for (const one of targets) {
     const { name } = one.target;
     const part = await partFor(one, saved.get(name), digests, resolved);
@@ -33,10 +33,10 @@ export async function matchApprovedParts(
 
 /** Both sides are compared as documents carry them: masked by what the references come to now. */
 async function partFor(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   part: EnvironmentPlan | undefined,
   digests: Digests,
-  resolved: Resolved,
+  resolved: RunRedactors,
 ): Promise<EnvironmentPlan> {
   const { name } = prepared.target;
   if (part === undefined)

@@ -20,7 +20,7 @@ import {
   NOT_OBSERVED,
   describeDialectVersion,
   type ServerSettings,
-  type Spoken,
+  type ServiceDialect,
   type DesiredState,
   type Organization,
 } from '../model/state.ts';
@@ -37,7 +37,7 @@ import { proxyUse } from '../service/network.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
 import { proveStoredState, planInput } from './plan-target.ts';
 import type { Checking, Options } from './options.ts';
-import { formatOrigin, type Prepared } from './prepare.ts';
+import { formatOrigin, type PreparedTarget } from './prepare.ts';
 import { referenceError } from './leavable.ts';
 import { createMaskingSource, type ProxyVariables, type Running } from './redacting.ts';
 import { listPlanChanges, listPlanUnknowns } from '../model/plan.ts';
@@ -52,7 +52,7 @@ import {
 
 /** Checks one environment: what can be checked offline first, then what GETs of its settings and of its release show. */
 export async function checkEnvironment(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   options: Running<Options & Checking>,
 ): Promise<EnvironmentHealth> {
   const { checks, proofs, ...spoken } = await checkService(prepared, options);
@@ -70,7 +70,7 @@ export async function checkEnvironment(
   };
 }
 
-function referencesCheck(prepared: Prepared, options: Running<Options>): Check<TargetCheck> {
+function referencesCheck(prepared: PreparedTarget, options: Running<Options>): Check<TargetCheck> {
   const { target, server, desired } = prepared;
   const source = createMaskingSource([target.name], options);
   const ofServer = referenceReports(target.server, ['server'], source);
@@ -111,7 +111,10 @@ function listFailureReasons(
 }
 
 /** Checks the permitted destinations of keys: SETPOINT_ALLOWED_ORIGINS and _VARIABLES, which a pipeline must set. */
-function policyCheck({ server, warnings }: Prepared, env: Options['env']): Check<TargetCheck> {
+function policyCheck(
+  { server, warnings }: PreparedTarget,
+  env: Options['env'],
+): Check<TargetCheck> {
   if (server instanceof SetpointError) {
     return server.code === 'reference-missing'
       ? createSkippedCheck('policy', whyNotReached(server))
@@ -132,7 +135,10 @@ function policyCheck({ server, warnings }: Prepared, env: Options['env']): Check
   return createPassedCheck('policy', `allowed by ${set.join(' and ')}`);
 }
 
-function proxyCheck({ server }: Prepared, { url, bypass }: ProxyVariables): Check<TargetCheck> {
+function proxyCheck(
+  { server }: PreparedTarget,
+  { url, bypass }: ProxyVariables,
+): Check<TargetCheck> {
   if (server instanceof SetpointError) return createSkippedCheck('proxy', whyNotReached(server));
   if (isEmbedded(server.url)) return createPassedCheck('proxy', 'embedded: needs none');
   try {
@@ -159,15 +165,21 @@ function isOnThisMachine({ url }: ServerSettings): boolean {
   return isEmbedded(url) || isLoopbackHost(new URL(url).hostname);
 }
 
-type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks' | 'proofs' | 'organization'>;
+type HealthFindings = Pick<
+  EnvironmentHealth,
+  'dialect' | 'release' | 'checks' | 'proofs' | 'organization'
+>;
 
 /** Checks a service: one GET of the settings, its release, and the checks of the declared resources. */
-function checkService(prepared: Prepared, options: Running<Options & Checking>): Promise<Found> {
+function checkService(
+  prepared: PreparedTarget,
+  options: Running<Options & Checking>,
+): Promise<HealthFindings> {
   const declared = RESOURCES.flatMap(({ block, check }) =>
     check !== undefined && listBlockItems(prepared.desired, block).length > 0 ? [check] : [],
   );
   const names: TargetCheck[] = ['key', 'dialect', 'clock', ...declared.map(({ name }) => name)];
-  const unreached = (first: Check<TargetCheck>): Found => ({
+  const unreached = (first: Check<TargetCheck>): HealthFindings => ({
     ...NOT_OBSERVED,
     checks: [
       first,
@@ -177,7 +189,7 @@ function checkService(prepared: Prepared, options: Running<Options & Checking>):
   const { server } = prepared;
   if (server instanceof SetpointError)
     return Promise.resolve(unreached(createSkippedCheck('reach', whyNotReached(server))));
-  return observeTarget<Found>(prepared, options, {
+  return observeTarget<HealthFindings>(prepared, options, {
     open: async (open) => {
       const found = await probe(open.connection, open.limits, options.signal);
       const { outcome, status } = found;
@@ -231,7 +243,7 @@ async function readDialectVersion(
   { outcome }: Probe,
   { connection, limits }: OpenTarget,
   signal: AbortSignal | undefined,
-): Promise<Spoken> {
+): Promise<ServiceDialect> {
   if (outcome instanceof SetpointError) return NOT_OBSERVED;
   const release = await findExactRelease(connection, outcome, limits, signal);
   return { ...describeDialectVersion(outcome), release };
@@ -291,7 +303,7 @@ async function resourceCheck(
 
 /** That a new value of a stored secret would not be noticed; nothing if it would, or if that does not show: a plan says why. */
 async function secretsCheck(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   open: OpenTarget & Pick<Probe, 'outcome'>,
   options: Running<Options>,
 ): Promise<Check<'secrets'>[]> {
@@ -325,20 +337,20 @@ function declaresSecrets({ fields, items }: DesiredState): boolean {
   return [...fields, ...inItems].some(({ value }) => collectSecrets(value).length > 0);
 }
 
-interface OrganizationFound {
+interface OrganizationChecks {
   readonly checks: readonly Check<'organization'>[];
   readonly organization: Organization | null;
 }
 
-const NOT_ASKED: OrganizationFound = { checks: [], organization: null };
+const NOT_ASKED: OrganizationChecks = { checks: [], organization: null };
 
 /** Which organisation a file would reach; nothing if it declares only what is its member's, or its service cannot have organisations. */
 async function organizationCheck(
-  { desired }: Prepared,
+  { desired }: PreparedTarget,
   { connection, limits }: OpenTarget,
   { outcome }: Pick<Probe, 'outcome'>,
   signal: AbortSignal | undefined,
-): Promise<OrganizationFound> {
+): Promise<OrganizationChecks> {
   if (outcome instanceof SetpointError || !concernsOrganization(desired)) return NOT_ASKED;
   if (!mayHaveOrganizations(connection, outcome.dialect.name)) return NOT_ASKED;
   try {

@@ -3,7 +3,7 @@ import { SetpointError } from '../model/error.ts';
 import type { Digests } from '../model/ports.ts';
 import { readDeclaredAddress } from '../desired/blocks/server.ts';
 import type { Target } from '../desired/target.ts';
-import type { Prepared } from './prepare.ts';
+import type { PreparedTarget } from './prepare.ts';
 
 /** Digests for a document, under a new salt or that of a saved one. Loaded only here: most runs save nothing. */
 export async function digestsFor(salt?: string): Promise<Digests> {
@@ -16,7 +16,7 @@ export async function digestsFor(salt?: string): Promise<Digests> {
  * secret, and a slow digest is all that is kept of it.
  */
 export async function addressDigest(
-  prepared: Pick<Prepared, 'server'>,
+  prepared: Pick<PreparedTarget, 'server'>,
   digests: Digests,
 ): Promise<string | null> {
   const written = digestWrittenAddress(prepared, digests);
@@ -26,7 +26,7 @@ export async function addressDigest(
 
 /** Returns the digest of an address that is written out; null if it came from a reference. */
 export function digestWrittenAddress(
-  { server }: Pick<Prepared, 'server'>,
+  { server }: Pick<PreparedTarget, 'server'>,
   { quick }: Digests,
 ): string | null {
   if (server instanceof SetpointError || server.origin !== urlOrigin(server.url)) return null;

@@ -19,7 +19,7 @@ import { checkFiles } from './validate.ts';
 import { fileOrServer, hasNoFile } from './load.ts';
 import type { Options, DoctorRequest } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, type Prepared } from './prepare.ts';
+import { prepareTargets, type PreparedTarget } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { selectRun, type RunTargets } from './select.ts';
 
@@ -68,7 +68,7 @@ function needsFile(): SetpointError {
 async function prepareAll(
   run: RunTargets,
   options: Running<Options>,
-): Promise<readonly Prepared[]> {
+): Promise<readonly PreparedTarget[]> {
   try {
     return await prepareTargets(run, options);
   } catch (thrown) {

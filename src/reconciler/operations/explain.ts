@@ -140,13 +140,13 @@ async function explainTargets(
 
 const NO_FLAGS = { rotation: [], allowed: [], baseOf: () => null };
 
-type PlannedAt = Pick<
+type ExplainedPlan = Pick<
   EnvironmentExplained,
   'dialect' | 'release' | 'changes' | 'unknown' | 'warnings'
 >;
 
 /** The part of the plan that is about a path. What the path is not about is not read. */
-function planPath(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
+function planPath(field: FieldPath, input: PlanInput): Promise<ExplainedPlan> {
   const resource = RESOURCES.find(({ block }) => block === field.filePath[0]);
   return resource?.isList === true
     ? resolveListPath(resource, field, input)
@@ -156,7 +156,7 @@ function planPath(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
 async function planSettingsPath(
   { path, filePath }: FieldPath,
   input: PlanInput,
-): Promise<PlannedAt> {
+): Promise<ExplainedPlan> {
   const named = listBlocksForPlace(filePath);
   const blocks = ['settings', ...(named ?? filePath.slice(0, 1))];
   const resources = RESOURCES.filter(({ block }) => blocks.includes(block));
@@ -196,7 +196,7 @@ async function resolveListPath(
   resource: ManagedResource,
   { filePath: [block = '', number] }: FieldPath,
   input: PlanInput,
-): Promise<PlannedAt> {
+): Promise<ExplainedPlan> {
   const settings = { observe: async () => null };
   const { plan } = await observeAndPlan<null>({ ...input, settings, resources: [resource] });
   const item =

@@ -50,7 +50,7 @@ export function fittingUnits(
   return { fitting, left };
 }
 
-interface Refused {
+interface RefusedUnit {
   readonly unit: Unit;
   readonly reason: string;
 }
@@ -59,7 +59,7 @@ interface Refused {
 function splitFitting(
   units: readonly Unit[],
   service: ObservedState,
-): { readonly fitting: readonly Unit[]; readonly refused: readonly Refused[] } {
+): { readonly fitting: readonly Unit[]; readonly refused: readonly RefusedUnit[] } {
   const problem = findUnitProblem(units, service);
   const [only] = units;
   if (problem === null || only === undefined) return { fitting: units, refused: [] };

@@ -21,7 +21,7 @@ import { fileOrServer } from './load.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
 import type { GetRequest, Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, formatOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, formatOrigin, type PreparedTarget } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { selectRun } from './select.ts';
 
@@ -52,7 +52,7 @@ async function got(request: Running<GetRequest>): Promise<ObservedDocument> {
 }
 
 function observeEnvironment(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   options: Running<Options>,
   resources: readonly Resource[],
   digests: Digests | null,
@@ -157,7 +157,7 @@ async function describeObservedServer(
 
 function toObservedSettings(
   { stored, answer }: ObservedState,
-  prepared: Prepared,
+  prepared: PreparedTarget,
   digests: Digests | null,
 ): Pick<EnvironmentObserved, 'status' | 'settings' | 'digests'> {
   if (!stored)
@@ -175,7 +175,7 @@ function toObservedSettings(
 }
 
 function toObservedDigests(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   values: readonly SavedDigest[],
   digests: Digests | null,
 ): ObservedDigests | null {

@@ -42,7 +42,7 @@ import type { Running } from './redacting.ts';
 import type { InitRequest } from './options.ts';
 
 /** A finding with its file, and what a settings file declares of it. */
-interface Placed {
+interface UnitFinding {
   readonly file: string;
   readonly finding: Finding;
   readonly unit: Unit;
@@ -173,8 +173,8 @@ function selectWritable(
   files: readonly ForeignFile[],
   writing: Writing,
   leave: (file: string, at: Path, reason: string) => void,
-): readonly Placed[] {
-  const placed = new Map<string, Placed>();
+): readonly UnitFinding[] {
+  const placed = new Map<string, UnitFinding>();
   for (const { file, found } of files)
     for (const finding of found.taken) {
       const { unit, left } = createUnit(finding, writing);
@@ -243,7 +243,7 @@ function createServerBlock(request: Running<InitRequest>, files: readonly Foreig
 function locateVariableValues(
   names: readonly string[],
   files: readonly ForeignFile[],
-  placed: readonly Placed[],
+  placed: readonly UnitFinding[],
   writing: Writing,
 ): HeldValue[] {
   const held = new Map<string, HeldValue>();

@@ -7,7 +7,7 @@ import type { ObservedState } from '../model/state.ts';
 import { type Json, maskSecrets } from '../model/value.ts';
 import { InvalidSettings } from './invalid-settings.ts';
 import type { Options, InitRequest } from './options.ts';
-import { prepareTargets, formatOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, formatOrigin, type PreparedTarget } from './prepare.ts';
 import { createMaskingSource, withVariables, type Running } from './redacting.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
 import { createCopyMatcher } from '../desired/profiles.ts';
@@ -272,7 +272,7 @@ export function notMade(): SetpointError {
 
 /** Reads the settings and every list. A list that cannot be read leaves its collection out. Throws a SetpointError if the settings cannot be read. */
 async function observeForInit(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   request: Running<Options>,
 ): Promise<ObservedService> {
   const { signal } = request;

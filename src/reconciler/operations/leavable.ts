@@ -3,16 +3,19 @@ import { isSecretHolder, itemsDeclared, toMemberPath } from '../model/collection
 import { usageError, ERRORS, SetpointError } from '../model/error.ts';
 import { identityMember, createMemberPath } from '../model/mcp.ts';
 import { formatPath, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
-import type { DesiredState, Left } from '../model/state.ts';
+import type { DesiredState, SkippedPath } from '../model/state.ts';
 import { didYouMean, namesListed, formatCount } from '../model/wording.ts';
 import { formatReferences, leavableItems, mapDeclaredEntryPaths } from '../plan/declared.ts';
 import { isFlagTarget, listManagedSettings, type DeclaredItem } from './flag-values.ts';
 import { isUnreportedSecret, toSkippablePath } from '../model/uncompared.ts';
 
 /** Returns the declared parts of an environment that a run skips. An undeclared path skips nothing. */
-export function selectSkipped(without: readonly string[], desired: DesiredState): readonly Left[] {
+export function selectSkipped(
+  without: readonly string[],
+  desired: DesiredState,
+): readonly SkippedPath[] {
   const declared = listSkippableItems(desired);
-  return without.flatMap((given): Left[] => {
+  return without.flatMap((given): SkippedPath[] => {
     const path = parsePath(given) ?? [given];
     const named = declared.find((one) => isFlagTarget(path, { ...one, holds: null }));
     if (named === undefined) return [];
@@ -63,13 +66,15 @@ export function checkWithout(
 
 const MOST_PATHS = 12;
 
-interface Leavable
-  extends Pick<DeclaredItem, 'path' | 'others' | 'isEntry'>, Pick<Left, 'names' | 'ref' | 'of'> {}
+interface SkippablePath
+  extends
+    Pick<DeclaredItem, 'path' | 'others' | 'isEntry'>,
+    Pick<SkippedPath, 'names' | 'ref' | 'of'> {}
 
-function listSkippableItems(state: DesiredState): Leavable[] {
+function listSkippableItems(state: DesiredState): SkippablePath[] {
   return [
     ...listManagedSettings(state).map((one) => ({ ...one, names: [] })),
-    ...leavableItems(state).map((one): Leavable => {
+    ...leavableItems(state).map((one): SkippablePath => {
       const [block = '', name] = one.path;
       const item = state.items.get(block)?.find((each) => 'name' in each && each.name === name);
       const ref = formatReferences((item?.values ?? []).map(({ value }) => value));
@@ -81,13 +86,13 @@ function listSkippableItems(state: DesiredState): Leavable[] {
 }
 
 /** The members of mcp entries, but for what an entry is known by. */
-function listSkippableMembers(state: DesiredState): Leavable[] {
+function listSkippableMembers(state: DesiredState): SkippablePath[] {
   const entries = listManagedSettings(state).filter(({ isEntry }) => isEntry);
   return mapDeclaredEntryPaths(state).flatMap(({ list, entry, path }) => {
     const whole = entries.find((one) => samePath(one.path, path));
     if (whole === undefined) return [];
     const known = new Set(['name', identityMember(list)]);
-    return Object.entries(entry).flatMap(([name, value]): Leavable[] => {
+    return Object.entries(entry).flatMap(([name, value]): SkippablePath[] => {
       if (known.has(name)) return [];
       // The native map has a key in the entry's way to authenticate.
       const names = name === 'api_key' ? [[name], ['auth', 'value']] : [[name]];
@@ -102,13 +107,13 @@ function listSkippableMembers(state: DesiredState): Leavable[] {
 }
 
 /** The members of items that stay when a write does not carry them: of an item that is declared whole, its secrets. */
-function itemMembers(state: DesiredState): Leavable[] {
+function itemMembers(state: DesiredState): SkippablePath[] {
   return COLLECTION_FORMS.flatMap((form) =>
     itemsDeclared(state, form).flatMap(({ name: item, members }) => {
       const named = Object.entries(members ?? {});
       const isAll = named.length === 1 && form.main !== undefined && named[0]?.[0] === form.main;
       if (isAll) return [];
-      return named.flatMap(([name, value]): Leavable[] => {
+      return named.flatMap(([name, value]): SkippablePath[] => {
         if (form.isWhole && !isSecretHolder(form, name, value)) return [];
         const of = toMemberPath(form, item, []);
         const path: Path = [...of, name];

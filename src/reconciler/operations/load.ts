@@ -9,7 +9,7 @@ import {
   laterTarget,
   readTargets,
   type BaseReference,
-  type Loaded,
+  type LoadedSettings,
   type LoadedFile,
   type ReadOptions,
   type Target,
@@ -33,7 +33,7 @@ import { listCheckedPaths } from '../host/reference-source.ts';
 import type { Running } from './redacting.ts';
 
 /** Reads every file and all targets in them. If a diagnostic is an error, there are no targets. Throws if a file cannot be read. */
-export function loadTargets(options: LockOptions): Loaded {
+export function loadTargets(options: LockOptions): LoadedSettings {
   const paths = listSettingsFiles(options);
   const read = {
     serverGiven: options.server !== undefined,
@@ -60,9 +60,9 @@ export function loadTargets(options: LockOptions): Loaded {
 /** Characters of several files from which on they are not kept as they were parsed. */
 const LONG = 1024 * 1024;
 
-type Parsed = ReturnType<typeof readTargets>;
+type ParsedTargets = ReturnType<typeof readTargets>;
 
-function createTargetReader(read: ReadOptions): (file: LoadedFile) => Parsed {
+function createTargetReader(read: ReadOptions): (file: LoadedFile) => ParsedTargets {
   return (file) => readTargets(file, read);
 }
 
@@ -71,7 +71,7 @@ function createTargetReader(read: ReadOptions): (file: LoadedFile) => Parsed {
  * a run over many files takes no more memory than one over a single file. If the order of a run goes back and forth between files,
  * they are kept after all: the memory costs less than the time.
  */
-function againWhenReached(read: ReadOptions): (file: LoadedFile) => Parsed {
+function againWhenReached(read: ReadOptions): (file: LoadedFile) => ParsedTargets {
   const kept = new Map<LoadedFile, readonly Target[]>();
   const times = new Map<LoadedFile, number>();
   let dropped = 0;

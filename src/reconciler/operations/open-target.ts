@@ -13,11 +13,11 @@ import { listDeclaredPointers } from '../plan/profiles.ts';
 import { concernsOrganization } from '../model/organization.ts';
 import { findInterruption } from '../reconcile/observe-and-plan.ts';
 import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
-import type { ReaderOf, Reading } from '../service/port.ts';
+import type { ResourceReader, Reading } from '../service/port.ts';
 import type { Startup, TimeLimits } from '../service/request.ts';
 import { knowing, settingsObserver } from '../service/settings.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
-import type { Prepared } from './prepare.ts';
+import type { PreparedTarget } from './prepare.ts';
 import { assertAnswers } from './load.ts';
 import type { Running } from './redacting.ts';
 
@@ -26,7 +26,7 @@ export interface OpenTarget {
   readonly connection: Connection;
   readonly settings: Observer;
   /** Creates the reader of another resource. */
-  readonly reader: <R>(of: ReaderOf<R>) => R;
+  readonly reader: <R>(of: ResourceReader<R>) => R;
   /** Creates a reader for a plan, with the secrets that the file requests for comparison. */
   readonly comparingReader: OpenTarget['reader'];
   /** Reads the settings for a plan, with the secrets that the file wants to be compared. */
@@ -42,7 +42,7 @@ export interface OpenTarget {
 
 /** Opens a target for some work, and closes it however that ends. `asksSecrets`: it is asked of every secret whether it is stored. */
 export async function withTarget<T>(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   options: Running<Options>,
   work: (target: OpenTarget) => Promise<T>,
   asksSecrets = false,
@@ -57,7 +57,7 @@ export async function withTarget<T>(
 
 /** Reads from a target; if that fails, `failed` makes the environment's part of the document. */
 export async function observeTarget<T>(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   options: Running<Options>,
   on: {
     readonly open: (target: OpenTarget) => Promise<T>;
@@ -84,7 +84,7 @@ function canHaveSecrets({ field: { name, secret, path } }: DesiredField): boolea
 }
 
 async function openTarget(
-  { target, server, desired }: Prepared,
+  { target, server, desired }: PreparedTarget,
   options: Running<Options>,
   asksSecrets: boolean,
 ): Promise<OpenTarget> {

@@ -76,14 +76,14 @@ export class FailureLimit {
     work: () => Promise<E>,
     notStarted: (why: SetpointError) => E,
   ): Promise<E> {
-    const why = findInterruption(signal) ?? this.#reached();
+    const why = findInterruption(signal) ?? this.#findExcess();
     if (why !== null) return notStarted(why);
     const ended = await work();
     if (ended.error !== null) this.#failed += 1;
     return ended;
   }
 
-  #reached(): SetpointError | null {
+  #findExcess(): SetpointError | null {
     return this.#failed <= this.#most ? null : new SetpointError('skipped', this.#why());
   }
 

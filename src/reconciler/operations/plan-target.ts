@@ -16,14 +16,14 @@ import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import {
   environmentPlan,
   createFailedEnvironment,
-  type Planned,
+  type PlanResult,
 } from '../plan/plan-environment.ts';
 import type { PlanTerms } from '../plan/settings-part.ts';
 import { digestDeclaredChanges, type Rotation } from '../plan/declared.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { RESOURCES } from '../resources/resources.ts';
-import { askSecrets, noting, formatOrigin, travelError, type Prepared } from './prepare.ts';
+import { askSecrets, noting, formatOrigin, travelError, type PreparedTarget } from './prepare.ts';
 import { addressDigest } from './digests.ts';
 import { parseRotation, parseRules } from './flag-values.ts';
 import { checkWithout } from './leavable.ts';
@@ -38,11 +38,12 @@ export interface Planning {
   /** The guards that are lifted. */
   readonly allowed: readonly Rule[];
   /** Returns the declaration of an environment in the file of `--base`, or another way to attribute changes; null without either. */
-  readonly baseOf: (declared: Declared) => PlanTerms['base'] | Promise<PlanTerms['base']>;
+  readonly baseOf: (declared: ResolvedTarget) => PlanTerms['base'] | Promise<PlanTerms['base']>;
 }
 
 /** A target whose references are resolved, as far as planning needs it; a snapshot has no server. */
-type Declared = Pick<Prepared, 'target' | 'desired'> & Partial<Pick<Prepared, 'server'>>;
+type ResolvedTarget = Pick<PreparedTarget, 'target' | 'desired'> &
+  Partial<Pick<PreparedTarget, 'server'>>;
 
 /**
  * Reads the flags of plan and apply. `source` looks up the references of the base file, if it is not the one that each
@@ -50,7 +51,7 @@ type Declared = Pick<Prepared, 'target' | 'desired'> & Partial<Pick<Prepared, 's
  */
 export async function planningFor(
   request: Running<PlanRequest>,
-  environments: () => Iterable<Declared>,
+  environments: () => Iterable<ResolvedTarget>,
   source?: ReferenceSource,
 ): Promise<Planning> {
   checkWithout(request.without, listDesiredStates(environments));
@@ -64,7 +65,7 @@ export async function planningFor(
   };
 }
 
-function* listDesiredStates(environments: () => Iterable<Declared>): Iterable<DesiredState> {
+function* listDesiredStates(environments: () => Iterable<ResolvedTarget>): Iterable<DesiredState> {
   for (const { desired } of environments()) yield desired;
 }
 
@@ -73,7 +74,7 @@ function* listDesiredStates(environments: () => Iterable<Declared>): Iterable<De
  */
 async function basesFor(
   options: Running<PlanRequest>,
-  environments: () => Iterable<Declared>,
+  environments: () => Iterable<ResolvedTarget>,
   source: ReferenceSource | undefined,
 ): Promise<Planning['baseOf']> {
   const byName = earlierTargets(options);
@@ -133,7 +134,7 @@ function earlierTargets(options: Options): ReadonlyMap<string, Target> | null {
 
 /** Creates the input of an environment's plan while its service is open. */
 export async function planInput(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   { reader, comparing, comparingReader }: OpenTarget,
   request: Running<PlanRequest>,
   { rotation, allowed, baseOf }: Planning,
@@ -162,11 +163,11 @@ export async function planInput(
  * approved; `onPlanned` gets what was compared.
  */
 export async function planTarget(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   request: Running<PlanRequest>,
   planning: Planning,
   digests: Digests | null,
-  onPlanned?: (planned: Planned) => void,
+  onPlanned?: (planned: PlanResult) => void,
 ): Promise<EnvironmentPlan> {
   const { warnings } = prepared;
   const about = describeTarget(prepared);
@@ -184,7 +185,7 @@ export async function planTarget(
 
 /** Returns what a target's part contains before it is observed. */
 export function describeTarget(
-  prepared: Prepared,
+  prepared: PreparedTarget,
 ): Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'> {
   return { name: prepared.target.name, origin: formatOrigin(prepared), observed_at: null };
 }
@@ -201,7 +202,7 @@ export async function planEnvironmentPart(
   about: Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>,
   earlier: readonly Warning[],
   sealing: Sealing | null,
-  onPlanned?: (planned: Planned) => void,
+  onPlanned?: (planned: PlanResult) => void,
 ): Promise<EnvironmentPlan> {
   const planned = await observeAndPlan(input);
   onPlanned?.(planned);
@@ -217,7 +218,7 @@ export async function planEnvironmentPart(
 
 /** Opens the fingerprints of a target's secrets; nothing is known without SETPOINT_STATE_KEY. */
 function openFingerprints(
-  { server, target }: Prepared,
+  { server, target }: PreparedTarget,
   request: Running<PlanRequest>,
 ): Promise<FingerprintStore> {
   const known = server instanceof SetpointError ? null : server;
@@ -263,7 +264,7 @@ function serviceAddress(url: string, folder: string, options: Options): string {
 
 /** Creates the function that tries a plan; undefined unless requested. */
 function createPlanProver(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   { reader }: Pick<OpenTarget, 'reader'>,
   request: Running<Options & Checking>,
 ): PlanInput['prove'] {
@@ -276,7 +277,7 @@ function createPlanProver(
 
 /** Finds out what works of what the file declares and the service has. */
 export async function proveStoredState(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   open: Pick<OpenTarget, 'reader'> & { readonly settings: ObservedState },
   request: Running<Options & Checking>,
 ): Promise<readonly Proof[]> {
@@ -285,7 +286,7 @@ export async function proveStoredState(
 }
 
 function createProofContext(
-  { target, desired }: Prepared,
+  { target, desired }: PreparedTarget,
   { reader, settings }: Pick<OpenTarget, 'reader'> & { readonly settings: ObservedState },
   { onChecks, signal }: Pick<Running<Options & Checking>, 'onChecks' | 'signal'>,
 ) {

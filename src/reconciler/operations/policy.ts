@@ -14,7 +14,7 @@ import type { Target } from '../desired/target.ts';
 import { readText } from '../host/read-text.ts';
 
 /** Settings that a policy does not allow: every violation. */
-export class PolicyViolated extends SetpointError {
+export class PolicyViolation extends SetpointError {
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(diagnostics: readonly Diagnostic[]) {
@@ -38,7 +38,7 @@ export async function checkPolicy(
 ): Promise<void> {
   const validate = compilePolicy(policy, await newAjv());
   const diagnostics = targets.flatMap((target) => listPolicyViolations(target, validate));
-  if (diagnostics.length > 0) throw new PolicyViolated(mergeRepeatedViolations(diagnostics));
+  if (diagnostics.length > 0) throw new PolicyViolation(mergeRepeatedViolations(diagnostics));
 }
 
 async function newAjv(): Promise<Ajv2020> {

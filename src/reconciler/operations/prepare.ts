@@ -32,11 +32,11 @@ import { fileIdentity } from '../host/reference-source.ts';
 import { omitSkipped } from '../plan/declared.ts';
 import { selectSkipped, referenceError, MissingReferences } from './leavable.ts';
 import type { Options, PlanRequest } from './options.ts';
-import { Resolved, createMaskingSource, type Running } from './redacting.ts';
+import { RunRedactors, createMaskingSource, type Running } from './redacting.ts';
 import type { RunTargets } from './select.ts';
 
 /** A target with all references resolved, and nothing sent. `server` is an error if it must not or cannot be reached. */
-export interface Prepared {
+export interface PreparedTarget {
   readonly target: Target;
   readonly server: ServerSettings | SetpointError;
   readonly desired: DesiredState;
@@ -44,14 +44,14 @@ export interface Prepared {
 }
 
 /** The origin as it may be shown; null if it is not known. */
-export function formatOrigin({ server }: Prepared): string | null {
+export function formatOrigin({ server }: PreparedTarget): string | null {
   return server instanceof SetpointError ? null : server.origin;
 }
 
 /** The targets of a run, each to be prepared when it is reached: only then are the references of its settings resolved. */
-interface Judged {
+interface RunPreparation {
   readonly targets: readonly Target[];
-  readonly prepare: (target: Target) => Prepared;
+  readonly prepare: (target: Target) => PreparedTarget;
   /** Gives up what was noted of a target that was prepared only to be looked at. */
   readonly release: (target: Target) => void;
 }
@@ -65,7 +65,7 @@ interface Judged {
 export async function judgeTargets(
   { targets, judged: whole, declared }: RunTargets,
   options: Running<Options & Pick<PlanRequest, 'without'>>,
-): Promise<Judged> {
+): Promise<RunPreparation> {
   await askSecrets(targets, whole, options);
   const policy = createTravelPolicy(options.env, options.checkout?.from);
   const uses = new KeyUses({
@@ -108,7 +108,11 @@ export function withoutLeft(
 }
 
 /** Each target prepared, one at a time, to be looked at. */
-export function* prepareEachTarget({ targets, prepare, release }: Judged): Iterable<Prepared> {
+export function* prepareEachTarget({
+  targets,
+  prepare,
+  release,
+}: RunPreparation): Iterable<PreparedTarget> {
   for (const target of targets) {
     yield prepare(target);
     release(target);
@@ -139,7 +143,7 @@ export function secretsOfOthers(
 ): Secret[] {
   const known = new Set(targets);
   const values = new SharedValues();
-  const note = noting({ ...options, resolved: new Resolved(values) });
+  const note = noting({ ...options, resolved: new RunRedactors(values) });
   for (const target of declared) if (!known.has(target)) note(target);
   return values.all().map((value) => new Secret(value));
 }
@@ -148,7 +152,7 @@ export function secretsOfOthers(
 export async function prepareTargets(
   { targets, declared }: Pick<RunTargets, 'targets' | 'declared'>,
   options: Running<Options>,
-): Promise<readonly Prepared[]> {
+): Promise<readonly PreparedTarget[]> {
   const judged = await judgeTargets({ targets, judged: targets, declared }, options);
   return targets.map(judged.prepare);
 }
@@ -164,7 +168,7 @@ export function refuseSharedKeys(declared: readonly Target[]): void {
 }
 
 function refuseShared(uses: KeyUses, declared: readonly Target[]): void {
-  const [shared] = uses.sharedBy(declared);
+  const [shared] = uses.listShared(declared);
   if (shared !== undefined) throw keyShared(shared);
 }
 
@@ -173,7 +177,7 @@ function keyShared(shared: SharedKey): SetpointError {
 }
 
 /** The first reason why an apply must not begin, of any target; null if there is none. References without a value have a line each. */
-export function whyNotApplied(targets: Iterable<Prepared>): SetpointError | null {
+export function whyNotApplied(targets: Iterable<PreparedTarget>): SetpointError | null {
   const missing = new MissingReferences();
   for (const { target, server, desired } of targets) {
     if (server instanceof SetpointError && server.code !== 'reference-missing') return server;
@@ -183,20 +187,20 @@ export function whyNotApplied(targets: Iterable<Prepared>): SetpointError | null
 }
 
 /** The access to a target's service. */
-type Reached = Pick<Prepared, 'server' | 'warnings'>;
+type ServerAccess = Pick<PreparedTarget, 'server' | 'warnings'>;
 
 function reach(
   target: Target,
   policy: TravelPolicy,
   options: Running<Options>,
   uses: KeyUses,
-): Reached {
+): ServerAccess {
   const own = resolveServer(target, createMaskingSource([target.name], options));
   if ('server' in own) notePaths(target, own.server, options.resolved);
   const address = options.server === undefined ? null : parseServerFlag(options.server);
   if (address !== null && !isSameOrigin(own, address)) {
     const { server, warnings } = redirectServer(target, address, own, options);
-    const misdirected = uses.misdirected(target, address);
+    const misdirected = uses.findMisdirected(target, address);
     if (misdirected !== null) return { warnings, server: keyShared(misdirected) };
     return {
       warnings,
@@ -220,7 +224,7 @@ function reach(
 }
 
 /** Masks the files that a server's references lead to: messages name them by their whole path. */
-function notePaths(target: Target, { url, caFile }: ServerSettings, resolved: Resolved): void {
+function notePaths(target: Target, { url, caFile }: ServerSettings, resolved: RunRedactors): void {
   const paths = {
     url: parseEmbeddedAddress(url)?.path ?? null,
     ca_file: caFile,

@@ -12,7 +12,7 @@ import { REASONS } from '../pull/writable.ts';
 import { inParallel, findInterruption } from '../reconcile/observe-and-plan.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, secretsOfOthers, formatOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, secretsOfOthers, formatOrigin, type PreparedTarget } from './prepare.ts';
 import { notPulled, observeForPull, redactEdit, type Observation } from './pull.ts';
 import { redacting, createMaskingSource, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
@@ -27,7 +27,7 @@ export interface PullEachRequest extends Options {
 }
 
 /** The pulls, and the plans for whoever may read a pull request: the values of all environments are masked in each. */
-export interface EachPulled extends PullDocument {
+export interface PullEachDocument extends PullDocument {
   readonly plans: readonly EnvironmentPlan[];
 }
 
@@ -40,11 +40,11 @@ export interface PulledFileChange extends FileChange {
  * What a pull of each environment by itself would write. Nothing is written, and an environment that cannot be pulled does not
  * keep the others from it. The values of the references of all environments stay out of the texts, whichever are pulled.
  */
-export function pullEach(request: PullEachRequest): Promise<EachPulled> {
+export function pullEach(request: PullEachRequest): Promise<PullEachDocument> {
   return redacting(request, runPullEach);
 }
 
-async function runPullEach(request: Running<PullEachRequest>): Promise<EachPulled> {
+async function runPullEach(request: Running<PullEachRequest>): Promise<PullEachDocument> {
   const { files, targets, declared } = selectLoaded(request);
   const prepared = await prepareTargets({ targets, declared }, request);
   const hidden = [
@@ -100,7 +100,7 @@ function withReasons(report: EnvironmentPull, kept: readonly Path[]): Environmen
   return { ...report, left };
 }
 
-function createFailedPull(prepared: Prepared, thrown: unknown): EnvironmentPull {
+function createFailedPull(prepared: PreparedTarget, thrown: unknown): EnvironmentPull {
   const error = errorReport(asSetpointError(thrown));
   return notPulled({ prepared, service: null, error });
 }

@@ -23,7 +23,7 @@ import { listSchemaMembers, type ListedMember } from '../service/schemas.ts';
 import { observeTarget } from './open-target.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, formatOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, formatOrigin, type PreparedTarget } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { LARGEST_LOCK, textOfLock, type LockOptions } from './load.ts';
 import { selectRun } from './select.ts';
@@ -59,7 +59,7 @@ async function pullSchemaLocks(request: Running<LockOptions>): Promise<PulledSch
   return { files: locks, environments: read.map(({ part }) => part) };
 }
 
-function fetchServerSchema(prepared: Prepared, options: Running<Options>): Promise<Read> {
+function fetchServerSchema(prepared: PreparedTarget, options: Running<Options>): Promise<Read> {
   const { name } = prepared.target;
   const about = { name, origin: formatOrigin(prepared), dialect: null, release: null, left: [] };
   return observeTarget<Read>(prepared, options, {

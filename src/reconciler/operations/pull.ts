@@ -20,7 +20,7 @@ import { fileLimit } from './load.ts';
 import { observeTarget } from './open-target.ts';
 import type { Options, PullRequest } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, secretsOfOthers, formatOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, secretsOfOthers, formatOrigin, type PreparedTarget } from './prepare.ts';
 import { readCollections } from './read-collections.ts';
 import { redacting, createMaskingSource, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
@@ -85,16 +85,16 @@ async function pullAll(request: Running<PullRun>): Promise<PullDocument> {
 
 /** The state of a target's service, or the reason that it is unknown. */
 export interface Observation {
-  readonly prepared: Prepared;
+  readonly prepared: PreparedTarget;
   readonly service: ObservedService | null;
   readonly error: ErrorReport | null;
 }
 
 /** Reads what a pull compares with the file, and what it is to adopt. */
 export function observeForPull(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   options: Running<Options>,
-  adopt: 'all' | readonly Adopted[] = [],
+  adopt: 'all' | readonly AdoptedPath[] = [],
 ): Promise<Observation> {
   const { signal } = options;
   const isWanted = (block: string): boolean =>
@@ -111,12 +111,12 @@ export function observeForPull(
 }
 
 /** A path that `--adopt` names, as it is written. */
-interface Adopted {
+interface AdoptedPath {
   readonly text: string;
   readonly path: Path | null;
 }
 
-function parseAdoption(adopt: PullRequest['adopt']): 'all' | readonly Adopted[] {
+function parseAdoption(adopt: PullRequest['adopt']): 'all' | readonly AdoptedPath[] {
   if (adopt === undefined) return [];
   if (adopt === 'all' || adopt.includes('all')) return 'all';
   return adopt.map((text) => ({ text, path: parsePath(text) }));
@@ -124,7 +124,7 @@ function parseAdoption(adopt: PullRequest['adopt']): 'all' | readonly Adopted[] 
 
 /** The paths to adopt. One that no service has, or that is managed, is a usage error. */
 function resolveAdoptPaths(
-  adopt: 'all' | readonly Adopted[],
+  adopt: 'all' | readonly AdoptedPath[],
   observed: readonly Omit<ObservedTarget, 'options'>[],
   source: ReferenceSource,
 ): 'all' | readonly Path[] {

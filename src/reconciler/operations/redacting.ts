@@ -15,7 +15,7 @@ import { Networks } from '../service/network.ts';
 import type { Options } from './options.ts';
 
 /** The values of the references of one run, all of them and those of each target. Each target's redactor masks those of all, too: see Redactor. */
-export class Resolved {
+export class RunRedactors {
   /** The values that mask the documents of every target. */
   readonly shared: SharedValues;
   readonly all: Redactor;
@@ -60,7 +60,7 @@ export type Running<R extends Options> = R & {
   readonly references: ReferenceSource;
   /** The values of secret commands, or those that objects of a cluster request: see askSecrets. */
   readonly secrets: SecretAnswers | RequestedSecrets;
-  readonly resolved: Resolved;
+  readonly resolved: RunRedactors;
   readonly networks: Networks;
   readonly tracer: Tracer;
   readonly proxy: ProxyVariables;
@@ -236,7 +236,7 @@ export async function running<
   R extends Options & { readonly sharedSecrets?: SharedSecretSource | undefined },
   T,
 >(request: R, work: (running: Running<R>) => Promise<T>, sharing?: Sharing): Promise<T> {
-  const resolved = new Resolved(sharing?.values);
+  const resolved = new RunRedactors(sharing?.values);
   const networks = sharing?.networks ?? new Networks();
   try {
     allowListeners(request.signal);
@@ -254,7 +254,7 @@ export async function running<
 
 const NONE: ReadonlySet<string> = new Set();
 
-function redactWithLookups<D extends object>(document: D, resolved: Resolved): D {
+function redactWithLookups<D extends object>(document: D, resolved: RunRedactors): D {
   const { environments } = document as { readonly environments?: readonly { name: string }[] };
   if (environments === undefined) return redactDocument(document, resolved.all);
   return {

@@ -12,14 +12,14 @@ import { TOOL } from '../model/version.ts';
 import { namesListed } from '../model/wording.ts';
 import { readSaved } from './saved-document.ts';
 
-export type Reported = PlanDocument | OutcomeDocument;
+export type MergeableDocument = PlanDocument | OutcomeDocument;
 
 /**
  * Saved plans, or saved outcomes, as one document: what the shards of a run have printed. The environments are in the order of
  * their names, and the summary is made anew. What keeps it from being whole is in `merged.problems`: missing shards, files that
  * cannot be read or are of another kind, environments that are in two. Throws file-unreadable if no file can be read.
  */
-export async function report(files: readonly string[]): Promise<Reported> {
+export async function report(files: readonly string[]): Promise<MergeableDocument> {
   const merging = new Merging();
   let failure: SetpointError | null = null;
   for (const file of files) {
@@ -38,7 +38,7 @@ export async function report(files: readonly string[]): Promise<Reported> {
       merging.reject(error.message);
     }
   }
-  const merged = merging.merged();
+  const merged = merging.buildDocument();
   if (merged !== null) return merged;
   throw failure ?? new SetpointError('usage', 'There is no document to report.');
 }
@@ -46,7 +46,7 @@ export async function report(files: readonly string[]): Promise<Reported> {
 const NOUNS = { plan: 'a plan', outcome: 'an outcome' } as const;
 
 /** The part of a document that is stored next to its environments. */
-interface Part extends Pick<Reported, 'kind' | 'run' | 'tool' | 'shard'> {
+interface Part extends Pick<MergeableDocument, 'kind' | 'run' | 'tool' | 'shard'> {
   readonly file: string;
   readonly strict: boolean;
 }
@@ -71,11 +71,11 @@ class Merging {
     this.#problems.push(problem);
   }
 
-  get kind(): Reported['kind'] | null {
+  get kind(): MergeableDocument['kind'] | null {
     return this.#parts[0]?.kind ?? null;
   }
 
-  add(file: string, document: Reported): void {
+  add(file: string, document: MergeableDocument): void {
     const { kind, run, tool, shard } = document;
     const strict = document.kind === 'plan' && document.strict === true;
     this.#parts.push({ file, kind, run, tool, shard, strict });
@@ -103,7 +103,7 @@ class Merging {
   }
 
   /** Null if there was no document. */
-  merged(): Reported | null {
+  buildDocument(): MergeableDocument | null {
     const [part] = this.#parts;
     if (part === undefined) return null;
     const shards = this.#shards();

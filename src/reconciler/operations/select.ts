@@ -2,7 +2,7 @@ import { SetpointError, usageError } from '../model/error.ts';
 import { globMatcher } from '../model/matcher.ts';
 import { isInShard } from '../model/shard.ts';
 import { choicesHint, formatCount, namesListed } from '../model/wording.ts';
-import type { Loaded, Target } from '../desired/target.ts';
+import type { LoadedSettings, Target } from '../desired/target.ts';
 import { checkShard } from './flag-values.ts';
 import { InvalidSettings } from './invalid-settings.ts';
 import { loadTargets, type LockOptions } from './load.ts';
@@ -34,14 +34,14 @@ export function selectRun(options: LockOptions): RunTargets {
 /** Selects environments, with the files that they were read from. */
 export function selectLoaded(
   options: LockOptions,
-): Pick<Loaded, 'files' | 'targets'> & Pick<RunTargets, 'declared'> {
+): Pick<LoadedSettings, 'files' | 'targets'> & Pick<RunTargets, 'declared'> {
   const { files, targets, declared } = selectBeforeShards(options);
   return { files, targets: inShard(targets, options), declared };
 }
 
 function selectBeforeShards(
   options: LockOptions,
-): Pick<Loaded, 'files' | 'targets'> & Pick<RunTargets, 'declared'> {
+): Pick<LoadedSettings, 'files' | 'targets'> & Pick<RunTargets, 'declared'> {
   const { files, targets, diagnostics } = loadTargets(options);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);

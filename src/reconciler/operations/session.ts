@@ -18,7 +18,7 @@ import type { ApplyRequest, PlanRequest } from './options.ts';
 import { planTarget, type Planning, type Remembering } from './plan-target.ts';
 import { checkPolicy } from './policy.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
-import { askSecrets, judgeTargets, whyNotApplied, type Prepared } from './prepare.ts';
+import { askSecrets, judgeTargets, whyNotApplied, type PreparedTarget } from './prepare.ts';
 import { lookUpAll } from '../desired/lookup.ts';
 import {
   running,
@@ -103,7 +103,7 @@ export async function planLoaded(
 }
 
 async function planSessionTarget(
-  one: Prepared,
+  one: PreparedTarget,
   run: Running<SessionRequest>,
   sharing: SessionSharing,
 ): Promise<LoadedPlan> {
@@ -195,7 +195,7 @@ function runPreparedTarget<R extends SessionRequest, T>(
   target: Target,
   request: R,
   sharing: Sharing,
-  work: (prepared: Prepared, run: Running<R>) => Promise<T>,
+  work: (prepared: PreparedTarget, run: Running<R>) => Promise<T>,
 ): Promise<T> {
   return running(
     request,

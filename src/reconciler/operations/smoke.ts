@@ -8,7 +8,7 @@ import { inParallel, findInterruption } from '../reconcile/observe-and-plan.ts';
 import {
   conversing,
   followConversation,
-  type Followed,
+  type ConversationProgress,
   conversationRemover,
   removeConversation,
 } from '../resources/sandboxes/conversation.ts';
@@ -17,7 +17,7 @@ import { SANDBOX_READER } from '../resources/sandboxes/wire.ts';
 import { chooseTargets } from './select.ts';
 import { type OpenTarget, withTarget } from './open-target.ts';
 import { DEFAULT_WAIT } from './options.ts';
-import { prepareTargets, formatOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, formatOrigin, type PreparedTarget } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 
 const GREETING = 'Hello. Answer with one word, please.';
@@ -47,14 +47,14 @@ async function runSmoke(request: Running<SmokeRequest>): Promise<SmokeDocument> 
 }
 
 async function tryTarget(
-  prepared: Prepared,
+  prepared: PreparedTarget,
   request: Running<SmokeRequest>,
 ): Promise<EnvironmentSmoke> {
   const { name } = prepared.target;
   const origin = formatOrigin(prepared);
   const { origin: redactedOrigin } = redactDocument({ origin }, request.resolved.of(name));
   const ended = (
-    { error, ...followed }: Followed,
+    { error, ...followed }: ConversationProgress,
     end: Pick<EnvironmentSmoke, 'removed' | 'remains'> = { removed: false, remains: null },
   ): EnvironmentSmoke => ({
     name,

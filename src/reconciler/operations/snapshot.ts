@@ -11,7 +11,7 @@ import { createFailedEnvironment } from '../plan/plan-environment.ts';
 import { NOTHING_KNOWN } from '../plan/plan-settings.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import { DIALECTS } from '../service/dialects.ts';
-import { notInSnapshot, type ReaderOf } from '../service/port.ts';
+import { notInSnapshot, type ResourceReader } from '../service/port.ts';
 import { withLock } from '../service/settings.ts';
 import { restoreSavedSettings } from '../plan/snapshot.ts';
 import { digestDeclaredAddress, digestsFor } from './digests.ts';
@@ -101,7 +101,7 @@ async function planBySnapshot(
       rotation,
       allowed,
       settings: { observe: async () => settingsOfSnapshot(saved, desired, digests) },
-      reader: <R>(of: ReaderOf<R>): R => of.saved({ environment: saved, at }),
+      reader: <R>(of: ResourceReader<R>): R => of.saved({ environment: saved, at }),
       resources: RESOURCES,
       clock: STOPPED,
       wait: 0,

@@ -10,7 +10,7 @@ import { ERRORS, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { ValidationDocument } from '../model/documents.gen.ts';
 import { namesListed, didYouMean } from '../model/wording.ts';
-import type { Loaded, Target } from '../desired/target.ts';
+import type { LoadedSettings, Target } from '../desired/target.ts';
 import { listSettingsFiles, loadTargets, createUnreadableDiagnostic } from './load.ts';
 import { defaultFiles } from './settings-files.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
@@ -30,7 +30,9 @@ export async function validate(options: Options): Promise<ValidationDocument> {
 }
 
 /** The problems in the files, and the environments that were found, or those that are named. An unreadable file is a problem, too. */
-export function targetsAndProblems(options: Options): Pick<Loaded, 'targets' | 'diagnostics'> {
+export function targetsAndProblems(
+  options: Options,
+): Pick<LoadedSettings, 'targets' | 'diagnostics'> {
   try {
     const loaded = loadTargets(options);
     if (loaded.targets.length === 0) return loaded;
@@ -83,10 +85,10 @@ export function checkFiles(options: Options): Check<MachineCheck> {
 }
 
 /** The keys that files would send to two origins, as far as they write the origins out: no variable is read. */
-function findKeysSentTwice({ targets }: Pick<Loaded, 'targets'>): readonly Diagnostic[] {
+function findKeysSentTwice({ targets }: Pick<LoadedSettings, 'targets'>): readonly Diagnostic[] {
   const uses = new KeyUses({ fileOf: fileIdentity, originOf: createOriginResolver(null) });
   for (const target of targets) uses.add(target);
-  return uses.sharedBy(targets).map((shared) => createDiagnostic(createSharedKeyFinding(shared)));
+  return uses.listShared(targets).map((shared) => createDiagnostic(createSharedKeyFinding(shared)));
 }
 
 /**

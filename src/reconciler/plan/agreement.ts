@@ -6,7 +6,12 @@ import {
   samePath,
   firstAlike,
 } from '../model/path.ts';
-import type { Agreed, Agreement, AgreementWith, FirstFound } from '../model/agreement.ts';
+import type {
+  AgreedDigests,
+  Agreement,
+  AgreementWith,
+  FirstDifference,
+} from '../model/agreement.ts';
 import {
   listPlanChanges,
   NAMED_NULL,
@@ -32,7 +37,7 @@ import { Secret } from '../model/secret.ts';
 import { byCall, listCalledEntries } from './match-entries.ts';
 
 /** A read, compared. */
-export interface Compared {
+export interface ComparedRead {
   readonly desired: DesiredState;
   readonly observed: ObservedState;
   readonly plan: Plan;
@@ -44,7 +49,7 @@ export interface Compared {
  * a service at another address counts for nothing.
  */
 export function agreementAfter(
-  { desired: declared, observed, plan, address }: Compared,
+  { desired: declared, observed, plan, address }: ComparedRead,
   former: AgreementWith | null,
   { salt, quick }: Pick<Digests, 'salt' | 'quick'>,
 ): Agreement {
@@ -57,7 +62,7 @@ export function agreementAfter(
   const changed = changes.map((change) => (removesOther(change) ? OTHER_SERVERS : change.path));
   const isEqual = ({ called, isCompared }: DeclaredPlace): boolean =>
     isCompared && called.every((path) => changed.every((one) => !isWithin(one, path)));
-  const places = new Map<string, Agreed>();
+  const places = new Map<string, AgreedDigests>();
   const keep = ({ path }: Pick<Place, 'path'>): void => {
     const known = before?.places[digest(path)];
     if (known !== undefined) places.set(digest(path), known);
@@ -91,7 +96,7 @@ export function agreementAfter(
 
 /** A digest of all that a file declares of a service, and of its address: the same for two files that declare the same. */
 export function declaredDigest(
-  { desired: declared, observed, plan, address }: Compared,
+  { desired: declared, observed, plan, address }: ComparedRead,
   { quick }: Pick<Digests, 'quick'>,
 ): string {
   const desired = resolveNamedBlocks(declared, observed);
@@ -111,7 +116,7 @@ function firstAfter(
   before: Agreement | null,
   former: AgreementWith | null,
   digest: Digest,
-): FirstFound {
+): FirstDifference {
   const found = changes.map((change) => digest(changePlace(change)));
   if (before === null) return { class: former === null ? null : 'pending', changes: found };
   const { class: of, changes: all } = before.first ?? NOTHING;
@@ -119,7 +124,7 @@ function firstAfter(
   return { class: of, changes: found.filter((one) => known.has(one)) };
 }
 
-const NOTHING: FirstFound = { class: null, changes: [] };
+const NOTHING: FirstDifference = { class: null, changes: [] };
 
 function changePlace({ resource, path }: Change): readonly string[] {
   return [resource, ...path];

@@ -17,7 +17,7 @@ import { digestDeclaredChanges } from './declared.ts';
 import { maskChange } from './plan-environment.ts';
 
 /** The part of a saved plan that is about one environment, what its digests are made with, and what is masked in it. */
-export interface Approved {
+export interface ApprovedPlan {
   readonly part: EnvironmentPlan;
   readonly digests: Digests;
   readonly redactor: Redactor;
@@ -35,7 +35,7 @@ const MOST_CHANGES = 20;
 export function notCovered(
   plan: Plan,
   desired: DesiredState,
-  approved: Approved,
+  approved: ApprovedPlan,
 ): SetpointError | null {
   const isApproved = among(listSealedChanges(approved.part));
   const missing = listApprovableChanges(plan, desired, approved)
@@ -51,7 +51,7 @@ export function notCovered(
 }
 
 /** Warns of what was approved and is not planned any more: it is done already, or no longer declared. */
-export function alreadyMade(plan: Plan, desired: DesiredState, approved: Approved): Warning[] {
+export function alreadyMade(plan: Plan, desired: DesiredState, approved: ApprovedPlan): Warning[] {
   const isPlanned = among(listApprovableChanges(plan, desired, approved));
   return listSealedChanges(approved.part)
     .filter((one) => one.change.consequence !== true && !isPlanned(one))
@@ -82,7 +82,7 @@ interface DigestedChange {
 function listApprovableChanges(
   plan: Plan,
   desired: DesiredState,
-  { digests, redactor }: Approved,
+  { digests, redactor }: ApprovedPlan,
 ): DigestedChange[] {
   const declared = digestDeclaredChanges(plan, desired, digests);
   return listPlanChanges(plan).map((change, index) => ({

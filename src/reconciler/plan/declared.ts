@@ -27,7 +27,7 @@ import {
   findDeclaredServers,
   type DeclaredItem,
   type DesiredField,
-  type Left,
+  type SkippedPath,
   type ObservedState,
 } from '../model/state.ts';
 import {
@@ -265,7 +265,9 @@ export function wrapSecretLiterals(value: Value): Value {
 }
 
 /** The items of collections that a file declares, as what a run may leave as it is. */
-export function leavableItems(desired: Pick<DesiredState, 'items'>): Omit<Left, 'given' | 'ref'>[] {
+export function leavableItems(
+  desired: Pick<DesiredState, 'items'>,
+): Omit<SkippedPath, 'given' | 'ref'>[] {
   return COLLECTION_FORMS.flatMap((form) =>
     itemsDeclared(desired, form).map((item) => {
       const names = listItemNames([item]);
@@ -284,7 +286,7 @@ export function mapDeclaredEntryPaths(desired: Pick<DesiredState, 'fields'>) {
  * What a file declares without what this run leaves as it is. Of the settings it is as if the file listed it under `unmanaged`; an item of a
  * collection is as if the file did not name it, and is not removed either. Pure.
  */
-export function omitSkipped(desired: DesiredState, left: readonly Left[]): DesiredState {
+export function omitSkipped(desired: DesiredState, left: readonly SkippedPath[]): DesiredState {
   if (left.length === 0) return desired;
   const isWhole = (path: Path): boolean => left.some((one) => isWithin(path, one.path));
   const isGone = (path: Path): boolean =>
@@ -309,12 +311,12 @@ export function omitSkipped(desired: DesiredState, left: readonly Left[]): Desir
   };
 }
 
-function listSkippedPaths({ path, names, of, calls = [] }: Left): readonly Path[] {
+function listSkippedPaths({ path, names, of, calls = [] }: SkippedPath): readonly Path[] {
   return names.length === 0 && of === undefined ? [path, ...calls] : [];
 }
 
 /** Reports whether a path names the main member of an item in short form, and a run skips that member. */
-function isMainMemberPath(path: Path, { path: [block, , member], of }: Left): boolean {
+function isMainMemberPath(path: Path, { path: [block, , member], of }: SkippedPath): boolean {
   const form = COLLECTION_FORMS.find((one) => one.block === block);
   return of !== undefined && form?.main === member && member !== undefined && samePath(path, of);
 }
@@ -322,7 +324,7 @@ function isMainMemberPath(path: Path, { path: [block, , member], of }: Left): bo
 function omitItemMembers(
   item: DeclaredItem,
   block: string,
-  left: readonly Left[],
+  left: readonly SkippedPath[],
   isGone: (path: Path) => boolean,
 ): DeclaredItem {
   const { name, members, values } = item as Partial<DesiredItem>;
@@ -340,7 +342,7 @@ function omitItemMembers(
 }
 
 /** A config of mcp servers whose entries do not declare what is left of them: a write keeps what an entry does not declare. */
-function withoutEntryMembers(declared: DesiredField, left: readonly Left[]): DesiredField {
+function withoutEntryMembers(declared: DesiredField, left: readonly SkippedPath[]): DesiredField {
   const gone = left.filter(({ path, of }) => of !== undefined && isOfServers(path));
   const { field, value } = declared;
   if (gone.length === 0 || field.name !== 'mcp_config' || !isRecord(value)) return declared;
@@ -403,7 +405,7 @@ interface HeldMember {
 
 /** Lists the members of mcp entries that a run skips. */
 function listSkippedMembers(
-  left: readonly Left[],
+  left: readonly SkippedPath[],
   { mcp_config: config }: ObservedState['values'],
   pathOf: PathOfEntry,
 ): readonly HeldMember[] {

@@ -14,7 +14,7 @@ import {
   kindMember,
   nativeDefinitions,
   nativeNodes,
-  type KindAt,
+  type FindKind,
 } from '../model/native-schema.ts';
 import {
   formatPath,
@@ -106,7 +106,7 @@ export function findSchemaNodes(
 export function collectVariantKinds(
   { dialect, values }: ObservedState,
   { fields }: Pick<DesiredState, 'fields'> = { fields: [] },
-): KindAt {
+): FindKind {
   return (path) => {
     const name = formatPath(path);
     const declared = fields.find(({ field }) => field.name === name)?.value;

@@ -73,13 +73,13 @@ function contradictions(desired: DesiredState, observed: ObservedState): string[
 }
 
 /** A member that the service does not have, and the servers that have it, in words. */
-interface Lacking {
+interface MissingMember {
   readonly name: string;
   readonly servers: string;
 }
 
 /** One sentence for all members that the same servers have. */
-function together(lacking: readonly Lacking[]): string[] {
+function together(lacking: readonly MissingMember[]): string[] {
   const servers = [...new Set(lacking.map((one) => one.servers))];
   return servers.map((has) => {
     const names = lacking.filter((one) => one.servers === has).map(({ name }) => name);
@@ -93,7 +93,7 @@ function describeSchemaMisfit(
   declared: DesiredField,
   desired: DesiredState,
   observed: ObservedState,
-): string | Lacking | null {
+): string | MissingMember | null {
   const { field, value, block } = declared;
   const { path } = field;
   const name = block?.name ?? field.name;

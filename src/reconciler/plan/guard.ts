@@ -30,7 +30,7 @@ import { besideSettings, judgedSettings, extractSettingsPlan } from './settings-
 import { listUnproven } from './unproven.ts';
 
 /** A plan with its observation and the guards of its file. */
-interface Guarded {
+interface GuardedPlan {
   readonly plan: Plan;
   readonly observed: ObservedState;
   readonly guards: GuardSettings;
@@ -39,7 +39,7 @@ interface Guarded {
 }
 
 /** Every reason why an apply refuses a plan, the rules in `allowed` lifted. An empty plan is never refused. */
-export function collectRefusals(guarded: Guarded, allowed: readonly Rule[]): Refusal[] {
+export function collectRefusals(guarded: GuardedPlan, allowed: readonly Rule[]): Refusal[] {
   const { forbidden } = guarded.guards;
   const refused = evaluateGuards(guarded)
     .filter(({ refuses, rule }) => refuses && !isLifted(rule, guarded, allowed))
@@ -53,12 +53,12 @@ export function collectRefusals(guarded: Guarded, allowed: readonly Rule[]): Ref
 
 const FORBIDDEN = 'No flag lifts this. Whoever wrote that policy can change it.';
 
-function isLifted(rule: Rule, { guards }: Guarded, allowed: readonly Rule[]): boolean {
+function isLifted(rule: Rule, { guards }: GuardedPlan, allowed: readonly Rule[]): boolean {
   return allowed.includes(rule) && guards.forbidden?.has(rule) !== true;
 }
 
 /** Returns the findings of rules that are off or lifted, as warnings that stop nothing. */
-export function guardWarnings(guarded: Guarded, allowed: readonly Rule[]): Warning[] {
+export function guardWarnings(guarded: GuardedPlan, allowed: readonly Rule[]): Warning[] {
   const noted = evaluateGuards(guarded)
     .filter(
       ({ refuses, warned, rule }) => (!refuses || isLifted(rule, guarded, allowed)) && !warned,
@@ -72,7 +72,7 @@ export function guardWarnings(guarded: Guarded, allowed: readonly Rule[]): Warni
 }
 
 /** Rules that are on and cannot judge this plan. They protect nothing, so each is a warning. */
-function blind(guarded: Guarded, allowed: readonly Rule[]): string[] {
+function blind(guarded: GuardedPlan, allowed: readonly Rule[]): string[] {
   const { plan, guards } = guarded;
   const isOn = (rule: Rule): boolean => guards.on.has(rule) && !isLifted(rule, guarded, allowed);
   const changes = listPlanChanges(plan);
@@ -130,11 +130,11 @@ function describeLift(rule: Refusal['rule']): string {
   return `If this is intended, apply with --allow ${rule}.`;
 }
 
-function evaluateGuards({ plan, observed, guards, proofs }: Guarded) {
+function evaluateGuards({ plan, observed, guards, proofs }: GuardedPlan) {
   return listPlanChanges(plan).length === 0 ? [] : guardRules(plan, observed, guards, proofs);
 }
 
-function frozen({ plan, guards }: Guarded): Refusal[] {
+function frozen({ plan, guards }: GuardedPlan): Refusal[] {
   if (guards.frozen === null || listPlanChanges(plan).length === 0) return [];
   return [
     {

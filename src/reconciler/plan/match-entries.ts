@@ -1,7 +1,7 @@
 import {
   listRecordEntries,
   isUnmanagedEntry,
-  type Known,
+  type EntryIdentity,
   createKnownEntry,
   mayBeOne,
   MCP_LISTS,
@@ -82,9 +82,9 @@ export function matchEntries(
 }
 
 function groupByIdentity(
-  known: readonly Known[],
+  known: readonly EntryIdentity[],
   indices: readonly number[],
-  by: (known: Known) => Identity | null,
+  by: (known: EntryIdentity) => Identity | null,
 ): IdentityQueues<number> {
   return new IdentityQueues(
     indices.flatMap((index): [Identity, number][] => {
@@ -112,8 +112,8 @@ const MOST_CANDIDATES = 10_000;
 
 /** Pairs entries that may be the same although one of their identities is hidden, the closest first. */
 function matchHidden(
-  wanted: readonly Known[],
-  found: readonly Known[],
+  wanted: readonly EntryIdentity[],
+  found: readonly EntryIdentity[],
   left: readonly number[],
   unmatched: readonly number[],
   distance: (declared: number, actual: number) => number,
@@ -138,11 +138,11 @@ function matchHidden(
   return pairs;
 }
 
-function hasHiddenIdentity(known: Known | undefined): boolean {
+function hasHiddenIdentity(known: EntryIdentity | undefined): boolean {
   return known?.place.key === null || known?.name?.key === null;
 }
 
-function mayBe(one: Known | undefined, other: Known | undefined): boolean {
+function mayBe(one: EntryIdentity | undefined, other: EntryIdentity | undefined): boolean {
   return one !== undefined && other !== undefined && mayBeOne(one, other);
 }
 
@@ -217,8 +217,8 @@ export function matchManaged(
 }
 
 /** Returns a test whether an entry certainly matches one of these: by its name, or by its place if one of the two has no name. */
-function createEntryMatcher(known: readonly Known[]): (entry: Known) => boolean {
-  const keys = (some: readonly Known[], by: (one: Known) => Identity | null) =>
+function createEntryMatcher(known: readonly EntryIdentity[]): (entry: EntryIdentity) => boolean {
+  const keys = (some: readonly EntryIdentity[], by: (one: EntryIdentity) => Identity | null) =>
     new Set(some.flatMap((one) => by(one)?.key ?? []));
   const names = keys(known, ({ name }) => name);
   const places = keys(known, ({ place }) => place);

@@ -23,7 +23,7 @@ import {
   readPath,
   type ValueRecord,
 } from '../model/value.ts';
-import type { DefaultsBy } from '../model/dialect.ts';
+import type { PrefixDefaults } from '../model/dialect.ts';
 import { fieldAtNative, fieldNamed } from '../model/field.ts';
 import { type Facts, findPathFacts, normalPath, placesWithin } from '../model/path-facts.ts';
 import { BROUGHT } from './profiles.ts';
@@ -120,7 +120,7 @@ function percentDecoded(text: string): string {
 
 /** Finds the stored credentials that an address change sends to the new address, unless the same plan replaces them. */
 export function findMovedAddress(
-  { path, facts: { address }, before, after }: Touched,
+  { path, facts: { address }, before, after }: AffectedPlace,
   plan: SettingsPlan,
   observed: ObservedState,
 ): GuardFinding[] {
@@ -210,13 +210,13 @@ function isOtherModel(
 }
 
 /** Reports whether two models certainly have different providers. */
-export function isOtherProvider(before: Value, after: Value, inferred: DefaultsBy): boolean {
+export function isOtherProvider(before: Value, after: Value, inferred: PrefixDefaults): boolean {
   const [from, to] = [inferProvider(before, inferred), inferProvider(after, inferred)];
   return from !== null && to !== null && from !== to;
 }
 
 /** Returns the provider of a model: its inferred address, or the part before its slash. Null if unknown. */
-function inferProvider(model: Value, { values }: DefaultsBy): string | null {
+function inferProvider(model: Value, { values }: PrefixDefaults): string | null {
   if (isEmpty(model) || model instanceof UnseenSecret) return null;
   const named = (text: string): string => {
     const known = [...values].find(([start]) => start !== '' && text.startsWith(start));
@@ -229,7 +229,7 @@ function inferProvider(model: Value, { values }: DefaultsBy): string | null {
 const OTHER = 'another provider';
 
 /** A place that a change touches, as plans call it, and what is there before the write and after it. */
-export interface Touched {
+export interface AffectedPlace {
   readonly path: Path;
   readonly facts: Facts;
   readonly before: Value;
@@ -237,10 +237,10 @@ export interface Touched {
 }
 
 /** Lists the known facts that a change affects: of its own place and, if it is a part, of the places inside. */
-export function listChangedFacts(change: Change, { values }: ObservedState): Touched[] {
+export function listChangedFacts(change: Change, { values }: ObservedState): AffectedPlace[] {
   const { path, before, after } = change;
   const depth = normalPath(path).length;
-  const inner = placesWithin(path).map((place): Touched => {
+  const inner = placesWithin(path).map((place): AffectedPlace => {
     const named = toPlannedPath(place);
     return {
       path: named,
@@ -253,12 +253,12 @@ export function listChangedFacts(change: Change, { values }: ObservedState): Tou
 }
 
 /** Lists the known facts that a change of an item affects. An item that is code is one place. */
-export function listChangedItemFacts({ path, before, after }: Change): Touched[] {
+export function listChangedItemFacts({ path, before, after }: Change): AffectedPlace[] {
   const facts = findPathFacts(path);
   const inside = facts.runs === null ? placesWithin(path) : [];
   return [
     { path, facts, before, after },
-    ...inside.flatMap((place): Touched[] => {
+    ...inside.flatMap((place): AffectedPlace[] => {
       const [was, is] = [before, after].map((value) => readPath(value, place.slice(path.length)));
       if (was === undefined && is === undefined) return [];
       return [{ path: place, facts: findPathFacts(place), before: was ?? null, after: is ?? null }];

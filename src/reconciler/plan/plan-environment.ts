@@ -30,7 +30,7 @@ import { maskSecrets, type Json } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 
 /** A plan, and what is known about it before anything is sent. */
-export interface Planned<O extends ObservedState | null = ObservedState> {
+export interface PlanResult<O extends ObservedState | null = ObservedState> {
   readonly plan: Plan;
   /** The settings that it was made from; null if they were not observed. */
   readonly observed: O;
@@ -51,7 +51,7 @@ export function planEnvironment<O extends ObservedState | null>(
   observed: O,
   parts: Plan,
   proofs?: readonly Proof[],
-): Planned<O> {
+): PlanResult<O> {
   if (observed === null)
     return { plan: parts, observed, warnings: listPlanWarnings(parts), refusals: [] };
   const { desired, base, allowed } = terms;
@@ -118,7 +118,7 @@ export function planHead(at: number, made: Pick<PlanHead, 'shard' | 'strict' | '
 
 /** An environment's part of the document; `earlier` are the warnings from before it was observed. */
 export function environmentPlan(
-  { plan, observed, warnings, refusals, proofs }: Planned,
+  { plan, observed, warnings, refusals, proofs }: PlanResult,
   about: About & Pick<EnvironmentPlan, 'digests'>,
   earlier: readonly Warning[],
 ): EnvironmentPlan {

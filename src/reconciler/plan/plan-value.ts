@@ -1,6 +1,6 @@
 import { type SettingsAction, type Change, type Unknown } from '../model/plan.ts';
 import { because, REASONS, type Reason } from '../model/reasons.ts';
-import type { DefaultsBy, DialectField } from '../model/dialect.ts';
+import type { PrefixDefaults, DialectField } from '../model/dialect.ts';
 import { holdsMask, isMaskedSecret } from '../model/secret-words.ts';
 import { findServerDefault, isOpenMap } from '../model/native-schema.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';
@@ -39,11 +39,11 @@ import {
 } from './declared.ts';
 
 /** The context of a planned field: the fields that the same file manages, and what is rotated. */
-interface Beside extends Pick<DesiredState, 'fields'> {
+interface FieldContext extends Pick<DesiredState, 'fields'> {
   readonly rotation: Rotation;
 }
 
-const ALONE: Beside = { fields: [], rotation: [] };
+const ALONE: FieldContext = { fields: [], rotation: [] };
 
 /**
  * Plans a value that the service shows: a scalar, a list as a whole, null for what the service has by itself, or an empty map, which
@@ -52,7 +52,7 @@ const ALONE: Beside = { fields: [], rotation: [] };
 export function planValue(
   desired: DesiredField,
   observed: ObservedState,
-  beside: Beside = ALONE,
+  beside: FieldContext = ALONE,
 ): FieldPlan {
   const { field, source } = desired;
   const { path } = field;
@@ -109,7 +109,7 @@ function isEmptied(value: Value, path: Path, observed: ObservedState): boolean {
 function planEmptied(
   { field: { path }, value, source }: DesiredField,
   observed: ObservedState,
-  { fields }: Beside,
+  { fields }: FieldContext,
 ): FieldPlan {
   // A field that the specification names may be declared inside.
   const kept = fields
@@ -233,7 +233,7 @@ function isDefaultRequest({ onNull, clearWith }: DialectField, desired: Value): 
 
 /** Reports whether the service answers a value as null, given its state and the rest of the file. */
 export function isShownAsNull(
-  defaults: DefaultsBy | undefined,
+  defaults: PrefixDefaults | undefined,
   value: Value,
   { stored, values }: ObservedState,
   { fields }: Pick<DesiredState, 'fields'> = ALONE,

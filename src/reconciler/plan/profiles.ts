@@ -3,7 +3,7 @@ import { formatPath, isUnmanaged, type Path, pathNamed, isWithin } from '../mode
 import type { Change } from '../model/plan.ts';
 import type {
   SettingsWrite,
-  Brought,
+  ProfileValues,
   DesiredField,
   DesiredState,
   LlmProfiles,
@@ -77,7 +77,7 @@ export const BROUGHT = 'comes with active_profile, which takes the place of the 
 export function findProfileEffect(
   fields: SettingsWrite['fields'],
   { dialect, pointed }: ObservedState,
-): Brought | null {
+): ProfileValues | null {
   const name = formatPath(ACTIVE_PROFILE);
   if (isEmpty(fields[name]) || !dialect.fields.has('llm_model')) return null;
   if (Object.keys(fields).some((other) => isNamedWithin(other, MODEL_PART))) return null;
@@ -85,7 +85,7 @@ export function findProfileEffect(
 }
 
 /** The state that a write makes of another, as far as a profile makes it: the llm of the profile in the place of that of the settings. */
-export function withBrought(before: ObservedState, brought: Brought | null): ObservedState {
+export function withBrought(before: ObservedState, brought: ProfileValues | null): ObservedState {
   if (brought === null) return before;
   const isOther = ([name]: readonly [string, unknown]): boolean => !isNamedWithin(name, MODEL_PART);
   return {
@@ -101,7 +101,7 @@ export function withBrought(before: ObservedState, brought: Brought | null): Obs
 /** Every change of the llm that comes with a profile, beside the one that makes it active. */
 export function listProfileChanges(
   before: ObservedState,
-  brought: Brought | null,
+  brought: ProfileValues | null,
   cause: Change | undefined,
 ): Change[] {
   if (brought === null || cause === undefined) return [];
@@ -183,7 +183,7 @@ function declaresModel(managed: readonly DesiredField[]): boolean {
 export const ACTIVE: Path = ['llm_profiles', 'active'];
 
 /** The LLM profile that a write makes inactive; null if it ends none. */
-export interface Ending {
+export interface ProfileDeactivation {
   readonly name: string;
   /** True if the llm stays that of the profile, so that it can be activated again: filling in its address deactivates it. */
   readonly again: boolean;
@@ -192,7 +192,7 @@ export interface Ending {
 export function findDeactivation(
   fields: SettingsWrite['fields'],
   { profiles }: ObservedState,
-): Ending | null {
+): ProfileDeactivation | null {
   const name = profiles?.active ?? null;
   if (profiles === undefined || name === null) return null;
   const again = !Object.keys(fields).some(isOfLlm);

@@ -91,9 +91,9 @@ const NO_SETTINGS: SettingsPlan = {
 const MOST = 4;
 
 /** The input of a plan of the settings, apart from the observation. */
-type Made = Pick<PlanTerms, 'desired' | 'rotation'>;
+type SettingsPlanInput = Pick<PlanTerms, 'desired' | 'rotation'>;
 
-const KNOWN = new WeakMap<ObservedState, readonly (readonly [Made, PartPlan])[]>();
+const KNOWN = new WeakMap<ObservedState, readonly (readonly [SettingsPlanInput, PartPlan])[]>();
 
 /**
  * The settings' part of the plan of an environment. Environments of a fleet often differ in their address alone: one that was observed as
@@ -120,7 +120,7 @@ function storeReusablePart(terms: PlanTerms, observed: ObservedState, part: Part
   KNOWN.set(observed, [[{ desired, rotation }, part] as const, ...known].slice(0, MOST));
 }
 
-function canReusePlan(earlier: Made, terms: PlanTerms): boolean {
+function canReusePlan(earlier: SettingsPlanInput, terms: PlanTerms): boolean {
   const [one, other] = [earlier.desired, terms.desired];
   return (
     earlier.rotation === terms.rotation &&

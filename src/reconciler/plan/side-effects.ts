@@ -38,7 +38,7 @@ import { listEntryDefaults } from './mcp-entry.ts';
 import { isCleared, isShownAsNull } from './plan-value.ts';
 
 /** Something that a write changed although the file does not manage it. */
-export interface Touched {
+export interface SideEffect {
   readonly path: Path;
   readonly before: Value;
   readonly after: Value;
@@ -52,10 +52,10 @@ export function findUnmanagedChanges(
   before: ObservedState,
   after: ObservedState,
   desired: DesiredState,
-): Touched[] {
+): SideEffect[] {
   const reset = hasAgentKindChanged(before, after);
   const along = createSideEffectTest(before, after, desired);
-  return listComparableNames(before, after, desired).flatMap((name): Touched[] => {
+  return listComparableNames(before, after, desired).flatMap((name): SideEffect[] => {
     const value = before.values[name] ?? null;
     if (reset && isNamedWithin(name, AGENT_PART)) return [];
     const now = after.values[name] ?? null;
@@ -123,7 +123,7 @@ function findMcpChanges(
   after: Value,
   desired: DesiredState,
   dialect: Dialect,
-): Touched[] {
+): SideEffect[] {
   const managed = managesField(desired, 'mcp_config');
   if (!isRecord(before))
     return managed || sameValue(before, after) ? [] : [{ path: ['mcp_config'], before, after }];
@@ -134,7 +134,7 @@ function findMcpChanges(
   const moved = findRelocatedEntries(declared, desired.unmanaged, dialect);
   const isManaged = (list: McpList, entry: ValueRecord): boolean =>
     managesEntry(desired, list, entry) || moved(list, entry);
-  const members = Object.entries(before).flatMap(([name, value]): Touched[] => {
+  const members = Object.entries(before).flatMap(([name, value]): SideEffect[] => {
     const now = config[name] ?? null;
     if (isMcpList(name) && isList(value))
       return findEntryChanges(
@@ -153,9 +153,9 @@ function findMcpChanges(
 }
 
 /** Items that this version cannot read stay, unless the file declares that there is no config. */
-function findUnreadableChanges(before: Value, after: Value, desired: DesiredState): Touched[] {
+function findUnreadableChanges(before: Value, after: Value, desired: DesiredState): SideEffect[] {
   if (findDeclaredServers(desired)?.value === null) return [];
-  return MCP_LISTS.flatMap((list): Touched[] => {
+  return MCP_LISTS.flatMap((list): SideEffect[] => {
     const [was, is] = [unreadableItems(before, list), unreadableItems(after, list)];
     const path = ['mcp_config', list, UNNAMED];
     return sameValue(was, is) ? [] : [{ path, before: was, after: is }];
@@ -169,7 +169,7 @@ function findEntryChanges(
   isManaged: (list: McpList, entry: ValueRecord) => boolean,
   pathOf: PathOfEntry,
   defaults: ValueRecord,
-): Touched[] {
+): SideEffect[] {
   const [was, is] = [listRecordEntries(before), listRecordEntries(after)];
   const [earlier, later] = [listPathSegments(list, was, is), listPathSegments(list, is, was)];
   const touched = (segment: string, entry: ValueRecord | null, now: ValueRecord | null) =>

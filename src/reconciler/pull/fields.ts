@@ -24,11 +24,11 @@ import { type DesiredState, type ObservedState, findDeclaredServers } from '../m
 import { isRecord, type Value } from '../model/value.ts';
 import {
   NOTHING_PULLED,
-  type Pulled,
+  type EntryPullResult,
   pullMcpList,
   pullMcpConfig,
   type PullRules,
-  type Adopted,
+  type AdoptionResult,
 } from './mcp.ts';
 import { adoptNativeValue, pullNativeValue } from './native.ts';
 import type { PullEdit } from './place-edits.ts';
@@ -42,7 +42,7 @@ export function pullFields(
   desired: DesiredState,
   observed: ObservedState,
   rules: PullRules,
-): Pulled {
+): EntryPullResult {
   if (!observed.stored) {
     const left = rules.changes.map(({ path, ref }) => ({ path, reason: REASONS.empty, ref }));
     return { ...NOTHING_PULLED, left };
@@ -79,10 +79,10 @@ function pullField(
   target: Target,
   observed: ObservedState,
   { excluded, overReferences, hidden }: PullRules,
-): Pulled {
+): EntryPullResult {
   const [name = ''] = change.path;
   const field = fieldNamed(name);
-  const leave = (reason: string): Pulled => ({
+  const leave = (reason: string): EntryPullResult => ({
     ...NOTHING_PULLED,
     left: [{ path: change.path, reason, ref: change.ref }],
   });
@@ -90,12 +90,12 @@ function pullField(
   if (excluded.has(formatPath(change.path))) return leave(REASONS.unlike);
   const place = findDeclaredField(target.settings, field);
   const at = place?.path ?? [name];
-  const write = (edit: Omit<PullEdit, 'path'>, action: PulledAction): Pulled => ({
+  const write = (edit: Omit<PullEdit, 'path'>, action: PulledAction): EntryPullResult => ({
     edits: [{ path: ['settings', ...at], ...edit }],
     made: [[action, change]],
     left: [],
   });
-  const refer = (secret: Secret, action: PulledAction): Pulled => {
+  const refer = (secret: Secret, action: PulledAction): EntryPullResult => {
     const placeholder = fieldPlaceholder(name, secret);
     return write({ value: placeholder.written, placeholders: [placeholder] }, action);
   };
@@ -128,11 +128,14 @@ function readServiceValue({ name }: Field, { dialect, values }: ObservedState): 
 }
 
 /** Adopts a field, or one mcp list: secrets as references, empty mcp lists left out. */
-export function adoptField(path: Path, observed: ObservedState, rules: PullRules): Adopted {
+export function adoptField(path: Path, observed: ObservedState, rules: PullRules): AdoptionResult {
   const [name = '', list] = path;
   const value = observed.values[name] ?? null;
-  const leave = (reason: string): Adopted => ({ edits: [], left: [{ path, reason, ref: null }] });
-  const write = (edit: Omit<PullEdit, 'path'>): Adopted => ({
+  const leave = (reason: string): AdoptionResult => ({
+    edits: [],
+    left: [{ path, reason, ref: null }],
+  });
+  const write = (edit: Omit<PullEdit, 'path'>): AdoptionResult => ({
     edits: [{ path: ['settings', name], ...edit }],
     left: [],
   });
@@ -160,7 +163,7 @@ export function adoptField(path: Path, observed: ObservedState, rules: PullRules
  * A declared list is exhaustive: one that cannot be adopted whole is not adopted. All three together are, so that a file that declares one
  * declares the empty ones too, and a plan shows what is added to them.
  */
-function adoptMcpLists(config: Value, lists: readonly McpList[], rules: PullRules): Adopted {
+function adoptMcpLists(config: Value, lists: readonly McpList[], rules: PullRules): AdoptionResult {
   const pulls = lists.map((list) => {
     const entries = isRecord(config) ? listRecordEntries(config[list]) : [];
     const isReadable = unreadableItems(config, list).length === 0;

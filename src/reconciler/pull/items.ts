@@ -26,7 +26,7 @@ import {
   type ReadCollection,
   type ReadCollections,
 } from './listed.ts';
-import { skipPull, type Pulled } from './mcp.ts';
+import { skipPull, type EntryPullResult } from './mcp.ts';
 import type { PullEdit } from './place-edits.ts';
 import type { WrittenValue } from './program.ts';
 import { canDeclare, REASONS, whyUnwritten } from './writable.ts';
@@ -40,7 +40,7 @@ import {
 } from './written-item.ts';
 
 /** The edits of items that a service stores by name, what is skipped, and what cannot be compared. */
-export interface PulledItems extends Pulled {
+export interface PulledItems extends EntryPullResult {
   readonly adopted: readonly { readonly path: Path; readonly value: Value }[];
   readonly unknown: readonly Unknown[];
 }
@@ -56,13 +56,13 @@ export interface ItemRules {
 }
 
 /** A target, what it declares, and what its service has. */
-interface Compared {
+interface ComparedTarget {
   readonly target: Target;
   readonly desired: DesiredState;
   readonly observed: ObservedState;
 }
 
-interface Pulling extends Compared {
+interface Pulling extends ComparedTarget {
   readonly one: ReadCollection;
   readonly rules: ItemRules;
   readonly formerNames: FormerNames;
@@ -70,7 +70,7 @@ interface Pulling extends Compared {
 
 /** Pulls every collection that was read: items that differ, that have gone, and that the file is to have besides. */
 export function pullItems(
-  compared: Compared,
+  compared: ComparedTarget,
   { read, unread }: ReadCollections,
   rules: ItemRules,
 ): PulledItems {
@@ -124,7 +124,7 @@ function isAdoptionTarget(path: Path, adopt: ItemRules['adopt']): boolean {
   return adopt === 'all' || adopt.some((named) => samePath(named, path) || isWithin(path, named));
 }
 
-function pullItemChange(change: Change, pulling: Pulling): Pulled {
+function pullItemChange(change: Change, pulling: Pulling): EntryPullResult {
   const { one, rules } = pulling;
   const [, name = ''] = change.path;
   const there = findListedItem(name, pulling);
@@ -162,7 +162,7 @@ function findExclusionReason(path: Path, excluded: ItemRules['excluded']): strin
     .find((reason) => reason !== undefined);
 }
 
-function adoptItem(path: Path, pulling: Pulling): Pulled & { readonly path: Path } {
+function adoptItem(path: Path, pulling: Pulling): EntryPullResult & { readonly path: Path } {
   const [, name] = path;
   const kept = findExclusionReason(path, pulling.rules.excluded);
   const there = pulling.one.listing.items.find((item) => item.name === name);
@@ -214,7 +214,7 @@ function findItemNode(place: Path, target: Target): Node | undefined {
 }
 
 /** A member that differs on the service. References stay, and no secret is written. */
-function pullItemMember(change: Change, there: ListedItem, pulling: Pulling): Pulled {
+function pullItemMember(change: Change, there: ListedItem, pulling: Pulling): EntryPullResult {
   const { path, ref, action } = change;
   const {
     target,
@@ -233,7 +233,7 @@ function pullItemMember(change: Change, there: ListedItem, pulling: Pulling): Pu
   const write = (
     written: WrittenValue & Pick<PullEdit, 'leaves' | 'along'>,
     as: PulledAction,
-  ): Pulled => {
+  ): EntryPullResult => {
     const edits = [{ path: at, item: place.length, ...written }];
     return { edits, made: [[as, change]], left: [] };
   };

@@ -15,7 +15,7 @@ import type { ObservedEntry } from './program.ts';
 import { REASONS } from './writable.ts';
 
 /** The edits of a pull, and the values that it skips. */
-export interface Pulled {
+export interface EntryPullResult {
   readonly edits: readonly PullEdit[];
   /** The changes of the plan, reversed: the plan would turn the service into what the file declares. */
   readonly made: readonly (readonly [PulledAction, Change])[];
@@ -23,12 +23,15 @@ export interface Pulled {
 }
 
 /** The edits for a value that the file did not manage before. */
-export type Adopted = Omit<Pulled, 'made'>;
+export type AdoptionResult = Omit<EntryPullResult, 'made'>;
 
-export const NOTHING_PULLED: Pulled = { edits: [], made: [], left: [] };
+export const NOTHING_PULLED: EntryPullResult = { edits: [], made: [], left: [] };
 
 /** Skips a value that does not change in the file. */
-export function skipPull({ path, ref }: Pick<Change, 'path' | 'ref'>, reason: string): Pulled {
+export function skipPull(
+  { path, ref }: Pick<Change, 'path' | 'ref'>,
+  reason: string,
+): EntryPullResult {
   return { ...NOTHING_PULLED, left: [{ path, reason, ref }] };
 }
 
@@ -65,7 +68,7 @@ export function pullMcpConfig(
   declared: Value,
   actual: Value,
   rules: PullRules,
-): Pulled {
+): EntryPullResult {
   const changes = rules.changes.filter(({ path }) => path[0] === 'mcp_config');
   if (changes.length === 0) return NOTHING_PULLED;
   if (rules.excluded.has('mcp_config')) {

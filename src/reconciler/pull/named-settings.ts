@@ -28,7 +28,13 @@ import {
   pathsOfField,
 } from '../plan/field-here.ts';
 import { hasReferences } from './written-item.ts';
-import { skipPull, NOTHING_PULLED, type Adopted, type Pulled, type PullRules } from './mcp.ts';
+import {
+  skipPull,
+  NOTHING_PULLED,
+  type AdoptionResult,
+  type EntryPullResult,
+  type PullRules,
+} from './mcp.ts';
 import { joinPulls, newServer, pullServers } from './servers.ts';
 import { REASONS, whyUnwritten } from './writable.ts';
 import { openValue } from './written-deep.ts';
@@ -61,8 +67,8 @@ export function pullNamedBlocks(
   named: readonly DesiredField[],
   observed: ObservedState,
   rules: PullRules,
-): Pulled {
-  const parts = named.map((declared): Pulled => {
+): EntryPullResult {
+  const parts = named.map((declared): EntryPullResult => {
     const changes = rules.changes.filter(({ path }) => isOfNamed(path, [declared]));
     const [change] = changes;
     const name = declared.block?.name;
@@ -84,7 +90,12 @@ export function pullNamedBlocks(
   return joinPulls(parts);
 }
 
-function pullSkillLists(change: Change, node: Node, actual: Value, rules: PullRules): Pulled {
+function pullSkillLists(
+  change: Change,
+  node: Node,
+  actual: Value,
+  rules: PullRules,
+): EntryPullResult {
   const path = ['disabled_skills'];
   if (hasReferences(node)) return skipPull(change, REASONS.reference);
   const written = openValue(isList(actual) ? actual : [], path, rules.hidden);
@@ -99,7 +110,7 @@ export function adoptMissingServers(
   observed: ObservedState,
   adopt: 'all' | readonly Path[],
   { entryMembers, hidden }: PullRules,
-): readonly (Adopted & { readonly path: Path })[] {
+): readonly (AdoptionResult & { readonly path: Path })[] {
   const node = target.mcp_servers;
   const config = observed.values['mcp_config'];
   if (node === undefined || !isRecord(config)) return [];
@@ -158,11 +169,11 @@ export function pullMarketplaceList(
   { node, value }: { readonly node: Node; readonly value: Value },
   actual: Value,
   { hidden }: PullRules,
-): Pulled {
+): EntryPullResult {
   const own = listRecordEntries(value);
   const there = listRecordEntries(actual);
   const edits: PullEdit[] = [];
-  const left: Pulled['left'][number][] = [];
+  const left: EntryPullResult['left'][number][] = [];
   for (const item of there) {
     const name = readMarketplaceName(item);
     const before = own.find((one) => readMarketplaceName(one) === name);

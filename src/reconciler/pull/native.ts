@@ -12,7 +12,12 @@ import { isServiceSecret, findSchemaNodes, readShownValue } from '../plan/field-
 import { isFilledIn } from '../plan/side-effects.ts';
 import { isObject } from '../yaml-edit/source.ts';
 import { bareMarketplaces } from './named-settings.ts';
-import { type Adopted, NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
+import {
+  type AdoptionResult,
+  NOTHING_PULLED,
+  type EntryPullResult,
+  type PullRules,
+} from './mcp.ts';
 import { variableName, replaceMarkers } from './placeholder.ts';
 import type { WrittenValue } from './program.ts';
 import { isExpressible, hasHiddenSecret, REASONS, collectShownTexts } from './writable.ts';
@@ -24,11 +29,14 @@ export function pullNativeValue(
   target: Target,
   observed: ObservedState,
   rules: PullRules,
-): Pulled {
+): EntryPullResult {
   const { path, before, ref } = change;
   const { overReferences, hidden } = rules;
-  const leave = (reason: string): Pulled => ({ ...NOTHING_PULLED, left: [{ path, reason, ref }] });
-  const write = (written: WrittenValue, action: PulledAction): Pulled => ({
+  const leave = (reason: string): EntryPullResult => ({
+    ...NOTHING_PULLED,
+    left: [{ path, reason, ref }],
+  });
+  const write = (written: WrittenValue, action: PulledAction): EntryPullResult => ({
     edits: [{ path: ['settings', ...path], ...written }],
     made: [[action, change]],
     left: [],
@@ -56,8 +64,15 @@ export function pullNativeValue(
 }
 
 /** Adopts a native value that nothing declares, secrets as references. */
-export function adoptNativeValue(path: Path, observed: ObservedState, rules: PullRules): Adopted {
-  const leave = (reason: string): Adopted => ({ edits: [], left: [{ path, reason, ref: null }] });
+export function adoptNativeValue(
+  path: Path,
+  observed: ObservedState,
+  rules: PullRules,
+): AdoptionResult {
+  const leave = (reason: string): AdoptionResult => ({
+    edits: [],
+    left: [{ path, reason, ref: null }],
+  });
   if (findSchemaNodes(path, observed).length === 0) return leave(REASONS.unmanageable);
   if (isNativeExcluded(path, rules)) return leave(REASONS.unlike);
   if (isFilledIn(formatPath(path), observed)) return leave(REASONS.filled);

@@ -25,7 +25,7 @@ import { matchManaged } from '../plan/match-entries.ts';
 import { isObject, isSameData, type JsonObject } from '../yaml-edit/source.ts';
 import { newEntry, pullEntry } from './entry.ts';
 import { hasReferences } from './written-item.ts';
-import { skipPull, NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
+import { skipPull, NOTHING_PULLED, type EntryPullResult, type PullRules } from './mcp.ts';
 import type { PullEdit } from './place-edits.ts';
 import type { ObservedEntry } from './program.ts';
 import { canDeclare, REASONS } from './writable.ts';
@@ -50,7 +50,11 @@ interface Pulling {
  * Pulls mcp servers that a file declares by name: one that differs member by member, one that has gone leaves the file, and one that the plan
  * would remove is declared. What is not named is left alone.
  */
-export function pullServers(servers: DeclaredServers, actual: Value, rules: PullRules): Pulled {
+export function pullServers(
+  servers: DeclaredServers,
+  actual: Value,
+  rules: PullRules,
+): EntryPullResult {
   const changes = rules.changes.filter(({ path }) => isOfServers(path));
   if (changes.length === 0) return NOTHING_PULLED;
   const byPath = new Map(
@@ -67,7 +71,7 @@ export function pullServers(servers: DeclaredServers, actual: Value, rules: Pull
 }
 
 /** The edits with what plans call the server that each is of. */
-function withPaths(part: Pulled): Pulled {
+function withPaths(part: EntryPullResult): EntryPullResult {
   const [[, change] = []] = part.made;
   if (change === undefined) return part;
   return {
@@ -82,7 +86,7 @@ function toServerMemberPath(server: Path, path: Path): Path {
   return isWithin(path, server) ? path : createMemberPath(server, path.slice(3));
 }
 
-export function joinPulls(parts: readonly Pulled[]): Pulled {
+export function joinPulls(parts: readonly EntryPullResult[]): EntryPullResult {
   return {
     edits: parts.flatMap(({ edits }) => edits),
     made: parts.flatMap(({ made }) => made),
@@ -98,7 +102,11 @@ function readPulledName({ name }: ValueRecord): string | null {
   return typeof name === 'string' && name.trim() !== '' ? name.trim() : null;
 }
 
-function pullServerList(list: McpList, actual: readonly ValueRecord[], pulling: Pulling): Pulled[] {
+function pullServerList(
+  list: McpList,
+  actual: readonly ValueRecord[],
+  pulling: Pulling,
+): EntryPullResult[] {
   const { servers, rules, changeAt, there } = pulling;
   const declared = readServerList(servers.declared.value, list);
   const common = { list, members: rules.entryMembers?.[list] ?? null, hidden: rules.hidden };
@@ -106,7 +114,7 @@ function pullServerList(list: McpList, actual: readonly ValueRecord[], pulling: 
   const called = entryPaths(servers.declared);
   const pathOf = (segment: string, entry: ValueRecord = {}): Path => called(list, segment, entry);
   return [
-    ...matched.pairs.map((pair): Pulled => {
+    ...matched.pairs.map((pair): EntryPullResult => {
       const change = changeAt(pathOf(pair.segment, declared[pair.declared]));
       const [own, entry] = [declared[pair.declared], actual[pair.actual]];
       if (change === undefined || own === undefined || entry === undefined) return NOTHING_PULLED;
@@ -114,7 +122,7 @@ function pullServerList(list: McpList, actual: readonly ValueRecord[], pulling: 
       const observed = { ...common, index: pair.actual, segment: pair.segment, entry };
       return updateServer(change, observed, own, pulling);
     }),
-    ...matched.added.map(({ declared: index, segment }): Pulled => {
+    ...matched.added.map(({ declared: index, segment }): EntryPullResult => {
       const change = changeAt(pathOf(segment, declared[index]));
       const name = readPulledName(declared[index] ?? {});
       if (change === undefined || name === null) return NOTHING_PULLED;
@@ -129,7 +137,7 @@ function pullServerList(list: McpList, actual: readonly ValueRecord[], pulling: 
       const edit = { path: [...servers.place, name], value: null, placeholders: [] };
       return { edits: [{ ...edit, leaves: true }], made: [['remove', change]], left: [] };
     }),
-    ...matched.removed.map(({ actual: index, segment }): Pulled => {
+    ...matched.removed.map(({ actual: index, segment }): EntryPullResult => {
       const change = changeAt(pathOf(segment, actual[index]));
       const entry = actual[index];
       if (change === undefined || entry === undefined) return NOTHING_PULLED;
@@ -143,7 +151,7 @@ function isServerExcluded({ path }: Pick<Change, 'path'>, { excluded }: PullRule
 }
 
 /** A server that the file does not declare, or takes out, or declares with another transport. */
-function addServer(change: Change, observed: ObservedEntry, pulling: Pulling): Pulled {
+function addServer(change: Change, observed: ObservedEntry, pulling: Pulling): EntryPullResult {
   const { servers, rules } = pulling;
   const known = findNode(servers.node, [readPulledName(observed.entry) ?? '']);
   if (known !== undefined && hasReferences(known)) return skipPull(change, REASONS.reference);
@@ -161,7 +169,7 @@ function addServer(change: Change, observed: ObservedEntry, pulling: Pulling): P
 export function newServer(
   observed: ObservedEntry,
   { place, node }: Pick<DeclaredServers, 'place' | 'node'>,
-): { readonly edit: PullEdit; readonly left: Pulled['left'] } | null {
+): { readonly edit: PullEdit; readonly left: EntryPullResult['left'] } | null {
   const { list, entry } = observed;
   const found = newEntry(observed);
   // A service that has no names calls one by its address.
@@ -220,7 +228,7 @@ function updateServer(
   observed: ObservedEntry,
   declared: ValueRecord,
   { servers, rules }: Pulling,
-): Pulled {
+): EntryPullResult {
   const { place } = servers;
   const { list, entry } = observed;
   const name = readPulledName(declared) ?? '';
@@ -252,7 +260,7 @@ function authPull(
   { path, ref }: Change,
   node: Node | undefined,
   { api_key: key, auth }: ValueRecord,
-): 'leaves' | Pulled['left'] {
+): 'leaves' | EntryPullResult['left'] {
   const isNone = (key ?? null) === null && (auth ?? null) === null;
   const isReference = node !== undefined && hasReferences(node);
   if (isNone && node !== undefined && !isReference) return 'leaves';

@@ -20,7 +20,7 @@ import { comparableState, listDeclaredValues, type ComparableState } from './com
 import { adoptField, pullFields } from './fields.ts';
 import { createCopyMatcher } from '../desired/profiles.ts';
 import { pullItems, type PulledItems } from './items.ts';
-import type { CompareEntry, Pulled, PullRules } from './mcp.ts';
+import type { CompareEntry, EntryPullResult, PullRules } from './mcp.ts';
 import {
   adoptMissingServers,
   isBesideNamed,
@@ -49,7 +49,7 @@ export interface PullOptions {
 }
 
 /** The edits of a target's file, what is skipped, and what cannot be compared. */
-export interface TargetPull extends Pulled {
+export interface TargetPull extends EntryPullResult {
   readonly adopted: readonly { readonly path: Path; readonly value: Value }[];
   readonly unknown: readonly Unknown[];
 }
@@ -158,7 +158,7 @@ export function pullTarget(
   };
 }
 
-function skipEmptySettings(changes: readonly Change[]): Pulled {
+function skipEmptySettings(changes: readonly Change[]): EntryPullResult {
   const left = changes.map(({ path, ref }) => ({ path, reason: REASONS.empty, ref }));
   return { edits: [], made: [], left };
 }

@@ -8,19 +8,19 @@ import type { EnvironmentOutcome, Remainder, Result } from '../model/outcome.ts'
 import type { Change, PartPlan, Plan, Unknown, Resource } from '../model/plan.ts';
 import type { Clock, FingerprintStore, Observer } from '../model/ports.ts';
 import type { Proof } from '../model/proof.ts';
-import type { DesiredState, ObservedState, Spoken } from '../model/state.ts';
+import type { DesiredState, ObservedState, ServiceDialect } from '../model/state.ts';
 import type { OutcomeVerdict } from '../model/verdict.ts';
-import type { Approved } from '../plan/approval.ts';
-import type { Planned } from '../plan/plan-environment.ts';
+import type { ApprovedPlan } from '../plan/approval.ts';
+import type { PlanResult } from '../plan/plan-environment.ts';
 import type { PlanTerms } from '../plan/settings-part.ts';
-import type { ReaderOf, WriterOf } from '../service/port.ts';
+import type { ResourceReader, ResourceWriter } from '../service/port.ts';
 
 /** The input of observing and planning an environment. O is null for a caller that does not read the settings. */
 export interface PlanInput<O extends ObservedState | null = ObservedState> extends PlanTerms {
   /** Reads the settings: what the service is shows in them. */
   readonly settings: Observer<O>;
   /** Creates the reader of another resource. */
-  readonly reader: <R>(of: ReaderOf<R>) => R;
+  readonly reader: <R>(of: ResourceReader<R>) => R;
   /** The resources to plan and write, in this order. */
   readonly resources: readonly ManagedResource[];
   readonly clock: Clock;
@@ -39,14 +39,14 @@ export interface PlanInput<O extends ObservedState | null = ObservedState> exten
 /** The input of one reconcile. */
 export interface ReconcileInput extends PlanInput {
   /** Creates the writer of a resource. */
-  readonly writer: <W>(of: WriterOf<W>) => W;
+  readonly writer: <W>(of: ResourceWriter<W>) => W;
   readonly fingerprints: FingerprintStore;
   /** The saved plan that nothing may go beyond; null if there is none. */
-  readonly approved: Approved | null;
+  readonly approved: ApprovedPlan | null;
   /** Write only if nothing is stored yet. */
   readonly ifEmpty?: boolean | undefined;
   /** Receives each plan that has changes, before the guards decide. */
-  readonly announce: (planned: Planned) => Promise<void>;
+  readonly announce: (planned: PlanResult) => Promise<void>;
   /** Decides once for each plan that would be written. */
   readonly approve: () => Promise<boolean>;
   /** A second request to stop: what is in flight is abandoned, and its state is unknown. */
@@ -66,7 +66,7 @@ export interface ResourceEnd {
 }
 
 /** The end of a reconcile: the ends of all resources in one. */
-export interface Reconciled extends Omit<ResourceEnd, 'status'>, Spoken {
+export interface ReconcileResult extends Omit<ResourceEnd, 'status'>, ServiceDialect {
   readonly status: EnvironmentOutcome['status'];
   readonly plan: Plan;
   /** Every reason that the guards refused the plan. */

@@ -1,7 +1,7 @@
 import { SetpointError } from '../model/error.ts';
 import type { PartPlan, Change } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
-import { planEnvironment, type Planned } from '../plan/plan-environment.ts';
+import { planEnvironment, type PlanResult } from '../plan/plan-environment.ts';
 import {
   planSettingsPart,
   sameChanges,
@@ -19,7 +19,7 @@ import { resolveReferences } from './references.ts';
  */
 export async function observeAndPlan<O extends ObservedState | null>(
   input: PlanInput<O>,
-): Promise<Planned<O>> {
+): Promise<PlanResult<O>> {
   const observed = await input.settings.observe(input.signal);
   const read: Reading[] = [];
   const lacking: LackingError[] = [];
@@ -64,7 +64,10 @@ function lackingAll(errors: readonly LackingError[]): SetpointError | null {
 }
 
 /** Plans again with new settings. The other resources are observed again when their turn comes. */
-export async function planAgain(input: PlanInput, { plan, proofs }: Planned): Promise<Planned> {
+export async function planAgain(
+  input: PlanInput,
+  { plan, proofs }: PlanResult,
+): Promise<PlanResult> {
   const observed = await input.settings.observe(input.signal);
   const again = withSettings(plan, () => planSettingsPart(input, observed));
   const isSame = sameChanges(extractSettingsPlan(plan), extractSettingsPlan(again));
@@ -78,8 +81,8 @@ export async function planAgain(input: PlanInput, { plan, proofs }: Planned): Pr
  */
 async function proveSafePlan<O extends ObservedState | null>(
   input: PlanInput<O>,
-  planned: Planned<O>,
-): Promise<Planned<O>> {
+  planned: PlanResult<O>,
+): Promise<PlanResult<O>> {
   const { plan, observed, refusals } = planned;
   if (input.prove === undefined || observed === null) return planned;
   const [other] = refusals.filter(({ rule }) => rule !== 'unproven');

@@ -18,9 +18,9 @@ import {
 } from '../model/state.ts';
 import { notCovered } from '../plan/approval.ts';
 import { refusalError } from '../plan/guard.ts';
-import type { Planned } from '../plan/plan-environment.ts';
+import type { PlanResult } from '../plan/plan-environment.ts';
 import { sameChanges, extractSettingsPlan } from '../plan/settings-part.ts';
-import type { ManagedResource, Reconciled, ReconcileInput, ResourceEnd } from './contract.ts';
+import type { ManagedResource, ReconcileResult, ReconcileInput, ResourceEnd } from './contract.ts';
 import {
   findInterruption,
   joinResourceEnds,
@@ -46,9 +46,9 @@ const ATTEMPTS = 3;
  *
  * Ends in one of the ways of `Reconciled` and never throws: every end has a result for each change.
  */
-export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
-  let planned: Planned | null = null;
-  const ended = (status: Reconciled['status'], error: SetpointError | null): Reconciled =>
+export async function reconcile(input: ReconcileInput): Promise<ReconcileResult> {
+  let planned: PlanResult | null = null;
+  const ended = (status: ReconcileResult['status'], error: SetpointError | null): ReconcileResult =>
     createUnverifiedEnd(status, planned, error);
   try {
     if (input.ifEmpty === true) {
@@ -94,18 +94,21 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
 }
 
 /** Explains why a plan must not be written: it exceeds the approved one, or a guard refuses it. */
-function whyRefused({ desired, approved }: ReconcileInput, planned: Planned): SetpointError | null {
+function whyRefused(
+  { desired, approved }: ReconcileInput,
+  planned: PlanResult,
+): SetpointError | null {
   const uncovered = approved === null ? null : notCovered(planned.plan, desired, approved);
   return uncovered ?? refusalError(planned.refusals);
 }
 
 /** Reports whether settings are stored that must not be overwritten. */
-function mustLeaveAlone({ ifEmpty = false }: ReconcileInput, { observed }: Planned): boolean {
+function mustLeaveAlone({ ifEmpty = false }: ReconcileInput, { observed }: PlanResult): boolean {
   return ifEmpty && !isEmptyStore(observed);
 }
 
 /** Reports whether two plans write the same. An emptied, or newly filled, store turns the same changes into another record. */
-function writesTheSame(one: Planned, other: Planned): boolean {
+function writesTheSame(one: PlanResult, other: PlanResult): boolean {
   return (
     one.observed.stored === other.observed.stored &&
     sameChanges(extractSettingsPlan(one.plan), extractSettingsPlan(other.plan))
@@ -113,7 +116,10 @@ function writesTheSame(one: Planned, other: Planned): boolean {
 }
 
 /** Writes one resource after the other, until one fails, then removes what is removed last, and joins the ends. */
-async function writeResources(input: ReconcileInput, planned: Planned): Promise<Reconciled> {
+async function writeResources(
+  input: ReconcileInput,
+  planned: PlanResult,
+): Promise<ReconcileResult> {
   const { plan, observed, proofs } = planned;
   let end: ResourceEnd = createUnsentEnd([], []);
   for (const { resource, part } of orderSteps(plan, input.resources)) {
@@ -158,7 +164,7 @@ function withChanges({ resource, part }: Step, isKept: (change: Change) => boole
 }
 
 /** Nothing to do; what is declared and unavailable is still an error. */
-function withoutChanges(planned: Planned): Reconciled {
+function withoutChanges(planned: PlanResult): ReconcileResult {
   const [unmet] = listPlanUnmet(planned.plan);
   if (unmet === undefined) return createUnverifiedEnd('in-sync', planned, null);
   const { message, hint } = unmet;
@@ -170,20 +176,20 @@ function withoutChanges(planned: Planned): Reconciled {
 }
 
 /** The end of a run that was to write only if nothing is stored yet: what is stored is compared with nothing. */
-function createUntouchedEnd(observed: ObservedState): Reconciled {
+function createUntouchedEnd(observed: ObservedState): ReconcileResult {
   return { ...createUnverifiedEnd('not-empty', null, null), ...describeDialectVersion(observed) };
 }
 
-function createRefusedEnd(planned: Planned, error: SetpointError): Reconciled {
+function createRefusedEnd(planned: PlanResult, error: SetpointError): ReconcileResult {
   return { ...createUnverifiedEnd('refused', planned, error), refusals: planned.refusals };
 }
 
 /** An end at which nothing was sent; null is a plan that could not be made. */
 function createUnverifiedEnd(
-  status: Reconciled['status'],
-  planned: Planned | null,
+  status: ReconcileResult['status'],
+  planned: PlanResult | null,
   error: SetpointError | null,
-): Reconciled {
+): ReconcileResult {
   const plan: Plan = planned?.plan ?? [];
   return {
     status,

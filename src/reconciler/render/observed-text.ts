@@ -9,7 +9,7 @@ import type { CollectionForm, Column } from '../model/collection.ts';
 import type { Resource } from '../model/observed.ts';
 import { MASK } from '../model/secret.ts';
 import type { Json } from '../model/value.ts';
-import { NOT_OBSERVED, type Spoken } from '../model/state.ts';
+import { NOT_OBSERVED, type ServiceDialect } from '../model/state.ts';
 import { heading } from './section-text.ts';
 import { ageText, yamlText } from './change.ts';
 import { paint, type Style, visible } from './text.ts';
@@ -141,7 +141,7 @@ const READS: Readonly<Record<ServerField['reads'], string>> = {
 /** Formats the dialect and release of a service, and field by field what it supports. */
 function serverText(
   { writes, fields, lacks }: ServerReport,
-  { dialect, release }: Spoken,
+  { dialect, release }: ServiceDialect,
   style: Style,
 ): string {
   const about = [

@@ -1,7 +1,7 @@
 import {
   statusSamples,
   targetSamples,
-  type Measured,
+  type EnvironmentMetrics,
   type Sample,
 } from '../model/metric-samples.ts';
 import { TARGET_METRICS, TOTAL_METRICS, type Metric, type TargetMetric } from '../model/metrics.ts';
@@ -47,7 +47,7 @@ export function metricsOfPlans(): MetricsOfPlans {
   };
 }
 
-interface KeptRead extends Omit<Measured, 'lastRead' | 'lastInSync'> {
+interface KeptRead extends Omit<EnvironmentMetrics, 'lastRead' | 'lastInSync'> {
   /** Its status if what could not be compared counts. */
   readonly strictly: WatchStatus;
 }
@@ -67,7 +67,7 @@ function toStoredRead(environment: EnvironmentPlan): KeptRead {
   };
 }
 
-function toMeasurement(plan: KeptRead, at: string): Measured {
+function toMeasurement(plan: KeptRead, at: string): EnvironmentMetrics {
   const { status } = plan;
   return {
     ...plan,

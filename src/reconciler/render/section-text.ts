@@ -10,7 +10,7 @@ import {
 } from '../model/plan.ts';
 import { type Warning } from '../model/error.ts';
 import type { Costs, Proof } from '../model/proof.ts';
-import type { Spoken } from '../model/state.ts';
+import type { ServiceDialect } from '../model/state.ts';
 import {
   type Voice,
   IN_THE_FILE,
@@ -131,7 +131,7 @@ function sectionText(section: Section, style: Style): string {
 
 /** The name of an environment, the service it names, and what that speaks, if it is not the dialect of the specification. */
 export function heading(
-  { name, origin, ...spoken }: Pick<Section, 'name' | 'origin'> & Partial<Spoken>,
+  { name, origin, ...spoken }: Pick<Section, 'name' | 'origin'> & Partial<ServiceDialect>,
   style: Style,
 ): string {
   const { dialect = null, release = null } = spoken;

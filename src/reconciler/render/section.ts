@@ -13,7 +13,7 @@ import { type Path, formatPath, isWithin } from '../model/path.ts';
 import type { EnvironmentPlan, PlanDocument, Unknown, Attention } from '../model/plan.ts';
 import { isOfWriting, type ErrorReport, type Warning, type WarningCode } from '../model/error.ts';
 import type { Proof } from '../model/proof.ts';
-import type { Spoken } from '../model/state.ts';
+import type { ServiceDialect } from '../model/state.ts';
 import { outcomeAttention, planAttention } from '../model/summary.ts';
 import {
   driftCaveat,
@@ -32,7 +32,7 @@ import { namesListed } from '../model/wording.ts';
  * What is shown of one environment, and in which words: the same in every format. A printer for each format lays it out and makes
  * its texts inert; none of them is before that.
  */
-export interface Section extends Spoken {
+export interface Section extends ServiceDialect {
   readonly command: Wording;
   readonly name: string;
   readonly origin: string | null;

@@ -12,7 +12,7 @@ import { formatCount, groupThousands } from '../model/wording.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
-import type { Spoken } from '../model/state.ts';
+import type { ServiceDialect } from '../model/state.ts';
 import type { Json } from '../model/value.ts';
 import { listUncomparedRest } from '../model/uncompared.ts';
 import { type Voice, ageText, type Wording } from './change.ts';
@@ -165,7 +165,7 @@ export function formatObservationAge(observedAt: string | null, plannedAt: strin
 }
 
 /** `app-server 1.11`, as far as it is known; null if nothing is. */
-export function formatServiceVersion({ dialect, release }: Spoken): string | null {
+export function formatServiceVersion({ dialect, release }: ServiceDialect): string | null {
   if (dialect === null) return null;
   return release === null ? dialect : `${dialect} ${release}`;
 }

@@ -40,8 +40,8 @@ import {
   type Get,
   type ItemRequest,
   type ItemWork,
-  type Judged,
-  type Unfit,
+  type CollectionState,
+  type UnsupportedItem,
   type Wires,
 } from './collections/wire.ts';
 
@@ -181,7 +181,7 @@ async function agentNamed(get: Get, name: string): Promise<ValueRecord> {
 /** The members of an agent profile come into effect with its activation: guards judge them as if they were set. */
 function agentInEffect(
   cause: Change,
-  { items, listing: { stored } }: Judged,
+  { items, listing: { stored } }: CollectionState,
   earlier: Plan,
 ): readonly Change[] {
   const item = items.find(({ name }) => name === readChangedItemName(cause));
@@ -217,7 +217,7 @@ async function profileInUse(get: Get, declared: readonly DesiredItem[]): Promise
 
 function broughtBy(
   cause: Change,
-  { items, listing: { stored }, settings }: Judged,
+  { items, listing: { stored }, settings }: CollectionState,
   earlier: Plan,
 ): readonly Change[] {
   const item = items.find(({ name }) => name === readChangedItemName(cause));
@@ -232,7 +232,7 @@ function broughtBy(
 /** What an activation changes in the settings. */
 function broughtAlong(
   cause: Change,
-  { items, listing: { stored }, settings }: Judged,
+  { items, listing: { stored }, settings }: CollectionState,
   earlier: Plan,
 ): readonly Change[] {
   const item = items.find(({ name }) => name === readChangedItemName(cause));
@@ -297,8 +297,8 @@ function request({ item }: ItemWork, call: ItemRequest['call']): ItemRequest {
 }
 
 /** Only LLM profiles are active on an app-server, and it has no request that makes none active. */
-function unfitInProfiles({ items, listing }: Judged): readonly Unfit[] {
-  return items.flatMap((item): Unfit[] => {
+function unfitInProfiles({ items, listing }: CollectionState): readonly UnsupportedItem[] {
+  return items.flatMap((item): UnsupportedItem[] => {
     if (item.name !== 'llm_profile' && item.members !== null)
       return [
         {

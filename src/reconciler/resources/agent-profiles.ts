@@ -17,7 +17,7 @@ import {
 import { ACTIVE_AGENT, AGENT_DEFAULT, AGENTS_PATH } from './holders.ts';
 import { collection } from './collections/collection.ts';
 import { carriedOf, itemsByName, renameOverPath, wholeRequests } from './collections/whole.ts';
-import type { Asking, Judged, Unfit, Wires } from './collections/wire.ts';
+import type { Asking, CollectionState, UnsupportedItem, Wires } from './collections/wire.ts';
 
 const WIRES: Wires = {
   'agent-server': {
@@ -228,7 +228,7 @@ async function namesAsked({
 }
 
 /** The profile that a server makes by itself comes back while none else is active, and when the active one is removed. */
-function unfitProfiles(judged: Judged): readonly Unfit[] {
+function unfitProfiles(judged: CollectionState): readonly UnsupportedItem[] {
   const { items, listing, desired, settings } = judged;
   const item = items.find(({ name, members }) => name === AGENT_DEFAULT && members === null);
   const there = listing.items.find(({ name }) => name === AGENT_DEFAULT);
@@ -247,7 +247,7 @@ function findRemovedActiveAgent({
   items,
   listing,
   settings,
-}: Pick<Judged, 'items' | 'listing' | 'settings'>): string | null {
+}: Pick<CollectionState, 'items' | 'listing' | 'settings'>): string | null {
   const id = settings.answer[ACTIVE_AGENT] ?? null;
   const active = listing.items.find((one) => one.id !== undefined && sameValue(one.id, id));
   const item = items.find(({ name }) => name === active?.name);
@@ -265,7 +265,7 @@ function isAnotherNext(desired: DesiredState): boolean {
  */
 function isServersOwn(
   { name, id }: ListedItem,
-  { items, listing, desired, settings }: Judged,
+  { items, listing, desired, settings }: CollectionState,
 ): boolean {
   if (name !== AGENT_DEFAULT || isAnotherNext(desired)) return false;
   const active = settings.answer[ACTIVE_AGENT] ?? null;

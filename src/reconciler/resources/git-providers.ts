@@ -13,8 +13,8 @@ import {
   type Call,
   type ItemRequest,
   type ItemWork,
-  type Refused,
-  type Wire,
+  type RequestRefusal,
+  type CollectionCodec,
   type Wires,
 } from './collections/wire.ts';
 import { readChangedItemName } from './collections/send.ts';
@@ -42,7 +42,7 @@ interface Paths {
   readonly emptying: Call;
 }
 
-function createTokenCodec(dialect: 'settings-v0' | 'app-server', paths: Paths): Wire {
+function createTokenCodec(dialect: 'settings-v0' | 'app-server', paths: Paths): CollectionCodec {
   const { path } = DIALECTS[dialect];
   return {
     list: async ({ get, unlike }) => {
@@ -148,7 +148,7 @@ function createTokenEntry(token: Value, host: Value, user?: Value): Value {
 }
 
 /** A server says with the status of a wrong key, too, that nobody knows a token. */
-function notAccepted(name: string, answer: Value): Refused | null {
+function notAccepted(name: string, answer: Value): RequestRefusal | null {
   const said = isRecord(answer) ? (answer['error'] ?? answer['detail']) : null;
   if (typeof said !== 'string' || !said.startsWith('Invalid token')) return null;
   return {

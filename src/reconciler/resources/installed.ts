@@ -16,9 +16,9 @@ import {
   type Call,
   type ItemRequest,
   type ItemWork,
-  type Judged,
-  type Unfit,
-  type Wire,
+  type CollectionState,
+  type UnsupportedItem,
+  type CollectionCodec,
   type Wires,
 } from './collections/wire.ts';
 
@@ -35,7 +35,7 @@ function wires(form: CollectionForm): Wires {
   return { 'agent-server': wire(form) };
 }
 
-function wire({ block, noun, resource }: CollectionForm): Wire {
+function wire({ block, noun, resource }: CollectionForm): CollectionCodec {
   return {
     list: (asking) => readInstalledItems(asking, block),
     replaces: () => 'in-place',
@@ -101,8 +101,11 @@ function readInstallSource({ source = null, repo_path: folder = null }: ValueRec
 }
 
 /** Finds items whose source is installed under another name: the service would reinstall that one. Only a full listing shows it. */
-function findInstalledTwice({ items, listing }: Judged, resource: string): readonly Unfit[] {
-  return items.flatMap((item): Unfit[] => {
+function findInstalledTwice(
+  { items, listing }: CollectionState,
+  resource: string,
+): readonly UnsupportedItem[] {
+  return items.flatMap((item): UnsupportedItem[] => {
     const { name, members } = item;
     const isThere = listing.items.some((one) => one.name === name);
     if (members === null || isThere) return [];

@@ -28,8 +28,8 @@ import {
   type Get,
   type ItemRequest,
   type ItemWork,
-  type Judged,
-  type Unfit,
+  type CollectionState,
+  type UnsupportedItem,
   type Wires,
 } from './collections/wire.ts';
 
@@ -251,8 +251,13 @@ function toConnectionPath({ id = '' }: ListedItem): string {
 }
 
 /** One without a key cannot be made, and one that something names cannot be removed. */
-function unfitConnections({ items, listing, desired, settings }: Judged): readonly Unfit[] {
-  return items.flatMap((item): Unfit[] => {
+function unfitConnections({
+  items,
+  listing,
+  desired,
+  settings,
+}: CollectionState): readonly UnsupportedItem[] {
+  return items.flatMap((item): UnsupportedItem[] => {
     const there = listing.items.find(({ name }) => name === item.name);
     if (item.members !== null)
       return there !== undefined || !isEmpty(item.members['api_key'] ?? null)

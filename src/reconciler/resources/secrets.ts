@@ -20,7 +20,7 @@ import {
   type ItemPage,
   type ItemRequest,
   type ItemWork,
-  type Needed,
+  type Prerequisite,
   type Wires,
 } from './collections/wire.ts';
 
@@ -133,7 +133,7 @@ function createSecretRequests(
 }
 
 /** The old value goes only while the new one waits: another setpoint removes it as what is left of an interrupted run. */
-function waitingAs(next: string, description: Value, name: string): Needed {
+function waitingAs(next: string, description: Value, name: string): Prerequisite {
   const isOurs = (item: ListedItem): boolean =>
     item.name === next && sameValue(readDescription(item.members) ?? '', description);
   return {
@@ -146,7 +146,7 @@ function waitingAs(next: string, description: Value, name: string): Needed {
 }
 
 /** Requires the old value before a waiting one is removed: another setpoint may be about to replace it. */
-function requireOldSecret(name: string, next: string): Needed {
+function requireOldSecret(name: string, next: string): Prerequisite {
   return {
     isShown: ({ items }) => items.some((item) => item.name === name),
     otherwise: {

@@ -17,7 +17,7 @@ import { SERVER_INFO } from './agent-server/form.ts';
 import { resolvePointers } from './agent-server/pointed.ts';
 import { revealSettings } from './agent-server/reveal.ts';
 import { createProfileActivation } from './app-server/write.ts';
-import type { WriterOf } from './port.ts';
+import type { ResourceWriter } from './port.ts';
 import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
 import { EMPTY_STORE, observeV0Record, readV0Settings } from './settings-v0/read.ts';
 import { postWholeRecord } from './settings-v0/write.ts';
@@ -56,12 +56,12 @@ export interface DialectModule {
   /** The observed state in an answer that a snapshot holds; null: the store was empty. */
   saved(answer: ValueRecord | null): ObservedState;
   /** Makes an LLM profile active; absent if these services keep it active whatever is written. */
-  readonly activate?: WriterOf<(profile: string) => Promise<WriteAnswer>>;
+  readonly activate?: ResourceWriter<(profile: string) => Promise<WriteAnswer>>;
   /**
    * Sends a write once. Never retries by itself, and never throws for what a service can do. The error of a write that did not take
    * effect is a ServiceError if the service named a time to come back.
    */
-  readonly write: WriterOf<(write: SettingsWrite) => Promise<WriteAnswer>>;
+  readonly write: ResourceWriter<(write: SettingsWrite) => Promise<WriteAnswer>>;
 }
 
 function listSchemaPaths(path: string): Readonly<Record<string, string>> {

@@ -51,7 +51,7 @@ export async function exchange(
   request: WireRequest,
 ): Promise<WireAnswer> {
   if (request.signal?.aborted === true) return toAbortedAnswer(request.signal.reason);
-  const { answer, encoding } = await new Promise<Ending>((resolve) => {
+  const { answer, encoding } = await new Promise<BodyEnding>((resolve) => {
     const pending = new PendingExchange(request, resolve);
     const { method, path, headers, body } = request;
     try {
@@ -82,7 +82,7 @@ export function readHeader(headers: ReplyHeaders, name: string): string | undefi
   return typeof value === 'object' ? value.join(', ') : value;
 }
 
-interface Ending {
+interface BodyEnding {
   readonly answer: WireAnswer;
   readonly encoding: ContentEncoding;
 }
@@ -90,7 +90,7 @@ interface Ending {
 /** One request under way. Its own timers hold whatever arrives and however slowly; the first ending is the only one. */
 class PendingExchange implements DispatchHandler {
   readonly #request: WireRequest;
-  readonly #resolve: (ending: Ending) => void;
+  readonly #resolve: (ending: BodyEnding) => void;
   readonly #total: NodeJS.Timeout;
   #step: NodeJS.Timeout;
   #phase: Phase = 'connect';
@@ -101,7 +101,7 @@ class PendingExchange implements DispatchHandler {
   readonly #chunks: Uint8Array[] = [];
   #size = 0;
 
-  constructor(request: WireRequest, resolve: (ending: Ending) => void) {
+  constructor(request: WireRequest, resolve: (ending: BodyEnding) => void) {
     this.#request = request;
     this.#resolve = resolve;
     const { connect, total } = request.deadlines;

@@ -8,7 +8,7 @@ import { readHeader, type Method, type WireAnswer } from './exchange.ts';
 import type { Organization } from '../model/state.ts';
 import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
-import { type NotSent, type Refusal, retryAfter } from './service-error.ts';
+import { type RequestNotSentError, type Refusal, retryAfter } from './service-error.ts';
 import { Pace, type Waiting } from './pace.ts';
 
 /** Sends requests until it is destroyed. */
@@ -275,7 +275,7 @@ export interface Turns {
   /** Waits for the turn of a read. Rejects with a NotSent, or with the error of an interruption. */
   read(asking: Asking): Promise<void>;
   /** Explains why a write is not sent now; null if it may be. */
-  write(place: string): NotSent | null;
+  write(place: string): RequestNotSentError | null;
   /** Tells of a request: what it returns takes the answer. */
   sent(): (answer: WireAnswer) => void;
 }
@@ -306,13 +306,13 @@ export class Paces {
           const refusal = findRateLimit(answer, clock);
           const pace = this.#paces.get(origin);
           if (refusal === null) {
-            if (answer.kind === 'fault') return pace?.lost(sentAt);
+            if (answer.kind === 'fault') return pace?.recordLoss(sentAt);
             this.#recent.add(origin, clock.monotonic());
-            return pace?.taken(sentAt);
+            return pace?.recordAnswer(sentAt);
           }
           const limited = pace ?? new Pace(clock, random);
           this.#paces.set(origin, limited);
-          limited.refused(sentAt, refusal, this.#recent.of(origin, clock.monotonic()));
+          limited.recordRefusal(sentAt, refusal, this.#recent.of(origin, clock.monotonic()));
         };
       },
     };

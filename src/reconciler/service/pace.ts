@@ -1,6 +1,6 @@
 import type { Clock } from '../model/ports.ts';
 import { createAbortError } from './fault-error.ts';
-import { LONGEST_KEPT, LONGEST_WAIT, NotSent, type Refusal } from './service-error.ts';
+import { LONGEST_KEPT, LONGEST_WAIT, RequestNotSentError, type Refusal } from './service-error.ts';
 
 /** A request that waits for its turn. */
 export interface Waiting {
@@ -14,7 +14,7 @@ export interface Waiting {
   readonly signal: AbortSignal | undefined;
 }
 
-interface Queued {
+interface QueuedRequest {
   readonly waiting: Waiting;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -65,7 +65,7 @@ export class Pace {
   readonly #lately: number[] = [];
   /** The requests since then; before that, in the second before the first refusal and since. */
   #taken = 0;
-  readonly #queue: Queued[] = [];
+  readonly #queue: QueuedRequest[] = [];
   #sleeping: AbortController | null = null;
   #serving = false;
 
@@ -89,7 +89,7 @@ export class Pace {
     return new Promise((resolve, reject) => {
       const { signal } = waiting;
       const ended = (): void => signal?.removeEventListener('abort', stop);
-      const queued: Queued = {
+      const queued: QueuedRequest = {
         waiting,
         resolve: () => {
           ended();
@@ -114,15 +114,15 @@ export class Pace {
   }
 
   /** A write does not wait: what it is based on would grow old. Null if it may be sent now, ahead of those that wait. */
-  writeTurn(place: string): NotSent | null {
+  writeTurn(place: string): RequestNotSentError | null {
     const wait = this.#opensAt - this.#clock.monotonic();
-    if (wait > 0) return new NotSent(place, this.#last, wait, 'write');
+    if (wait > 0) return new RequestNotSentError(place, this.#last, wait, 'write');
     this.#take();
     return null;
   }
 
   /** A request that was sent at that time was taken: it got an answer other than a refusal. */
-  taken(sentAt: number): void {
+  recordAnswer(sentAt: number): void {
     this.#taken += 1;
     if (sentAt <= this.#refusedAt) {
       // It was under way when the first was refused.
@@ -133,22 +133,22 @@ export class Pace {
     this.#refusals = 0;
     if (this.#searching) this.#lately.push(this.#clock.monotonic());
     this.#grow();
-    this.#probed();
+    this.#endProbe();
   }
 
   /** A request that was sent at that time got no answer at all. */
-  lost(sentAt: number): void {
-    if (sentAt > this.#refusedAt) this.#probed();
+  recordLoss(sentAt: number): void {
+    if (sentAt > this.#refusedAt) this.#endProbe();
   }
 
   /** A request that was sent at that time was refused; `recent` of them were taken in the second before. */
-  refused(sentAt: number, refusal: Refusal, recent: number): void {
+  recordRefusal(sentAt: number, refusal: Refusal, recent: number): void {
     const now = this.#clock.monotonic();
     let pause = Math.min(refusal.after ?? 0, LONGEST_KEPT);
     // Those that were under way when the first was refused say nothing new.
     if (sentAt > this.#refusedAt) {
       if (this.#refusals === 0) {
-        const measured = this.#measured(now, recent);
+        const measured = this.#measureRate(now, recent);
         this.#rate = Math.max(LEAST_RATE, KEPT * Math.min(this.#rate, Math.max(1, measured)));
         this.#taken = recent;
       }
@@ -181,7 +181,7 @@ export class Pace {
     this.#taken = 0;
   }
 
-  #probed(): void {
+  #endProbe(): void {
     if (this.#probe !== 'sent') return;
     this.#probe = null;
     this.#next = Math.max(this.#clock.monotonic(), this.#probedAt + 1000 / this.#rate);
@@ -204,7 +204,7 @@ export class Pace {
   }
 
   /** The requests of a second that were taken right before a refusal. A search ends with it, unless it has not begun. */
-  #measured(now: number, recent: number): number {
+  #measureRate(now: number, recent: number): number {
     const passed = now - this.#probedAt;
     if (this.#searching && this.#lately.length > 0) {
       this.#searching = false;
@@ -268,7 +268,7 @@ export class Pace {
       if (!exhausted && pause <= LONGEST_WAIT && deadline > Math.max(now, this.#opensAt)) continue;
       this.#queue.splice(index, 1);
       const why = exhausted ? refusing : 'read';
-      queued.reject(new NotSent(place, this.#last, Math.max(0, pause), why));
+      queued.reject(new RequestNotSentError(place, this.#last, Math.max(0, pause), why));
     }
   }
 }

@@ -27,19 +27,19 @@ export interface Writing {
 }
 
 /** The answers that `get` saved of a service, and the time, as ISO 8601. */
-export interface Saved {
+export interface SavedAnswers {
   readonly environment: EnvironmentObserved;
   readonly at: string;
 }
 
 /** The reader of a resource: from a service, or from a saved document. */
-export interface ReaderOf<R> {
+export interface ResourceReader<R> {
   readonly open: (reading: Reading) => R;
-  readonly saved: (saved: Saved) => R;
+  readonly saved: (saved: SavedAnswers) => R;
 }
 
 /** The writer of a resource. A command that only reads creates none. */
-export type WriterOf<W> = (writing: Writing) => W;
+export type ResourceWriter<W> = (writing: Writing) => W;
 
 /** A list that a snapshot does not contain is not taken for an empty one. */
 export function notInSnapshot(message: string, hint?: string): SetpointError {

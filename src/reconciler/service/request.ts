@@ -4,7 +4,7 @@ import {
   requestError,
   ServiceError,
   LONGEST_WAIT,
-  NotSent,
+  RequestNotSentError,
   formatWait,
 } from './service-error.ts';
 import { createStatusError } from './status-error.ts';
@@ -270,7 +270,7 @@ export function retrying<T>(
         return await ask(signal);
       } catch (thrown) {
         if (!(thrown instanceof ServiceError)) throw thrown;
-        if (thrown instanceof NotSent && refused !== null)
+        if (thrown instanceof RequestNotSentError && refused !== null)
           throw addAttemptCount(refused, tries - 1);
         if (thrown.retry === 'never') throw addAttemptCount(thrown, tries);
         if (thrown.code === 'rate-limited') {
@@ -305,7 +305,7 @@ export async function pause(
 /** Returns the same error with the number of attempts. */
 function addAttemptCount(error: ServiceError, tries: number): ServiceError {
   if (tries === 1) return error;
-  return error.reworded({ message: `${error.message.slice(0, -1)}, ${tries} tries in all.` });
+  return error.reword({ message: `${error.message.slice(0, -1)}, ${tries} tries in all.` });
 }
 
 /** The wait for a service that is starting, over all reads of one run. */
@@ -377,5 +377,5 @@ export function throughStartup<T>(
 function notReady(last: ServiceError, { wait }: Startup): ServiceError {
   const later = (last.retryAfter ?? 0) > LONGEST_WAIT ? ' will not be' : ' was not';
   const message = `The service${later} ready within ${formatWait(wait)}. ${last.message}`;
-  return last.reworded({ message });
+  return last.reword({ message });
 }

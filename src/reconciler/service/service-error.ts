@@ -32,7 +32,7 @@ export class ServiceError extends SetpointError {
   }
 
   /** Returns the same error in other words. */
-  reworded({ message = this.message, hint = this.hint }: Partial<Words>): ServiceError {
+  reword({ message = this.message, hint = this.hint }: Partial<Words>): ServiceError {
     const cause = this.cause instanceof Error ? this.cause : undefined;
     const { retry, retryAfter, starting } = this;
     return new ServiceError(this.code, message, { hint, cause, retry, retryAfter, starting });
@@ -101,7 +101,7 @@ type Why = 'read' | 'write' | number;
  * The error of a request that was not sent because the service has refused others of this run for too many. `wait` is what is
  * left of the pause, in milliseconds.
  */
-export class NotSent extends ServiceError {
+export class RequestNotSentError extends ServiceError {
   constructor(place: string, { status, after }: Refusal, wait: number, why: Why) {
     const limits = status === 429;
     const problem = limits ? 'the service limits requests' : 'the service is not available';

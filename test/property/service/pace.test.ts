@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Clock } from '../../../src/reconciler/model/ports.ts';
 import type { WireAnswer } from '../../../src/reconciler/service/exchange.ts';
-import { NotSent } from '../../../src/reconciler/service/service-error.ts';
+import { RequestNotSentError } from '../../../src/reconciler/service/service-error.ts';
 import { Paces } from '../../../src/reconciler/service/network.ts';
 import { itHolds, propertyRuns } from '../../fixture/property-runs.ts';
 
@@ -99,7 +99,7 @@ it('every turn comes or is refused, and nothing is sent while the service asks t
               await turns.read({ place: 'GET a', deadline, signal: stop.signal });
             } catch (thrown) {
               if (stop.signal.aborted) return 'stopped';
-              expect(thrown).toBeInstanceOf(NotSent);
+              expect(thrown).toBeInstanceOf(RequestNotSentError);
               return 'not sent';
             }
             if (asked < deadline) expect(clock.monotonic()).toBeLessThanOrEqual(deadline + 0.01);

@@ -57,7 +57,7 @@ function simulated(
       one.reads += 1;
       one.due = now + INTERVAL;
       queue.add(one);
-      queue.ended(one);
+      queue.endRead(one);
     }
   }
   const longest = all

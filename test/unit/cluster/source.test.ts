@@ -39,7 +39,7 @@ function sourceOf(
         problem: null,
         revision: '',
       },
-      approvals: { approvalsOf: () => null },
+      approvals: { findApprovals: () => null },
       clock,
       isGone: (key) => !objects.has(key),
       judged: () => {},
@@ -78,7 +78,7 @@ it('reads a file that is not valid once, until its ConfigMap has another', async
     await load();
     await load();
     await read;
-    return source.declared(KEY)?.problem;
+    return source.findDeclaration(KEY)?.problem;
   };
   const first = await problem();
   expect(first?.code).toBe('settings-invalid');
@@ -127,8 +127,8 @@ it.each([
   const { source, load } = sourceOf(objects, async () => ({ data: { file: text } }));
   await load();
   await load();
-  expect(source.declared(KEY)?.problem?.message).toMatch(/^The text of the ConfigMap has /);
-  expect(source.declared(KEY)?.problem?.code).toBe('settings-invalid');
+  expect(source.findDeclaration(KEY)?.problem?.message).toMatch(/^The text of the ConfigMap has /);
+  expect(source.findDeclaration(KEY)?.problem?.code).toBe('settings-invalid');
 });
 
 it('gives texts of a namespace a share, and others their own', async () => {

@@ -8,7 +8,7 @@ import {
 import {
   isYetToRead,
   computeTargetStatus,
-  type TargetKnown,
+  type TargetState,
 } from '../../../src/controller/cluster/status.ts';
 import { createMergePatch } from '../../../src/controller/cluster/status-writer.ts';
 import { approvalDigest } from '../../../src/controller/watch/healing.ts';
@@ -51,7 +51,7 @@ function stateWith(members: Partial<WatchState>): WatchState {
   return { ...notReadState('agents/production', NOW), ...read, ...members };
 }
 
-function knownWith(members: Partial<TargetKnown>): TargetKnown {
+function knownWith(members: Partial<TargetState>): TargetState {
   const nothing = {
     isRead: true,
     invalid: null,
@@ -82,7 +82,7 @@ function approving(digest: string): WatchState['settings'] {
 /** The table of what a status says: Ready, its reason, Drifted, and what kstatus makes of it. */
 const SITUATIONS: readonly (readonly [
   name: string,
-  known: Partial<TargetKnown>,
+  known: Partial<TargetState>,
   ready: string,
   reason: string,
   drifted: string | null,
@@ -381,7 +381,7 @@ describe('a status is left as it is', () => {
   const waiting = { reason: 'WaitingForPolicies', message: 'They cannot be read.' };
   const inQueue = { reason: 'Progressing', message: 'Reading ConfigMap settings.' };
   const invalid = { reason: 'Invalid', message: 'It is not.' };
-  it.each<[name: string, known: Partial<TargetKnown>, isLeft: boolean]>([
+  it.each<[name: string, known: Partial<TargetState>, isLeft: boolean]>([
     ['after a start that remembers nothing', { object, state: null, isRead: false }, true],
     ['if this process only remembers what it found', { object, isRead: false }, true],
     ['not once the server was read', { object, isRead: true }, false],

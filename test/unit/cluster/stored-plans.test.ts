@@ -4,7 +4,7 @@ import {
   PLAN_LIMITS,
   STORE_LIMITS,
 } from '../../../src/controller/cluster/limits.ts';
-import type { Declared } from '../../../src/controller/cluster/declared.ts';
+import type { ObjectDeclaration } from '../../../src/controller/cluster/declared.ts';
 import { NamespaceShares } from '../../../src/controller/cluster/namespace-shares.ts';
 import { ObjectStream, type RawObject } from '../../../src/controller/cluster/object-stream.ts';
 import { readObject } from '../../../src/controller/cluster/stored-object.ts';
@@ -51,7 +51,7 @@ it('a value that is stored shortened begins as it was, and says how long it was;
 
 it('stored plans of a namespace share its room, and leave the others theirs', () => {
   const shares = new NamespaceShares();
-  const declared = { allowance: null } as unknown as Declared;
+  const declared = { allowance: null } as unknown as ObjectDeclaration;
   const many = Array.from(
     { length: 10_000 },
     (_, index) => [`hostile/o${index}`, declared] as const,

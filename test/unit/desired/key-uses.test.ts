@@ -22,7 +22,7 @@ function sharedIn(text: string, variables: Readonly<Record<string, string>> | nu
     originOf: createOriginResolver(variables === null ? null : source(variables)),
   });
   for (const target of targets) uses.add(target);
-  return uses.sharedBy(targets);
+  return uses.listShared(targets);
 }
 
 interface Pair {

@@ -19,7 +19,7 @@ function disks(hung: readonly string[]) {
     return new Promise((resolve) => waiting.set(path, resolve));
   });
   const silentOf = async (...paths: string[]): Promise<string[]> => {
-    const found = answers.silentOf(paths);
+    const found = answers.findSilent(paths);
     const isOver = { now: false };
     void found.finally(() => {
       isOver.now = true;
@@ -60,5 +60,5 @@ it('two disks that hang hold up two threads, and no more', async () => {
 it('what is not there, or may not be read, is an answer', async () => {
   vi.useRealTimers();
   const answers = new DiskAnswers();
-  expect(await answers.silentOf(['/nowhere/at/all', tmpdir(), '/dev/zero'])).toEqual(new Set());
+  expect(await answers.findSilent(['/nowhere/at/all', tmpdir(), '/dev/zero'])).toEqual(new Set());
 });

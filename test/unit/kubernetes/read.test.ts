@@ -5,7 +5,10 @@ import type { Target } from '../../../src/reconciler/desired/target.ts';
 import { renderObjects } from '../../../src/reconciler/kubernetes/objects.ts';
 import { readSettingsTarget } from '../../../src/reconciler/kubernetes/read.ts';
 import { clusterSource } from '../../fixture/cluster-source.ts';
-import type { Given, SettingsTarget } from '../../../src/reconciler/kubernetes/settings-target.ts';
+import type {
+  TargetInput,
+  SettingsTarget,
+} from '../../../src/reconciler/kubernetes/settings-target.ts';
 import { OPEN_LOCK } from '../../../src/reconciler/model/native-schema.ts';
 import { dedent } from '../../fixture/dedent.ts';
 import { read, settings } from '../desired/reading.ts';
@@ -25,14 +28,14 @@ const sourceOf = (target: Target | null) =>
   );
 
 /** The settings that an object declares, what came from a Secret with its reference. */
-function declared(spec: string, given?: Given): unknown {
+function declared(spec: string, given?: TargetInput): unknown {
   const { target, diagnostics } = readSettingsTarget(object(spec), given);
   expect(diagnostics).toEqual([]);
   return settings(target as Target, sourceOf(target)).fields;
 }
 
 /** The codes of what is wrong with an object, with the paths in it. */
-function problems(spec: string, given?: Given): readonly string[] {
+function problems(spec: string, given?: TargetInput): readonly string[] {
   const { target, diagnostics } = readSettingsTarget(object(spec), given);
   expect(target).toBe(null);
   return diagnostics.map(({ code, path, message }) => `${code} ${path.join('.')}: ${message}`);

@@ -231,11 +231,11 @@ describe('the strip of the last reads', () => {
 describe('guesses of a token', () => {
   it('have to wait after ten of an address in a minute, however many addresses guess', () => {
     const throttle = new Throttle();
-    for (let count = 0; count < 10; count++) expect(throttle.failed('a', 0)).toBe(0);
-    expect(throttle.failed('a', 1000)).toBe(59);
-    expect(throttle.failed('b', 1000)).toBe(0);
-    expect(throttle.failed('a', 60_000)).toBe(0);
-    for (let count = 0; count < 20_000; count++) throttle.failed(`address ${count}`, 60_000);
-    expect(throttle.failed('c', 61_000)).toBe(0);
+    for (let count = 0; count < 10; count++) expect(throttle.countFailure('a', 0)).toBe(0);
+    expect(throttle.countFailure('a', 1000)).toBe(59);
+    expect(throttle.countFailure('b', 1000)).toBe(0);
+    expect(throttle.countFailure('a', 60_000)).toBe(0);
+    for (let count = 0; count < 20_000; count++) throttle.countFailure(`address ${count}`, 60_000);
+    expect(throttle.countFailure('c', 61_000)).toBe(0);
   });
 });

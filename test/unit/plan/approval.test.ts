@@ -6,7 +6,11 @@ import type { DesiredState } from '../../../src/reconciler/model/state.ts';
 import { Redactor } from '../../../src/reconciler/model/redactor.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { Value } from '../../../src/reconciler/model/value.ts';
-import { alreadyMade, notCovered, type Approved } from '../../../src/reconciler/plan/approval.ts';
+import {
+  alreadyMade,
+  notCovered,
+  type ApprovedPlan,
+} from '../../../src/reconciler/plan/approval.ts';
 import { digestDeclaredChanges } from '../../../src/reconciler/plan/declared.ts';
 import { environmentPlan } from '../../../src/reconciler/plan/plan-environment.ts';
 import { change, NO_GUARDS, observed, planOf, step } from './hand-made.ts';
@@ -41,7 +45,7 @@ const AGENT = change(['agent'], { action: 'set', after: 'A' });
 const PLAN = planOf([LANGUAGE, AGENT]);
 
 /** The part of a saved plan that approves a plan, as it was made or altered since. */
-function saved(plan: Plan, alter: Partial<EnvironmentPlan> = {}, desired = DESIRED): Approved {
+function saved(plan: Plan, alter: Partial<EnvironmentPlan> = {}, desired = DESIRED): ApprovedPlan {
   const made = digestDeclaredChanges(plan, desired, digests);
   const part = {
     ...documentOf(plan),
@@ -51,7 +55,7 @@ function saved(plan: Plan, alter: Partial<EnvironmentPlan> = {}, desired = DESIR
   return { part, digests, redactor: new Redactor() };
 }
 
-const refusal = (plan: Plan, approved: Approved, desired = DESIRED) =>
+const refusal = (plan: Plan, approved: ApprovedPlan, desired = DESIRED) =>
   notCovered(plan, desired, approved)?.message ?? null;
 
 describe('an approval covers', () => {
@@ -167,7 +171,7 @@ describe('an approval does not cover', () => {
 });
 
 describe('what was approved and is not planned any more', () => {
-  const made = (plan: Plan, approved: Approved) => alreadyMade(plan, DESIRED, approved);
+  const made = (plan: Plan, approved: ApprovedPlan) => alreadyMade(plan, DESIRED, approved);
 
   it('is as the saved plan has it', () => {
     expect(made(planOf([AGENT]), saved(PLAN))).toEqual([

@@ -2,7 +2,7 @@ import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import { readTargets } from '../../../src/reconciler/desired/target.ts';
 import type { Plan, SettingsPlan } from '../../../src/reconciler/model/plan.ts';
 import type { DesiredState, ObservedState } from '../../../src/reconciler/model/state.ts';
-import { planEnvironment, type Planned } from '../../../src/reconciler/plan/plan-environment.ts';
+import { planEnvironment, type PlanResult } from '../../../src/reconciler/plan/plan-environment.ts';
 import { type PlanTerms, planSettingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 import {
   NOTHING_KNOWN,
@@ -50,6 +50,6 @@ export function environmentPlanned(
   terms: PlanTerms,
   observed: ObservedState,
   others: Plan = [],
-): Planned {
+): PlanResult {
   return planEnvironment(terms, observed, [planSettingsPart(terms, observed), ...others]);
 }

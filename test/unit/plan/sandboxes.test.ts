@@ -9,7 +9,7 @@ import type {
   Sandbox,
 } from '../../../src/reconciler/resources/sandboxes/wire.ts';
 import {
-  type Started,
+  type StartedSandboxes,
   planSandboxes,
   specProblem,
 } from '../../../src/reconciler/resources/sandboxes/plan.ts';
@@ -65,7 +65,7 @@ function observing(
 function planned(
   desired: readonly DesiredSandboxes[],
   observed: ObservedSandboxes,
-  started?: Started,
+  started?: StartedSandboxes,
 ) {
   const { steps, unmet, warnings } = planSandboxes(desired, observed, started);
   return {

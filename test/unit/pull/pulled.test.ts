@@ -11,7 +11,7 @@ import type { PullRules } from '../../../src/reconciler/pull/mcp.ts';
 import { pullNativeValue } from '../../../src/reconciler/pull/native.ts';
 import { planPulledSettings } from '../../../src/reconciler/pull/target.ts';
 import { REASONS } from '../../../src/reconciler/pull/writable.ts';
-import { Resolved, createMaskingSource } from '../../../src/reconciler/operations/redacting.ts';
+import { RunRedactors, createMaskingSource } from '../../../src/reconciler/operations/redacting.ts';
 import { APP_SERVER } from '../../../src/reconciler/service/app-server/dialect.ts';
 import { observedOf } from '../../fixture/observed.ts';
 
@@ -25,7 +25,7 @@ interface Given {
   readonly adopt?: 'all' | readonly (readonly string[])[];
 }
 
-const running = { references: referenceSource({}), resolved: new Resolved() };
+const running = { references: referenceSource({}), resolved: new RunRedactors() };
 
 function edits({ files, has, env = {}, adopt = [] }: Given) {
   const targets = files.flatMap((file) => readTargets(file, READ).targets);
@@ -40,7 +40,7 @@ function edits({ files, has, env = {}, adopt = [] }: Given) {
     files,
     READ,
     observed,
-    createMaskingSource([], { references: referenceSource(env), resolved: new Resolved() }),
+    createMaskingSource([], { references: referenceSource(env), resolved: new RunRedactors() }),
   );
 }
 

@@ -16,7 +16,7 @@ import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
 import { UNTRACED } from '../../../src/reconciler/host/this-process.ts';
 import { sending } from '../../../src/reconciler/operations/apply.ts';
 import { DIALECTS } from '../../../src/reconciler/service/dialects.ts';
-import type { ReaderOf, WriterOf } from '../../../src/reconciler/service/port.ts';
+import type { ResourceReader, ResourceWriter } from '../../../src/reconciler/service/port.ts';
 import { EMPTY_STORE } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { quickClock } from '../../fixture/settings.ts';
@@ -153,12 +153,12 @@ export function scripted(desired: DesiredState, script: Script) {
 /** The same input, which reads one resource by this reader. */
 export function reading<R>(
   input: ReconcileInput,
-  of: ReaderOf<R>,
+  of: ResourceReader<R>,
   reader: R & object,
 ): ReconcileInput {
   return {
     ...input,
-    reader: <A>(asked: ReaderOf<A>) =>
+    reader: <A>(asked: ResourceReader<A>) =>
       Object.is(asked, of) ? (reader as unknown as A) : input.reader(asked),
   };
 }
@@ -168,7 +168,7 @@ export function writers(made: {
   readonly store: (write: SettingsWrite) => Promise<WriteAnswer>;
   readonly sandboxes?: SandboxWriter;
 }): ReconcileInput['writer'] {
-  return <W>(asked: WriterOf<W>) => {
+  return <W>(asked: ResourceWriter<W>) => {
     const known = new Map<unknown, unknown>([
       ...Object.values(DIALECTS).map(({ write }) => [write, made.store] as const),
       ...Object.values(DIALECTS).map(({ activate }) => [activate, async () => STORED] as const),

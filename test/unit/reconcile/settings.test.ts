@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listPlanChanges } from '../../../src/reconciler/model/plan.ts';
-import type { Planned } from '../../../src/reconciler/plan/plan-environment.ts';
+import type { PlanResult } from '../../../src/reconciler/plan/plan-environment.ts';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { declared } from '../plan/declared.ts';
@@ -83,7 +83,7 @@ describe('what is sent', () => {
 
   it('is announced and approved anew if the service has changed meanwhile', async () => {
     const seen: unknown[] = [];
-    const announce = async ({ plan }: Planned) => {
+    const announce = async ({ plan }: PlanResult) => {
       seen.push(listPlanChanges(plan)[0]?.before);
     };
     const { end, count } = await run({ shows: [EN, DE, DE, FR], more: { announce } });

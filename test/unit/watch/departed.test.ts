@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalRecord, NoticeEvent } from '../../../src/reconciler/model/watch.ts';
-import { Departed } from '../../../src/controller/watch/fleet.ts';
+import { DepartedEnvironments } from '../../../src/controller/watch/fleet.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
-import type { Lock, LockRefused } from '../../../src/controller/watch/locks/locks.ts';
+import type { Lock, LockRefusal } from '../../../src/controller/watch/locks/locks.ts';
 import { ToldStates } from '../../../src/controller/watch/notices/told.ts';
 import { ago } from '../../fixture/watching.ts';
 
@@ -38,9 +38,9 @@ function made(others: readonly NoticeEvent[] = [OPENED]) {
     isHeld: () => true,
     release: async () => void world.steps.push('release'),
   };
-  const departed = new Departed({
+  const departed = new DepartedEnvironments({
     locks: {
-      take: async (name): Promise<Lock | LockRefused> => {
+      take: async (name): Promise<Lock | LockRefusal> => {
         world.steps.push(`take ${name}`);
         return world.heldBy === null ? lock : { heldBy: world.heldBy, retryIn: 1 };
       },
@@ -48,7 +48,7 @@ function made(others: readonly NoticeEvent[] = [OPENED]) {
     clock: { monotonic: () => world.now },
     fleet: {
       find: (name) => (world.watched.has(name) ? left : undefined),
-      leftBehind: () => left,
+      describeUnwatched: () => left,
     },
     declared: () => (world.areFilesRead ? world.declared : null),
     recall: { now: async () => ({ told: new ToldStates(others.map(recorded)) }) },
@@ -149,7 +149,7 @@ describe('a notice of an end', () => {
       message: 'The end of production was told elsewhere.',
     });
     expect(world.steps).toEqual([`take ${NAME}`, 'release']);
-    expect(told.openOf('team')).toEqual([]);
+    expect(told.listOpen('team')).toEqual([]);
   });
 
   it('gives the lock up if it cannot be kept, and does not stop the next one', async () => {

@@ -36,7 +36,7 @@ function openJournal(bytes?: number) {
     return [...memory.environments.keys()];
   };
   const open = async () =>
-    (await new Journal(folder, Date.now).remember()).memory.told.openOf('team');
+    (await new Journal(folder, Date.now).remember()).memory.told.listOpen('team');
   return { journal, names, open };
 }
 

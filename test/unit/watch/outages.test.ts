@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../../src/reconciler/model/error.ts';
-import { NextTurn, Outages } from '../../../src/controller/watch/schedule.ts';
+import { ReadSchedule, Outages } from '../../../src/controller/watch/schedule.ts';
 
 interface One {
   due: number;
@@ -101,12 +101,12 @@ it('checks come after seconds, and less and less often until a minute; the read 
   const clock = { now: () => now, monotonic: () => now, sleep: async () => {} };
   const of = { readAt: () => {} };
   const outages = new Outages<typeof of>();
-  const next = new NextTurn(of, 0, { outages, clock, random: () => 0.5 });
+  const next = new ReadSchedule(of, 0, { outages, clock, random: () => 0.5 });
   const turns: string[] = [];
   for (; now <= 600_000; now = next.due) {
     const isCheck = next.kind === 'check';
     turns.push(`${isCheck ? 'check' : 'read'} ${now / 1000}`);
-    if (!isCheck) next.found(found(A, 'unreachable'));
+    if (!isCheck) next.recordRead(found(A, 'unreachable'));
     next.after(isCheck ? null : 300_000);
   }
   expect(turns).toEqual([
@@ -125,7 +125,7 @@ it('checks come after seconds, and less and less often until a minute; the read 
     'check 540',
     'read 600',
   ]);
-  next.found(found(A));
+  next.recordRead(found(A));
   next.after(300_000);
   expect(next.kind).toBe('read');
   expect(next.due).toBe(now + 300_000);

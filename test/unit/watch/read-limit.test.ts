@@ -12,10 +12,10 @@ function made() {
 describe('a read that is asked for', () => {
   it('is made at once if there was none, and after that when the limit is over', () => {
     const { clock, limit } = made();
-    expect(limit.asked(LEAST)).toBeLessThanOrEqual(0);
+    expect(limit.computeRequestTime(LEAST)).toBeLessThanOrEqual(0);
     limit.begin(LEAST);
     clock.now = MINUTE;
-    expect(limit.asked(LEAST)).toBe(LEAST);
+    expect(limit.computeRequestTime(LEAST)).toBe(LEAST);
     expect(limit.isOver(LEAST)).toBe(false);
     clock.now = LEAST;
     expect(limit.isOver(LEAST)).toBe(true);
@@ -24,7 +24,7 @@ describe('a read that is asked for', () => {
   it('is a second after the one before without a limit', () => {
     const { limit } = made();
     limit.begin(0);
-    expect(limit.asked(0)).toBe(1_000);
+    expect(limit.computeRequestTime(0)).toBe(1_000);
   });
 });
 

@@ -52,7 +52,7 @@ function made(
       it.busy = false;
       it.due = world.now + 10_000;
       queue.add(it);
-      queue.ended(it);
+      queue.endRead(it);
     }
   };
   const at = (now: number): readonly string[] => {

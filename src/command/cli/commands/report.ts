@@ -7,7 +7,7 @@ import {
 import type { EnvironmentOutcome } from '../../../reconciler/model/outcome.ts';
 import { type EnvironmentPlan, omitImpliedChanges } from '../../../reconciler/model/plan.ts';
 import { recountSummary } from '../../../reconciler/model/summary.ts';
-import { report, type Reported } from '../../../reconciler/operations/report.ts';
+import { report, type MergeableDocument } from '../../../reconciler/operations/report.ts';
 import type { Voice } from '../../../reconciler/render/change.ts';
 import { formatOutcomeSection, environmentText } from '../../../reconciler/render/section-text.ts';
 import { formatMergeNotes, summaryText } from '../../../reconciler/render/summary.ts';
@@ -58,8 +58,8 @@ export async function reportCommand(
 
 /** Prints a document in every format of -o; resolves to the worst exit code of its environments and of what was written. */
 function printReport(
-  document: Reported,
-  reporter: Reporter<Reported>,
+  document: MergeableDocument,
+  reporter: Reporter<MergeableDocument>,
   voice: Voice,
   codeOf: (environment: EnvironmentPlan) => number,
 ): Promise<number> {

@@ -60,7 +60,7 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       ...named,
       ...shardOptions(flags, named.env, io),
       strict: flags.strict,
-      unanswered: (paths: Iterable<string>) => disks.silentOf(paths),
+      unanswered: (paths: Iterable<string>) => disks.findSilent(paths),
       sharedSecrets: new SharedSecrets(named.env, SYSTEM_CLOCK, interval, named.signal),
     };
     const approved =

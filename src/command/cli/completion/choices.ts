@@ -8,11 +8,11 @@ import type { Completion } from '../flag-table.ts';
 import { parseOperationOptions } from '../flags.ts';
 import type { Io } from '../io.ts';
 
-type Computed = Exclude<Extract<Completion, string>, 'files' | 'formats'>;
+type ComputedCompletion = Exclude<Extract<Completion, string>, 'files' | 'formats'>;
 
 /** The words for completion that are not in the table of commands. `files` are the settings files that the line names. */
 export function listWordChoices(
-  what: Computed,
+  what: ComputedCompletion,
   files: readonly string[],
   io: Io,
 ): readonly string[] {

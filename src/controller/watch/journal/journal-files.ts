@@ -152,7 +152,7 @@ export async function readSpans(path: string, spans: readonly Span[]): Promise<r
 }
 
 /** The result of appending lines to a file. `joined`: they follow the rest of a line of another process, so that they cannot be read. */
-export interface Appended {
+export interface AppendResult {
   /** The number of the file in its file system: its name may be another one by now. */
   readonly file: number;
   readonly isNew: boolean;
@@ -168,7 +168,7 @@ export async function appendLines(
   path: string,
   lines: string,
   isWritten: (file: number, bytes: number) => Promise<void>,
-): Promise<Appended> {
+): Promise<AppendResult> {
   const file = await open(path, APPENDING, 0o600);
   try {
     const found = await file.stat();

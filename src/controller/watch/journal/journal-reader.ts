@@ -160,7 +160,7 @@ const MOST_KNOWN = 200;
 const MOST_KEPT = 10;
 
 /** A file of the journal as far as it was searched for one environment. */
-interface Searched {
+interface SearchedFile {
   readonly name: string;
   readonly end: number;
   /** Lines that may be records of the environment. */
@@ -170,7 +170,7 @@ interface Searched {
 /** The known records of one environment. */
 interface KnownRecords {
   /** By the number of the file in its file system and when it was made: its name changes when it is put away, and its number is used again. */
-  files: ReadonlyMap<string, Searched>;
+  files: ReadonlyMap<string, SearchedFile>;
   /** Null if they have to be read again. */
   records: readonly JournalRecord[] | null;
   reading: Promise<unknown>;
@@ -191,13 +191,13 @@ export class RecentRecords {
 
   /** At most MOST_RECORDS, the latest first. Throws file-unreadable if the journal cannot be read. */
   async of(name: string): Promise<readonly JournalRecord[]> {
-    const known = this.#knownOf(name);
+    const known = this.#openRecords(name);
     const reading = known.reading.then(() => this.#read(name, known));
     known.reading = reading.catch(() => {});
     return reading;
   }
 
-  #knownOf(name: string): KnownRecords {
+  #openRecords(name: string): KnownRecords {
     const found = this.#known.get(name);
     const known = found ?? { files: new Map(), records: null, reading: Promise.resolve() };
     this.#known.delete(name);
@@ -227,7 +227,7 @@ export class RecentRecords {
   /** Searches what was appended since it was searched before. */
   async #search(name: string, known: KnownRecords, names: readonly string[]): Promise<void> {
     const needle = Buffer.from(lineJson(name));
-    const files = new Map<string, Searched>();
+    const files = new Map<string, SearchedFile>();
     for (const file of names) {
       const path = join(this.#folder, file);
       const { ino, birthtimeMs, size } = await lstat(path);

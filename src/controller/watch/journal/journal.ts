@@ -12,7 +12,7 @@ import {
   journalFiles,
   nextName,
   createJournalError,
-  type Appended,
+  type AppendResult,
 } from './journal-files.ts';
 import { formatJournalLine, type AgreedLine } from './journal-lines.ts';
 import { JournalReader, RecentRecords, type JournalReading } from './journal-reader.ts';
@@ -155,12 +155,12 @@ export class Journal {
     await makeFolder(this.#folder);
     await this.#rotate();
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1)
-      if (await this.#appended(lines.join(''))) return;
+      if (await this.#appendAndCheck(lines.join(''))) return;
     throw new Error('other processes begin one file after another');
   }
 
   /** Appends lines; reports whether their file is still part of the journal and read completely. */
-  async #appended(lines: string): Promise<boolean> {
+  async #appendAndCheck(lines: string): Promise<boolean> {
     const { file, isNew, joined } = await this.#append(lines);
     if (joined) return false;
     // A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that.
@@ -173,13 +173,13 @@ export class Journal {
   async #hasFile(file: number): Promise<boolean> {
     for (;;) {
       const names = await journalFiles(this.#folder);
-      const files = await Promise.all(names.map((name) => this.#fileOf(name)));
+      const files = await Promise.all(names.map((name) => this.#readFileId(name)));
       if (files.includes(file)) return true;
       if ((await journalFiles(this.#folder)).join('/') === names.join('/')) return false;
     }
   }
 
-  async #append(lines: string): Promise<Appended> {
+  async #append(lines: string): Promise<AppendResult> {
     const known = this.#beginAppending();
     try {
       const before = await this.#lengths();
@@ -208,7 +208,7 @@ export class Journal {
     if (lengthsStamp(await this.#lengths()) === known) this.#known = known;
   }
 
-  async #fileOf(name: string): Promise<number | undefined> {
+  async #readFileId(name: string): Promise<number | undefined> {
     return (await stat(join(this.#folder, name)).catch(() => null))?.ino;
   }
 
@@ -229,7 +229,7 @@ export class Journal {
     const known = this.#beginAppending();
     try {
       await alone(join(this.#folder, 'rotating'), async () => {
-        const isSame = (await this.#fileOf(CURRENT)) === found.ino;
+        const isSame = (await this.#readFileId(CURRENT)) === found.ino;
         if (isSame) await this.#putAway(now, limits.files);
       });
     } finally {
@@ -256,7 +256,7 @@ export class Journal {
   /** Takes the new file of this process as known, with so many bytes, if all before it was, and nobody has appended anywhere meanwhile. */
   async #followNew(before: ReadonlyMap<number, number>, bytes: number): Promise<void> {
     if (lengthsStamp(before) !== this.#known) return;
-    const current = await this.#fileOf(CURRENT);
+    const current = await this.#readFileId(CURRENT);
     const now = await this.#lengths();
     const isAsLeft = ([file, length]: [number, number]): boolean =>
       length === (file === current ? bytes : before.get(file));

@@ -10,7 +10,7 @@ import {
   stopwatch,
   type OwnTime,
 } from './presence.ts';
-import type { Lock, LockRefused, Locks } from './locks.ts';
+import type { Lock, LockRefusal, Locks } from './locks.ts';
 
 /**
  * Locks made of claims and heartbeats. A claim is in force as long as its holder's heartbeat moves, judged by the observer's
@@ -41,7 +41,7 @@ class ClaimLocks<Version> implements Locks {
     this.#others = new Observations(store, time.clock);
   }
 
-  async take(name: string): Promise<Lock | LockRefused> {
+  async take(name: string): Promise<Lock | LockRefusal> {
     if (this.#closing !== null) throw lockFailed('The locks of this process are closed.');
     if (this.#held.has(name) || this.#taking.has(name)) {
       return { heldBy: 'this process', retryIn: this.#store.pace.ttl };
@@ -55,13 +55,13 @@ class ClaimLocks<Version> implements Locks {
     }
   }
 
-  async #take(name: string): Promise<Lock | LockRefused> {
+  async #take(name: string): Promise<Lock | LockRefusal> {
     const presence = await this.#present();
     const claim = await this.#store.read(name);
     const holder = claim?.holder ?? null;
     if (holder !== null && holder !== presence.holder) {
       const left = await this.#others.untilDead(holder);
-      if (left > 0 && this.#others.isRetired(holder)) throw this.#lostBefore();
+      if (left > 0 && this.#others.isRetired(holder)) throw this.#createLostLocksError();
       if (left > 0) return { heldBy: describeHolder(holder), retryIn: left };
     }
     const since = stopwatch(this.#time);
@@ -83,12 +83,12 @@ class ClaimLocks<Version> implements Locks {
   }
 
   /** Nobody else has the lock: what this process was writing when it lost its locks may still arrive. */
-  #lostBefore(): SetpointError {
+  #createLostLocksError(): SetpointError {
     const seconds = Math.ceil(this.#store.pace.ttl / 1000);
     return lockFailed(`This process lost its locks, and takes them again within ${seconds} s.`);
   }
 
-  async #isEndedtaken(name: string): Promise<LockRefused> {
+  async #isEndedtaken(name: string): Promise<LockRefusal> {
     const claim = await this.#store.read(name);
     const holder = claim?.holder ?? null;
     const { renewEvery } = this.#store.pace;

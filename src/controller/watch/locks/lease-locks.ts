@@ -65,7 +65,7 @@ class ClaimLeases implements ClaimStore<Lease> {
   async begin(): Promise<string> {
     const holder = newHolder(hostname(), process.pid, crypto.randomUUID());
     const lease = await this.#put(newLease(heartbeatName(holder) ?? holder), {
-      ...this.#renewed(),
+      ...this.#createRenewal(),
       holderIdentity: holder,
       acquireTime: this.#now(),
       leaseTransitions: 0,
@@ -91,7 +91,7 @@ class ClaimLeases implements ClaimStore<Lease> {
     let heartbeat = this.#heartbeats.get(holder);
     for (let tries = 0; heartbeat !== undefined && tries < 3; tries += 1) {
       const { spec } = heartbeat;
-      const renewed = { ...spec, ...this.#renewed(), holderIdentity: identity };
+      const renewed = { ...spec, ...this.#createRenewal(), holderIdentity: identity };
       const written = await this.#put(heartbeat, renewed);
       if (written !== null) {
         this.#heartbeats.set(holder, written);
@@ -137,11 +137,11 @@ class ClaimLeases implements ClaimStore<Lease> {
     former: Claim<Lease> | null,
     holder: string | null,
   ): Promise<Claim<Lease> | null> {
-    const lease = this.#labelled(former?.version ?? newLease(createLeaseName(name), name));
+    const lease = this.#addKindLabel(former?.version ?? newLease(createLeaseName(name), name));
     const { holderIdentity, leaseTransitions = 0, acquireTime } = lease.spec;
     const isSame = holder === null || holderIdentity === holder;
     const written = await this.#put(lease, {
-      ...this.#renewed(),
+      ...this.#createRenewal(),
       holderIdentity: holder ?? undefined,
       acquireTime: isSame ? acquireTime : this.#now(),
       leaseTransitions: isSame || former === null ? leaseTransitions : leaseTransitions + 1,
@@ -166,7 +166,7 @@ class ClaimLeases implements ClaimStore<Lease> {
     });
   }
 
-  #labelled(lease: Lease): Lease {
+  #addKindLabel(lease: Lease): Lease {
     if (this.#kind === undefined) return lease;
     const labels = { ...lease.metadata.labels, [KIND_LABEL]: this.#kind };
     return { ...lease, metadata: { ...lease.metadata, labels } };
@@ -188,7 +188,7 @@ class ClaimLeases implements ClaimStore<Lease> {
     return now.kind === 'lease' && isLeaseWritten(now.lease, lease) ? now.lease : null;
   }
 
-  #renewed(): Pick<Lease['spec'], 'leaseDurationSeconds' | 'renewTime'> {
+  #createRenewal(): Pick<Lease['spec'], 'leaseDurationSeconds' | 'renewTime'> {
     return { leaseDurationSeconds: Math.ceil(this.pace.ttl / 1000), renewTime: this.#now() };
   }
 

@@ -12,7 +12,7 @@ export interface Locks {
    * Tries once and waits for nobody. A lock is held until it is released, lost, or `close` is called; holding many costs no more
    * than holding one. Throws a SetpointError (lock-failed) if it cannot be told who holds it, or if this process lost it a moment ago.
    */
-  take(name: string): Promise<Lock | LockRefused>;
+  take(name: string): Promise<Lock | LockRefusal>;
   /**
    * Removes what is stored of locks whose environments are gone, if nobody holds them: those that a controller before this one left. Does nothing where that
    * cannot be distinguished from what belongs to another controller.
@@ -26,7 +26,7 @@ export interface Locks {
  * Somebody else holds the lock. `heldBy` is who, for people to read. A holder that died is recognized by standing still, which
  * takes two tries, `retryIn` milliseconds apart.
  */
-export interface LockRefused {
+export interface LockRefusal {
   readonly heldBy: string;
   readonly retryIn: number;
 }
@@ -59,7 +59,7 @@ export interface Lock {
   release(isGone?: boolean): Promise<void>;
 }
 
-export function isLockRefused(taken: Lock | LockRefused): taken is LockRefused {
+export function isLockRefused(taken: Lock | LockRefusal): taken is LockRefusal {
   return 'heldBy' in taken;
 }
 
@@ -92,7 +92,7 @@ export interface LockTools {
 }
 
 /** The lock if this process holds it, who holds it if somebody else does, or why that cannot be told. */
-interface Held {
+interface LockState {
   readonly lock: Lock | null;
   readonly heldBy: string | null;
   readonly problem: SetpointError | null;
@@ -137,7 +137,7 @@ export class EnvironmentLock {
   }
 
   /** Takes the lock unless it is held already. Never throws. */
-  async take(): Promise<Held> {
+  async take(): Promise<LockState> {
     this.#hasFailed = false;
     try {
       const heldBy = await this.#take();

@@ -126,7 +126,7 @@ export class Presence<Version> {
   }
 }
 
-interface Seen {
+interface ObservedHeartbeat {
   readonly state: HeartbeatState;
   /** The first time (at the latest) and last time (at the earliest) that the heartbeat was seen in this state, on the monotonic clock. */
   readonly since: number;
@@ -143,7 +143,7 @@ const MOST = 1000;
 export class Observations {
   readonly #store: Pick<ClaimStore<unknown>, 'removeHeartbeat' | 'pace' | 'heartbeatOf'>;
   readonly #clock: Clock;
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, ObservedHeartbeat>();
   readonly #dead = new Set<string>();
   readonly #retired = new Map<string, number>();
   readonly #asked = new Map<string, Promise<number>>();
@@ -204,12 +204,12 @@ export class Observations {
     return this.#dead.has(holder) ? 0 : this.#store.pace.ttl;
   }
 
-  #timeLeft({ state, since }: Seen, now: number): number {
+  #timeLeft({ state, since }: ObservedHeartbeat, now: number): number {
     if (state.kind === 'ended') return 0;
     return since + (state.kind === 'alive' ? state.ttl : this.#store.pace.ttl) - now;
   }
 
-  async #look(holder: string, former: Seen | undefined): Promise<Seen> {
+  async #look(holder: string, former: ObservedHeartbeat | undefined): Promise<ObservedHeartbeat> {
     const last = this.#clock.monotonic();
     const state = await this.#store.heartbeatOf(holder);
     const moved =

@@ -26,14 +26,14 @@ export const RESEND = 60_000;
 export const LASTS = 4 * RESEND;
 
 /** The alerts of an environment that Alertmanager was sent. */
-interface Sent {
+interface SentAlertState {
   /** The alerts that fire there: one for the found state, and one for a problem with healing. */
   readonly firing: readonly Alert[];
   /** The alerts that are over, until Alertmanager has accepted that. */
   readonly over: readonly Alert[];
 }
 /** By environment. */
-export type SentAlerts = ReadonlyMap<string, Sent>;
+export type SentAlerts = ReadonlyMap<string, SentAlertState>;
 
 /** The alerts to send to Alertmanager now: every alert that fires, and the ends of those that no longer do. */
 export interface AlertsNow {
@@ -45,7 +45,7 @@ export interface AlertsNow {
   readonly due: readonly Due[];
 }
 
-const NONE_SENT: Sent = { firing: [], over: [] };
+const NONE_SENT: SentAlertState = { firing: [], over: [] };
 
 /**
  * The alerts of a receiver at a time in milliseconds since 1970. Alerts are states, not messages: Alertmanager knows by the labels that one is the
@@ -66,10 +66,10 @@ export function alertsNow(
   const known = new Set(recorded.map(({ name }) => name));
   const news = new Set(due.map(({ state }) => state.name));
   const alerts: Alert[] = [];
-  const taken = new Map<string, Sent>();
-  const untaken = new Map<string, Sent>();
+  const taken = new Map<string, SentAlertState>();
+  const untaken = new Map<string, SentAlertState>();
   /** Takes what fires of an environment from now on: what fired there and is not among it is over. */
-  const take = (name: string, former: Sent, firing: readonly Alert[]): void => {
+  const take = (name: string, former: SentAlertState, firing: readonly Alert[]): void => {
     const ended = former.firing.filter((one) => !isAmong(firing, one));
     const over = [...former.over, ...ended];
     if (ended.length > 0) {

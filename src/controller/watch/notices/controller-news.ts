@@ -48,7 +48,7 @@ export class ControllerNews {
   }
 
   /** Takes that it was told; or, with `undo`, that it was not. */
-  told(news: readonly News[], { undo = false } = {}): void {
+  markNotified(news: readonly News[], { undo = false } = {}): void {
     for (const { condition, holds } of news)
       if (holds === undo) this.#told.delete(conditionKey(condition));
       else this.#told.set(conditionKey(condition), condition);

@@ -5,7 +5,7 @@ import { isFlapping } from '../flapping.ts';
 import { whyMustNotHeal } from '../healing.ts';
 import { isInAnyWindow } from '../schedule.ts';
 import type { Receiver } from './receiver.ts';
-import type { End, Episode, Gone, Told, ToldStates } from './told.ts';
+import type { End, Episode, Gone, NotifiedState, ToldStates } from './told.ts';
 
 /** A notice that a receiver should get now. */
 export interface Due {
@@ -34,7 +34,7 @@ const HEALED_LATELY = 600_000;
 export function decide(
   receiver: Receiver,
   states: readonly WatchState[],
-  told: Pick<ToldStates, 'of' | 'openOf'>,
+  told: Pick<ToldStates, 'of' | 'listOpen'>,
   now: number,
   goneOf: (name: string) => Gone | null = () => null,
 ): readonly Due[] {
@@ -45,7 +45,7 @@ export function decide(
       ? listDueNotices(receiver, state, known, now)
       : listEndNotices(receiver, { state, end: 'not-told' }, known);
   });
-  const gone = told.openOf(receiver.name).flatMap((name) => {
+  const gone = told.listOpen(receiver.name).flatMap((name) => {
     const left = goneOf(name);
     return left === null ? [] : listEndNotices(receiver, left, told.of(receiver.name, name));
   });
@@ -94,7 +94,12 @@ function dueFor(state: WatchState): Make {
 
 type Make = (event: NoticeKind, digest: string, end?: End) => Due;
 
-function listDueNotices(receiver: Receiver, state: WatchState, told: Told, now: number): Due[] {
+function listDueNotices(
+  receiver: Receiver,
+  state: WatchState,
+  told: NotifiedState,
+  now: number,
+): Due[] {
   const due = dueFor(state);
   return [
     ...(state.found === 'error' ? [] : ofDifference(receiver, state, told, now, due)),
@@ -106,7 +111,7 @@ function listDueNotices(receiver: Receiver, state: WatchState, told: Told, now: 
 function listEndNotices(
   receiver: Receiver,
   { state, end }: { state: WatchState; end: End },
-  told: Told,
+  told: NotifiedState,
 ): Due[] {
   const due = dueFor(state);
   const open = [told.difference, told.failing].filter((episode) => episode !== null);
@@ -115,7 +120,7 @@ function listEndNotices(
 }
 
 /** An issue can be kept again, and is if it may not have been. */
-function isUnsure({ to }: Receiver, { isPending }: Told): boolean {
+function isUnsure({ to }: Receiver, { isPending }: NotifiedState): boolean {
   return isPending && to.form === 'github-issue';
 }
 
@@ -123,7 +128,7 @@ function isUnsure({ to }: Receiver, { isPending }: Told): boolean {
 function ofDifference(
   receiver: Receiver,
   state: WatchState,
-  told: Told,
+  told: NotifiedState,
   now: number,
   due: Make,
 ): Due[] {

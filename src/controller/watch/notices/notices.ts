@@ -121,12 +121,12 @@ export class Notices {
     const { watching, clock, settings, sender } = this.#options;
     const news = turns.news.due(watching.conditions.list(), clock.now());
     if (news.length === 0 || clock.monotonic() < turns.notBefore) return false;
-    turns.news.told(news);
+    turns.news.markNotified(news);
     const content = newsContent(news, settings.page);
     const result = await sender.send(messageTo(to, content, clock.now()));
     // What is refused is not tried again: it must not keep notices of environments back.
-    if (result.kind === 'not-taken' && result.again) turns.news.told(news, { undo: true });
-    turns.ended([], result, clock.monotonic());
+    if (result.kind === 'not-taken' && result.again) turns.news.markNotified(news, { undo: true });
+    turns.recordResult([], result, clock.monotonic());
     this.#reportOn(turns, result, news.length);
     return true;
   }
@@ -185,7 +185,7 @@ export class Notices {
   ): Promise<void> {
     const { receiver } = turns;
     const now = this.#options.clock.monotonic();
-    turns.ended(due, result, now);
+    turns.recordResult(due, result, now);
     this.#reportOn(turns, result, due.length);
     // Issues can be kept again; what is not known of them is found out by that.
     if (result.kind !== 'sent' && !isPerson) return;
@@ -213,7 +213,7 @@ export class Notices {
       if (!own.isNews || clock.monotonic() < turns.notBefore) return;
     }
     const result = alerts.length === 0 ? SENT : await sender.send(postTo(to, alerts));
-    turns.ended(news, result, clock.monotonic());
+    turns.recordResult(news, result, clock.monotonic());
     this.#reportOn(turns, result, news.length);
     if (result.kind !== 'sent') return;
     turns.sent = taken;

@@ -79,7 +79,7 @@ function isReceiverAddress(text: string): boolean {
 
 function parseIssuesDestination(map: MapNode, node: Node, nodes: NotifyNodes): Destination | null {
   const repository = nodes.text(node, 'Repository', /^[\w.-]+\/[\w.-]+$/, 'Write OWNER/NAME.');
-  const token = nodes.required(map, 'token');
+  const token = nodes.requireMember(map, 'token');
   const secret = token && nodes.secret(token, 'token');
   const api = member(map, 'api_url');
   const apiUrl =
@@ -149,7 +149,7 @@ export class NotifyNodes {
     return node;
   }
 
-  required(map: MapNode, key: string): Node | null {
+  requireMember(map: MapNode, key: string): Node | null {
     const node = map.members.get(key)?.node;
     if (node !== undefined) return node;
     const message = `${key} is missing.`;

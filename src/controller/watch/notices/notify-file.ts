@@ -113,7 +113,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 function parseReceiver(node: Node, nodes: NotifyNodes): Receiver | null {
   const map = nodes.map(node, RECEIVER, 'A receiver');
   if (map === null) return null;
-  const name = nodes.required(map, 'name');
+  const name = nodes.requireMember(map, 'name');
   const named = name && nodes.text(name, 'Name', NAME, 'Write letters, digits, dots, - and _.');
   const to = parseDestination(map, nodes);
   const globs = member(map, 'environments');
@@ -156,7 +156,7 @@ function parseReceiver(node: Node, nodes: NotifyNodes): Receiver | null {
 
 function parseHeartbeat(node: Node, nodes: NotifyNodes): Heartbeat | null {
   const map = nodes.map(node, ['url', 'every'], 'heartbeat');
-  const address = map && nodes.required(map, 'url');
+  const address = map && nodes.requireMember(map, 'url');
   const url = address && nodes.secret(address, 'url');
   const every = map === null ? undefined : member(map, 'every');
   const time = every === undefined ? 60_000 : nodes.time(every, 'every', 10_000);

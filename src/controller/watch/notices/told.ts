@@ -25,7 +25,7 @@ export interface NoticeJournal {
 }
 
 /** The notices about an environment that a receiver got. */
-export interface Told {
+export interface NotifiedState {
   /** The episode of a difference; null if it is not open. */
   readonly difference: Episode | null;
   /** The episode of failing reads; null if it is not open. */
@@ -56,7 +56,7 @@ interface Begun {
   readonly before: Episode | null;
 }
 
-interface Kept {
+interface StoredNotices {
   readonly told: Episodes;
   /** The last one of each track, unless it is known what became of it. */
   readonly begun: Readonly<Record<Track, Begun | null>>;
@@ -73,21 +73,21 @@ const MOST_DIGESTS = 100;
  */
 export class ToldStates {
   /** By environment, and by receiver. */
-  readonly #told = new Map<string, ReadonlyMap<string, Kept>>();
+  readonly #told = new Map<string, ReadonlyMap<string, StoredNotices>>();
 
   /** `records` are the oldest first. */
   constructor(records: readonly JournalRecord[] = []) {
     for (const record of records) this.take(record);
   }
 
-  of(receiver: string, environment: string): Told {
+  of(receiver: string, environment: string): NotifiedState {
     const known = this.#told.get(environment)?.get(receiver);
     const { told, begun } = known ?? { told: NOTHING, begun: NOTHING };
     return { ...told, isPending: begun.difference !== null };
   }
 
   /** The environments of which a receiver was told something that has not ended, as far as it knows. */
-  openOf(receiver: string): readonly string[] {
+  listOpen(receiver: string): readonly string[] {
     return [...this.#told].flatMap(([environment, ofReceivers]) => {
       const known = ofReceivers.get(receiver);
       return known !== undefined && hasOpenEpisode(known) ? [environment] : [];
@@ -116,7 +116,7 @@ export class ToldStates {
   take(record: JournalRecord): void {
     if (record.kind !== 'notice') return;
     const { environment, receiver } = record;
-    const before = this.#told.get(environment) ?? new Map<string, Kept>();
+    const before = this.#told.get(environment) ?? new Map<string, StoredNotices>();
     const kept = addNoticeRecord(before.get(receiver) ?? { told: NOTHING, begun: NOTHING }, record);
     this.#told.set(environment, new Map(before).set(receiver, kept));
   }
@@ -147,11 +147,11 @@ export class ToldStates {
 }
 
 /** Reports whether a receiver got a notice about something that has not ended, as far as it knows. */
-function hasOpenEpisode({ told, begun }: Kept): boolean {
+function hasOpenEpisode({ told, begun }: StoredNotices): boolean {
   return told.difference !== null || told.failing !== null || begun.difference !== null;
 }
 
-function addNoticeRecord({ told, begun }: Kept, record: NoticeRecord): Kept {
+function addNoticeRecord({ told, begun }: StoredNotices, record: NoticeRecord): StoredNotices {
   const { result, event, digest } = record;
   const ended = TRACKS.find((track) => {
     const last = begun[track]?.record;

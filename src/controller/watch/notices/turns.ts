@@ -58,7 +58,7 @@ export class Turns {
     return isTime ? left : [];
   }
 
-  ended(due: readonly Due[], result: SendResult, now: number): void {
+  recordResult(due: readonly Due[], result: SendResult, now: number): void {
     this.#since = null;
     if (result.kind !== 'not-taken') {
       this.#failures = 0;

@@ -11,8 +11,8 @@ export function count(
   registry: Registry<OpenMetricsContentType>,
   perEnvironment: boolean,
 ): () => void {
-  const counted = (name: CounterName): Counted =>
-    new Counted(registry, name, perEnvironment ? watching : null);
+  const counted = (name: CounterName): EnvironmentCounter =>
+    new EnvironmentCounter(registry, name, perEnvironment ? watching : null);
   const reads = counted('setpoint_reconcile_total');
   const writes = counted('setpoint_writes_total');
   const name = 'setpoint_reconcile_duration_seconds';
@@ -43,7 +43,7 @@ type CounterName = {
 }[keyof typeof WATCH_METRICS];
 
 /** A counter that forgets environments that are no longer watched, and all of them without `watching`. */
-class Counted {
+class EnvironmentCounter {
   readonly #counter: Counter;
   readonly #labels: ReadonlySet<string>;
   readonly #seen = new Map<string, Map<string, Record<string, string>>>();

@@ -5,7 +5,7 @@ import {
   problemSamples,
   statusSamples,
   targetSamples,
-  type Measured,
+  type EnvironmentMetrics,
   type Sample,
 } from '../../../reconciler/model/metric-samples.ts';
 import {
@@ -47,7 +47,7 @@ export function createMetrics(
   const registry: Registry<OpenMetricsContentType> = new Registry();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   for (const [name, metric, samples] of createGauges(watching))
-    registry.registerMetric(new Computed(name, metric, samples));
+    registry.registerMetric(new ComputedGauge(name, metric, samples));
   registry.registerMetric(processorTime());
   registry.registerMetric(createRequestCounter(watching));
   registry.registerMetric(createNoticeCounter(notices ?? null));
@@ -98,7 +98,7 @@ async function targetTexts(watching: Pick<Watching, 'states'>): Promise<readonly
   return metrics.flatMap(({ parts }) => parts);
 }
 
-function measureState(state: WatchState): Measured {
+function measureState(state: WatchState): EnvironmentMetrics {
   const lastRead = state.lastRead === null ? 0 : Date.parse(state.lastRead);
   return {
     ...state,
@@ -109,7 +109,7 @@ function measureState(state: WatchState): Measured {
 }
 
 /** A gauge whose lines are made each time that they are written. */
-class Computed extends Gauge {
+class ComputedGauge extends Gauge {
   readonly #samples: () => readonly Sample[];
 
   constructor(name: string, { help, labels }: Metric, samples: () => readonly Sample[]) {

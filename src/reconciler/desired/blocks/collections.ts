@@ -192,7 +192,7 @@ export function clashingNames(own: SecretHolder, above?: Node): PlacedFinding[] 
   );
   return mine.flatMap((one) => {
     const { key, keyFile, keyAt } = one;
-    const message = names.clashOf(one);
+    const message = names.findClash(one);
     if (message === null) return [];
     const finding = {
       code: 'duplicate-entry',
@@ -221,7 +221,7 @@ class Names {
     }
   }
 
-  clashOf(one: Member): string | null {
+  findClash(one: Member): string | null {
     const { key } = one;
     const second = secondName(key);
     const waiting = this.#keys.has(second) ? second : this.#bySecond.get(key);
@@ -301,7 +301,7 @@ function resolveNamedItem(
 ): DesiredItem {
   const at = (text: string, member: Path): Value => resolve(text, [form.block, name, ...member]);
   const members = resolveItemMembers(form, node, at);
-  const values: readonly Own[] =
+  const values: readonly CollectionLeaf[] =
     members === null ? [{ member: [], value: null }] : ownLeaves(form, members);
   return {
     name,
@@ -314,12 +314,12 @@ function resolveNamedItem(
   };
 }
 
-interface Own extends Leaf {
+interface CollectionLeaf extends Leaf {
   readonly isText?: true;
 }
 
 /** The members that are rotated, or compared with what was last sent; of the others, text with references. */
-function ownLeaves(form: CollectionForm, members: ValueRecord): readonly Own[] {
+function ownLeaves(form: CollectionForm, members: ValueRecord): readonly CollectionLeaf[] {
   const untold = untoldLeaf(form, members);
   const own = [...secretLeaves(form, members), ...(untold === null ? [] : [untold])];
   const isOwn = ({ member }: Leaf): boolean => own.some((leaf) => samePath(leaf.member, member));

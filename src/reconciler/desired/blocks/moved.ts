@@ -67,7 +67,7 @@ function readMoveEnd(item: Node, key: End['key']): End | null {
   return node === undefined || text === undefined ? null : { key, node, path: parsePath(text) };
 }
 
-type Told = Omit<Finding, 'path'>;
+type FindingText = Omit<Finding, 'path'>;
 
 function createMoveChecker(holder: FilePath): (move: Move) => PlacedFinding[] {
   return (move) => {
@@ -84,14 +84,19 @@ function createMoveChecker(holder: FilePath): (move: Move) => PlacedFinding[] {
   };
 }
 
-function createMoveFinding(holder: FilePath, { index }: Move, end: End, told: Told): PlacedFinding {
+function createMoveFinding(
+  holder: FilePath,
+  { index }: Move,
+  end: End,
+  told: FindingText,
+): PlacedFinding {
   return createFindingForNode(end.node, {
     ...told,
     path: [...holder, 'moved', String(index), end.key],
   });
 }
 
-function checkMoveEnd({ path }: End): Told | null {
+function checkMoveEnd({ path }: End): FindingText | null {
   if (path?.length !== 2) return { code: 'unknown-path', ...NO_ADDRESS };
   const [block = ''] = path;
   const form = COLLECTION_FORMS.find((one) => one.block === block);
@@ -118,7 +123,7 @@ const NO_ADDRESS = {
 export const INSTEAD =
   'Remove this entry from moved: the item is then created under its new name, with every secret declared, and the former name, declared as null, is removed.';
 
-function apart({ from, to, others, index }: Move): Told | null {
+function apart({ from, to, others, index }: Move): FindingText | null {
   const [one, other] = [from.path ?? [], to.path ?? []];
   if (one[0] !== other[0])
     return {
@@ -159,17 +164,17 @@ export function moveFindings(
   });
 }
 
-const STILL_DECLARED: Told = {
+const STILL_DECLARED: FindingText = {
   code: 'bad-move',
   message: 'The file still declares the item under this name.',
   hint: 'Remove it there, or remove this entry.',
 };
-const NOT_DECLARED: Told = {
+const NOT_DECLARED: FindingText = {
   code: 'bad-move',
   message: 'The file declares no item of this name.',
   hint: 'Declare the item under its new name, or remove this entry.',
 };
-const REMOVED: Told = {
+const REMOVED: FindingText = {
   code: 'bad-move',
   message: 'The file removes the item of this name.',
   hint: 'Remove this entry, and declare the former name as null to remove that item.',

@@ -197,12 +197,12 @@ function entryData(entry: Value): Value {
   );
 }
 
-const trimmed = (text: string): Value => text.trim();
+const trimText = (text: string): Value => text.trim();
 
 const SPELLED_OUT: ReadonlyMap<string, (text: string) => Value> = new Map([
-  ['url', trimmed],
-  ['name', trimmed],
-  ['command', trimmed],
+  ['url', trimText],
+  ['name', trimText],
+  ['command', trimText],
   ['args', splitShellLine],
   [
     'env',

@@ -45,13 +45,14 @@ function renderSummaryRow(section: Section, index: number, wording: Wording): Ma
 /** The sections; of several environments those that nobody needs to look at are folded, at the end. */
 export function sectionsHtml(sections: readonly Section[]): Markup {
   const numbered = sections.map((section, index) => ({ section, index }));
-  const isBelow = ({ section }: Numbered): boolean => sections.length > 1 && isFolded(section);
+  const isBelow = ({ section }: NumberedSection): boolean =>
+    sections.length > 1 && isFolded(section);
   const folded = numbered.filter(isBelow);
   const open = numbered.filter((one) => !isBelow(one));
   return markup`${open.map(({ section, index }) => sectionHtml(section, index))}${renderFoldedSections(folded)}`;
 }
 
-interface Numbered {
+interface NumberedSection {
   readonly section: Section;
   readonly index: number;
 }
@@ -63,7 +64,7 @@ function isFolded({ attention: { verdict }, warnings }: Section): boolean {
 /** Sections in the fold; a page with tens of thousands is slow to open. */
 const MOST_FOLDED = 1000;
 
-function renderFoldedSections(folded: readonly Numbered[]): Markup | null {
+function renderFoldedSections(folded: readonly NumberedSection[]): Markup | null {
   if (folded.length === 0) return null;
   const more = folded.length - MOST_FOLDED;
   return markup`<details class="fold rest">

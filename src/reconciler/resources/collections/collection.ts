@@ -32,14 +32,14 @@ import {
   listReader,
   type CollectionKind,
 } from './port.ts';
-import type { Judged, Wires } from './wire.ts';
+import type { CollectionState, Wires } from './wire.ts';
 import { writeCollection } from './write.ts';
 
 /** Its work is the paths of what is written again although it is as declared. */
 type CollectionPart = PartPlan<readonly Path[]>;
 
 /** The texts and rules of a single collection. */
-interface Said {
+interface CollectionTexts {
   /** Names the alternative declaration for servers that lack the collection. */
   readonly instead?: (desired: readonly DesiredItem[]) => string;
   /** Returns the warnings of a plan. */
@@ -54,7 +54,11 @@ interface Said {
  * A keyed list that a service keeps beside its settings, as a resource: what the file names is stored, described or removed by its name, and
  * nothing else is touched. Which requests do that is a table for each dialect.
  */
-export function collection(form: CollectionForm, wires: Wires, said: Said = {}): ManagedResource {
+export function collection(
+  form: CollectionForm,
+  wires: Wires,
+  said: CollectionTexts = {},
+): ManagedResource {
   const { resource: name, block } = form;
   const kind: CollectionKind = {
     form,
@@ -228,7 +232,7 @@ function withUntold(part: CollectionPart, desired: readonly DesiredItem[]): Coll
 function withAgain(
   form: CollectionForm,
   part: CollectionPart,
-  { items }: Judged,
+  { items }: CollectionState,
   why: (item: DesiredItem) => { readonly reason: Reason | null; readonly consequence?: true },
 ): CollectionPart {
   const changed = new Set(part.changes.map(readChangedItemName));
@@ -259,7 +263,7 @@ function placeOfFirst([first]: readonly DesiredItem[]): string {
 function createBlockError(
   { noun, block, releases }: CollectionForm,
   desired: readonly DesiredItem[],
-  { instead }: Said,
+  { instead }: CollectionTexts,
 ): SetpointError {
   const otherwise =
     releases === undefined

@@ -10,7 +10,7 @@ import type { Warning } from '../../model/error.ts';
 import { formatPath, type Path } from '../../model/path.ts';
 import { sameValue } from '../../model/value.ts';
 import type { PlanInput } from '../../reconcile/contract.ts';
-import type { Judged } from './wire.ts';
+import type { CollectionState } from './wire.ts';
 
 /**
  * That an item is new and another one left the file, or is like it and not named: its key may have been edited, and then the plan makes a second one.
@@ -19,7 +19,7 @@ import type { Judged } from './wire.ts';
 export function mayBeRenamed(
   form: CollectionForm,
   unmanaged: readonly Path[],
-  { items, listing }: Judged,
+  { items, listing }: CollectionState,
   base: PlanInput['base'],
 ): Warning[] {
   const there = new Map(listing.items.map((one) => [one.name, one]));

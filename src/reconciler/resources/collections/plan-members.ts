@@ -43,7 +43,7 @@ export interface CollectionPlan {
 }
 
 /** The known facts about the secrets, next to what a service lists. */
-export interface Known {
+export interface SecretFacts {
   readonly rotation: Rotation;
   readonly fingerprints: Fingerprints;
 }
@@ -51,7 +51,7 @@ export interface Known {
 export type ItemPlan = Partial<Omit<CollectionPlan, 'unmanaged' | 'leaves'>>;
 
 /** A declared item, and what it is planned by. */
-export interface Planning extends Known {
+export interface Planning extends SecretFacts {
   readonly form: CollectionForm;
   readonly item: DesiredItem;
   readonly listing: Listing;

@@ -35,7 +35,7 @@ import {
   listMemberChanges,
   type CollectionPlan,
   type ItemPlan,
-  type Known,
+  type SecretFacts,
   type Planning,
 } from './plan-members.ts';
 
@@ -47,7 +47,7 @@ export function planCollection(
   form: CollectionForm,
   desired: readonly DesiredItem[],
   present: Listing,
-  known: Known,
+  known: SecretFacts,
 ): CollectionPlan {
   const renamings = new Map(listRenamings(desired, present).map((one) => [one.item, one]));
   const listing = afterRenames(desired, present);

@@ -19,7 +19,12 @@ import { readHeader, type Reply } from '../../service/exchange.ts';
 import { createFaultError } from '../../service/fault-error.ts';
 import { concealRecord } from '../../service/conceal.ts';
 import { encode } from '../../service/json.ts';
-import { notInSnapshot, type ReaderOf, type Reading, type WriterOf } from '../../service/port.ts';
+import {
+  notInSnapshot,
+  type ResourceReader,
+  type Reading,
+  type ResourceWriter,
+} from '../../service/port.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import { createStatusError } from '../../service/status-error.ts';
 import {
@@ -29,15 +34,15 @@ import {
   type Call,
   type Get,
   type ItemRequest,
-  type Wire,
+  type CollectionCodec,
   type Wires,
 } from './wire.ts';
 
 /** A collection of the service, and how it is read and written. */
 export interface CollectionKind {
   readonly form: CollectionForm;
-  readonly reader: ReaderOf<ListReader>;
-  readonly writer: WriterOf<ItemWriter>;
+  readonly reader: ResourceReader<ListReader>;
+  readonly writer: ResourceWriter<ItemWriter>;
   readonly wires: Wires;
 }
 
@@ -45,12 +50,12 @@ export interface ListReader {
   /** Lists the items of a service; null if it has no such collection. Throws a SetpointError if they cannot be read or trusted. */
   list(
     settings: Pick<ObservedState, 'dialect' | 'release' | 'answer'>,
-    asked: Asked,
+    asked: CollectionQuery,
     signal?: AbortSignal,
   ): Promise<Listing | null>;
 }
 
-export interface Asked extends AskedItems {
+export interface CollectionQuery extends AskedItems {
   /** True if undeclared items are to be removed. Then everything is requested, too. */
   readonly isExhaustive?: boolean;
 }
@@ -71,7 +76,7 @@ export type ItemAnswer = (
 const NOTHING: Pick<DesiredState, 'items'> = { items: new Map() };
 
 /** Reads a collection, or fails. A list that cannot be believed is an error and never a shorter list. */
-export function listReader(form: CollectionForm, wires: Wires): ReaderOf<ListReader> {
+export function listReader(form: CollectionForm, wires: Wires): ResourceReader<ListReader> {
   const { block } = form;
   return {
     open: (reading) => ({
@@ -175,7 +180,7 @@ function unmaskSecrets(form: CollectionForm, path: Path, value: Value): Value | 
 }
 
 export function createListing(
-  { replaces, describes, whole, fills, leaves, resends }: Wire,
+  { replaces, describes, whole, fills, leaves, resends }: CollectionCodec,
   release: string | null,
   items: readonly ListedItem[],
 ): Listing {
@@ -251,7 +256,7 @@ function unlikeFor({ connection }: Reading): Asking['unlike'] {
 }
 
 /** Creates the writer of a block. Servers may repeat what was sent, so that no answer is shown. */
-export function itemWriter(block: string): WriterOf<ItemWriter> {
+export function itemWriter(block: string): ResourceWriter<ItemWriter> {
   return (writing) => ({
     send: async (request): Promise<ItemAnswer> => {
       const { connection, limits, send } = writing;

@@ -10,7 +10,7 @@ import {
 import { SetpointError } from '../../model/error.ts';
 import { formatPath } from '../../model/path.ts';
 import { createRecord, type ValueRecord } from '../../model/value.ts';
-import type { Wire } from './wire.ts';
+import type { CollectionCodec } from './wire.ts';
 
 /* Items that get another name. What is planned of them is planned on the list as it is once they have it. */
 
@@ -85,7 +85,7 @@ export function createRename(
 
 /** A list as it is once the service has followed what is renamed earlier: some members name items of other collections. */
 export function afterEarlierRenames(
-  { follows }: Pick<Wire, 'follows'>,
+  { follows }: Pick<CollectionCodec, 'follows'>,
   listing: Listing,
   earlier: Plan,
 ): Listing {
@@ -114,7 +114,7 @@ export function afterEarlierRenames(
 /** No item of a collection is written where a server cannot rename what it should: it has both names, or no request for it. */
 export function throwIfNotRenamed(
   { block, noun }: CollectionForm,
-  wire: Pick<Wire, 'rename'> | undefined,
+  wire: Pick<CollectionCodec, 'rename'> | undefined,
   items: readonly DesiredItem[],
   listing: Listing,
 ): void {

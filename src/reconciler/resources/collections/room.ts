@@ -9,12 +9,16 @@ import { formatPath, type Path } from '../../model/path.ts';
 import { itemWords } from '../../model/collection-forms.ts';
 import { serversWith } from '../../model/native-schema.ts';
 import { holdersLeft } from '../holders.ts';
-import type { Judged, Unfit, Wire } from './wire.ts';
+import type { CollectionState, UnsupportedItem, CollectionCodec } from './wire.ts';
 
 /* What a server would refuse of a plan, and what makes room on one that takes no more items. */
 
 /** Nothing is sent of a plan of which the server would refuse a part. */
-export function throwIfUnfit(form: CollectionForm, wire: Wire | undefined, judged: Judged): void {
+export function throwIfUnfit(
+  form: CollectionForm,
+  wire: CollectionCodec | undefined,
+  judged: CollectionState,
+): void {
   const [one] = [
     ...unkept(form, judged),
     ...ofOtherReleases(wire, judged),
@@ -27,11 +31,11 @@ export function throwIfUnfit(form: CollectionForm, wire: Wire | undefined, judge
 /** Removals that the server would refuse because something that stays names the item. */
 function heldBack(
   { block }: CollectionForm,
-  wire: Wire | undefined,
-  { items, listing, desired }: Judged,
-): readonly Unfit[] {
+  wire: CollectionCodec | undefined,
+  { items, listing, desired }: CollectionState,
+): readonly UnsupportedItem[] {
   const { refusesHeldBy = [] } = wire ?? {};
-  return items.flatMap((item): Unfit[] => {
+  return items.flatMap((item): UnsupportedItem[] => {
     const { name } = item;
     const there = listing.items.find((one) => one.name === name);
     const holders = (there?.heldBy ?? []).filter((one) => refusesHeldBy.includes(one.block));
@@ -44,10 +48,10 @@ function heldBack(
 
 /** Members that this release of a service does not have: it drops them without a word, or refuses the item after others were written. */
 function ofOtherReleases(
-  wire: Wire | undefined,
-  { items, listing, settings }: Judged,
-): readonly Unfit[] {
-  return items.flatMap((item): Unfit[] => {
+  wire: CollectionCodec | undefined,
+  { items, listing, settings }: CollectionState,
+): readonly UnsupportedItem[] {
+  return items.flatMap((item): UnsupportedItem[] => {
     const there = listing.items.find((one) => one.name === item.name);
     const known = wire?.membersHere?.(item, there, settings) ?? null;
     if (known === null || settings.saved === true) return [];
@@ -64,8 +68,11 @@ function ofOtherReleases(
 }
 
 /** Lists the members that a run skips and that a write would not preserve. */
-function unkept(form: CollectionForm, { items, listing }: Judged): readonly Unfit[] {
-  return items.flatMap((item): Unfit[] => {
+function unkept(
+  form: CollectionForm,
+  { items, listing }: CollectionState,
+): readonly UnsupportedItem[] {
+  return items.flatMap((item): UnsupportedItem[] => {
     const { name, left = [] } = item;
     if (left.length === 0) return [];
     const members = left.join(', ');
@@ -84,8 +91,8 @@ function unkept(form: CollectionForm, { items, listing }: Judged): readonly Unfi
  */
 export function roomMade(
   form: CollectionForm,
-  wire: Wire | undefined,
-  { items, listing }: Judged,
+  wire: CollectionCodec | undefined,
+  { items, listing }: CollectionState,
 ): readonly Path[] {
   const { limit = Infinity } = wire ?? {};
   const there = new Map(listing.items.map((item) => [item.name, item]));

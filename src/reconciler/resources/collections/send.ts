@@ -20,7 +20,7 @@ import { findInterruption, unlessAbandoned, retryPause } from '../../reconcile/o
 import type { CollectionKind, ItemAnswer } from './port.ts';
 import { readLastStored } from './plan-members.ts';
 import { namesRenamed, listRenamings } from './renames.ts';
-import { createRenameRequest, type ItemRequest, type Wire } from './wire.ts';
+import { createRenameRequest, type ItemRequest, type CollectionCodec } from './wire.ts';
 
 /** The input of a write of a collection. */
 export interface Writing {
@@ -147,7 +147,7 @@ async function sendItemRequests(
 }
 
 function renameRequests(
-  { rename }: Wire,
+  { rename }: CollectionCodec,
   item: DesiredItem,
   listing: Listing,
 ): readonly ItemRequest[] {

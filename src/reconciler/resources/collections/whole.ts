@@ -22,8 +22,8 @@ import {
   type Call,
   type ItemRequest,
   type ItemWork,
-  type Judged,
-  type Wire,
+  type CollectionState,
+  type CollectionCodec,
 } from './wire.ts';
 import { holdsMask } from '../../model/secret-words.ts';
 import { listSkippedNames } from '../../model/uncompared.ts';
@@ -168,8 +168,8 @@ function isOther({ action, reason }: Partial<Pick<Change, 'action' | 'reason'>>)
  */
 export function withOthers(
   { block, ofService = [] }: CollectionForm,
-  judged: Judged,
-  wire: Wire | undefined,
+  judged: CollectionState,
+  wire: CollectionCodec | undefined,
   source: Source | undefined,
 ): readonly DesiredItem[] {
   const { items, listing, desired } = judged;
@@ -205,7 +205,10 @@ function declareRemoval(name: string, source: Source): DesiredItem {
 }
 
 /** That a look at all that a server has changes something on it. */
-export function listWrites({ block }: CollectionForm, wire: Wire | undefined): readonly Warning[] {
+export function listWrites(
+  { block }: CollectionForm,
+  wire: CollectionCodec | undefined,
+): readonly Warning[] {
   const message = wire?.listWrites;
   return message === undefined ? [] : [{ code: 'list-writes', message, path: [block] }];
 }

@@ -12,7 +12,7 @@ import type { Stored } from '../../effects/stored.ts';
 import type { ServiceError } from '../../service/service-error.ts';
 
 /** The requests of a collection for servers of one dialect. */
-export interface Wire extends Pick<
+export interface CollectionCodec extends Pick<
   Listing,
   'describes' | 'whole' | 'fills' | 'leaves' | 'resends'
 > {
@@ -35,7 +35,7 @@ export interface Wire extends Pick<
   /** The number of items that a server accepts, if a list shows all of them. */
   readonly limit?: number;
   /** Lists what the server would refuse of a plan, as far as that shows before the first request. */
-  readonly unfit?: (judged: Judged) => readonly Unfit[];
+  readonly unfit?: (judged: CollectionState) => readonly UnsupportedItem[];
   /** The members that this release of a service has of an item, by the names of the file; null if that does not show. */
   readonly membersHere?: (
     item: DesiredItem,
@@ -45,9 +45,9 @@ export interface Wire extends Pick<
   /** Where the settings have a member of an item, if they do: which releases have it is known by that. */
   readonly placeOf?: (name: string) => Path;
   /** Returns the warnings of a plan with these changes. */
-  readonly warned?: (changes: readonly Change[], judged: Judged) => readonly Warning[];
+  readonly warned?: (changes: readonly Change[], judged: CollectionState) => readonly Warning[];
   /** Reports whether an unnamed item stays although the file names all permitted ones. */
-  readonly keeps?: (item: ListedItem, judged: Judged) => boolean;
+  readonly keeps?: (item: ListedItem, judged: CollectionState) => boolean;
   /** The blocks whose items keep a server from removing an item that they name. */
   readonly refusesHeldBy?: readonly string[];
   /** The effect on the server of listing all items, as a sentence; absent if it has no effect. */
@@ -63,15 +63,15 @@ export interface Wire extends Pick<
   /** What else of the service is stored that `along` is made of: of what an item names. */
   readonly stored?: (asking: Asking) => Promise<Stored>;
   /** What the request of an item changes elsewhere on the service, besides the change itself. */
-  readonly along?: (cause: Change, judged: Judged, earlier: Plan) => readonly Change[];
+  readonly along?: (cause: Change, judged: CollectionState, earlier: Plan) => readonly Change[];
   /** What comes into effect with the request of an item although it is stored already, for guards to judge. */
-  readonly effective?: (cause: Change, judged: Judged, earlier: Plan) => readonly Change[];
+  readonly effective?: (cause: Change, judged: CollectionState, earlier: Plan) => readonly Change[];
   /** Secrets that an item took along when it was written, although they are no part of it: fingerprints of them are kept. */
   readonly takesAlong?: (item: DesiredItem, desired: DesiredState) => readonly WrittenSecret[];
 }
 
 /** The declaration, and the listing of the service. */
-export interface Judged {
+export interface CollectionState {
   readonly items: readonly DesiredItem[];
   readonly listing: Listing;
   readonly desired: DesiredState;
@@ -79,14 +79,14 @@ export interface Judged {
 }
 
 /** An item that a server would refuse as it is declared, and why. */
-export interface Unfit {
+export interface UnsupportedItem {
   readonly item: DesiredItem;
   readonly why: string;
   readonly hint: string;
 }
 
 /** The requests of a collection by dialect. Servers of an absent dialect have no such collection. */
-export type Wires = Partial<Readonly<Record<DialectName, Wire>>>;
+export type Wires = Partial<Readonly<Record<DialectName, CollectionCodec>>>;
 
 /** The input of reading a list. */
 export interface Asking {
@@ -141,14 +141,14 @@ export interface ItemRequest {
   /** Reports whether a list shows the effect. No list shows that a secret was replaced. */
   readonly isShown: (listing: Listing) => boolean;
   /** The condition that a list must meet right before the request; absent if it is always sent. */
-  readonly needs?: Needed;
+  readonly needs?: Prerequisite;
 }
 
 /** The results of earlier requests, which another client may have undone. */
-export interface Needed {
+export interface Prerequisite {
   readonly isShown: (listing: Listing) => boolean;
   /** The explanation and the remedy if a list does not show it. */
-  readonly otherwise: Refused;
+  readonly otherwise: RequestRefusal;
 }
 
 export interface Call {
@@ -158,12 +158,12 @@ export interface Call {
   /** Milliseconds until an answer begins, where the service itself asks others. */
   readonly headersTimeout?: number;
   /** Explains, from the answer, why the service did something other than requested; null if the answer does not show that. */
-  readonly astray?: (answer: ValueRecord) => Omit<Unfit, 'item'> | null;
+  readonly astray?: (answer: ValueRecord) => Omit<UnsupportedItem, 'item'> | null;
   /**
    * The reasons for a refusal, by status, in addition to the general meanings of 400, 404 and 422. Null for an answer with its usual
    * meaning.
    */
-  readonly refusals?: Readonly<Record<number, string | ((answer: Value) => Refused | null)>>;
+  readonly refusals?: Readonly<Record<number, string | ((answer: Value) => RequestRefusal | null)>>;
 }
 
 /** The request that takes an item away. */
@@ -206,7 +206,7 @@ export function createActivationRequest(path: string, name: string): Call {
 }
 
 /** The reason that a service refuses a request, and the remedy. */
-export interface Refused {
+export interface RequestRefusal {
   readonly why: string;
   readonly hint: string;
 }
@@ -217,7 +217,7 @@ const MOST_PAGES = 1000;
 export function createPagedReader(
   pathOf: (page: string | null) => string,
   pageIn: (json: Value) => ItemPage | null,
-): Wire['list'] {
+): CollectionCodec['list'] {
   return async ({ get, unlike }) => {
     const items = new Map<string, ListedItem>();
     const seen = new Set<string>();

@@ -185,7 +185,7 @@ function toShownResult({ action, sensitive }: Change): Result {
 }
 
 /** The sent changes that a list does not show, and what they and other items lack. */
-interface Left {
+interface RemainingChanges {
   readonly changes: readonly Change[];
   readonly remaining: readonly Remainder[];
 }
@@ -196,7 +196,7 @@ function listRemainingChanges(
   before: Listing,
   after: Listing,
   results: ReadonlyMap<Change, Result>,
-): Left {
+): RemainingChanges {
   const sent = [...results].filter(([, result]) => result === 'verified');
   const left = plan(after).changes.filter(
     ({ action, path }) =>

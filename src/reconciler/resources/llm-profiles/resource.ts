@@ -20,9 +20,9 @@ import {
   createActivationRequest,
   type ItemRequest,
   type ItemWork,
-  type Judged,
-  type Unfit,
-  type Wire,
+  type CollectionState,
+  type UnsupportedItem,
+  type CollectionCodec,
   type Wires,
 } from '../collections/wire.ts';
 import { readChangedItemName } from '../collections/send.ts';
@@ -80,7 +80,7 @@ function findDeactivatedProfile(
 /** That a store makes the active profile inactive, and what follows. */
 function warnStoreDeactivation(
   changes: readonly Change[],
-  { listing, desired }: Judged,
+  { listing, desired }: CollectionState,
 ): Warning[] {
   const stored = changes.filter(({ action }) => action !== 'remove').map(readChangedItemName);
   const ended = stored
@@ -118,7 +118,7 @@ function createLlmProfileCodec(
   dialect: DialectName,
   path: string,
   limit: number,
-): Omit<Wire, 'requests'> {
+): Omit<CollectionCodec, 'requests'> {
   return {
     list: (asking) => listLlmProfiles(asking, path),
     fills: filledIn,
@@ -147,9 +147,9 @@ function findModelDefault(dialect: DialectName, name: string): Value {
 
 /** The active profile is removed only where another one takes its place: else an agent goes on with a key that nobody has named. */
 function unfitActive(
-  { items, desired, settings }: Judged,
+  { items, desired, settings }: CollectionState,
   place: readonly string[],
-): readonly Unfit[] {
+): readonly UnsupportedItem[] {
   const active = readPath(settings.answer, place);
   const item = items.find(({ name, members }) => members === null && name === active);
   const next = activeDeclared(desired, 'llm_profile');
@@ -166,8 +166,8 @@ function unfitActive(
 const AWS_KEYS = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'];
 
 /** Lists what an app-server does not accept, or would lose. */
-function unfitInSettings({ items, listing }: Judged): readonly Unfit[] {
-  return items.flatMap((item): Unfit[] => {
+function unfitInSettings({ items, listing }: CollectionState): readonly UnsupportedItem[] {
+  return items.flatMap((item): UnsupportedItem[] => {
     if (item.members === null) return [];
     if (!isEmpty(item.members['connection']))
       return [

@@ -26,7 +26,7 @@ import {
   type Get,
   type ItemRequest,
   type ItemWork,
-  type Wire,
+  type CollectionCodec,
 } from '../collections/wire.ts';
 import { CONNECTION_ID, mapConnections } from '../provider-connections.ts';
 import { isSecretMember, OF_THE_SERVER } from './read.ts';
@@ -35,9 +35,9 @@ import { isSecretMember, OF_THE_SERVER } from './read.ts';
 type Profile = Pick<ItemWork, 'item' | 'there'> & Pick<Storing, 'changes'>;
 
 /** Returns how a body preserves the secrets that are stored and not sent. */
-type Keeping = (path: string, get: Get, work: ItemWork) => Promise<Kept>;
+type Keeping = (path: string, get: Get, work: ItemWork) => Promise<PreservedMembers>;
 
-interface Kept {
+interface PreservedMembers {
   readonly members: ValueRecord;
   /** True if secrets that are sent or preserved are stored. */
   readonly includes: boolean;
@@ -122,7 +122,11 @@ async function findConnectionId(get: Get, { connection }: ValueRecord): Promise<
  * An app-server keeps the key of a profile that is sent without one, and nothing else that is secret. Headers can be read and sent along; whoever has
  * others there must declare them.
  */
-export async function inSettings(path: string, get: Get, work: ItemWork): Promise<Kept> {
+export async function inSettings(
+  path: string,
+  get: Get,
+  work: ItemWork,
+): Promise<PreservedMembers> {
   const { item, there } = work;
   const includes = item.members?.['api_key'] !== null;
   if (there === undefined) return { members: createRecord([]), includes };
@@ -159,7 +163,7 @@ export function isLostInSettings(member: string): boolean {
 }
 
 /** An Agent Server deletes every secret that is not sent: they are read as it has encrypted them, and sent back. */
-export async function inFile(path: string, get: Get, work: ItemWork): Promise<Kept> {
+export async function inFile(path: string, get: Get, work: ItemWork): Promise<PreservedMembers> {
   const { there } = work;
   if (there === undefined) return { members: createRecord([]), includes: true };
   const found = await get(path, { 'X-Expose-Secrets': 'encrypted' });
@@ -272,7 +276,7 @@ function isKept(work: Profile, name: string): boolean {
 function isProfileShown(
   actual: ValueRecord,
   declared: ValueRecord,
-  whole: Wire['whole'] = (_, value) => value,
+  whole: CollectionCodec['whole'] = (_, value) => value,
 ): boolean {
   return Object.entries(declared).every(([name, value]) => {
     const held = actual[name] ?? null;

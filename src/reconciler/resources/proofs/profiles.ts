@@ -9,7 +9,7 @@ import {
 import { itemNamed, itemsDeclared, type DesiredItem } from '../../model/collection.ts';
 import { isOfServers } from '../../model/mcp.ts';
 import { isWithin } from '../../model/path.ts';
-import { notChecked, type Tried } from '../../model/proof.ts';
+import { notChecked, type TrialResult } from '../../model/proof.ts';
 import { isEmpty, isRecord, createRecord, readPath, type ValueRecord } from '../../model/value.ts';
 import type { Provable } from '../../plan/unproven.ts';
 import { agentProfileBody } from '../agent-profiles.ts';
@@ -118,8 +118,8 @@ function profileTrial(trying: TryingPlan, about: Provable, name: string): Trial 
   return trial(about, 'model', attempt);
 }
 
-function onceOnly(attempt: () => Promise<Tried>): () => Promise<Tried> {
-  let made: Promise<Tried> | null = null;
+function onceOnly(attempt: () => Promise<TrialResult>): () => Promise<TrialResult> {
+  let made: Promise<TrialResult> | null = null;
   return () => (made ??= attempt());
 }
 
@@ -147,7 +147,7 @@ async function inlineConnection(trying: Trying, item: DesiredItem): Promise<Desi
 }
 
 /** Has the service try a profile as it would be sent, with the secrets that it keeps. */
-async function tryDraft(trying: TryingPlan, item: DesiredItem): Promise<Tried> {
+async function tryDraft(trying: TryingPlan, item: DesiredItem): Promise<TrialResult> {
   const { get, plan, checks } = trying;
   const changes = plan
     .flatMap((part) => part.changes)

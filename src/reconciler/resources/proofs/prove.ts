@@ -5,7 +5,7 @@ import { listProvable, type Provable } from '../../plan/unproven.ts';
 import type { PlanInput } from '../../reconcile/contract.ts';
 import { findInterruption } from '../../reconcile/observe-and-plan.ts';
 import { CHECKS } from '../../service/agent-server/checks.ts';
-import { notInSnapshot, type ReaderOf } from '../../service/port.ts';
+import { notInSnapshot, type ResourceReader } from '../../service/port.ts';
 import { getting } from '../collections/port.ts';
 import type { Get } from '../collections/wire.ts';
 import {
@@ -91,7 +91,7 @@ function isSettingsProof({ kind, path: [first] }: Provable): boolean {
   return kind === 'server' || (kind === 'model' && first === 'agent_settings');
 }
 
-const GETS: ReaderOf<(signal?: AbortSignal) => Get> = {
+const GETS: ResourceReader<(signal?: AbortSignal) => Get> = {
   open: (reading) => (signal) => getting(reading, signal),
   saved: () => {
     throw notInSnapshot('A snapshot tries nothing.');

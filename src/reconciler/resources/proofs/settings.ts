@@ -51,11 +51,11 @@ export function tryPlannedSettings(
 }
 
 /** Something of the settings, and where an Agent Server has it. */
-interface Placed extends Provable {
+interface PlacedProvable extends Provable {
   readonly place: Path;
 }
 
-function addNormalPlace(about: Provable): Placed {
+function addNormalPlace(about: Provable): PlacedProvable {
   return { ...about, place: normalPath(about.path) };
 }
 
@@ -64,7 +64,7 @@ function listSentServers(
   paths: readonly Path[],
   sent: Value | undefined,
   { desired }: TryingPlan,
-): Placed[] {
+): PlacedProvable[] {
   return Object.entries(isRecord(sent) ? sent : {}).flatMap(([name, server]) => {
     if (server === null) return [];
     const place = [...NATIVE_SERVERS, name];
@@ -108,7 +108,7 @@ function serverNamed(name: string, desired: Trying['desired']): Provable {
 
 async function createSettingsTrials(
   trying: Trying,
-  about: readonly Placed[],
+  about: readonly PlacedProvable[],
   diff: Value,
 ): Promise<Trial[]> {
   if (about.length === 0) return [];
@@ -135,7 +135,7 @@ function model(trying: Trying, about: Provable, llm: ValueRecord): Trial {
 }
 
 /** One that is turned off is not used. A login by OAuth is not tried: the service would renew it, and the stored one may be void then. */
-function serverTrial(trying: Trying, about: Placed, server: ValueRecord): Trial[] {
+function serverTrial(trying: Trying, about: PlacedProvable, server: ValueRecord): Trial[] {
   const name = about.place.at(-1) ?? '';
   if (server['enabled'] === false) return [];
   if (isReferenceMissing(trying, about.place)) return [createSkippedTrial(about, NO_VALUE)];

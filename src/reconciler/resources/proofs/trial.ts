@@ -1,5 +1,5 @@
 import { withoutStop } from '../../model/wording.ts';
-import { notChecked, type Cost, type Tried } from '../../model/proof.ts';
+import { notChecked, type Cost, type TrialResult } from '../../model/proof.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import type { Plan } from '../../model/plan.ts';
 import { asSetpointError } from '../../model/error.ts';
@@ -10,7 +10,7 @@ import type { Get } from '../collections/wire.ts';
 /** Something that a service tries, and what that costs besides a request; null if it costs nothing, or is not tried. */
 export interface Trial extends Provable {
   readonly cost: Cost | null;
-  readonly attempt: () => Promise<Tried>;
+  readonly attempt: () => Promise<TrialResult>;
 }
 
 /** The input of a trial. */
@@ -25,7 +25,7 @@ export interface Trying {
 export interface TryingPlan extends Trying {
   readonly plan: Plan;
   /** The LLM profiles that are tried, by name: what two changes come down to is tried once. */
-  readonly drafts: Map<string, () => Promise<Tried>>;
+  readonly drafts: Map<string, () => Promise<TrialResult>>;
 }
 
 /** The header by which an Agent Server shows secrets as it has encrypted them: it takes them back in this form. */
@@ -40,7 +40,7 @@ export function createSkippedTrial({ kind, path }: Provable, why: string): Trial
 export function trial(
   { kind, path }: Provable,
   cost: Cost | null,
-  attempt: () => Promise<Tried>,
+  attempt: () => Promise<TrialResult>,
 ): Trial {
   return {
     kind,

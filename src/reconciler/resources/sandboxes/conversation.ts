@@ -45,7 +45,7 @@ export interface FollowInput {
 }
 
 /** The progress of a conversation; `error` is null if it is ready. */
-export interface Followed {
+export interface ConversationProgress {
   readonly steps: readonly SmokeStep[];
   readonly conversation: string | null;
   readonly sandbox: string | null;
@@ -56,13 +56,13 @@ export interface Followed {
  * Starts one conversation and follows its task until it reads READY or ERROR. The request is sent once, whatever the answer: a
  * second one would be a second conversation. Never throws.
  */
-export async function followConversation(input: FollowInput): Promise<Followed> {
+export async function followConversation(input: FollowInput): Promise<ConversationProgress> {
   const { conversing, clock, wait, signal, abandon } = input;
   const begun = clock.monotonic();
   const seconds = (): number => Math.round((clock.monotonic() - begun) / 100) / 10;
   const steps: SmokeStep[] = [];
   let task: StartTask | null = null;
-  const ended = (error: SetpointError | null): Followed => ({
+  const ended = (error: SetpointError | null): ConversationProgress => ({
     steps,
     conversation: task?.conversation ?? null,
     sandbox: task?.sandbox ?? null,

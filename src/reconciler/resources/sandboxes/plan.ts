@@ -3,7 +3,7 @@ import type {
   DesiredSandboxes,
   NamedSandbox,
 } from '../../desired/blocks/sandboxes.ts';
-import type { SandboxAction, Change, Unmet } from '../../model/plan.ts';
+import type { SandboxAction, Change, UnmetReference } from '../../model/plan.ts';
 import { type Warning, SetpointError } from '../../model/error.ts';
 import { didYouMean } from '../../model/wording.ts';
 import { isUp, type ObservedSandboxes, type Sandbox } from './wire.ts';
@@ -19,12 +19,12 @@ export interface SandboxStep {
 /** The plan of the sandboxes: resumes before starts within an item, items in the order of the file. */
 export interface SandboxPlan {
   readonly steps: readonly SandboxStep[];
-  readonly unmet: readonly Unmet[];
+  readonly unmet: readonly UnmetReference[];
   readonly warnings: readonly Warning[];
 }
 
 /** The sandboxes that this run has started, by id, with the item that each was started for. */
-export type Started = ReadonlyMap<string, DesiredSandboxes>;
+export type StartedSandboxes = ReadonlyMap<string, DesiredSandboxes>;
 
 export const NO_SANDBOXES: SandboxPlan = { steps: [], unmet: [], warnings: [] };
 
@@ -38,7 +38,7 @@ export const NO_SANDBOXES: SandboxPlan = { steps: [], unmet: [], warnings: [] };
 export function planSandboxes(
   desired: readonly DesiredSandboxes[],
   observed: ObservedSandboxes,
-  started: Started = new Map(),
+  started: StartedSandboxes = new Map(),
 ): SandboxPlan {
   const claims = claimSandboxes(desired, observed.sandboxes, started);
   const plans = desired.map((item): SandboxPlan => {
@@ -61,7 +61,7 @@ export function planSandboxes(
 export function claimSandboxes(
   desired: readonly DesiredSandboxes[],
   sandboxes: readonly Sandbox[],
-  started: Started,
+  started: StartedSandboxes,
 ): ReadonlyMap<DesiredSandboxes, readonly Sandbox[]> {
   const named = new Map<string, DesiredSandboxes>();
   const counted = new Map<string | null, DesiredSandboxes>();

@@ -11,7 +11,12 @@ import {
   FIRST_PAUSE,
   nextPause,
 } from '../../reconcile/observe-and-plan.ts';
-import { planSandboxes, type SandboxPlan, type SandboxStep, type Started } from './plan.ts';
+import {
+  planSandboxes,
+  type SandboxPlan,
+  type SandboxStep,
+  type StartedSandboxes,
+} from './plan.ts';
 import {
   SANDBOX_READER,
   sandboxWriter,
@@ -70,7 +75,7 @@ export function isActionPending({ state }: RunStep): boolean {
 }
 
 /** Lists the started sandboxes that have an id, with their items. */
-export function listStartedSandboxes(steps: readonly RunStep[]): Started {
+export function listStartedSandboxes(steps: readonly RunStep[]): StartedSandboxes {
   return new Map(
     steps.flatMap(({ id, step }): [string, DesiredSandboxes][] =>
       step.action === 'start' && id !== null ? [[id, step.item]] : [],

@@ -2,7 +2,7 @@ import type { WriteAnswer, WriteFailure } from '../../model/ports.ts';
 import { MASK } from '../../model/secret.ts';
 import { isList, isRecord, type Value } from '../../model/value.ts';
 import type { Connection } from '../../service/connect.ts';
-import { notInSnapshot, type ReaderOf, type WriterOf } from '../../service/port.ts';
+import { notInSnapshot, type ResourceReader, type ResourceWriter } from '../../service/port.ts';
 import { toAmbiguousWrite, sendOnce } from '../../service/request.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import {
@@ -78,7 +78,7 @@ export interface SandboxReader {
 }
 
 /** Throws the errors of settingsObserver. Source: specification 4.1; behaviour 3.2. */
-export const SANDBOX_READER: ReaderOf<SandboxReader> = {
+export const SANDBOX_READER: ResourceReader<SandboxReader> = {
   open: ({ connection, read }) => ({
     sandboxes: (signal, within) =>
       read('sandboxes', () => listSandboxes(connection, signal, within), 'aside'),
@@ -172,7 +172,7 @@ export interface SandboxWriter {
  * One POST for each call. The spec of a start goes into the query: in a body it would be ignored, and the default be started. Source:
  * specification 4.1; behaviour 3.2.
  */
-export const sandboxWriter: WriterOf<SandboxWriter> = ({ connection, send }) => ({
+export const sandboxWriter: ResourceWriter<SandboxWriter> = ({ connection, send }) => ({
   start: (spec) => send('start sandbox', () => requestSandboxStart(connection, spec)),
   resume: (id) => send('resume sandbox', () => setState(connection, id, 'resume')),
   pause: (id) => send('pause sandbox', () => setState(connection, id, 'pause')),

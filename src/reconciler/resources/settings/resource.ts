@@ -99,7 +99,7 @@ function dropFingerprints(
 }
 
 /** The corrective write; `confirmed` if the service confirmed that it is stored. */
-interface Mended {
+interface CorrectiveWrite {
   readonly sent: boolean;
   readonly confirmed: SettingsWrite | null;
   readonly warnings: readonly Warning[];
@@ -111,7 +111,7 @@ async function mend(
   plan: SettingsPlan,
   before: ObservedState,
   latest: ObservedState,
-): Promise<Mended> {
+): Promise<CorrectiveWrite> {
   const write = mendingWrite(input.desired, plan, before, latest);
   const unsent = { sent: false, confirmed: null, warnings: [] };
   if (write === null || findInterruption(input.signal) !== null) return unsent;

@@ -9,7 +9,7 @@ import type { ReconcileInput } from '../../reconcile/contract.ts';
  * How a write went. `stored`: it took effect; `confirmed` if the service reported so, else `error` is what it answered.
  * `not-stored`: every answer reported that it did not. `unclear`: it was sent, and may still take effect.
  */
-export type Sent =
+export type WriteResult =
   | { readonly kind: 'stored'; readonly confirmed: boolean; readonly error: SetpointError | null }
   | { readonly kind: 'not-stored'; readonly error: SetpointError }
   | { readonly kind: 'unclear'; readonly error: SetpointError };
@@ -27,7 +27,7 @@ export async function send(
   input: ReconcileInput,
   write: SettingsWrite,
   before: ObservedState,
-): Promise<Sent> {
+): Promise<WriteResult> {
   const store = input.writer(DIALECTS[write.observed.dialect.name].write);
   let inDoubt = false;
   for (let attempt = 1; ; attempt++) {
@@ -35,7 +35,7 @@ export async function send(
     if (answer.kind === 'stored') return { kind: 'stored', confirmed: true, error: null };
     const { error } = answer;
     inDoubt ||= answer.kind === 'ambiguous';
-    const failure: Sent = { kind: inDoubt ? 'unclear' : 'not-stored', error };
+    const failure: WriteResult = { kind: inDoubt ? 'unclear' : 'not-stored', error };
     const reached = answer.kind === 'ambiguous' || answer.reached;
     const again = attempt < SENDS && (answer.kind === 'ambiguous' || answer.retry);
     if (answer.kind === 'not-applied' && again)

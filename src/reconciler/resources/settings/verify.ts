@@ -7,7 +7,7 @@ import { resolveNamedBlocks } from '../../plan/field-here.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
 import {
   findLostSecrets,
-  type Touched,
+  type SideEffect,
   findUnmanagedChanges,
   removesCopy,
   serverOwned,
@@ -55,7 +55,7 @@ function compare(
   const plan = planSettings(desired, observed, NOTHING_KNOWN);
   const isWhole = before.dialect.writes === 'record';
   // What the plan said that this write loses, and a guard let pass.
-  const isForetold = ({ path, before: was, after }: Touched): boolean =>
+  const isForetold = ({ path, before: was, after }: SideEffect): boolean =>
     isRecord(was) &&
     isRecord(after) &&
     Object.keys({ ...was, ...after }).every(

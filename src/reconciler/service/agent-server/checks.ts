@@ -1,9 +1,9 @@
-import { fails, notChecked, works, type Tried } from '../../model/proof.ts';
+import { fails, notChecked, works, type TrialResult } from '../../model/proof.ts';
 import { formatCount, withoutStop } from '../../model/wording.ts';
 import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import { createFaultError } from '../fault-error.ts';
 import { encode } from '../json.ts';
-import type { ReaderOf } from '../port.ts';
+import type { ResourceReader } from '../port.ts';
 import { notInSnapshot } from '../port.ts';
 import { readJsonReply } from '../request.ts';
 import { isMissingPath } from '../dialects.ts';
@@ -12,25 +12,25 @@ import { isMissingPath } from '../dialects.ts';
 
 export interface Checks {
   /** Has the service ask the model for one token. It sends the key to the address of the model. */
-  readonly model: (name: string, llm: ValueRecord) => Promise<Tried>;
+  readonly model: (name: string, llm: ValueRecord) => Promise<TrialResult>;
   /** Has the service reach the mcp server, or start its program, and list its tools. */
-  readonly server: (name: string, server: ValueRecord) => Promise<Tried>;
+  readonly server: (name: string, server: ValueRecord) => Promise<TrialResult>;
   /** Has the service put together an agent: the profile that is sent, or else the stored one. What `coming` names is not missed. */
   readonly agent: (
     name: string,
     profile: ValueRecord | null,
     coming: ReadonlySet<string>,
-  ) => Promise<Tried>;
+  ) => Promise<TrialResult>;
 }
 
 /** Milliseconds that an answer may take. The service itself gives a model and a server 15 s. */
 const ANSWER_MS = 40_000;
 const SERVICE_MS = 15_000;
 
-export const CHECKS: ReaderOf<Checks> = {
+export const CHECKS: ResourceReader<Checks> = {
   open: ({ connection, read }) => {
     const { clock } = connection;
-    const ask = (path: string, body: ValueRecord): Promise<Answered> =>
+    const ask = (path: string, body: ValueRecord): Promise<CheckAnswer> =>
       read('check', () => sendCheck(connection, path, body), 'aside');
     return {
       model: async (name, llm) => {
@@ -71,14 +71,14 @@ export const CHECKS: ReaderOf<Checks> = {
   },
 };
 
-type Answered = { readonly json: ValueRecord } | { readonly tried: Tried };
+type CheckAnswer = { readonly json: ValueRecord } | { readonly tried: TrialResult };
 
 /** Sends one request that tries something, once. */
 async function sendCheck(
   connection: Parameters<(typeof CHECKS)['open']>[0]['connection'],
   path: string,
   body: ValueRecord,
-): Promise<Answered> {
+): Promise<CheckAnswer> {
   const place = connection.place('POST', path);
   const limited = connection.turns.write(place);
   if (limited !== null) return { tried: notChecked(withoutStop(limited.message)) };
@@ -146,7 +146,7 @@ function serverFault({ error, error_kind: kind }: ValueRecord): string {
   return 'it was started or reached, and does not answer as an mcp server';
 }
 
-function agentVerdict(answer: ValueRecord, coming: ReadonlySet<string>): Tried {
+function agentVerdict(answer: ValueRecord, coming: ReadonlySet<string>): TrialResult {
   if (answer['valid'] === true)
     return works(
       answer['llm_api_key_set'] === false && typeof answer['llm_profile_ref'] === 'string'

@@ -1,6 +1,6 @@
 import type { SetpointError } from '../../model/error.ts';
 import { isNamedWithin, MODEL_PART } from '../../model/field.ts';
-import type { ObservedState, Pointed } from '../../model/state.ts';
+import type { ObservedState, PointerTarget } from '../../model/state.ts';
 import {
   isRecord,
   filterMembers,
@@ -33,7 +33,7 @@ export async function resolvePointers(
   pointers: ReadonlyMap<string, string>,
   ask: Ask,
 ): Promise<ObservedState | SetpointError> {
-  const pointed = new Map<string, Pointed>();
+  const pointed = new Map<string, PointerTarget>();
   for (const [pointer, name] of pointers) {
     const collection = COLLECTIONS.get(pointer);
     if (collection === undefined || state.answer[pointer] === name) continue;
@@ -66,7 +66,7 @@ async function readProfileLlm(
   connection: Connection,
   body: Value,
   ask: Ask,
-): Promise<Pointed | SetpointError> {
+): Promise<PointerTarget | SetpointError> {
   const config = isRecord(body) ? body['config'] : undefined;
   if (!isRecord(body) || !isRecord(config)) return { is: 'there', brings: null };
   const id = config['provider_connection_id'];
@@ -86,7 +86,7 @@ function findConnectionRecord(place: string, reply: Reply, id: string): ValueRec
 }
 
 /** The llm of a profile as the settings show theirs. */
-function toSettingsLlm(llm: ValueRecord, isKeySet: boolean): Pointed {
+function toSettingsLlm(llm: ValueRecord, isKeySet: boolean): PointerTarget {
   const agent = createRecord([
     ['agent_kind', 'openhands'],
     ['llm', llm],

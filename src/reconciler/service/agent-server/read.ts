@@ -45,7 +45,7 @@ export async function readAgentServerSettings(
 function unanswerable(error: ServiceError): ServiceError {
   const hint =
     "Check the server's logs. If it holds text that it cannot answer, it cannot read its settings until they are mended where they are stored.";
-  return error.reworded({ hint });
+  return error.reword({ hint });
 }
 
 /** The body of an answer under setpoint's own names, secrets wrapped. */

@@ -113,10 +113,10 @@ const POINTERS: ReadonlyMap<string, Pointer> = new Map([
   ['active_meta_profile', { missing: /^Meta-profile /, what: 'a meta profile' }],
 ]);
 
-type Written = readonly (readonly [string, Pointer])[];
+type WrittenPointers = readonly (readonly [string, Pointer])[];
 
 /** The pointers that an answer is about: the one whose sentence it has; all that were written if it has none of them. */
-function selectPointers(place: string, reply: Reply, written: Written): Written {
+function selectPointers(place: string, reply: Reply, written: WrittenPointers): WrittenPointers {
   const read = readJsonReply(place, reply);
   const detail = 'json' in read && isRecord(read.json) ? read.json['detail'] : null;
   const about = written.filter(
@@ -125,7 +125,7 @@ function selectPointers(place: string, reply: Reply, written: Written): Written 
   return about.length > 0 ? about : written;
 }
 
-function namesNothing(place: string, pointers: Written): ServiceError {
+function namesNothing(place: string, pointers: WrittenPointers): ServiceError {
   const said = pointers.map(
     ([name, { what }]) => `${name} names ${what} that the server does not have`,
   );

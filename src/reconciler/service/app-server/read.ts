@@ -65,7 +65,7 @@ export async function readAppServerSettings(
 function brokenStore(error: ServiceError): ServiceError {
   const hint =
     "Check the service's logs. If a stored value has a wrong type, the service cannot read its settings until they are mended where they are stored.";
-  return error.reworded({ hint });
+  return error.reword({ hint });
 }
 
 /** The settings leave secrets out; with their masks it is known which server has any, and under which names. */

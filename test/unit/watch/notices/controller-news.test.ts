@@ -43,11 +43,11 @@ describe('what is wrong with a controller', () => {
     expect(news.due([FULL], at + 9_999)).toEqual([]);
     const due = news.due([FULL], at + 10_000);
     expect(due).toEqual([{ condition: FULL, holds: true }]);
-    news.told(due);
+    news.markNotified(due);
     expect(news.due([FULL], WATCHED_AT)).toEqual([]);
     const over = news.due([], WATCHED_AT);
     expect(over).toEqual([{ condition: FULL, holds: false }]);
-    news.told(over);
+    news.markNotified(over);
     expect(news.due([], WATCHED_AT)).toEqual([]);
     const late = Date.parse(SILENT.since) + 120_000;
     expect(newsFor().due([SILENT], late - 1)).toEqual([]);
@@ -57,13 +57,13 @@ describe('what is wrong with a controller', () => {
   it('that was not taken is due again, and so is its end', () => {
     const news = newsFor();
     const due = news.due([FULL], WATCHED_AT);
-    news.told(due);
-    news.told(due, { undo: true });
+    news.markNotified(due);
+    news.markNotified(due, { undo: true });
     expect(news.due([FULL], WATCHED_AT)).toEqual(due);
-    news.told(due);
+    news.markNotified(due);
     const over = news.due([], WATCHED_AT);
-    news.told(over);
-    news.told(over, { undo: true });
+    news.markNotified(over);
+    news.markNotified(over, { undo: true });
     expect(news.due([], WATCHED_AT)).toEqual(over);
   });
 
