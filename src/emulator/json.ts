@@ -29,7 +29,7 @@ export function readObjectMember(object: JsonObject, name: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** An object's own member of that name if it is a text, or an empty one; so for what is no object. */
+/** An object's own member of that name if it is a text, or an empty one; also empty for a value that is not an object. */
 export function readTextMember(value: Json, name: string): string {
   const found = isJsonObject(value) ? readOwnMember(value, name) : undefined;
   return typeof found === 'string' ? found : '';
@@ -90,8 +90,8 @@ const FRACTION = {
 };
 
 /**
- * A record after a merge patch: objects merge, at any depth, null removes a member, everything else replaces. A map that was not
- * there is taken as it is, with its nulls. Members named in `whole` are never merged.
+ * A record after a merge patch: objects merge, at any depth, null removes a member, everything else replaces. A map that was not there is
+ * stored unchanged, with its nulls. Members named in `whole` are never merged.
  */
 export function applyMergePatch(
   before: JsonObject,

@@ -38,12 +38,12 @@ export interface EmulatorOptions {
   readonly apiKey?: string;
   /** mcp entries that the server owns and puts first in every load. Default: none. */
   readonly serverMcp?: ServerMcp;
-  /** Names, without port, that a Host header may hold besides those of loopback. Default: none. */
+  /** Additional names, without port, that a Host header may contain; loopback is always accepted. Default: none. */
   readonly allowHosts?: readonly string[];
   /** The time that a sandbox is STARTING, in milliseconds; a step of a conversation's start takes a fifth. Default: 500. */
   readonly startMs?: number;
   /**
-   * The state that a started sandbox reaches; kept with it, so that a resume goes the same way. Default: `running`.
+   * The state that a started sandbox reaches; stored with it, so that a resume goes the same way. Default: `running`.
    *
    * - `running`: STARTING, then RUNNING.
    * - `flapping`: STARTING, then ERROR for `startMs`, then RUNNING.
@@ -53,14 +53,13 @@ export interface EmulatorOptions {
    */
   readonly becomes?: SandboxOutcome;
   /**
-   * How many sandboxes may run. Every start and every resume first pauses the oldest RUNNING ones until one fewer runs,
-   * without notice and even if that pauses the one to resume. With 1, every start and resume is answered with 500.
-   * Default: none, any number.
+   * The number of sandboxes that may run. Every start and every resume first pauses the oldest RUNNING ones until one fewer runs, without
+   * notice and even if that pauses the one to resume. With 1, every start and resume is answered with 500. Default: none, any number.
    */
   readonly maxRunning?: number;
   /**
-   * How many times the list of sandboxes is answered as empty before it is answered in full, as in an outage of what runs
-   * the sandboxes. Counted from the start of this service, not kept in the store. Default: 0.
+   * The number of times that the list of sandboxes is answered as empty before it is answered in full, as in an outage of the sandbox
+   * backend. Counted from the start of this service, not saved in the store. Default: 0.
    */
   readonly emptyLists?: number;
   /** The most items on a page, 1 to 100, whatever limit a request gives. Default: 100. */
@@ -75,13 +74,13 @@ export interface EmulatorOptions {
    */
   readonly specs?: readonly string[];
   /**
-   * Git providers that confirm tokens. As on a real server a token is stored if its product says that it is its own; here it does if the
-   * token contains a text. Default: none, so that every new token is refused, as without a network.
+   * Git providers that confirm tokens. As on a real server a token is stored if its product accepts it as its own; here it does if the
+   * token contains a text. Default: none; every new token is refused, as without a network.
    */
   readonly gitProviders?: readonly GitProvider[];
   /**
-   * Models that answer when a client asks whether an LLM profile works. As with the git providers, a key is taken if it contains a text.
-   * Default: none, so that no model works.
+   * Models that answer when a client asks whether an LLM profile works. As with the git providers, a key is accepted if it contains a text.
+   * Default: none; no model works.
    */
   readonly models?: readonly ServedModel[];
   /** Mcp servers that answer when a client asks whether one works: the command or the address of each. Default: none. */

@@ -31,24 +31,23 @@ export interface Emulator {
 }
 
 /**
- * Starts the embedded service: the settings, the custom secrets, the git providers, the sandboxes and the conversations of one user, kept and answered
- * as a real server of its `dialect` does; an Agent Server has settings and named collections alone. It runs no agents: what it answers about
- * sandboxes and conversations is made up. It has no rate limit, logs nothing, and runs nothing between requests: it stores what was requested and when, and computes from
- * the time how far that has come. So several services on one store, one after another, act as one; of another dialect, as after
- * an upgrade.
+ * Starts the embedded service: the settings, the custom secrets, the git providers, the sandboxes and the conversations of one user, stored
+ * and answered as a real server of its `dialect` does; an Agent Server has settings and named collections alone. It runs no agents: its
+ * answers about sandboxes and conversations are made up. It has no rate limit, logs nothing, and runs nothing between requests: it stores
+ * the requests with their times, and computes their progress from the time. So several services on one store, one after another, act as
+ * one; of another dialect, as after an upgrade.
  *
- * With a key, every endpoint requires it. The server whose exchanges were recorded left those under /api/v1 open; later
- * ones require it too.
+ * With a key, every endpoint requires it. The server whose exchanges were recorded left those under /api/v1 open; later ones also require
+ * it there.
  *
- * Requests must name loopback or one of `allowHosts` in Host (else 421) and carry no Origin (else 403); bodies hold at
- * most 1 MiB (else 413).
+ * Requests must name loopback or one of `allowHosts` in Host (else 421) and carry no Origin (else 403); bodies have at most 1 MiB (else
+ * 413).
  *
- * Rejects with an Error whose message is for people if `host` is off loopback and there is no key, if `data` exists but was
- * not written by this service, if `serverMcp` breaks the rules of mcp entries, if another option has a value that it does
- * not take, and if the port is in use.
+ * Rejects with an Error whose message is for people if `host` is off loopback and there is no key, if `data` exists but was not written by
+ * this service, if `serverMcp` breaks the rules of mcp entries, if another option has an invalid value, and if the port is in use.
  *
- * Source: specification 4 and 5; every case of the contract; behaviour 3 for sandboxes and conversations, behaviour 4 and 5 for the settings of
- * later releases.
+ * Source: specification 4 and 5; every case of the contract; behaviour 3 for sandboxes and conversations, behaviour 4 and 5 for the
+ * settings of later releases.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', data, apiKey, serverMcp, allowHosts = [] } = options;

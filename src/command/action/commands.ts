@@ -117,7 +117,7 @@ async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResul
   };
 }
 
-/** Makes the service equal to the file. Nobody is asked: a saved plan is the approval, or else the step itself. */
+/** Makes the service equal to the file. There is no question: a saved plan is the approval, or else the step itself. */
 async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResult> {
   if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
   const options = optionsFor(inputs, setting);
@@ -153,7 +153,7 @@ async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResu
   };
 }
 
-/** Finds whether somebody has changed a service since the file was applied. */
+/** Finds whether another client has changed a service since the file was applied. */
 async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResult> {
   if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
   const options = optionsFor(inputs, setting);
@@ -217,7 +217,7 @@ async function temporaryPlanPath(env: StepContext['env']): Promise<string> {
   return join(folder, 'plan.json');
 }
 
-/** Saves what the services have, masked, for plans against it. If none could be read, the snapshot that exists is kept. */
+/** Saves the state of the services, masked, for plans against it. If none could be read, the existing snapshot stays. */
 async function saveSnapshot({ snapshotOut }: Inputs, selected: Options): Promise<void> {
   if (snapshotOut === null) return;
   const options = { ...selected, onSelected: undefined };

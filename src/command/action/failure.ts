@@ -14,7 +14,7 @@ import { inInputs, problemsInInputs, type Inputs } from './inputs.ts';
 import type { StepResult, StepContext } from './report.ts';
 import { failureAtRoot } from './workspace-paths.ts';
 
-/** The result of a command that could not begin. That of a plan is a comment, too: the other comments are outdated then. */
+/** The result of a command that could not begin. That of a plan is also a comment: the other comments are outdated then. */
 export function failureResult(
   thrown: unknown,
   inputs: Inputs | null,

@@ -149,7 +149,7 @@ function flagInput(name: string, otherwise = false): boolean {
 
 const ALLOWED_RULE = new RegExp(`--allow (${RULES.join('|')})(?![\\w-])`, 'g');
 
-/** A sentence written for the command line, with the inputs of a step in place of flags. */
+/** A sentence written for the command line, with the inputs of a step instead of flags. */
 export function inInputs(text: string): string {
   const named = text
     .replaceAll(ALLOWED_RULE, 'the input allow: $1')
@@ -181,7 +181,7 @@ interface Hinting {
   readonly refusals: readonly Refusal[];
 }
 
-/** A document for readers of a step: the hints of its errors and refusals, and the ways, name inputs in place of flags. */
+/** A document for readers of a step: the hints of its errors and refusals, and the ways, name inputs instead of flags. */
 export function hintsInInputs<E extends Hinting, D extends { readonly environments: readonly E[] }>(
   document: D & { readonly environments: readonly E[] },
 ): D {

@@ -42,8 +42,8 @@ export async function publishComments(
 }
 
 /**
- * Updates the issues about drift, as the job and the settings files that keep them: those of other jobs are left to them. Returns why it
- * could not: an issue is how anybody hears of drift, so that fails the step.
+ * Updates the issues about drift of the job and its settings files; those of other jobs are left to them. Returns the reason if it could
+ * not: drift is only reported by the issue, so that fails the step.
  */
 export async function publishDrift(
   { document, declared }: FoundDrift,

@@ -54,7 +54,7 @@ function listPendingPaths({ changes }: EnvironmentPlan) {
   return changes.filter((change) => change.class === 'pending').map(({ path }) => path);
 }
 
-/** The pull requests that are open now, and the exit code: people rely on them, so that it is an error if they cannot be opened. */
+/** The pull requests that are open now, and the exit code: people rely on them, so it is an error if they cannot be opened. */
 export interface PublishedPulls {
   readonly numbers: readonly number[];
   readonly code: number;

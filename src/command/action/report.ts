@@ -18,8 +18,8 @@ export function errorLog(
 }
 
 /**
- * Text in which the runner finds no commands, although it contains texts of files and services. The runner recognizes commands
- * behind blanks and, for `##[`, anywhere in a line; here it ignores them until it reads a word that nobody could know.
+ * Text in which the runner finds no commands, although it contains texts of files and services. The runner recognizes commands behind
+ * blanks and, for `##[`, anywhere in a line; here it ignores them until it reads an unpredictable word.
  */
 export function inert(text: string): string {
   const word = randomBytes(16).toString('hex');

@@ -4,9 +4,9 @@ import { SetpointError } from '../../reconciler/model/error.ts';
 import { isGlobMatch } from '../../reconciler/model/matcher.ts';
 
 /**
- * The variables that references may name: those of the step, without the runner's own for inputs, and those of `secrets` (JSON, as
- * toJSON(secrets) writes it) that SETPOINT_ALLOWED_VARIABLES lists. What the step sets under `env:` wins. `commit` replaces
- * GITHUB_SHA, which on a pull request is a merge that nobody has seen.
+ * The variables that references may name: those of the step, without the runner's own for inputs, and those of `secrets` (JSON, the output
+ * of toJSON(secrets)) that SETPOINT_ALLOWED_VARIABLES lists. The values under `env:` of the step win. `commit` replaces GITHUB_SHA, which
+ * on a pull request is a merge that no user has seen.
  */
 export function createStepVariables(
   env: Variables,

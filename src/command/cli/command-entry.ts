@@ -21,7 +21,7 @@ export interface CommandEntry {
 export const BASIC_FORMATS = ['text', 'json'] as const;
 export const ALL_FORMATS = ['text', 'json', 'markdown', 'github', 'html'] as const;
 
-/** The exit codes of commands that ask services, of an apply besides, and of one that asks none. */
+/** The exit codes of commands that request services, the additional ones of an apply, and those of a command that requests none. */
 export const CONNECTED = {
   0: 'done',
   1: 'failed',

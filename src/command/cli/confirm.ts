@@ -3,7 +3,7 @@ import type { Interface } from 'node:readline/promises';
 import { visible } from '../../reconciler/render/text.ts';
 import { isTerminal, type Io } from './io.ts';
 
-/** The question before a write, or null if nobody can answer it: without a terminal, and in a pipeline. */
+/** The question before a write, or null if it cannot be answered: without a terminal, and in a pipeline. */
 export function confirmWith(
   io: Io,
   ask: (target: string) => string,

@@ -253,8 +253,8 @@ function readServerVariable(env: Options['env']): string | undefined {
 }
 
 /**
- * The shard of a run, as options: --shard, else SETPOINT_SHARD. stderr says which part of the environments it is, because a run that
- * finds nothing has not looked at the others.
+ * The shard of a run, as options: --shard, else SETPOINT_SHARD. stderr shows which part of the environments it is, because a run that finds
+ * nothing has not read the others.
  */
 export function shardOptions(
   flags: FlagValues<'--shard' | '--quiet'>,

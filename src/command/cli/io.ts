@@ -44,7 +44,7 @@ function dotenvHas(names: readonly string[], env: Variables): boolean {
     const held = readDotenv('.env');
     return names.some((name) => (held[name] ?? '').trim() !== '');
   } catch {
-    return false; // It is no file of variables.
+    return false; // It is not a file of variables.
   }
 }
 

@@ -29,7 +29,7 @@ function giveUp(name: Signal): void {
   setTimeout(() => killOwnProcess(name), LAST_GRACE).unref();
 }
 
-/** Ends this process at once, as the signal does by itself: its own end would wait for every file that is being opened or read. */
+/** Ends this process at once, like the default action of the signal: its own end would wait for every file that is being opened or read. */
 function killOwnProcess(name: Signal): void {
   process.removeAllListeners(name);
   process.kill(process.pid, name);
@@ -82,7 +82,7 @@ async function runCommandLine(): Promise<void> {
     output(2).write('setpoint: The output could not be written.\n');
   keepCompiled(process.env);
   if (isTraced() && !abandon.signal.aborted) {
-    // An SDK sends the rest of what it holds when a process ends by itself. A receiver that is gone is not waited for.
+    // An SDK sends the rest of its data when a process ends normally. A receiver that is gone is not waited for.
     setTimeout(() => process.exit(), LAST).unref();
     return;
   }
@@ -99,9 +99,8 @@ runCommandLine().catch(() => {
 });
 
 /**
- * stdout or stderr of this process. A terminal gets Node's own stream. A pipe, a file or a socket is written to directly: of a text that
- * a disk takes in part, which then is full, Node's stream for files drops the rest, and reports nothing. `failed` is told why a write
- * failed.
+ * stdout or stderr of this process. A terminal gets Node's own stream. A pipe, a file or a socket is written to directly: if a full disk
+ * accepts a part of a text, Node's stream for files drops the rest, and reports nothing. `failed` receives the reason why a write failed.
  */
 function processOutput(fd: 1 | 2, failed: (code: string) => void): Stream {
   if (process.platform === 'win32' || fstatSync(fd).isCharacterDevice()) return ofNode(fd, failed);
@@ -117,7 +116,7 @@ function processOutput(fd: 1 | 2, failed: (code: string) => void): Stream {
         done?.();
         return true;
       }
-      // The other end does not keep up, and somebody made the pipe non-blocking: Node's stream waits for it.
+      // The other end does not keep up, and another process made the pipe non-blocking: Node's stream waits for it.
       taken = ofNode(fd, failed);
       return taken.write(rest, done);
     },

@@ -171,7 +171,7 @@ export function wholePrinter<Head, E, Tail>(
   };
 }
 
-/** Takes the parts of a document one after another, and says at the end what it has kept of them. */
+/** Takes the parts of a document one after another, and reports at the end which of them it has stored. */
 export interface Collector<Head, E> {
   readonly add: (part: E) => void;
   readonly text: (head: Head) => Iterable<string>;

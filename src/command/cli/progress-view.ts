@@ -15,8 +15,8 @@ export interface ProgressItem {
 }
 
 /**
- * Shows what a command waits for, until `end`; an update after that begins anew. An environment's items of one kind keep their
- * places from update to update.
+ * Shows what a command waits for, until `end`; an update after that begins again. An environment's items of one kind keep their places from
+ * update to update.
  */
 export interface ProgressView {
   readonly update: (target: string, awaited: readonly ProgressItem[], kind?: AwaitedKind) => void;
@@ -194,7 +194,7 @@ function formatTimeLeft(seconds: number): string {
   return minutes < 100 ? `${minutes} min left` : `${Math.ceil(minutes / 60)} h left`;
 }
 
-/** Says, before a service is asked to try things, what that costs. `quiet` says nothing. */
+/** Reports the cost of trials before a service is asked for them. `quiet` reports nothing. */
 export function checksView(
   { stderr }: Pick<Io, 'stderr'>,
   quiet: boolean,

@@ -59,11 +59,11 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-h';
 }
 
-/** The chunks of which V8's compiled form is kept. */
+/** The chunks whose form compiled by V8 is stored. */
 const DAILY: readonly string[] = ['commands.cjs', 'plan.cjs', 'apply.cjs'];
 /** The chunks of this build: V8 itself compares a form with its text by the length alone. Filled in by scripts/build.mjs. */
 const BUILD = '%BUILD%';
-/** V8 takes a compiled form only from its own version, so that its name has it: one for another V8 is not even read. */
+/** V8 accepts a compiled form only from its own version, so its name has it: one for another V8 is not even read. */
 const FORM = `${process.versions.v8}-${process.platform}-${process.arch}.cjs.compiled`;
 const DAYS_UNUSED = 30;
 /** The code that Node puts before a CommonJS module. */
@@ -82,9 +82,9 @@ export async function loadCommands(): Promise<typeof RunCommand> {
 }
 
 /**
- * What a chunk of the command exports, loaded from the compiled form that an earlier run has kept, so that V8 need not compile it on
- * every run. The chunks that it requires are loaded in the same way. A later `require` of the file gets the same module. The built
- * command is CommonJS, so that it has a `require`.
+ * The exports of a chunk of the command, loaded from the compiled form that an earlier run has stored, so that V8 need not compile it on
+ * every run. The chunks that it requires are loaded in the same way. A later `require` of the file gets the same module. The built command
+ * is CommonJS, so it has a `require`.
  */
 function loadCompiledChunk(folder: string, name: string): object {
   const path = join(folder, name);
@@ -146,8 +146,8 @@ function runChunk(script: Script, folder: string, path: string): object {
 }
 
 /**
- * Where this user's caches are; null if nothing may be kept: NODE_DISABLE_COMPILE_CACHE is set, or the system does not say whose a
- * folder is.
+ * The folder of this user's caches; null if nothing may be stored: NODE_DISABLE_COMPILE_CACHE is set, or the system does not report the
+ * owner of a folder.
  */
 function cacheHome(env: NodeJS.ProcessEnv): string | null {
   if (process.getuid === undefined || (env['NODE_DISABLE_COMPILE_CACHE'] ?? '') !== '') return null;
@@ -158,8 +158,8 @@ function cacheHome(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * Whether a folder is this user's, and nobody else can put something else in its place. What is read from it is code: a folder that
- * another user of the machine may have prepared is never used.
+ * Reports whether a folder belongs to this user, and no other user can replace its content. Code is read from it: a folder that another
+ * user of the machine may have prepared is never used.
  */
 function isPrivateFolder(folder: string): boolean {
   const user = process.getuid?.();
@@ -174,7 +174,7 @@ function isPrivateFolder(folder: string): boolean {
   }
 }
 
-/** The compiled form that an earlier run has kept; null without one. */
+/** The compiled form that an earlier run has stored; null without one. */
 function readCompiledForm(name: string, env: NodeJS.ProcessEnv): Buffer | null {
   try {
     keptForms ??= ownForms(cacheHome(env));
@@ -224,7 +224,7 @@ function existing(folder: string): string {
   }
 }
 
-/** Removes the forms of builds that have kept none for long. */
+/** Removes the forms of builds that have stored none for long. */
 function removeOld(all: string): void {
   for (const build of readdirSync(all)) {
     const path = join(all, build);

@@ -9,7 +9,7 @@ import {
 import { notifySecrets, readNotify } from '../../controller/watch/notices/notify-file.ts';
 import { httpSender } from '../../controller/watch/notices/send.ts';
 
-/** Makes the notices of a controller as a file of --notify says, which is read at once. Throws NotifyInvalid, or file-unreadable. */
+/** Creates the notices of a controller from a file of --notify, which is read at once. Throws NotifyInvalid, or file-unreadable. */
 export async function loadNoticesFactory(
   path: string,
   env: Variables,

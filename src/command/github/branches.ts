@@ -51,7 +51,7 @@ export interface Branches {
     readonly tree: string;
     readonly parents: readonly string[];
   }): Promise<string>;
-  /** False if somebody else has created it first. */
+  /** False if another client has created it first. */
   createBranch(branch: string, sha: string): Promise<boolean>;
   /** False if the branch is not where it was, or the commit does not continue it. */
   moveBranch(branch: string, from: string, to: string): Promise<boolean>;
@@ -168,7 +168,7 @@ export function createBranchesClient(access: Access, clock: Pick<Clock, 'sleep'>
       const { data } = await octokit.request(route, { ...repo, ...range });
       return data.status === 'behind' || data.status === 'identical';
     },
-    // REST deletes whatever is there; this mutation takes the commit that must be.
+    // REST deletes any commit that is there; this mutation names the expected one.
     deleteBranch: async (branch, from) => {
       const ref = {
         name: `refs/heads/${branch}`,

@@ -25,7 +25,7 @@ export interface GitHub {
   pullHead(pull: number): Promise<string | null>;
   createComment(issue: number, body: string): Promise<void>;
   updateComment(comment: number, body: string): Promise<void>;
-  /** Succeeds, too, if somebody has deleted it already. */
+  /** Also succeeds if another client has deleted it already. */
   deleteComment(comment: number): Promise<void>;
   /** The open issues with a label, oldest first. */
   openIssues(label: string): Promise<readonly Post[]>;
@@ -125,7 +125,7 @@ function filterIssues(
     .map(({ number, ...rest }) => post(number, rest));
 }
 
-/** Octokit takes an answer that is no list for a list of one. */
+/** Octokit treats an answer that is not a list as a list of one. */
 function post(id: number | bigint, { user, body }: RawPost): Post {
   if (!Number.isSafeInteger(Number(id)))
     throw new SetpointError('bad-response', 'GitHub answered with something other than a list.');
@@ -138,7 +138,10 @@ function byAge(one: Post, other: Post): number {
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Octokit with our exchanges, retries and errors. A POST is sent once, but for queries and objects of git, which nobody sees. */
+/**
+ * Octokit with our exchanges, retries and errors. A POST is sent once, except for queries and objects of git, which are not visible to
+ * users.
+ */
 export function createOctokit({ apiUrl, token }: Access, clock: Pick<Clock, 'sleep'>) {
   const octokit = new (Octokit.plugin(paginateRest))({
     auth: token,

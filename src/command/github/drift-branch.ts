@@ -32,8 +32,8 @@ export function driftBranch(environment: string): string {
 }
 
 /**
- * The edits as a commit on the base would have them, or the sentence that says why there is none. What the checkout has of a file
- * must be what the base has of it: else the edits would undo what somebody has committed since.
+ * Returns the edits as a commit on the base would contain them, or a sentence with the reason why that is not possible. The checkout and
+ * the base must have the same content of a file: else the edits would undo later commits.
  */
 export async function editsOn(
   branches: Branches,
@@ -82,8 +82,8 @@ export interface OwnCommit {
 const TRAILER = /^Setpoint-Drift: ([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)$/;
 
 /**
- * What a commit of ours was made of; null for a commit of somebody else. Ours names its own tree, so that one that was amended,
- * merged or put on top is none of ours: only what we made is ever replaced.
+ * Returns the input that a commit of ours was made from; null for any other commit. Ours names its own tree, so an amended, merged or
+ * additional commit does not count as ours: only our own work is ever replaced.
  */
 export function ownCommit({ message, tree }: Commit): OwnCommit | null {
   const [, edits, base, own] = TRAILER.exec(message.trimEnd().split('\n').at(-1) ?? '') ?? [];

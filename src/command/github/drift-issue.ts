@@ -26,10 +26,10 @@ export interface Keeping {
 }
 
 /**
- * Keeps one open issue for each environment that has drifted, and none for the others. Every run updates an open issue; once the
- * environment has no drift any more, it is closed with a comment that says what `endOf` says, and stays closed: the next drift gets an issue of its
- * own. One that a person closes stays closed, too, until something else drifts, or the same does again. The issue of an environment that could not
- * be read is left as it is. With `keeping`, one of an environment that its files no longer have is closed.
+ * Maintains one open issue for each environment that has drifted, and none for the others. Every run updates an open issue; once the
+ * environment has no drift any more, it is closed with the comment that `endOf` returns, and stays closed: the next drift gets an issue of
+ * its own. One that a person closes also stays closed until something else drifts, or the same drifts again. The issue of an environment
+ * that could not be read remains unchanged. With `keeping`, one of an environment that its files no longer have is closed.
  */
 export async function writeDriftIssues(
   github: GitHub,
@@ -39,7 +39,7 @@ export async function writeDriftIssues(
   keeping: Keeping | null = null,
 ): Promise<void> {
   const open = await filterOwnPosts(github, await github.openIssues(LABEL));
-  // Those that a run has closed have no digest any more.
+  // Issues that a run has closed have no digest any more.
   const closedByPeople = (await filterOwnPosts(github, await github.closedIssues(LABEL))).filter(
     ({ body }) => findDigest(body) !== null,
   );

@@ -38,11 +38,10 @@ export interface DriftPull {
 }
 
 /**
- * Keeps one open pull request for each environment that has drifted, whose branch holds what a pull would write, and none for the
+ * Maintains one open pull request for each environment that has drifted, whose branch contains what a pull would write, and none for the
  * others. A pull request is ours if its first line is the marker, its author the account of the token and its branch the one of the
- * environment; a branch is ours if its last commit says so. Nothing else is touched. Branches only move forward, so that a commit
- * that somebody pushes meanwhile is never lost, and GitHub allows one pull request from a branch, so that runs at the same time end
- * with one.
+ * environment; a branch is ours if its last commit names us. Nothing else is touched. Branches only move forward, so a commit that another
+ * client pushes meanwhile is never lost. GitHub allows one pull request from a branch, so runs at the same time end with one.
  */
 export async function* writeDriftPulls(
   github: GitHub,
@@ -141,7 +140,7 @@ async function keepPull(
   return { environment: name, number: await openDriftPull(world, name, body), note: null };
 }
 
-/** Brings the branch to the edits. Reads it again if somebody moved it meanwhile. */
+/** Brings the branch to the edits. Reads it again if another client moved it meanwhile. */
 async function push(
   { branches }: World,
   name: string,
@@ -157,7 +156,7 @@ async function push(
       continue;
     }
     const own = ownCommit(await branches.commit(sha));
-    // What was merged is on the base: the branch can begin there again.
+    // A merged change is on the base: the branch can begin there again.
     const merged = !reviewed && (await branches.contains(edits.base.sha, sha));
     if (own === null && !merged) return 'foreign';
     if (own?.edits === edits.digest && !merged) return 'done';
@@ -185,7 +184,7 @@ async function openDriftPull(world: World, name: string, body: string): Promise<
   }
 }
 
-/** Closes the pull request of an environment that needs none, and deletes its branch if nobody else has a commit on it. */
+/** Closes the pull request of an environment that needs none, and deletes its branch if no other user has a commit on it. */
 async function finish(
   world: World,
   { plan: { name } }: ReadEnvironment,
@@ -203,7 +202,7 @@ async function finish(
     return { environment: name, number: own.number, note: null };
   if (own !== null) {
     await github.createComment(own.number, formatClosingComment(reason, isFree, document));
-    // Its first line no longer is the marker: one that somebody closed keeps it.
+    // Its first line no longer is the marker: one that a user closed still has it.
     const [, ...rest] = own.body.split(/\r?\n/);
     const body = [createMarker('closed-drift-pull', name), ...rest].join('\n');
     await branches.updatePull(own.number, { state: 'closed', body });
@@ -232,7 +231,7 @@ function pullRequestBody(
   );
 }
 
-/** Says once on the pull request that its branch is left to those who push to it. */
+/** Reports once on the pull request that its branch is left to those who push to it. */
 async function commentOnce({ github, document }: World, pull: number, name: string, edits: Edits) {
   const marker = createMarker('foreign-commits', name);
   const markdown = foreignMarkdown(document);

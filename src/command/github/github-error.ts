@@ -75,7 +75,7 @@ const OTHER: ErrorMeaning = {
   hint: 'Check GITHUB_API_URL, and proxies in between.',
 };
 
-/** An error of Octokit in our words. The original is kept as the cause, and never shown. */
+/** An error of Octokit in our words. The original is stored as the cause, and never shown. */
 export function gitHubError(thrown: unknown): SetpointError {
   if (thrown instanceof SetpointError) return thrown;
   if (!isRequestFailure(thrown)) return error(OTHER, 'GitHub gave an unexpected answer.', thrown);
@@ -94,8 +94,8 @@ export function isNotFoundError(thrown: unknown): boolean {
 }
 
 /**
- * Milliseconds to wait before a request is sent once more; null if it must not be. What GitHub rejected for the number of requests
- * was not done; what failed may have been, so that it is repeated only if it is `repeatable`.
+ * Milliseconds to wait before a request is sent once more; null if it must not be. A request that GitHub rejected for the number of
+ * requests was not executed; a failed one may have been, so it is repeated only if it is `repeatable`.
  */
 export function pauseAfter(thrown: unknown, repeatable: boolean, attempt: number): number | null {
   if (!isRequestFailure(thrown) || attempt >= ATTEMPTS) return null;

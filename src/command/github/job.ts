@@ -14,7 +14,7 @@ export interface Access {
 /** The pull request that a job runs for. */
 export interface PullRequest {
   readonly number: number;
-  /** The commit that was pushed; GITHUB_SHA is a merge that nobody has seen. Null if the event does not name it. */
+  /** The commit that was pushed; GITHUB_SHA is a merge that no user has seen. Null if the event does not name it. */
   readonly headSha: string | null;
   /** From another repository: the token of its job only reads. */
   readonly fork: boolean;

@@ -15,7 +15,7 @@ export type Subject =
 export interface Meta {
   readonly digest: string;
   readonly commit: string | null;
-  /** A digest of who keeps it, such as a workflow and its settings files; absent if that is not told. */
+  /** A digest of the owner, such as a workflow and its settings files; absent if unknown. */
   readonly keeper?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export function findKeeper(body: string): string | null {
   return /^<!-- setpoint-meta \{"v":1,.*,"keeper":"([0-9a-f]+)"\} -->$/.exec(meta)?.[1] ?? null;
 }
 
-/** A post without what it was kept for: it is found by its marker, and by its digest no more. */
+/** A post without its subject: it is found by its marker, and by its digest no more. */
 export function withoutMeta(body: string): string {
   return findDigest(body) === null ? body : body.replace(/^([^\n]*\n)[^\n]*\n/, '$1');
 }

@@ -30,7 +30,7 @@ export async function openPulls({ branches, viewer }: World, name: string): Prom
   return { own: open.find(isOwn) ?? null, other: open.find((one) => !isOwn(one)) ?? null };
 }
 
-/** The number of the newest pull request of ours, if somebody has closed it without a merge and its edits were the same. */
+/** The number of our newest pull request, if a user has closed it without a merge and its edits were the same. */
 export async function findPullClosedByPerson(
   { branches }: World,
   name: string,

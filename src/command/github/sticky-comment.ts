@@ -26,11 +26,11 @@ export interface CommentedPull {
 }
 
 /**
- * Makes a pull request have each of the comments once. A comment is ours if its first line is the marker and its author is the
- * account of the token: a marker can be copied, and a token that may write can edit anybody's comment, so GitHub would not stop
- * us. A comment with the same digest is left unchanged. If two runs have both created one, the oldest is kept and the others are
- * deleted, by whichever run sees them. A run of another commit than the newest of the pull request writes nothing: an older run that is
- * repeated would replace what the newer one found.
+ * Gives a pull request each of the comments once. A comment is ours if its first line is the marker and its author is the account of the
+ * token: a marker can be copied, and a token that may write can edit any comment, so GitHub would not stop us. A comment with the same
+ * digest is left unchanged. If two runs have both created one, the oldest stays and the others are deleted, by the first run that sees
+ * them. A run of another commit than the newest of the pull request writes nothing: an older run that is repeated would replace the
+ * findings of the newer one.
  */
 export async function writeComments(
   github: GitHub,

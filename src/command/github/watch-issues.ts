@@ -7,7 +7,7 @@ import type { WatchState } from '../../reconciler/model/watch.ts';
 import type { GitHub } from './client.ts';
 import { writeDriftIssues } from './drift-issue.ts';
 
-/** That there is no drift any more, and in which words. */
+/** States that there is no drift any more, and in which words. */
 export interface IssueEnd {
   readonly state: WatchState;
   /** The words that follow the name of the environment. */

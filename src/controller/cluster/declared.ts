@@ -14,7 +14,7 @@ import type { Allowance } from './policies.ts';
 import type { Refusal } from './stored-object.ts';
 import { parseGeneration, parseUid, type TargetResource } from './target-resource.ts';
 
-/** There is no room for an object: all of its namespace take too much, or those of the cluster. Its own limits are others. */
+/** There is no room for an object: all of its namespace are too large, or those of the cluster. It has its own limits. */
 export class OverLimit extends SetpointError {}
 
 /** The reason why an object has no target yet. */
@@ -58,7 +58,7 @@ export function isOfVersion(declared: ObjectDeclaration, object: TargetResource)
   return declared.generation === generation && declared.uid === uid && declared.refused === refused;
 }
 
-/** Creates the problem of an object whose spec is not stored, so that it cannot be read. */
+/** Creates the problem of an object whose spec is not stored and cannot be read. */
 export function createRefusedProblem(refused: Refusal, namespace: string): SetpointError {
   const { specBytes, specTokens } = OBJECT_LIMITS;
   const split = 'Declare less in it, or divide it into objects of several servers.';

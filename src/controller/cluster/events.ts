@@ -17,7 +17,7 @@ const RULE =
   'Bind a Role to it with apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch].';
 /** The longest note that the API accepts, in bytes. */
 const LONGEST_NOTE = 1_024;
-/** Reads in a row that fail before somebody is told: one alone is often over by the next. */
+/** The number of consecutive failed reads before an event is written: a single failure is often over by the next read. */
 const FAILED_READS = 3;
 
 /** An event of an object, for people: a reason in one word, and a sentence without any value. */
@@ -36,7 +36,7 @@ export function describeTransition(
     case 'state':
       return describeStatusChange(state, event.before);
     case 'read':
-      // What does not pass by itself is an event of the status.
+      // A lasting problem is an event of the status.
       return isPassing(event.result) && state.failures === FAILED_READS
         ? { type: 'Warning', reason: 'Unreachable', note: whatDiffers(state) }
         : null;
@@ -83,7 +83,7 @@ function describeStatusChange(state: WatchState, before: WatchState['status']): 
 export interface EventTools {
   readonly api: Pick<KubeApi, 'ask'>;
   readonly clock: Clock;
-  /** Told why events cannot be written; null once they can. */
+  /** Receives the reason why events cannot be written; null once they can. */
   readonly problem: (message: string | null) => void;
 }
 
@@ -102,7 +102,7 @@ interface Spent {
   readonly series: Map<string, Series>;
 }
 
-/** Objects of which it is known what was written. */
+/** Objects whose written events are known. */
 const MOST_OBJECTS = 20_000;
 
 /**
@@ -185,7 +185,7 @@ export class EventWriter {
       if (now - lastAt > EVENT_LIMITS.series) series.delete(key);
     const key = JSON.stringify([type, reason, note]);
     const known = series.get(key) ?? { path: '', count: 0, lastAt: now, isCounted: false };
-    // Those of which nothing was written are as many as there are notes.
+    // Those without a written event are as many as there are notes.
     if (series.size < EVENT_LIMITS.burst) series.set(key, known);
     return known;
   }

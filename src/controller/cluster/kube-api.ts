@@ -24,7 +24,7 @@ export interface Cluster {
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 const LARGEST_FILE = 1024 * 1024;
-/** One object: etcd takes 1.5 MiB, of which JSON may make six times as much. */
+/** One object: etcd accepts 1.5 MiB, and JSON may be six times as large. */
 const LARGEST_ANSWER = 10 * 1024 * 1024;
 /** Milliseconds for a page of a list: with all its tries, and without a byte of it. */
 const WITHIN = 30_000;
@@ -121,7 +121,10 @@ export interface Purpose {
 /** This service account may not do that (403): it is the same the next time. */
 export class KubeForbidden extends SetpointError {}
 
-/** One API server, as the service account of this process may use it. Its token and its authority are read anew for each request: both are replaced. */
+/**
+ * One API server, as the service account of this process may use it. Its token and its authority are read again for each request: both are
+ * replaced.
+ */
 export class KubeApi {
   readonly #cluster: Cluster;
   readonly #clock: Clock;
@@ -238,18 +241,18 @@ export class KubeApi {
       try {
         return { kind: 'done', value: JSON.parse(Buffer.from(answer.body).toString('utf8')) };
       } catch {
-        // What is no JSON is none of an API server.
+        // An API server answers JSON only.
       }
     }
     throw this.notApi();
   }
 
-  /** That there are no such objects. */
+  /** States that there are no such objects. */
   notOffered(): SetpointError {
     return createKubeStatusError(this.#asked, 'GET', 404);
   }
 
-  /** That something else answers. */
+  /** States that something else answers. */
   notApi(): SetpointError {
     const message = 'What answers at the address of the API server is none.';
     const hint = 'Check KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT.';
@@ -330,14 +333,14 @@ function computeKubePause(answer: WireAnswer, tries: number): number | null {
   const usual = 100 * 2 ** tries;
   if (answer.kind === 'fault') return answer.fault.kind === 'tls' ? null : usual;
   const { status, headers } = answer;
-  // A token that has just been replaced is read anew.
+  // A token that has just been replaced is read again.
   if (status === 401) return tries === 1 ? usual : null;
   if (status !== 429 && status !== 410 && status < 500) return null;
   const seconds = Number(readHeader(headers, 'retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.max(usual, seconds * 1000) : usual;
 }
 
-/** The error of a status. What the answer says besides is not repeated. */
+/** The error of a status. Other parts of the answer are not repeated. */
 function createKubeStatusError(
   { code, purpose, what, namespace, rule, offered }: Purpose,
   method: Method,

@@ -2,17 +2,20 @@ import { plainValue, sourceFile, type Node } from '../../reconciler/desired/node
 import { parseWhole } from '../../reconciler/desired/parse.ts';
 import { laterTarget, type Target } from '../../reconciler/desired/target.ts';
 
-/** Targets that are kept as they were parsed, those that are looked at now, again and again; and bytes of the texts that they were parsed from. */
+/**
+ * The number of targets that are stored in parsed form, those in use now, again and again; and bytes of the texts that they were parsed
+ * from.
+ */
 const MOST_PARSED = 64;
 const MOST_TEXT = 512 * 1024;
 /** The number of parsed targets for the reads under way, whatever their size: each read looks at its target many times. */
 const FEWEST_PARSED = 10;
-/** Blocks that differ and are kept for all targets that have them. */
+/** The number of different blocks that are stored for all targets that have them. */
 const MOST_BLOCKS = 1_000;
 
 /**
- * Targets of thousands of objects, which take no memory while nobody looks at them: each is parsed again from the spec that is kept anyway. That takes less
- * time than a request does.
+ * Targets of thousands of objects, which take no memory while they are not in use: each is parsed again from the spec that is stored
+ * anyway. That takes less time than a request does.
  */
 export class LaterTargets {
   readonly #parsed = new Map<() => Target, Target>();

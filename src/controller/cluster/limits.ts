@@ -1,7 +1,10 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Limits of one SettingsTarget and of what it names. What is above one of them is not read, and the status of the object says so. */
+/**
+ * Limits of one SettingsTarget and of the objects that it names. Content above one of them is not read, and the status of the object
+ * reports it.
+ */
 export const OBJECT_LIMITS = {
   /** Bytes of a spec, as the API server sends it. */
   specBytes: 256 * KIB,
@@ -38,7 +41,7 @@ export const STORE_LIMITS = {
   namespace: 20 * MIB,
   /** The limit of all namespaces together. */
   cluster: 32 * MIB,
-  /** Objects of one namespace of which something is known. Those above are counted only. */
+  /** Objects of one namespace with known facts. Those above are counted only. */
   objects: 20_000,
   /** Bytes of the texts of ConfigMaps that objects of one namespace name: each counts once. */
   namespaceTexts: 4 * MIB,
@@ -94,7 +97,7 @@ export const WORK_LIMITS = {
   round: 1_000,
 } as const;
 
-/** The memory that is needed for an object, in bytes: its values take space besides their text. */
+/** The memory that is needed for an object, in bytes: its values take space in addition to their text. */
 export function estimateStoredSize(bytes: number, tokens: number): number {
   return BARE_OBJECT + bytes + TOKEN * tokens;
 }

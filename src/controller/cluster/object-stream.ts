@@ -44,7 +44,7 @@ export class ObjectStream {
     this.#options = options;
   }
 
-  /** Throws a SyntaxError for what is no JSON of an API server. */
+  /** Throws a SyntaxError for anything other than JSON of an API server. */
   push(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let from = 0;

@@ -148,7 +148,7 @@ export class ClusterController {
     const fingerprints = new ClusterFingerprints(this.#api, this.#objects);
     this.controller = openController({
       ...request,
-      // Its status says why.
+      // Its status has the reason.
       late: (key) => this.#writer.look(key),
       source: this.#source,
       request: {
@@ -216,7 +216,7 @@ export class ClusterController {
     this.#writer.lookAtAll();
   }
 
-  /** Takes the key of the fingerprints from its Secret. Whether it could; if not, a condition says why. */
+  /** Reads the key of the fingerprints from its Secret. Reports whether it could; if not, a condition has the reason. */
   async #findStateKey(): Promise<boolean> {
     const { conditions } = this.controller;
     try {
@@ -319,7 +319,7 @@ export class ClusterController {
     void resumed.then(() => this.controller.readNow(name)).catch(() => {});
   }
 
-  /** Nothing else tells of an object that is not watched: it is no environment. */
+  /** Reports on an object that is not watched: it is not an environment, so nothing else does. */
   #handleVerdict(key: string, problem: SetpointError | null): void {
     this.#writer.look(key);
     const object = this.#objects.objects.get(key);
@@ -345,7 +345,7 @@ export class ClusterController {
 
   #buildTargetState(key: string, object: TargetResource): TargetState | null {
     const state = this.controller.state(key) ?? null;
-    // Whoever holds the lock tells; of one that is being deleted nobody does.
+    // The holder of the lock reports; an object that is being deleted is not reported.
     if (isDeleted(object) || (state !== null && state.heldBy !== null)) return null;
     const problem = this.#source.findDeclaration(key)?.problem ?? null;
     const notHealed =

@@ -74,8 +74,8 @@ export interface OutsideTools {
 }
 
 /**
- * Reads the ConfigMaps and Secrets that objects name, beside all else: each once for all objects that name it, a few of a namespace at a time, the namespaces in turn. Of
- * Secrets nothing is stored but whether they have a key.
+ * Reads the ConfigMaps and Secrets that objects name, in the background: each once for all objects that name it, a few of a namespace at a
+ * time, the namespaces in turn. For Secrets, only the names of their keys are stored.
  */
 export class OutsideReader {
   readonly #tools: OutsideTools;
@@ -215,7 +215,7 @@ export class OutsideReader {
       resource.problem = null;
       if (!isSameContent(before, content)) resource.content = content;
     } catch (thrown) {
-      // What was read before stays in effect.
+      // Earlier content stays in effect.
       resource.problem = asSetpointError(thrown);
     }
     resource.readAt = readAt;
@@ -289,7 +289,7 @@ export class OutsideReader {
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 const NONE: SettingsText = { kind: 'none' };
-/** A key of a Secret, whose value is none of ours. */
+/** A key of a Secret, whose value is foreign. */
 const SET: SettingsText = { kind: 'text', text: '' };
 
 function formatOutsideId(

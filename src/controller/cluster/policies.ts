@@ -54,7 +54,7 @@ export interface Allowance {
   readonly maxReads: number | null;
 }
 
-/** Allowances that are kept although their policies may be others by now. */
+/** The number of allowances that are stored although their policies may have changed. */
 const MOST_MADE = 1_000;
 
 const ANYTHING: Allowance = {
@@ -78,7 +78,9 @@ export class SettingsPolicies {
   readonly #namespaces: Reflector<KubeResource>;
   readonly #changed: () => void;
   #allowances = new Map<string, Allowance>();
-  /** By the policies that make them: another label of a namespace makes no other allowance, and has no object read anew. */
+  /**
+   * By the policies that make them: another label of a namespace makes no other allowance, and does not cause an object to be read again.
+   */
   readonly #made = new Map<string, Allowance>();
   #needsNamespaces: (() => void) | null = null;
   readonly #selective: Promise<void>;

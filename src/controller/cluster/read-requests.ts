@@ -47,7 +47,7 @@ export class ReadRequests {
     this.#read(key);
   }
 
-  /** Takes that a read has ended that took some seconds. */
+  /** Records the end of a read that took some seconds. */
   recordEnd(key: string, seconds: number): void {
     const asked = this.#asked.get(key);
     if (asked === undefined || this.#options.clock.monotonic() - seconds * 1000 < asked.at) return;

@@ -32,7 +32,7 @@ export interface ReflectorOptions {
   readonly clock: Clock;
   /** A number from 0 to 1. */
   readonly random: () => number;
-  /** Told of the object that is another, or gone; null: of all of them, or of why they cannot be read. */
+  /** Receives the name of the object that has changed or is gone; null: all of them may have, or cannot be read. */
   readonly changed: (key: string | null) => void;
   /** The names of the objects in errors, if they differ from those of the API client. */
   readonly about?: KubeRequest['about'];
@@ -42,7 +42,7 @@ export interface ReflectorOptions {
   readonly pathIn?: (namespace: string) => string;
 }
 
-/** The names of objects of which something else is stored by now, and whether one of them declares something else. */
+/** The names of objects whose stored content has changed, and whether one of them declares something else. */
 interface StoredChange {
   readonly keys: readonly string[];
   readonly isOther: boolean;
@@ -234,7 +234,7 @@ export class Reflector<T extends KubeResource> {
       await clock.sleep(REFILL, signal);
       const refused = this.#mayHaveRoom ? this.#namespacesWithoutRoom() : [];
       this.#mayHaveRoom = false;
-      // What cannot be read now is read after the next change, or by the next list.
+      // Objects that cannot be read now are read after the next change, or by the next list.
       for (const namespace of refused)
         if (!signal.aborted) await this.#readRefused(pathIn(namespace), signal).catch(() => {});
     }
@@ -280,7 +280,7 @@ export class Reflector<T extends KubeResource> {
 
   #take(type: string, raw: RawObject): 'on' | 'stop' {
     if (type === 'ERROR') {
-      // Whatever it is, the objects are listed anew. 410 is the usual one: what was watched from is too old.
+      // After any error, the objects are listed again. 410 is the usual one: the start of the watch is too old.
       this.#version = null;
       return 'stop';
     }
@@ -299,7 +299,7 @@ export class Reflector<T extends KubeResource> {
   #handleStored({ keys, isOther }: StoredChange): void {
     if (isOther) {
       this.revision += 1;
-      // Of one that was refused it is known by now.
+      // A refused object is known by now.
       this.#mayHaveRoom ||= keys.some((key) => !isForRoom(this.objects.get(key)?.refused));
     }
     this.problem = null;
@@ -335,7 +335,7 @@ function isForRoom(refused: Refusal | undefined): boolean {
   return refused?.by === 'namespace' || refused?.by === 'cluster';
 }
 
-/** That objects are not known yet, and nothing says why. */
+/** States that objects are not known yet, without a known reason. */
 export function notListed(what: string): SetpointError {
   return new SetpointError('cluster-failed', `The ${what} were not listed yet.`);
 }

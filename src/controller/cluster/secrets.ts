@@ -14,7 +14,7 @@ const WITHIN = 10_000;
 const RULE =
   'Bind a Role to it with resources: [secrets], verbs: [get]; setpoint render prints one that names them.';
 
-/** The annotation by which a Secret says where its values may be sent: origins, comma-separated. */
+/** The annotation by which a Secret limits where its values may be sent: origins, comma-separated. */
 export const PINNED = 'setpoint.dev/allowed-origins';
 
 type SecretText = { readonly text: string } | { readonly problem: string };
@@ -24,8 +24,8 @@ interface KubeSecret extends KubeResource {
 }
 
 /**
- * The values of Secrets for the runs of a controller. A Secret is read by its name when a run asks for it, and nothing of it is kept after the run. A Secret that
- * names origins gives its values to objects of those alone. If the API server does not answer, the run fails.
+ * The values of Secrets for the runs of a controller. A Secret is read by its name when a run requests it, and dropped after the run. A
+ * Secret that names origins gives its values to objects of those alone. If the API server does not answer, the run fails.
  */
 export class ClusterSecrets {
   readonly #api: Pick<KubeApi, 'ask'>;

@@ -79,9 +79,9 @@ interface Unread {
 }
 
 /**
- * The SettingsTargets of a cluster as the environments of a controller, each named by its namespace and name. One that is not valid, or suspended, is not
- * among them. A load asks nobody and takes a second at most: what objects name outside of themselves is read beside it, and objects for which there was no time
- * are read by the next load, those of each namespace in turn.
+ * The SettingsTargets of a cluster as the environments of a controller, each named by its namespace and name. Invalid and suspended ones
+ * are left out. A load sends no requests and takes a second at most: resources outside of the objects are read in the background, and
+ * objects for which there was no time are read by the next load, those of each namespace in turn.
  */
 export class ClusterSource implements SettingsSource {
   readonly kind = 'cluster';
@@ -210,7 +210,7 @@ export class ClusterSource implements SettingsSource {
     const { problem, isListed, objects } = this.#objects;
     const { policies } = this.#tools;
     const revision = this.#revision;
-    // While the API server is away, the objects that were listed last stay in force.
+    // While the API server is away, the objects that were listed last stay in effect.
     if (!isListed) throw problem ?? notListed('SettingsTargets');
     // A policy that is the first to select namespaces holds once these are listed, which is soon.
     if (!policies.isSettled && this.#last !== '') return this.#last;

@@ -8,7 +8,7 @@ import type { Reflector } from './reflector.ts';
 import { isBefore, type KubeResource } from './stored-object.ts';
 import { targetPath, type TargetResource } from './target-resource.ts';
 
-/** The member of a status with the fingerprints of what was written. Whoever else writes the status leaves it alone. */
+/** The member of a status with the fingerprints of written values. Other writers of the status leave it alone. */
 export const FINGERPRINTS = 'secretFingerprints';
 
 /** Milliseconds for one write, with all its tries. */

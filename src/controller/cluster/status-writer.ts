@@ -40,7 +40,7 @@ export interface StatusTools {
     before: Partial<TargetStatus>,
     now: TargetStatus,
   ) => void;
-  /** Told why statuses cannot be written; null once they can. */
+  /** Receives the reason why statuses cannot be written; null once they can. */
   readonly problem: (message: string | null) => void;
 }
 
@@ -50,7 +50,7 @@ interface Next {
   readonly isPerhaps: boolean;
 }
 
-/** Writes the status of each object when something of it is other than it says. Times alone are written seldom. */
+/** Writes the status of each object when a part of it has changed. Times alone are written seldom. */
 export class StatusWriter {
   readonly #tools: StatusTools;
   readonly #due = new Set<string>();
@@ -132,7 +132,7 @@ export class StatusWriter {
     return { key, isPerhaps: true };
   }
 
-  /** Milliseconds until the next one of which nothing new is known may be written. */
+  /** Milliseconds until the next status without news may be written. */
   #untilPerhaps(): number {
     if (this.#isAtPerhaps || this.#perhaps.size === 0) return Number.POSITIVE_INFINITY;
     return this.#perhapsFrom - this.#tools.clock.monotonic();
@@ -215,7 +215,7 @@ export class StatusWriter {
     if (this.#failing.size === 0) this.#tools.problem(null);
   }
 
-  /** The status as it is there by now, as far as it is known. */
+  /** Returns the current status of the object, if it is known. */
   #readStatus(key: string, { status, metadata }: TargetResource): Readonly<Record<string, Value>> {
     const written = this.#written.get(key);
     if (written !== undefined && isBefore(metadata.resourceVersion, written.version))

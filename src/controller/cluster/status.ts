@@ -248,7 +248,7 @@ function computeConditions(known: TargetState): readonly ConditionContent[] {
 /** Reports whether there is no news yet: the status matches the current object, and this process has yet to read the server. */
 export function isYetToRead(known: TargetState): boolean {
   const { object, state, invalid, isRead, waiting } = known;
-  // What keeps all objects waiting is shown, also after a restart.
+  // A problem that stops all objects is shown, also after a restart.
   if (waiting !== null && waiting.reason !== PROGRESSING) return false;
   const observed = object.status?.['observedGeneration'];
   if (invalid !== null || whySuspended(object, state) !== null) return false;
@@ -295,7 +295,7 @@ function createInvalidConditions({
   return createStalledConditions(reason, message, unknownDrift(message));
 }
 
-/** Reasons of which the journal has an event of its own, or of objects that go on by themselves. */
+/** Reasons with an event of their own in the journal, or of objects that recover automatically. */
 const USUAL: ReadonlySet<string> = new Set([
   PROGRESSING,
   'ProgressingWithRetry',
@@ -339,7 +339,7 @@ function unread(
 function createVerifiedConditions(plan: EnvironmentPlan | null): readonly ConditionContent[] {
   const unknown = plan?.unknown ?? [];
   if (unknown.length === 0) return [];
-  // What is missing comes first: somebody has to see to it.
+  // Missing resources come first: a user has to create them.
   const missing = unknown.filter(({ kind }) => kind === 'missing');
   const first = [...missing, ...unknown.filter((one) => !missing.includes(one))].slice(0, 3);
   const names = first.map(({ path, kind, reason }) =>

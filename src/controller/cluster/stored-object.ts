@@ -96,7 +96,7 @@ function parseStoredMember(name: 'spec' | 'status', member: ReturnType<RawObject
     : {};
 }
 
-/** Members of another form count as none: somebody else may have written them, under an older definition. */
+/** Members of another form count as absent: another client may have written them, under an older definition. */
 function parseStoredStatus(member: ReturnType<RawObject['get']>) {
   const { status } = parseStoredMember('status', member);
   if (!isRecord(status as Value)) return {};

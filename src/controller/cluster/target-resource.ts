@@ -19,7 +19,7 @@ export function isSuspended({ spec }: TargetResource): boolean {
   return spec['suspend'] === true;
 }
 
-/** Its watch has ended, although a finalizer of somebody else may keep it for long. */
+/** Its watch has ended, although a finalizer of another controller may delay its deletion for long. */
 export function isDeleted({ metadata }: KubeResource): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
@@ -52,7 +52,7 @@ export function readApprovedDigest({ spec }: Pick<TargetResource, 'spec'>): stri
   return approval === undefined ? null : (approval.planDigest ?? '');
 }
 
-/** The address of the server of an object, as it is written. */
+/** The address of the server of an object, in its written form. */
 export function readServerAddress({ server }: Partial<Pick<TargetSpec, 'server'>>): string {
   const url = server?.['url'];
   return typeof url === 'string' ? url.replace(/\/+$/, '') : '';

@@ -22,7 +22,7 @@ const ANYBODY: Visitor = { kind: 'anybody', session: null };
 export class Access {
   readonly #options: ListenOptions;
   #token: Secret | null;
-  /** Whoever has sent the token of now. */
+  /** A visitor who has sent the current token. */
   #tool: Visitor = { kind: 'tool', session: null };
   readonly #clock: Clock;
   readonly #throttle = new Throttle();
@@ -49,8 +49,8 @@ export class Access {
   }
 
   /**
-   * Whether a Host header may be answered. Anybody may read on loopback, so a name that somebody made to resolve to this machine (DNS
-   * rebinding) is refused. Where reading takes a login, such a name has no session, and nothing is shown.
+   * Reports whether a Host header may be answered. Anyone may read on loopback, so a foreign name that resolves to this machine (DNS
+   * rebinding) is refused. Where reading requires a login, such a name has no session, and nothing is shown.
    */
   isAnswered(host: string | undefined): boolean {
     if (this.readingTakesLogin && this.#options.publicOrigin === null) return true;
@@ -160,7 +160,7 @@ function hashToBuffer(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Somebody who has logged in. */
+/** A visitor who has logged in. */
 export interface Session {
   readonly id: string;
   /** The token that each form of this session carries, and no other site knows. */
@@ -245,7 +245,7 @@ const CONTENT_POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** On every answer. No other site may read, embed or open what is here, and nothing is kept on the way or in a cache. */
+/** On every answer. No other site may read, embed or open the page, and no proxy or cache may store it. */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': CONTENT_POLICY,
   'X-Content-Type-Options': 'nosniff',

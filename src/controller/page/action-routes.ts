@@ -86,7 +86,7 @@ export function actionRoutes(app: Hono<Binding>, served: RouteContext): void {
   severalRoutes(app, served);
 }
 
-/** The body of a request as a form; null if it is too large. What is no form is one without members that anybody asks for. */
+/** The body of a request as a form; null if it is too large. Anything other than a form counts as one without members. */
 async function readPostedForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -25,8 +25,8 @@ export async function planToShow(watching: Watching, name: string): Promise<Show
 }
 
 /**
- * Applies the plan of a digest that somebody was shown; resolves to what became of it, in a sentence. If planning now comes to
- * something else, nothing is written, and the result is the plan of now. The controller compares once more right before the write.
+ * Applies the plan of a digest that a user was shown; resolves to a sentence that describes the result. If planning gives another result
+ * now, nothing is written, and the result is the current plan. The controller compares once more right before the write.
  */
 export async function applyShown(
   watching: Watching,
@@ -100,7 +100,7 @@ export function suspensionFields(): Markup {
 `;
 }
 
-/** A plan as it is now, and the question whether to apply it, if an apply would do something. */
+/** The current plan, and the question whether to apply it, if an apply would do something. */
 export function planPageHtml(
   name: string,
   plan: EnvironmentPlan,

@@ -21,7 +21,7 @@ export interface RouteContext {
   readonly metrics:
     | ((inOpenMetrics: boolean) => Promise<{ readonly type: string; readonly text: string }>)
     | null;
-  /** Told of every defect that a request has met; the reader sees only that there was one. */
+  /** Receives every defect that a request has met; the reader sees only that there was one. */
   readonly failed: (error: SetpointError) => void;
 }
 

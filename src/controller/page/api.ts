@@ -117,7 +117,7 @@ export function wholeReport(
 export function createRememberedReport(state: WatchState, now: number): EnvironmentWatched {
   const { stopped, suspended, healFailed } = state;
   const isHeld = stopped !== null || suspended !== null || healFailed !== null;
-  // What other reasons there are is known to its controller.
+  // Its controller knows the other reasons.
   const not = isHeld || state.found === 'refused' ? whyNotHealed(healing(state), [], now) : null;
   return {
     ...createWatchedReport(state, [], now),

@@ -16,13 +16,13 @@ export type CredentialKind = keyof CredentialSource;
 export interface CredentialUser {
   readonly takeCertificate: (certificate: Certificate) => void;
   readonly takeToken: (token: Secret) => void;
-  /** Told of what cannot be used, at every look, and of null when it can. */
+  /** Receives the reason why a file cannot be used, at every look, and null when it can. */
   readonly problem: (kind: CredentialKind, problem: SetpointError | null) => void;
-  /** Told that another one is in use. */
+  /** Called when another one is in use. */
   readonly taken: (kind: CredentialKind) => void;
 }
 
-/** Milliseconds between two looks. Files are read, not watched: a mounted Secret changes by links that not every system tells of. */
+/** Milliseconds between two looks. Files are read, not watched: a mounted Secret changes by links, and not every system reports those. */
 const EVERY = 5000;
 
 /** Reads the certificate and the token of a page again and again, and takes those that have changed. */
@@ -51,7 +51,7 @@ export class Credentials {
     clearInterval(this.#timer);
   }
 
-  /** One look at a time: a disk may hang. Each credential counts by itself. */
+  /** One look at a time: a disk may hang. Each credential counts on its own. */
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;

@@ -76,8 +76,9 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
 }
 
 /**
- * Bounds the connections of a port, fairly by the addresses that they come from: if there are too many, the address that has most gives up its
- * oldest one on which no whole request is being answered. So requests that are never ended, or a client that opens all it can, keep nobody out.
+ * Bounds the connections of a port, fairly by the addresses that they come from: if there are too many, the address that has most gives up
+ * its oldest one on which no whole request is being answered. So requests that never end, or a client that opens all it can, do not lock
+ * others out.
  */
 function shareConnections(server: Server): void {
   const shares = new Shares<{ readonly socket: Socket; readonly name: string }>(MOST_CONNECTIONS);
@@ -141,7 +142,7 @@ function listening(
       const { code = '' } = cause;
       const why = REASONS[code] ?? '';
       const message = `The ${what} cannot be served on ${inUrl(host)}:${port}${why}.`;
-      // What else is in the way may be gone a moment later: another process that has the port, an address that is not there yet.
+      // Other obstacles may be gone a moment later: another process that has the port, an address that is not there yet.
       if (code === 'EACCES') reject(usageError(message, ERRORS['not-listening'].hint));
       else reject(new SetpointError('not-listening', message, { cause }));
     });

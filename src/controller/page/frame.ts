@@ -76,7 +76,7 @@ export function formTokenHtml(session: Session): Markup {
   return markup`<input type="hidden" name="form_token" value="${session.formToken}">`;
 }
 
-/** A page that says one thing, and what to do. */
+/** A page with one message, and the next step. */
 export function noticeHtml(title: string, ...sentences: readonly MarkupPart[]): Markup {
   return markup`<h1>${title}</h1>
 <section aria-label="Message">

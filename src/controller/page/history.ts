@@ -190,8 +190,8 @@ ${content}</details>
 }
 
 /**
- * What a read found. `isTitled`: what stands above says already how many differences there are. `writes`: a write may follow, so that warnings of
- * one are shown.
+ * The findings of a read. `isTitled`: the title already has the number of differences. `writes`: a write may follow, so its warnings are
+ * shown.
  */
 export function renderFoundPlan(
   plan: EnvironmentPlan,

@@ -86,7 +86,7 @@ export function listView(
   };
 }
 
-/** `session` is that of a reader who may act, else null; `said` is what became of the last action. */
+/** `session` is that of a reader who may act, else null; `said` is the result of the last action. */
 export function renderListView(
   view: LiveView,
   query: ListQuery,

@@ -10,7 +10,7 @@ export interface ListenOptions {
   readonly port: number;
   /** The origin that browsers use, if a proxy stands before the page: `https://setpoint.example.com`. */
   readonly publicOrigin: string | null;
-  /** The token for login by people and tools. Without one nobody can act, and every client that reaches the page can read. */
+  /** The token for login by people and tools. Without one no actions are possible, and every client that reaches the page can read. */
   readonly token: Secret | null;
   /** PEM texts. */
   readonly tls: { readonly key: Secret; readonly cert: string } | null;
@@ -38,7 +38,7 @@ const TOKEN_VARIABLE = 'SETPOINT_WATCH_TOKEN';
 const TOKEN_FILE_VARIABLE = 'SETPOINT_WATCH_TOKEN_FILE';
 const SHORTEST_TOKEN = 20;
 
-/** Reads a file of which `what` is in it; throws a SetpointError. */
+/** Reads a file that contains `what`; throws a SetpointError. */
 export type ReadCredential = (path: string, what: 'PEM' | 'token') => string;
 
 /** The files that hold the page's certificate with its key, and its token; empty for what is in none. */
@@ -54,8 +54,8 @@ export function credentialFiles(
 }
 
 /**
- * The options that flags and variables ask for; null without --listen. Throws a usage error for what would let
- * somebody in who should not be: off loopback the page takes a token, and TLS or a proxy that has it.
+ * The options from flags and variables; null without --listen. Throws a usage error for options that would admit unauthorized visitors: off
+ * loopback the page requires a token, and TLS or a proxy that has it.
  */
 export function listenOptions(
   flags: ListenFlags,
@@ -89,7 +89,7 @@ export function listenOptions(
   return { host, port, publicOrigin, token, tls, allowActions };
 }
 
-/** The options of --probes; null without it. Throws a usage error if it is no address. */
+/** The options of --probes; null without it. Throws a usage error if it is not an address. */
 export function probeOptions({ probes, probeMetrics = false }: ListenFlags): ProbeOptions | null {
   if (probes !== undefined)
     return { ...parseListenAddress(probes, '--probes'), withMetrics: probeMetrics };

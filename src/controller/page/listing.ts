@@ -15,7 +15,7 @@ import { partKey } from './parts.ts';
 export interface ListQuery {
   /** Words that are all in the name, the origin or a label (`ring=0`). */
   readonly text: string;
-  /** `usual`: nobody has chosen. Of many environments those to look at are shown then, else all. */
+  /** `usual`: no choice was made. Of many environments those that need attention are shown then, else all. */
   readonly state: StateFilter | 'usual';
   /** The id of the cause that they failed for; empty for any. */
   readonly cause?: string;
@@ -160,7 +160,7 @@ export function isAttentionDue(
   return needsAttention(status) || stopped !== null || (flaps && status !== 'suspended');
 }
 
-/** By state, then those whose healing has stopped, then, of what somebody should look at, those that have lasted longest, then by name. */
+/** By state, then those whose healing has stopped, then, of those that need attention, those that have lasted longest, then by name. */
 export function worstFirst(states: readonly WatchState[]): WatchState[] {
   return states.toSorted(
     (one, other) =>

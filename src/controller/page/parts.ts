@@ -44,7 +44,10 @@ export function partKey(...values: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 16);
 }
 
-/** Equal as long as an environment is shown the same. It includes the next read, which is set only after listeners were told of the last one. */
+/**
+ * Equal as long as an environment is displayed the same. It includes the next read, which is set only after listeners were notified of the
+ * last one.
+ */
 export function computeStateKey(state: WatchState): string {
   const { status, found, since, after, digest, lastRead, nextRead, lastInSync, lastApply } = state;
   const { failures, suspended, stopped, heldBy, commit, settings, labels, origin, release } = state;

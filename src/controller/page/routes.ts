@@ -117,7 +117,7 @@ function healthRoutes(
       alive ? 200 : 503,
     );
   });
-  // Whoever asks takes the page away if it is no: what is wrong with the controller is shown on it.
+  // This endpoint always succeeds: otherwise the cluster would remove the page, which shows the problems of the controller.
   app.get('/readyz', (call) => call.text('ok\n'));
 }
 

@@ -1,6 +1,6 @@
 /**
- * What runs in a browser: ages that count on, and parts of the page that are replaced by what the server sends. The page can be read
- * without it. Rows keep their order while somebody points at them or has the focus there, and what somebody types in is left alone.
+ * The script that runs in a browser: it updates ages and replaces parts of the page with what the server sends. The page can be read
+ * without it. Rows keep their order while the user points at them or has the focus there, and fields that the user types in are left alone.
  */
 export const SCRIPT = String.raw`'use strict';
 (() => {

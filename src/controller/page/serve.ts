@@ -19,7 +19,7 @@ export interface PageOptions extends ListenOptions, Pick<RouteContext, 'metrics'
   readonly clock: Clock;
   /** The source of new credentials; null if they do not change. */
   readonly source?: CredentialSource | null | undefined;
-  /** Told that another certificate or token is in use. */
+  /** Called when another certificate or token is in use. */
   readonly taken?: ((kind: CredentialKind) => void) | undefined;
   /** Other bounds of time, in milliseconds, than those of BOUNDS. */
   readonly bounds?: Partial<Bounds> | undefined;

@@ -87,7 +87,7 @@ function svgHtml(
   role: 'img' | 'group',
   bars: readonly Markup[],
 ): Markup {
-  // An image has room for all reads, so that those of a list can be compared; one with an axis is as wide as its reads.
+  // An image has room for all reads, so those of a list can be compared; one with an axis is as wide as its reads.
   const most = role === 'img' ? MOST : marks.length;
   const begin = (MOST - most) * STEP;
   const width = role === 'img' ? null : markup` width="${most * 2 * STEP}"`;

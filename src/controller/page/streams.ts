@@ -189,7 +189,7 @@ export class Streams {
         this.#streams.set(stream, now);
       } else if (now - since > LONGEST_STALL) stream.response.destroy();
     }
-    // What nobody announces changes, too: whether the controller stands still.
+    // Some changes come without an event: whether the controller stands still.
     this.#wake();
   }
 }

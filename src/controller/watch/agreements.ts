@@ -54,7 +54,7 @@ export class AgreementTracker {
     this.#kept = agreed;
   }
 
-  /** Takes that the environment is as the journal says. */
+  /** Restores the state of the environment from the journal. */
   restore({ agreed }: WatchState): void {
     this.#declared = null;
     this.#kept = agreed;

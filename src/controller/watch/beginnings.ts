@@ -6,8 +6,8 @@ import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 type FoundChanges = Pick<EnvironmentPlan, 'changes' | 'unknown'>;
 
 /**
- * When what a read found began, from what was known before it. What differed keeps its beginning while the service cannot be read: nobody has seen it
- * equal since. `at` is the time of the read, `after` that of the read before.
+ * The beginning of the finding of a read, from the facts before it. A difference keeps its beginning while the service cannot be read: no
+ * read has seen it equal since. `at` is the time of the read, `after` that of the read before.
  */
 export function beginningsAfter(
   known: readonly Beginning[],
@@ -54,7 +54,7 @@ function listFoundParts(
       isPending: false,
     })),
   ];
-  // What is in sync stays so if only something else cannot be compared now.
+  // An environment in sync stays so if only something else cannot be compared now.
   const isOne = found === 'error' || found === 'in-sync' || named.length === 0;
   return isOne ? [{ name: found, isPending: false }] : named;
 }

@@ -22,8 +22,8 @@ interface BranchPosition {
 }
 
 /**
- * The files of -f as the newest commit of a branch has them; their paths are those in the repository. A branch that was rewritten is not
- * followed: the last commit stays in force.
+ * The files of -f in the newest commit of a branch; their paths are those in the repository. A branch that was rewritten is not followed:
+ * the last commit stays in effect.
  */
 export function branchSource(
   options: SessionRequest,
@@ -78,7 +78,7 @@ export function branchSource(
   return {
     kind: 'git',
     commits: branch.commits,
-    // An answer holds until it is asked again, also that the branch cannot be followed.
+    // An answer is valid until the next request, also that the branch cannot be followed.
     stamp: () => {
       if (asked === null || clock.monotonic() >= askAt) {
         askAt = Number.POSITIVE_INFINITY;
@@ -121,7 +121,7 @@ function createPathFilter(named: readonly string[]): (path: string) => boolean {
     );
 }
 
-/** The bases of the settings files; none if these cannot be found, which whoever loads them is told. */
+/** The bases of the settings files; none if these cannot be found. Their loader receives that error. */
 function listBaseFiles(request: SessionRequest): readonly string[] {
   try {
     return listExtendedBases(request);

@@ -3,7 +3,7 @@ import type { CommitInfo } from '../../reconciler/model/watch.ts';
 
 type CommitInfos = ReadonlyMap<string, CommitInfo>;
 
-/** Returns what is known of the commits in `used`, the first of which `added` is about. The values of references are masked in it. */
+/** Returns the known facts of the commits in `used`; `added` is about the first of them. The values of references are masked in it. */
 export function keepCommitInfos(
   known: CommitInfos,
   used: readonly (string | null)[],

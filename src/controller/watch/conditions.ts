@@ -11,13 +11,13 @@ export interface ControllerNote {
   readonly environment?: string;
 }
 
-/** The part of what could not be found out even once, so that there is nothing earlier to go on with. */
+/** The part of a problem that could not be found out even once: there is no earlier result to continue with. */
 export const NONE_YET = 'none yet';
 
 /** The part of a cluster that is the key of the fingerprints. */
 export const STATE_KEY = 'state key';
 
-/** Kinds with which nothing can be recorded, or nobody can be told of what is found. */
+/** Kinds of conditions that prevent recording, or prevent notifying anyone of the findings. */
 const SILENCING: ReadonlySet<ConditionKind> = new Set(['journal', 'locks']);
 
 interface HeldCondition {
@@ -61,7 +61,7 @@ export class Conditions {
     return [...this.#held.values()].some(({ silences }) => silences);
   }
 
-  /** Takes what is wrong, or that nothing is. `part` tells several of one kind apart; of a receiver it is the name. */
+  /** Sets a problem, or its end. `part` distinguishes several of one kind; of a receiver it is the name. */
   set(kind: ConditionKind, problem: string | null, part = ''): void {
     const key = `${kind} ${part}`;
     if (kind === 'receiver') this.#receivers.add(part);
@@ -76,7 +76,7 @@ export class Conditions {
     const logged = held?.logged ?? new Set();
     const since = held?.condition.since ?? new Date(this.#now()).toISOString();
     const receiver = kind === 'receiver' ? part : null;
-    // What is read late is told late, but for services that are known to be slow.
+    // Late reads cause late notices, except for services that are known to be slow.
     const isUnread = kind === 'reads' && part === '';
     const silences = SILENCING.has(kind) || part === NONE_YET || isUnread;
     this.#held.set(key, { condition: { kind, receiver, message, since }, silences, logged });
@@ -115,12 +115,12 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
 function describePreservedFiles(problem: string, part: string): string {
   if (part === NONE_YET)
     return `The settings files cannot be used, and there are no earlier ones: nothing is watched until they can be. ${problem}`;
-  // The file of a part says the rest itself.
+  // The file of a part reports the rest itself.
   if (part !== '' && part !== 'late') return problem;
   return `The settings files cannot be used; the last good ones stay in force. ${problem}`;
 }
 
-/** That something is right again. */
+/** States that a problem is over. */
 export function overText(kind: ConditionKind, receiver: string): string {
   return OVER[kind](receiver);
 }

@@ -4,8 +4,8 @@ import type { Json } from '../../reconciler/model/value.ts';
 import { APART } from './schedule.ts';
 
 /**
- * What the reads before have confirmed of a difference: `paths` that each of them has differed before, whatever its values; `difference` that something
- * has in three reads in a row; `no` that another client may just be writing.
+ * The findings that earlier reads have confirmed of a difference: `paths` that each of them has differed before, whatever its values;
+ * `difference` that something has in three reads in a row; `no` that another client may just be writing.
  */
 export type ConfirmationLevel = 'difference' | 'no' | 'paths';
 

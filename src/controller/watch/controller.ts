@@ -42,7 +42,7 @@ const TURN = 5_000;
 const JOINS_OF_FILES = 5_000;
 const JOINS_OF_OBJECTS = 60_000;
 
-/** Agreements that differ and are kept as one object for all environments that have them. */
+/** The number of different agreements that are stored as one object for all environments that have them. */
 const SHARED_AGREEMENTS = 100;
 
 /** Reads environments again and again, records what it finds, and heals where that is allowed. */
@@ -69,7 +69,7 @@ export class Controller implements Watching {
   readonly #suspensions: Suspensions;
   readonly conditions: Conditions;
   readonly #upkeep: Upkeep;
-  /** Which start of the machine this is, if it tells. */
+  /** Identifies the start of the machine, if the system reports it. */
   #boot: string | null = null;
   #tracer: Tracer = UNTRACED;
 
@@ -154,8 +154,8 @@ export class Controller implements Watching {
   }
 
   /**
-   * Reads the files and what the journal remembers. What cannot be read, and may be later, is a condition. Throws a SetpointError if the files are wrong,
-   * or there is no folder for the journal.
+   * Reads the files and the records of the journal. Sources that cannot be read now, and may be later, are a condition. Throws a
+   * SetpointError if the files are wrong, or there is no folder for the journal.
    */
   async begin(): Promise<void> {
     this.#boot = await this.#options.boot();
@@ -247,7 +247,7 @@ export class Controller implements Watching {
       locks,
       clock,
       fleet: this.#fleet,
-      // What a broken file declares is not known.
+      // The declarations of a broken file are not known.
       declared: () =>
         files.areTaken && files.broken.every(({ isKept }) => isKept) ? files.declared : null,
       recall: this.#recall,
@@ -316,7 +316,7 @@ export class Controller implements Watching {
   }
 
   #restore({ memory: known, damaged }: JournalReading): void {
-    // What is watched already is restored with its lock.
+    // Watched environments are restored with their locks.
     this.#isRestored = this.states().length === 0;
     this.#fleet.restore(known);
     for (const name of known.told.environments)

@@ -11,7 +11,7 @@ import { TOOL } from '../../reconciler/model/version.ts';
 import type { HistoryDocument, JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
 import { changePaths, historyRows } from '../../reconciler/render/history-rows.ts';
 
-/** The environments that somebody named with -e. */
+/** The environments that the user named with -e. */
 export interface Chosen {
   readonly names: readonly string[];
   /** Names that the data folder does not have: they may be misspelled, or not have been read yet. */
@@ -23,8 +23,8 @@ export interface Chosen {
 }
 
 /**
- * The environments of a controller's data folder that names and patterns such as `prod-*` mean. A name is taken as it is, also if the folder does
- * not know it. Throws a usage error for a pattern that fits nothing.
+ * The environments of a controller's data folder that names and patterns such as `prod-*` match. A name is used unchanged, even if the
+ * folder does not know it. Throws a usage error for a pattern without a match.
  */
 export async function selectEnvironmentNames(
   data: string,
@@ -102,7 +102,7 @@ export async function history(request: HistoryRequest): Promise<HistoryDocument>
     (path === null || isAboutPath(record, path));
   let records: readonly JournalRecord[];
   let count = SEVERAL * limit;
-  // Several records may be one row, which is whole once there is another; one that began is none once it is known how it ended.
+  // Several records may be one row, which is complete once another follows; a record of a beginning is not a row once its end is known.
   for (; ; count *= SEVERAL) {
     records = await journal.history(isAskedFor, count);
     if (records.length < count || historyRows(records).length > limit) break;
@@ -119,8 +119,8 @@ async function requireFolder(data: string, also = ''): Promise<void> {
 }
 
 /**
- * What the journal of a data folder says of each environment that was read or written, and who is suspended at a time, in milliseconds since 1970.
- * Throws file-unreadable if there is none.
+ * The records of the journal of a data folder for each environment that was read or written, and who is suspended at a time, in
+ * milliseconds since 1970. Throws file-unreadable if there is none.
  */
 export async function readRememberedStates(
   data: string,

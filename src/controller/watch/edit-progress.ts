@@ -9,8 +9,8 @@ const GROWTH = 10;
 const MOST_NAMED = 3;
 
 /**
- * How far an edit has come in a healed environment. `settled`: its write failed, and another one made it as declared; `blocked`: it waits for something else
- * than the others; `unread`: it was not read since the edit; `untouched`: the edit is not of it.
+ * The progress of an edit in a healed environment. `settled`: its write failed, and another one made it as declared; `blocked`: it waits
+ * for something else than the others; `unread`: it was not read since the edit; `untouched`: the edit does not concern it.
  */
 type Stage =
   | 'blocked'

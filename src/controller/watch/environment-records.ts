@@ -61,12 +61,12 @@ export class EnvironmentRecords {
     };
   }
 
-  /** Takes something that is not kept in the journal, or that is in it already. */
+  /** Takes an event that is not stored in the journal, or that is in it already. */
   know(fact: Fact): void {
     this.#set(applyFact(this.#state, fact));
   }
 
-  /** Takes what the journal says by now. States that wait are dropped: what was found is compared with that instead. */
+  /** Uses the current records of the journal. Waiting states are dropped: findings are compared with those records instead. */
   restore(known: WatchState, now: Moment): void {
     this.#set(restoreState(this.#state, known, now));
     this.#waiting = this.#waiting.filter(({ event }) => event.kind !== 'state');
@@ -83,7 +83,7 @@ export class EnvironmentRecords {
     return this.#waiting.length === 0;
   }
 
-  /** Takes what has come about. It must not be lost while the journal cannot be written, and is kept by who holds the lock. */
+  /** Takes an event. It must not be lost while the journal cannot be written, and the holder of the lock stores it. */
   add(event: JournalEvent, at: number): void {
     this.know(createJournalRecord(event, at));
     if (this.#state.heldBy !== null) return;
@@ -137,7 +137,7 @@ export class HealTimes {
     this.fit();
   }
 
-  /** Takes that the times are those of the clock of now. */
+  /** Marks the times as those of the current clock. */
   fit(): void {
     this.#ahead = this.#clock.now() - this.#clock.monotonic();
   }

@@ -53,7 +53,7 @@ const UNWATCHED: WatchSettings = {
   strict: false,
 };
 
-/** The state of an environment of which nothing is known. */
+/** The state of an environment without known facts. */
 export function notReadState(
   name: string,
   since = new Date(0).toISOString(),
@@ -302,7 +302,7 @@ export interface DeclarationChange {
 /** Declarations that are remembered of an environment. */
 const MOST_VERIFIED = 5;
 
-/** A revert needs to wait for nobody: the environment has been as declared before. */
+/** A revert need not wait: the environment has been as declared before. */
 function isVerified({ verified }: WatchState, digest: string | null): boolean {
   return digest !== null && verified.includes(digest);
 }
@@ -328,7 +328,7 @@ function computeEditStart(
   return isSame ? (state.edit ?? at) : at;
 }
 
-/** A state as the journal tells it now: what only this process knows stays, and times of heals are told by the clock of now. */
+/** The state from the current journal: facts that only this process knows stay, and times of heals refer to the current clock. */
 export function restoreState(state: WatchState, known: WatchState, now: Moment): WatchState {
   const { labels, settings, suspended, heldBy, nextRead, failures, reads, waits } = state;
   const { declaredAt } = state;
@@ -346,8 +346,8 @@ export function restoreState(state: WatchState, known: WatchState, now: Moment):
 }
 
 /**
- * Equal for two reads that a person would be told the same about: what differs and how, what could not be compared, which rules refuse
- * it, and the code of the error. The text of an error is left out, because it may contain a time or an address.
+ * Equal for two reads that a person would receive the same report about: what differs and how, what could not be compared, which rules
+ * refuse it, and the code of the error. The text of an error is left out, because it may contain a time or an address.
  */
 export function computeFoundDigest(plan: EnvironmentPlan, strict = false): string {
   const found = toWatchStatus(plan, strict);

@@ -223,12 +223,12 @@ interface Tools {
 }
 
 /**
- * Environments that this controller does not watch any more: they left the files, or belong to another shard or choice. Whoever can take the lock of
- * one tells its end: then nobody watches it.
+ * Environments that this controller does not watch any more: they left the files, or belong to another shard or choice. The controller that
+ * takes the lock of one reports its end: then no other controller watches it.
  */
 export class DepartedEnvironments {
   readonly #tools: Tools;
-  /** From when on something is said of each, on the monotonic clock. */
+  /** The time from which each is reported, on the monotonic clock. */
   readonly #from = new Map<string, number>();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -236,7 +236,7 @@ export class DepartedEnvironments {
     this.#tools = tools;
   }
 
-  /** One of which receivers were told; null as long as it is watched, or may be. */
+  /** A departed environment that receivers were notified of; null while it is watched, or may be. */
   of(name: string): Gone | null {
     const { fleet, clock, declared } = this.#tools;
     if (fleet.find(name) !== undefined) {
@@ -253,7 +253,7 @@ export class DepartedEnvironments {
     return { state: fleet.describeUnwatched(name), end: isDeclared ? 'not-watched' : 'left-files' };
   }
 
-  /** Keeps a notice about one. Throws lock-lost if somebody else watches it, or has told its end. */
+  /** Stores a notice about one. Throws lock-lost if another controller watches it, or has reported its end. */
   keep(
     event: NoticeEvent,
     append: (event: NoticeEvent) => Promise<JournalRecord>,

@@ -26,12 +26,12 @@ export class FollowedCommits {
     return join(this.#folder, 'followed.json');
   }
 
-  /** That of a branch; null if it was never followed. Throws file-unreadable if that cannot be told. */
+  /** The commit of a branch; null if it was never followed. Throws file-unreadable if that is unknown. */
   of(branch: Branch): FollowedCommit | null {
     return this.#read()[branchKey(branch)] ?? null;
   }
 
-  /** Keeps that of a branch; on the disk once it resolves. Throws output-failed if it cannot be kept. */
+  /** Stores that of a branch; on the disk once it resolves. Throws output-failed if it cannot be stored. */
   async keep(branch: Branch, commit: FollowedCommit): Promise<void> {
     const followed = { ...this.#read(), [branchKey(branch)]: commit };
     const text = `${JSON.stringify({ v: 1, followed }, null, 2)}\n`;

@@ -127,7 +127,7 @@ export function isDrift(change: Pick<Change<Json>, 'class' | 'consequence'>): bo
 
 /** Reports whether the service has refused the heal as often in an hour as an environment may be healed: it is tried again later. */
 export function isRefusedTooOften(state: WatchState, now: number): boolean {
-  // What was refused of an earlier edit says nothing of this one.
+  // A refusal of an earlier edit does not apply to this one.
   const refused = healsSince(state, now - HOUR).filter(
     ({ kept, edited = null }) => kept === false && edited === state.edit,
   );
@@ -185,7 +185,9 @@ function toSecond(at: string): string {
   return at.replace(/\.\d+Z$/, 'Z');
 }
 
-/** Heals once the last of them has ended: it is none if nothing was sent, and not kept if the service stored nothing of it. */
+/**
+ * Heals once the last of them has ended: one that sent nothing does not count, and one does not stay if the service stored nothing of it.
+ */
 export function healsAfter(
   heals: readonly Heal[],
   { requests, changes }: Pick<EnvironmentOutcome, 'requests' | 'changes'>,
@@ -215,7 +217,7 @@ export function recent(heals: readonly Heal[], now: Moment): readonly Heal[] {
   return heals.filter((heal) => between(heal, now) < HOUR);
 }
 
-/** Heals as the clock of now tells their times, whatever it was set to when they were. */
+/** Heals with their times on the current clock, whatever it was set to when they happened. */
 export function retold(heals: readonly Heal[], now: Moment): readonly Heal[] {
   return heals.map((heal) => ({
     ...heal,

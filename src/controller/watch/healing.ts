@@ -27,8 +27,8 @@ interface HealingBlock {
 }
 
 /**
- * Why what the last read found must not be healed at a time, in milliseconds since 1970; null if it may be. Reads some time apart must have
- * confirmed it: during the first, another client may have been writing.
+ * The reason why the findings of the last read must not be healed at a time, in milliseconds since 1970; null if they may be. Reads some
+ * time apart must have confirmed them: during the first, another client may have been writing.
  */
 export function whyMustNotHeal(
   state: WatchState,
@@ -109,7 +109,7 @@ export function putBackAfter(
   return { at, found, digest, paths: heals.at(-1)?.paths ?? [] };
 }
 
-/** Errors after which it is not known that healing fails: it was interrupted, or somebody else came first. */
+/** Errors that do not show whether healing fails: it was interrupted, or another client came first. */
 const NO_FAILURE: ReadonlySet<string> = new Set([
   'declined',
   'contended',
@@ -164,7 +164,7 @@ export function isStanding({ code }: Pick<ErrorReport, 'code'>): boolean {
 /** Paths that are named; the others are counted. */
 const MOST_PATHS = 3;
 const LONGEST_PATH = 160;
-/** A reason that somebody gives is whole; a message may be foreign. */
+/** A reason that a user gives is used in full; a message may be foreign. */
 const LONGEST = 500;
 
 /** Returns the differences in short: the first paths, or why the last read failed. Empty without a difference. */
@@ -197,7 +197,7 @@ function shortenReason(text: string, longest = LONGEST): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
-/** Describes the writer of a path, or the server that stores another value, so that healing has stopped. */
+/** Describes the writer of a path, or the server that stores another value, which stopped healing. */
 function describeStopCause({ cause }: HealingStop): string {
   return cause === 'server' ? 'the server stores another value for' : 'another client writes';
 }
@@ -210,8 +210,8 @@ const HINDERS: Readonly<Partial<Record<Condition['kind'], string>>> = {
 };
 
 /**
- * Why what differs is not healed, in a few words; null if nothing is to be healed, or it is about to be. `now` is in milliseconds since 1970; `problems` are
- * those of the controller.
+ * The reason why a difference is not healed, in a few words; null if there is nothing to heal, or healing is about to start. `now` is in
+ * milliseconds since 1970; `problems` are those of the controller.
  */
 export function whyNotHealed(
   state: WatchState,

@@ -3,13 +3,13 @@ import { isPassing } from './schedule.ts';
 /** The interval for checking a key from files only while its environment cannot be read, in milliseconds. */
 const EVERY = 5_000;
 
-/** Notices that the key of a server that refuses it was changed, so that the environment is read at once, whatever the back-off. */
+/** Notices that the key of a server that refuses it was changed: the environment is then read at once, whatever the back-off. */
 export class KeyCheck {
   readonly #digestNow: () => Promise<string | null>;
   /** The digest of the key that the last read used; null if it cannot change, undefined as long as reads succeed. */
   #digest: string | null | undefined;
 
-  /** `digestNow` resolves to a digest of the key as it is now; null if it cannot change. */
+  /** `digestNow` resolves to a digest of the current key; null if it cannot change. */
   constructor(digestNow: () => Promise<string | null>) {
     this.#digestNow = digestNow;
   }

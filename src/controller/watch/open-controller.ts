@@ -12,7 +12,7 @@ import { CurrentFiles, filesSource, type SettingsSource } from './source.ts';
 import { SuspensionFile } from './suspension-file.ts';
 import type { WatchOptions } from './watch-options.ts';
 
-/** Milliseconds between two reads of an environment that does not say. */
+/** Milliseconds between two reads of an environment without its own interval. */
 export const INTERVAL = 300_000;
 
 type Given =
@@ -27,9 +27,9 @@ type Given =
   | 'maxFailures';
 
 /**
- * How a controller watches. `interval` is the milliseconds between two reads of an environment that does not say, `parallel` how many are
- * read or healed at a time, `approved` a saved plan that healing must not go beyond; `abandon` gives up what is being written, and
- * `report` receives what is wrong with the controller itself.
+ * The options of a controller. `interval` is the milliseconds between two reads of an environment without its own, `parallel` how many are
+ * read or healed at a time, `approved` a saved plan that healing must not go beyond; `abandon` gives up writes under way, and `report`
+ * receives the problems of the controller itself.
  */
 export interface ControllerRequest extends Readonly<{
   [Name in Given]?: WatchOptions[Name] | undefined;
@@ -48,11 +48,13 @@ export interface ControllerRequest extends Readonly<{
   readonly limits?: JournalLimits | undefined;
   /** Default: the one of the data folder. */
   readonly journal?: Journal | undefined;
-  /** Default: as this machine tells it. */
+  /** Default: the value of this machine. */
   readonly boot?: (() => Promise<string | null>) | undefined;
 }
 
-/** A controller over a data folder; `run` starts it. It reads every 5 minutes and 8 environments at a time, and locks with files, unless told otherwise. */
+/**
+ * A controller over a data folder; `run` starts it. By default it reads every 5 minutes and 8 environments at a time, and locks with files.
+ */
 export function openController(options: ControllerRequest): Controller {
   const { data, clock = SYSTEM_CLOCK, limits = JOURNAL_LIMITS, interval = INTERVAL } = options;
   const { env, signal } = options.request;

@@ -6,8 +6,8 @@ const ASKED_APART = 1_000;
 const MOST_EARLY = 4;
 
 /**
- * Why an environment is read before its time: a client `asked` for it, something of it `changed` (the files, a key, its service is back, its edit may be
- * written), or it was `written`.
+ * The reason why an environment is read before its time: a client `asked` for it, something of it `changed` (the files, a key, its service
+ * is back, its edit may be written), or it was `written`.
  */
 export type ReadReason = 'asked' | 'changed' | 'written';
 
@@ -22,7 +22,7 @@ export class ReadLimit {
     this.#clock = clock;
   }
 
-  /** Takes that a read begins, which counts as early before its time. */
+  /** Records the begin of a read, which counts as early before its time. */
   begin(least: number): void {
     const now = this.#clock.monotonic();
     if (now < this.#began + least) {

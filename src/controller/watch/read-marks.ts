@@ -1,7 +1,7 @@
 import type { ReadMark } from '../../reconciler/model/watch.ts';
 import { WATCH_STATUSES, type WatchStatus } from '../../reconciler/model/verdict.ts';
 
-/** Reads whose findings are kept. */
+/** The number of reads with stored findings. */
 const MOST_READS = 100;
 
 /** Reads, each packed into one number: thousands of environments have a hundred each. */

@@ -101,7 +101,10 @@ export class Places<T> {
     return turn;
   }
 
-  /** Moves on the reads that take long; while others wait for prompt places, those that are not prompt, the oldest first. `moved` is told of each. */
+  /**
+   * Moves on the reads that take long; while others wait for prompt places, those that are not prompt, the oldest first. `moved` receives
+   * each.
+   */
   move(
     now: number,
     { isBusy, isWanted }: { readonly isBusy: boolean; readonly isWanted: () => boolean },

@@ -26,7 +26,7 @@ const LOOK_AGAIN = 100;
 /** An environment that is read again and again. */
 export interface Readable extends ScheduledItem {
   readonly name: string;
-  /** True if it is in use, so that it cannot be read now. */
+  /** True if it is in use and cannot be read now. */
   readonly busy: boolean;
 }
 
@@ -86,9 +86,9 @@ interface QueuePosition<T> {
 }
 
 /**
- * Who is read next. Places are shared by group and then by origin, in turn. There are places for services that answer promptly, others for slow ones, and others for
- * those that hang: each read begins where the last one of its origin has ended, and moves on while it waits for an answer. So the
- * reads of services that hang take no place from the others, however they hang.
+ * The order of reads. Places are shared by group and then by origin, in turn. There are places for services that answer promptly, others
+ * for slow ones, and others for those that hang: each read begins where the last one of its origin has ended, and moves on while it waits
+ * for an answer. So the reads of services that hang take no place from the others, however they hang.
  */
 export class ReadQueue<T extends Readable> {
   readonly #options: QueueOptions<T>;
@@ -145,7 +145,7 @@ export class ReadQueue<T extends Readable> {
     if (place > 0) waiting.unshift(...waiting.splice(place, 1));
   }
 
-  /** The next one that may be read now; undefined if none may. Its place is free again once `ended` is called. */
+  /** The next one that may be read now; undefined if none may. Its place is free again once `endRead` is called. */
   next(): T | undefined {
     const now = this.#options.clock.monotonic();
     this.#takeDue(now);
@@ -158,7 +158,7 @@ export class ReadQueue<T extends Readable> {
     }
   }
 
-  /** Takes that a read has ended. */
+  /** Records the end of a read. */
   endRead(one: T): void {
     const turn = this.#places.end(one);
     if (turn === undefined) return;
@@ -206,7 +206,7 @@ export class ReadQueue<T extends Readable> {
     return { reason: 'places', waits };
   }
 
-  /** Counts those that have waited longer than `mayWait` allows each, in milliseconds, and tells of each. */
+  /** Counts those that have waited longer than `mayWait` allows each, in milliseconds, and reports each. */
   lateness(mayWait: (one: T) => number, isLate: (one: T) => void = () => {}): Lateness {
     const now = this.#options.clock.monotonic();
     this.#takeDue(now);
@@ -288,7 +288,7 @@ export class ReadQueue<T extends Readable> {
     return speed === SLOWLY ? this.#slow : this.#hung;
   }
 
-  /** Forgets a line of which nothing is known. */
+  /** Forgets a line without known facts. */
   #tidy(line: Line<T>): void {
     const { key, group, speed } = line;
     if (speed !== PROMPT || !isIdle(line) || !this.#lines.delete(key)) return;

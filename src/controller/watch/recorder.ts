@@ -35,11 +35,11 @@ export class Recorder {
   readonly #listeners = new Set<Listener>();
   /** The notices that receivers got. */
   readonly told = new ToldStates();
-  /** Notices that are being kept. */
+  /** Notices that are being stored. */
   readonly #notices = new Set<Promise<unknown>>();
   readonly #holders = new Set<string>();
 
-  /** `restore` gets what the journal says, once that could be read; nothing is written before. */
+  /** `restore` gets the records of the journal, once they could be read; nothing is written before. */
   constructor(
     journal: Journal,
     conditions: Conditions,
@@ -115,7 +115,7 @@ export class Recorder {
     }
   }
 
-  /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be kept. */
+  /** Stores the agreement of the file and the service of an environment. Throws output-failed if it cannot be stored. */
   async keepAgreement(name: string, agreed: AgreementWith): Promise<void> {
     await this.#recordAppend(async () => {
       if (this.#notBegun !== null) throw this.#notBegun;
@@ -149,11 +149,11 @@ export class Recorder {
     await this.#recordAppend(look).catch(() => {});
   }
 
-  /** Reads what the journal says, and then writes that the controller has started. */
+  /** Reads the records of the journal, and then writes that the controller has started. */
   async #begin(): Promise<void> {
     try {
       if (!this.#isRead) {
-        // What others append from here on is read before anything is written.
+        // Later lines of other processes are read before anything is written.
         await this.#journal.mark();
         this.#restore(await this.#journal.remember());
         this.#isRead = true;
@@ -196,7 +196,7 @@ export class Recorder {
     this.#report({ severity: 'info', message });
   }
 
-  /** Writes an event, of now unless said otherwise; resolves once it is on the disk. Throws output-failed if it cannot be written. */
+  /** Writes an event, of now by default; resolves once it is on the disk. Throws output-failed if it cannot be written. */
   append(event: JournalEvent, at?: number): Promise<JournalRecord> {
     return this.#recordAppend(async () => {
       if (this.#notBegun !== null) throw this.#notBegun;
@@ -209,7 +209,7 @@ export class Recorder {
       const kept = await append();
       this.#isWritten = true;
       this.#conditions.set('journal', null);
-      // Whether the records can be read shows when somebody asks for them.
+      // A request for the records shows whether they can be read.
       this.#conditions.set('journal', null, 'history');
       return kept;
     } catch (thrown) {

@@ -6,7 +6,7 @@ import { EditProgress } from './edit-progress.ts';
 export const SOAK = 60_000;
 /** The share of the environments reached by an edit that may fail before it reaches no more. */
 export const MAX_FAILURES = '10%';
-/** Edits whose progress is counted; of more, the oldest is counted anew when an environment asks. */
+/** The number of edits whose progress is counted; beyond that, the oldest is counted again when an environment asks. */
 const MOST_EDITS = 4;
 
 interface RolloutTools {
@@ -66,7 +66,10 @@ export class Rollouts {
     for (const progress of this.#edits.values()) progress.remove(name);
   }
 
-  /** Takes that an environment was read. Those that may follow it are read; returns in how many milliseconds it is to be read to be verified, null if it is not. */
+  /**
+   * Records that an environment was read. Those that may follow it are read; returns the milliseconds until it is to be read for
+   * verification, null if it is not.
+   */
   after(state: WatchState): number | null {
     this.end(state);
     for (const [edit, progress] of this.#edits) {
@@ -87,7 +90,7 @@ export class Rollouts {
   #whyWait(state: WatchState): Waits | null {
     const { edit, rollout, settings } = state;
     if (this.#tools.soak === 0 || edit === null) return null;
-    // One that was written already has its own limits, and what was approved by its digest was looked at by itself.
+    // A written one already has its own limits, and one approved by its digest was reviewed on its own.
     if (rollout?.edit === edit || settings.approvals !== undefined) return null;
     return this.#openProgress(edit).ask(state);
   }

@@ -10,7 +10,7 @@ import type { ReadReason } from './read-limit.ts';
 export const CONFIRM = 15_000;
 /** The shortest time between two reads that count as two, in milliseconds. */
 export const APART = 5_000;
-/** The longest back-off, in milliseconds: of an outage, the end of which is to be seen soon, and of what somebody has to mend first. */
+/** The longest back-off, in milliseconds: of an outage, whose end should be seen soon, and of a problem that a user has to fix first. */
 const LONGEST_OF_OUTAGE = 300_000;
 const LONGEST_BACK_OFF = 3_600_000;
 /** The failures of a service that may be back at any moment, or of the API server that has its key. */
@@ -37,9 +37,9 @@ export function watchSettings(target: Target, interval: number, strict = false):
 }
 
 /**
- * Milliseconds until the next read: the interval, twice as long after each failure in a row, a tenth more or less. What failed before anything was sent
- * spares no service by that, and is tried at the interval. Otherwise it ends at five minutes for an
- * outage, by the `code` of the error, and else at an hour. `random` is from 0 to 1. What a service asks to wait is kept by the pace of its origin.
+ * Milliseconds until the next read: the interval, twice as long after each failure in a row, a tenth more or less. A failure before any
+ * request does not spare a service by waiting, and is tried at the interval. Otherwise it ends at five minutes for an outage, by the `code`
+ * of the error, and else at an hour. `random` is from 0 to 1. The pace of an origin implements the wait that a service requests.
  */
 export function untilNextRead(
   interval: number,
@@ -55,7 +55,7 @@ export function untilNextRead(
   return backedOff * (1 - JITTER + 2 * JITTER * random);
 }
 
-/** Errors before a request: somebody has yet to make the Secret, or to write the file. */
+/** Errors before a request: a user has yet to create the Secret, or to write the file. */
 const NOT_SENT: ReadonlySet<string> = new Set(['reference-missing'] satisfies ErrorCode[]);
 
 /** Reports whether a retry comes automatically and may succeed: after an outage, or for a service that asks to wait. */
@@ -147,13 +147,13 @@ interface DueItem<T> {
 }
 
 /**
- * Who is due next, among thousands: a heap. Whoever is due at another time is added again, and counts by its time of now: what is left of
- * before is dropped when it is reached.
+ * The item that is due next, among thousands: a heap. An item that is due at another time is added again, and counts by its current time:
+ * an earlier entry is dropped when it is reached.
  */
 export class DelayQueue<T extends ScheduledItem> {
   #heap: DueItem<T>[] = [];
 
-  /** Begins anew with these. */
+  /** Begins again with these. */
   reset(all: Iterable<T>): void {
     this.#heap = Array.from(all, (of) => ({ due: of.due, of })).toSorted(
       (one, other) => one.due - other.due,
@@ -213,8 +213,8 @@ const READ_FOR_EACH = 4;
 const BACK_WITHIN = 10_000;
 
 /**
- * Which environments could not be read because their origin is down. The first of each origin checks whether it is back, by a cheap read, so that an
- * origin with hundreds of environments is asked once; when one of them is answered, the others are read.
+ * The environments that could not be read because their origin is down. The first of each origin checks whether it is back, by a cheap
+ * read, so an origin with hundreds of environments is asked once; when one of them is answered, the others are read.
  */
 export class Outages<T> {
   readonly #down = new Map<string, Set<T>>();
@@ -222,7 +222,7 @@ export class Outages<T> {
   readonly #checked = new Set<string>();
   readonly #placeOf = new Map<T, string>();
 
-  /** Takes what a read of one found; returns those that are to be read, if an origin has answered that was down. */
+  /** Records the result of a read; returns the environments to read, if an origin has answered that was down. */
   after(one: T, { origin, error }: Pick<EnvironmentPlan, 'origin' | 'error'>): readonly T[] {
     const place = origin !== null && URL.canParse(origin) ? new URL(origin).origin : '';
     if (this.#placeOf.get(one) !== place) this.leave(one);
@@ -281,7 +281,7 @@ export class Outages<T> {
   }
 }
 
-/** One that is read before its time; see Watched. */
+/** An environment that is read before its time; see EnvironmentWatcher. */
 interface RetryTarget {
   readonly readAt: (at: number, reason: ReadReason) => void;
 }
@@ -328,7 +328,7 @@ export class ReadSchedule {
     return this.keyEvery === null ? 'read' : 'key';
   }
 
-  /** Takes what a read found. If that was an answer, those that have waited for it are read. */
+  /** Records the result of a read. If that was an answer, those that have waited for it are read. */
   recordRead(plan: Pick<EnvironmentPlan, 'origin' | 'error'>): void {
     const { clock, outages, random } = this.#tools;
     for (const other of outages.after(this.#of, plan))

@@ -22,7 +22,7 @@ export class SettledDeclaration {
     this.#last = { target, digest, from, to: now };
   }
 
-  /** Returns the digest of the declaration that the service was as declared by for so many milliseconds; null if there is none. */
+  /** Returns the digest of the declaration that the service has matched for so many milliseconds; null if there is none. */
   after(soak: number): string | null {
     return this.#last !== null && this.#last.to - this.#last.from >= soak
       ? this.#last.digest

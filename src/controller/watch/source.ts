@@ -77,13 +77,13 @@ export interface SettingsSource {
   isGone?(name: string): boolean;
   /** The number of environments that are not watched, by reason. */
   readonly unwatched?: ReadonlyMap<string, number>;
-  /** Told of the settings files in force: what is beside them stays, also of a file that is broken since. */
+  /** Receives the settings files in effect: the files next to them stay, also those of a file that is broken since. */
   use?(paths: readonly string[]): void;
-  /** Calls `changed` when the files may have changed, as far as the system tells; what it returns ends that. */
+  /** Calls `changed` when the files may have changed, if the system reports it; the returned function ends that. */
   listen(changed: () => void): () => void;
 }
 
-/** Files that are kept up to date. One that is broken leaves the last good ones in force. */
+/** Files that are updated. A broken one leaves the last good ones in effect. */
 export class CurrentFiles implements Files {
   targets: readonly Target[] = [];
   declared: ReadonlySet<string> = new Set();
@@ -194,7 +194,7 @@ export class CurrentFiles implements Files {
       keptIn.add(place.file);
       return true;
     });
-    // What those that are kept show is masked as before.
+    // The values that the remaining ones show are masked as before.
     if (kept.length > 0) for (const value of this.values.all()) values.add(value);
     this.areTaken = true;
     this.#places = places;
@@ -213,8 +213,8 @@ export class CurrentFiles implements Files {
   }
 
   /**
-   * Files that are wrong in themselves are not read a third time, until one of them changes; of the first time it is not known whether
-   * somebody was writing. What cannot be read, or fetched, may be right again without a change.
+   * Invalid files are not read a third time, until one of them changes; after the first time it is unknown whether a user was still
+   * writing. Files that cannot be read, or fetched, may be right again without a change.
    */
   async #stampOfBroken(before: string | null, { code }: SetpointError): Promise<string> {
     const after = await this.#source.stamp().catch(() => null);
@@ -241,7 +241,7 @@ export function filesSource(
     kind: 'files',
     commits: null,
     stamp: async () => {
-      // What is read later at once is asked for here beside everything else: a disk that hangs is found out by that.
+      // Files that are read later at once are requested here in the background: that reveals a disk that hangs.
       for (const folder of folders) await fileStamp(folder);
       const files = listSettingsFiles(options);
       const stamps: string[] = [];
@@ -302,8 +302,8 @@ const OF_A_FILE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Loads settings files so that one of several that is broken stops only its own environments. Throws a SetpointError if none of them can be used, or if what
- * is wrong is not in one file alone. Problems name files without what begins with `root`.
+ * Loads settings files so that a broken one stops only its own environments. Throws a SetpointError if none of them can be used, or if the
+ * problem is not in one file alone. Problems name files without the prefix `root`.
  */
 export async function loadApart(
   request: SessionRequest,
@@ -353,7 +353,7 @@ function fromRoot(problem: SetpointError, root: string): SetpointError {
   return new SetpointError(code, message.replaceAll(root, ''), { hint, cause });
 }
 
-/** A problem of settings in a few sentences, with the first place and what to do. `placeOf` tells a place; empty if it has none. */
+/** A problem of settings in a few sentences, with the first place and the remedy. `placeOf` returns a place; empty if it has none. */
 export function textOfProblem(problem: SetpointError, placeOf = formatDiagnosticPlace): string {
   const [first, ...others] =
     problem instanceof InvalidSettings || problem instanceof PolicyViolation

@@ -7,7 +7,7 @@ import { createAside, makeFolder, syncFolder } from '../../reconciler/host/write
 
 const FOLDER = 'suspensions';
 const VERSION = /^(\d+)\.json$/;
-/** Versions that are kept: whoever writes one more has read one of them. */
+/** The number of stored versions: a client that writes one more has read one of them. */
 const KEPT = 16;
 const ATTEMPTS = 100;
 /** Bytes that a version has at most. */
@@ -32,7 +32,7 @@ export class SuspensionFile {
   #seen = '';
   #content: Content = NOTHING;
   #looked = false;
-  /** Environments that others have resumed, and nobody was told of. */
+  /** Environments that others have resumed, without a notice yet. */
   readonly #resumed = new Set<string>();
 
   constructor(folder: string) {
@@ -62,8 +62,8 @@ export class SuspensionFile {
   }
 
   /**
-   * Reads the file if it has changed; returns the environments that others have resumed since this was asked before. Throws
-   * file-unreadable if it is not what `suspend` wrote, or cannot be read; what was known stays in force.
+   * Reads the file if it has changed; returns the environments that others have resumed since the last call. Throws file-unreadable if it
+   * was not written by `suspend`, or cannot be read; the known suspensions stay in effect.
    */
   async refresh(): Promise<readonly string[]> {
     await this.#look();
@@ -106,7 +106,7 @@ export class SuspensionFile {
     return true;
   }
 
-  /** Suspends environments, or has them resumed by somebody if `suspension` is null. Throws output-failed if that cannot be written. */
+  /** Suspends environments, or records who resumes them if `suspension` is null. Throws output-failed if that cannot be written. */
   async change(
     names: readonly string[],
     suspension: Suspension | null,

@@ -72,12 +72,12 @@ export class Suspensions {
     return names;
   }
 
-  /** Suspends the environments as the file said when it was last read: new ones before anybody can be told of them. */
+  /** Suspends the environments of the file as last read: new ones before any notice about them can be sent. */
   mark(): void {
     this.#fleet.suspend((name) => this.#of(name));
   }
 
-  /** The suspension of an environment. As long as nobody knows which are suspended, all are. */
+  /** The suspension of an environment. While it is unknown which are suspended, all are. */
   #of(name: string): Suspension | null {
     const { suspensions, clock } = this.#options;
     if (!suspensions.isKnown) return this.#assumed;
@@ -155,7 +155,7 @@ export class Suspensions {
     }
   }
 
-  /** Reads the file again if it has changed. If it cannot be read, what was known stays in force. Never throws. */
+  /** Reads the file again if it has changed. If it cannot be read, the known suspensions stay in effect. Never throws. */
   async look(): Promise<void> {
     const { suspensions } = this.#options;
     let resumed: readonly string[] = [];

@@ -41,7 +41,7 @@ import { isPassing } from './schedule.ts';
 export interface TurnTools {
   readonly request: SessionRequest;
   readonly networks: SessionSharing['networks'];
-  /** The values that are masked in whatever is kept or shown. */
+  /** The values that are masked in all stored or displayed texts. */
   readonly values: () => SessionSharing['values'];
   readonly agreements: Agreements;
   readonly clock: Clock;
@@ -75,8 +75,8 @@ export interface WriteTools extends TurnTools {
 }
 
 /**
- * Reads an environment as it is now. Errors are in the plan. Where a plan is approved, nothing beyond it is written: it names what goes, and no
- * guard refuses that here.
+ * Reads the current state of an environment. Errors are in the plan. Where a plan is approved, nothing beyond it is written: it names what
+ * is removed, and guards do not refuse that here.
  */
 export async function readEnvironment(
   { target, agreement }: DeclaredEnvironment,
@@ -191,8 +191,8 @@ async function stopHealing(stop: StopReason, { clock, records }: WriteTools): Pr
 }
 
 /**
- * Whether a plan right before a heal is still what was decided on: the values may have moved, other paths not, unless something else differed in each read.
- * What was approved must be the same to the value.
+ * Reports whether a plan right before a heal still matches the decision: the values may have moved, other paths not, unless something else
+ * differed in each read. An approved plan must be the same to the value.
  */
 function isCovered(
   plan: EnvironmentPlan,
@@ -210,7 +210,7 @@ function isCovered(
 
 function recordFailedWrite(error: ErrorReport, { clock, records }: WriteTools): HealResult {
   if (isStanding(error)) records.know({ kind: 'not-written', at: clock.now(), error });
-  // Somebody else wrote or changed the service in between: read it first.
+  // Another client wrote or changed the service in between: read it first.
   const isOther = error.code === 'declined' || error.code === 'contended';
   return {
     kind: 'not-healed',

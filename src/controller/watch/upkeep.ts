@@ -116,7 +116,7 @@ export class Upkeep {
     const { problem, kind } = files;
     if (isDone && files.areTaken) return;
     if (await files.takeLast()) return;
-    // A push mends a branch; a file of this machine, and a flag, are mended by who starts the controller.
+    // A push fixes a branch; a file of this machine, and a flag, are fixed by the user who starts the controller.
     const mayPass = kind !== 'files' && problem?.code !== 'usage';
     if (isDone && problem !== null && !mayPass) throw problem;
   }
@@ -126,7 +126,7 @@ export class Upkeep {
     this.#files.soon();
   }
 
-  /** Begins what is due. Resolves once it is done, or goes on beside. */
+  /** Begins the due work. Resolves once it is done, or continues in the background. */
   async look(): Promise<void> {
     await Promise.all(this.#chores.map((chore) => chore.look()));
   }
@@ -182,7 +182,7 @@ interface ChoreOptions {
   readonly every: number;
   /** Never throws. */
   readonly work: () => Promise<void>;
-  /** Told that the work takes too long, while it goes on; and whenever it has ended, that it does not. */
+  /** Called when the work takes too long, while it goes on; and whenever it has ended. */
   readonly late: (isLate: boolean) => void;
 }
 
@@ -205,7 +205,7 @@ export async function endsWithin(most: number, work: Promise<unknown>): Promise<
   }
 }
 
-/** Work that is done again and again beside the reads, once at a time: a disk or a server that hangs delays nothing else. */
+/** Work that is repeated in the background of the reads, once at a time: a disk or a server that hangs delays nothing else. */
 export class Chore {
   readonly #options: ChoreOptions;
   #due = Number.NEGATIVE_INFINITY;
@@ -224,7 +224,7 @@ export class Chore {
     this.#due = Number.NEGATIVE_INFINITY;
   }
 
-  /** Begins the work if it is due. Resolves once it is done, or goes on beside. */
+  /** Begins the work if it is due. Resolves once it is done, or continues in the background. */
   async look(): Promise<void> {
     if (this.#running !== null || this.#options.clock.monotonic() < this.#due) return;
     await endsWithin(GRACE, this.begin());

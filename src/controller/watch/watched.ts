@@ -36,7 +36,7 @@ import { ReadLimit, type ReadReason } from './read-limit.ts';
 
 /** The common tools of all environments' turns. */
 export interface WatchTools extends TurnTools, AgreementTools, LockTools, RecordTools, OutageTools {
-  /** Milliseconds between two reads of an environment that does not say. */
+  /** Milliseconds between two reads of an environment without its own interval. */
   readonly interval: number;
   /** The time after a part of an edit in which another one still belongs to it, in milliseconds. */
   readonly joins: number;
@@ -47,7 +47,7 @@ export interface WatchTools extends TurnTools, AgreementTools, LockTools, Record
   /** The commit that an environment is declared by. */
   readonly commitOf: (name: string) => string | null;
   readonly ended: (state: WatchState, read: ReadEnd) => void;
-  /** Told of who holds a lock that could not be taken. */
+  /** Receives the holder of a lock that could not be taken. */
   readonly heldBy: (holder: string) => void;
   readonly warn: (message: string, environment: string) => void;
 }
@@ -79,7 +79,9 @@ export class EnvironmentWatcher {
   readonly limit: ReadLimit;
   #planning: Promise<EnvironmentPlan> | null = null;
 
-  /** `limit` is that of before, if it was watched before; `waits` is told whenever it is due at another time, or waits for its turn again. */
+  /**
+   * `limit` is that of before, if it was watched before; `waits` is called whenever it is due at another time, or waits for its turn again.
+   */
   constructor(
     state: WatchState,
     target: Target,
@@ -144,7 +146,7 @@ export class EnvironmentWatcher {
     return Math.max(0, this.limit.computeRequestTime(this.least) - this.#tools.clock.monotonic());
   }
 
-  /** Takes what is declared now; whether it was read anew since it was declared last. */
+  /** Takes the current declaration; reports whether it was read again since the last one. */
   declare(target: Target, declared: Pick<DeclarationChange, 'at' | 'isAdded'>): boolean {
     const isOther = this.#target !== target;
     if (isOther || this.#declaredAs.at === null)
@@ -164,7 +166,7 @@ export class EnvironmentWatcher {
   async turn(): Promise<void> {
     this.busy = true;
     const tools = this.#tools;
-    // What a check itself throws is met by the read, which tells it.
+    // An error of a check itself also occurs in the read, which reports it.
     const isLikeBefore = await this.#isLikeBefore().catch(() => false);
     this.#next.after(isLikeBefore ? null : await this.#turn());
     this.isNew = false;
@@ -174,7 +176,7 @@ export class EnvironmentWatcher {
     await this.#end();
   }
 
-  /** Reports whether the turn is no read, and finds nothing that would let a read succeed. */
+  /** Reports whether the turn is not a read, and finds nothing that would let a read succeed. */
   async #isLikeBefore(): Promise<boolean> {
     switch (this.#next.kind) {
       case 'read':
@@ -267,7 +269,10 @@ export class EnvironmentWatcher {
     }
   }
 
-  /** Keeps a notice, after what was found. Throws lock-lost if it begins and this controller does not have the lock: whoever has it tells. */
+  /**
+   * Stores a notice, after the result of a read. Throws lock-lost if it begins and this controller does not have the lock: its holder sends
+   * the notice.
+   */
   async keepNotice(event: NoticeEvent): Promise<JournalRecord> {
     if (event.result === 'begun' && !this.#lock.isSure)
       throw new SetpointError('lock-lost', `${event.environment} may be told of elsewhere.`);
@@ -307,12 +312,12 @@ export class EnvironmentWatcher {
     if (this.#gone) await this.#giveUp().catch((thrown) => this.#warn(asSetpointError(thrown)));
   }
 
-  /** Takes what the journal says by now: somebody else may have written the environment. */
+  /** Takes the current records of the journal: another process may have written the environment. */
   #restoreRecords(known: WatchState): void {
     this.records.restore(known, this.#tools.moment());
     this.#agreement.restore(this.state);
     this.#confirmation.reset();
-    // Whoever held the lock has moved the times of heals with the clock.
+    // The former holder of the lock has moved the times of heals with the clock.
     this.#healTimes.fit();
   }
 
@@ -321,7 +326,7 @@ export class EnvironmentWatcher {
     const { heldBy } = found;
     if (found.problem === null) this.records.know({ kind: 'set', heldBy });
     if (heldBy !== null) this.#tools.heldBy(heldBy);
-    // That the journal cannot be read is a condition of its own.
+    // An unreadable journal is a condition of its own.
     const isOfLocks = found.problem !== null && found.problem.code !== 'output-failed';
     this.#tools.lockProblem(this.name, isOfLocks ? found.problem.message : null);
     return [found.lock, found.problem];
@@ -334,7 +339,7 @@ export class EnvironmentWatcher {
     const declared = this.#describeDeclared();
     const began = clock.monotonic();
     const { plan, agreed, declared: digest } = await readEnvironment(declared, this.#tools);
-    // A read that a stop interrupted says nothing about the service.
+    // An interrupted read gives no information about the service.
     if (signal.aborted && plan.status === 'error') return 'no';
     const [now, passing] = [clock.now(), clock.monotonic()];
     const { commit, target } = declared;
@@ -362,7 +367,7 @@ export class EnvironmentWatcher {
     const healed = await heal(this.#describeDeclared(), confirmed, tools);
     if (healed.kind === 'not-healed') {
       const unusable = whyUnusable(lock);
-      // What was the matter may still be, until it was tried again.
+      // The problem may still exist, until it was tried again.
       if (unusable !== null) this.#tools.lockProblem(this.name, unusable);
       else if (healed.problem !== null || !healed.again) this.#warn(healed.problem);
       return healed.again;

@@ -31,11 +31,11 @@ export interface Watching {
    * SetpointError if it is not known.
    */
   readNow(name: string): Promise<number>;
-  /** A plan as it is now, nothing written. Throws a usage error if its policy does not allow one more read now. */
+  /** The current plan, nothing written. Throws a usage error if its policy does not allow one more read now. */
   planNow(name: string): Promise<EnvironmentPlan>;
   /**
-   * Applies the file now, as far as guards, policy and an approved plan allow; also in mode detect. Nothing is written if the plan is not the
-   * one of `digest` (that of the state when a person saw it) any more. The journal says `by` whom. Resolves to a sentence.
+   * Applies the file now, within the limits of guards, policy and an approved plan; also in mode detect. Nothing is written if the plan
+   * differs from the one of `digest` (that of the state when a person saw it). The journal records `by` whom. Resolves to a sentence.
    */
   applyNow(name: string, digest: string, by?: string): Promise<string>;
   suspend(names: readonly string[], what: Omit<Suspension, 'at'>): Promise<void>;
@@ -80,7 +80,7 @@ export interface Health {
   readonly commit: string | null;
   /** The address at which a browser shows a commit, if its id is appended; null if unknown. */
   readonly commits: string | null;
-  /** About the commits that environments are declared by, as far as that is known. */
+  /** The known facts of the commits that environments are declared by. */
   readonly commitInfos: ReadonlyMap<string, CommitInfo>;
   /** The reason why the settings files cannot be used; null if they can. */
   readonly filesProblem: string | null;
@@ -91,7 +91,7 @@ export interface Health {
 
 const LONGEST_NAME = 64;
 
-/** The name of who suspends, resumes or applies, as it is kept: empty if none is given. Throws a usage error. */
+/** The name of the user who suspends, resumes or applies, in its stored form: empty if none is given. Throws a usage error. */
 export function nameGiven(text: string | null | undefined): string {
   const name = (text ?? '').trim();
   if (name.length <= LONGEST_NAME && visible(name) === name) return name;

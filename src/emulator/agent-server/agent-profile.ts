@@ -140,7 +140,7 @@ function fitAgentProfile(kind: AgentServerKind, sent: JsonObject): Verdict {
   return whole.kind === 'good' ? tidyProfile(fitted) : whole;
 }
 
-/** A key of a critic is not kept, nor the same tool twice. */
+/** A key of a critic is not stored, nor the same tool twice. */
 function tidyProfile(verdict: Verdict): Verdict {
   if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return verdict;
   const verification = readOwnMember(verdict.value, 'verification') ?? null;
@@ -170,7 +170,7 @@ export function withoutCriticKey(verification: JsonObject): JsonObject {
   return kept;
 }
 
-/** An id as a client may send it, though the server takes another; a new one if there is none. */
+/** An id that a client may send; the server accepts others. A new one if there is none. */
 function uuidRule(value: Json | undefined, at: Location): Verdict {
   if (value === undefined) return good(randomUUID());
   if (typeof value !== 'string')

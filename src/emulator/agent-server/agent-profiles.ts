@@ -103,7 +103,7 @@ function isActive(record: JsonObject, profile: JsonObject): boolean {
   return id !== null && readOwnMember(record, 'active_agent_profile_id') === id;
 }
 
-/** Settings of an agent of another maker go with its profile, but for the mcp servers, which are everybody's. */
+/** Settings of an agent of another maker go with its profile, except the mcp servers, which are shared by all. */
 function agentWithout(kind: AgentServerKind, agent: JsonObject, now: number): JsonObject {
   if (readOwnMember(agent, 'agent_kind') !== 'acp') return agent;
   const fresh = readObjectMember(emptyRecord(kind, now), 'agent_settings');
@@ -111,7 +111,7 @@ function agentWithout(kind: AgentServerKind, agent: JsonObject, now: number): Js
 }
 
 /**
- * With a profile that is there active: the one that is, or `default`, which is made of the settings if there is none, or the first.
+ * With an existing profile active: the current one, or `default`, which is made of the settings if there is none, or the first.
  * Source: contract "agent profiles: the active one deleted, the default takes over".
  */
 function withActiveOne(held: ServerContent): ServerContent | Answer {

@@ -4,8 +4,8 @@ import type { Call } from '../call.ts';
 import { type Answer, detail, createJsonAnswer, unauthorized } from '../http/answer.ts';
 
 /**
- * The JSON of a request's body, in UTF-8 or UTF-16. What is no JSON is refused before the key is looked at, and a content type
- * after it. Source: contract "PATCH: bytes", "PATCH: content types", "PATCH: NaN and Infinity", "store without a key".
+ * The JSON of a request's body, in UTF-8 or UTF-16. Anything else is refused before the key is checked, and a content type after it.
+ * Source: contract "PATCH: bytes", "PATCH: content types", "PATCH: NaN and Infinity", "store without a key".
  */
 export function readSentBody({ body, contentType, authorized }: Call): DecodedBody {
   const isJson = isAgentJsonType(contentType);
@@ -89,7 +89,7 @@ function findTextSurrogate(text: string): Surrogate | undefined {
 }
 
 /**
- * A value as a server has it that stored it: of half a pair in a key each of its three bytes becomes U+FFFD, so that the key is another one.
+ * A value in the form that a server stores: each of the three bytes of half a pair in a key becomes U+FFFD, which gives another key.
  * Source: release 1.57.0 answers `a\ufffd\ufffd\ufffd` for `{"misc_settings_diff": {"a\ud800": 1}}`.
  */
 export function withStoredKeys(value: Json): Json {

@@ -164,7 +164,7 @@ function createConnectionListing(connection: JsonObject): JsonObject {
   return { ...shown, api_key_set: connectionKey(connection) !== null };
 }
 
-/** The key of a connection; null if it has none that says anything. */
+/** The key of a connection; null if it has no usable one. */
 export function connectionKey(connection: JsonObject): string | null {
   const key = readOwnMember(connection, 'api_key');
   return typeof key === 'string' && key.trim() !== '' ? key : null;
@@ -176,7 +176,7 @@ export function findConnection(held: ServerContent, llm: JsonObject): JsonObject
   return typeof id === 'string' ? findThing(held, HELD, id) : undefined;
 }
 
-/** An llm as it is kept: where a connection has them, it has no key and no address of its own. */
+/** A stored llm: where a connection has them, it has no key and no address of its own. */
 export function ownLlm(llm: JsonObject): JsonObject {
   const isLinked = readTextMember(llm, 'provider_connection_id') !== '';
   return isLinked ? { ...llm, api_key: null, base_url: null } : llm;

@@ -14,7 +14,7 @@ import {
 } from './record.ts';
 import { parseExposure, type HeldRequest, type ContentResult, unreadable } from './requests.ts';
 
-/** The answer to a value that is refused: which one it is, it does not tell. */
+/** The answer to a refused value: it does not name the value. */
 export const invalid = detail(422, 'Settings validation failed');
 
 /** GET /api/settings. What is not stored, or cannot be read, is answered as its defaults. */
@@ -46,7 +46,7 @@ export function patching(kind: AgentServerKind): HeldRequest {
       const diffs = readDiffs(body);
       if (diffs === undefined) return NOTHING;
       const name = readOwnMember(diffs.pointers, 'active_profile') ?? null;
-      // Beside any member of the llm the name is not looked up. Source: contract "profiles: activate one that is not there".
+      // With any member of the llm the name is not looked up. Source: contract "profiles: activate one that is not there".
       const isLlmSaid =
         diffs.agent !== undefined && readOwnMember(diffs.agent, 'llm') !== undefined;
       if (typeof name !== 'string' || isLlmSaid)

@@ -11,7 +11,7 @@ import { readHeldRecord } from '../store/held-settings.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import { emptyRecord, openAgentRecord, type AgentServerKind, sealAgentRecord } from './record.ts';
 
-/** The collections beside the settings, by the names under which the store keeps them. */
+/** The collections next to the settings, by their names in the store. */
 const COLLECTIONS = [
   'llm_profiles',
   'provider_connections',
@@ -27,7 +27,7 @@ export type CollectionName = (typeof COLLECTIONS)[number];
 export interface ServerContent {
   /** Undefined: it is stored and cannot be read. */
   readonly record: JsonObject | undefined;
-  /** The things of each collection by name, in the order of creation. One that is no object cannot be read. */
+  /** The things of each collection by name, in the order of creation. One that is not an object cannot be read. */
   readonly things: Readonly<Record<CollectionName, JsonObject>>;
 }
 

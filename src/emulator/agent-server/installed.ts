@@ -146,7 +146,7 @@ function installing(of: InstalledKind): HeldRequest {
   };
 }
 
-/** Fetched anew from where it came. Source: contract "skills: a source that is gone, refreshed". */
+/** Fetched again from its source. Source: contract "skills: a source that is gone, refreshed". */
 function refreshThing(
   of: InstalledKind,
   held: ServerContent,

@@ -93,7 +93,7 @@ export function hideSettingsSecrets(
   const filled = fillAgentDefaults(verdict.value, 'agent-server', now);
   const shown = withSecrets(kind.snapshot, node, filled, () => MASK);
   if (!isJsonObject(shown) || readOwnMember(shown, 'agent_kind') !== 'acp') return shown;
-  // An agent of another maker is not told the time.
+  // An agent of another maker does not get the time.
   const context = { ...readObjectMember(shown, 'agent_context'), current_datetime: null };
   return { ...shown, agent_context: context };
 }

@@ -34,7 +34,7 @@ const draftRule: Rule = (value, at) =>
     : bad('value_error', at, 'Value error, profile must be an object', value);
 
 /**
- * What a launch of a profile, or of a draft of one, would come to. What it names and is not there is told, and no error.
+ * The result of a launch of a profile, or of a draft of one. Missing items that it names are reported, and are not an error.
  * Source: contract "agent profiles: materialize a draft", "agent profiles: a meta profile that is not there".
  */
 export function materializing(kind: AgentServerKind): HeldRequest {
@@ -168,7 +168,7 @@ function resolveMetaProfile(
   };
 }
 
-/** An llm without a secret: no schema tells where one is in a map of them. */
+/** An llm without a secret: schemas do not show where one is in a map of them. */
 function maskLlmSecrets({ snapshot }: AgentServerKind, llm: JsonObject): Json {
   return withSecrets(snapshot, LLM, llm, () => MASK);
 }
@@ -184,7 +184,7 @@ function isNotFoundAnswer(refused: Answer): boolean {
   return refused.kind === 'json' && refused.status === 404;
 }
 
-/** An agent of nobody known has no command of its own. */
+/** An agent of an unknown maker has no command of its own. */
 function commandProblem(profile: JsonObject): readonly string[] {
   if (readTextMember(profile, 'acp_server') !== 'custom' || parseAcpCommand(profile).length > 0)
     return [];
@@ -194,7 +194,7 @@ function commandProblem(profile: JsonObject): readonly string[] {
   ];
 }
 
-/** The tools that there are beside those of an agent whose profile chooses none. */
+/** The additional tools of an agent whose profile selects none. */
 const OTHER_TOOLS = ['task_tool_set', 'finish', 'think', 'glob', 'grep', 'planning_file_editor'];
 
 function unusableTools(tools: Json): readonly string[] {

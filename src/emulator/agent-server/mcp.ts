@@ -27,7 +27,7 @@ export function mcpEntryRequests(kind: AgentServerKind): Readonly<Record<string,
         return answerSettingsChange(kind, held, 201, createEntryDiff(sent, body), now);
       },
     },
-    // Merged into the entry; what is wrong of it alone is told, and not what is wrong of the whole.
+    // Merged into the entry; its own faults are reported, and not those of the whole.
     PATCH: {
       takes: (body) =>
         returnBodyIfValid(body, fitEntry(kind, isJsonObject(body) ? omitNullMembers(body) : body)),

@@ -69,7 +69,7 @@ export const metaProfiles: NamedCollection = {
   },
 };
 
-/** The settings with another meta profile, of which they keep a copy; an agent of another maker has none. */
+/** The settings with another meta profile, as a copy; an agent of another maker has none. */
 function setMetaProfile(
   held: ServerContent,
   name: string | null,

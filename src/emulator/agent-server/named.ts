@@ -63,11 +63,11 @@ export interface NamedCollection {
   ) => ServerContent | Answer;
   /** Returns the other changes once one has another name. Without this there is no rename. */
   readonly renamed?: (held: ServerContent, name: string, newName: string) => ServerContent;
-  /** POST {name}/{verb}, beside those of every such collection. */
+  /** POST {name}/{verb}, in addition to those of every such collection. */
   readonly verbs?: Readonly<Record<string, HeldRequest>>;
 }
 
-/** A thing, or why there is none. */
+/** A thing, or the reason why it is missing. */
 export type LoadResult = { readonly thing: JsonObject } | { readonly refused: Answer };
 
 export function createNamedRoutes(kind: AgentServerKind, of: NamedCollection): Routes {

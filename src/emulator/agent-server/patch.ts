@@ -10,13 +10,13 @@ import {
 import { fillAgentDefaults, settleLlm, mcpProblem } from '../native/class-rules.ts';
 import { fitPart, type AgentServerKind } from './record.ts';
 
-/** The parts of a PATCH, checked for their shape; absent if they say nothing. */
+/** The parts of a PATCH, checked for their shape; absent if they change nothing. */
 export interface Diffs {
   readonly agent?: JsonObject;
   readonly conversation?: JsonObject;
   readonly misc?: JsonObject;
   readonly pointers: JsonObject;
-  /** The llm of an LLM profile, which takes the place of that of the settings. */
+  /** The llm of an LLM profile, which replaces that of the settings. */
   readonly llm?: JsonObject;
 }
 
@@ -102,7 +102,10 @@ function patchConversationSettings(
   return isContradictory(verdict.value) ? undefined : verdict.value;
 }
 
-/** Free JSON: at its top null is a value, below it removes. Source: contract "misc_settings: null at the top is kept as null, below it deletes". */
+/**
+ * Free JSON: at its top null is a value, below it removes. Source: contract
+ * "misc_settings: null at the top is kept as null, below it deletes".
+ */
 function patchMiscSettings(before: JsonObject, diff: JsonObject): JsonObject {
   const after = new Map(Object.entries(before));
   for (const [name, value] of Object.entries(diff)) {
@@ -132,14 +135,17 @@ export function setRoutingProfile(agent: JsonObject, profile: Json): JsonObject 
   };
 }
 
-/** Names that were members once and are refused; null for them says nothing. Source: contract "agent.enable_sub_agents: null, false after true". */
+/**
+ * Names that were members once and are refused; null for them changes nothing. Source: contract
+ * "agent.enable_sub_agents: null, false after true".
+ */
 const GONE = ['enable_sub_agents', 'enable_switch_llm_tool'];
 
 const NEWEST = 9n;
 
 /**
- * Whether a diff of the agent's settings asks for what no schema tells is wrong: a version that is none, a member that is gone, an
- * llm for an agent that has its own.
+ * Reports whether a diff of the agent's settings requests something that is wrong although no schema excludes it: an invalid version, a
+ * member that is gone, an llm for an agent that has its own.
  */
 export function isDiffRefused(diff: JsonObject, kind: string): boolean {
   const version = readOwnMember(diff, 'schema_version') ?? null;
@@ -158,7 +164,7 @@ export function isContradictory(conversation: JsonObject): boolean {
 }
 
 /**
- * Whether members of a conversation's start, which are checked here and not kept, have a wrong type.
+ * Reports whether members of a conversation's start, which are checked here and not stored, have a wrong type.
  * Source: contract "conversation_settings: members that are not kept".
  */
 export function isWrongStart(diff: JsonObject): boolean {

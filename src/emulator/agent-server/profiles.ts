@@ -90,7 +90,7 @@ function answerProfile(
   return createJsonAnswer(200, { name: asked.sent, config, api_key_set: isSet });
 }
 
-/** The whole profile anew. Source: contract "profiles: a member left out falls back to its default". */
+/** Replaces the whole profile. Source: contract "profiles: a member left out falls back to its default". */
 function checkProfileBody(kind: AgentServerKind, body: Json, at: Location): Verdict {
   const members = [
     { name: 'llm', rule: (llm: Json) => checkProfileLlm(kind, llm) },

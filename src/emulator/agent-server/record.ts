@@ -24,13 +24,13 @@ export function createRecordReading({ snapshot, vault }: AgentServerKind): FitRe
   return { snapshot, openToken, maps: 'attributes' };
 }
 
-/** A part with every default; null for the time of the first write, which is none yet. */
+/** A part with every default; null for the time of the first write, which does not exist yet. */
 export function fitPart(kind: AgentServerKind, part: AgentServerPart, value: Json) {
   const node = kind.snapshot.properties?.[part] ?? {};
   return fit(createRecordReading(kind), node, value, [part]);
 }
 
-/** The record of a service of which nothing was asked to be stored. Source: contract "load on an empty store". */
+/** The record of a service that has stored nothing yet. Source: contract "load on an empty store". */
 export function emptyRecord(kind: AgentServerKind, now: number): JsonObject {
   const agent = fitPart(kind, 'agent_settings', {});
   const conversation = fitPart(kind, 'conversation_settings', {});
@@ -44,8 +44,8 @@ export function emptyRecord(kind: AgentServerKind, now: number): JsonObject {
 }
 
 /**
- * What another service, or this one, has stored, its secrets opened. What it holds of this dialect is read as a server reads an
- * older file: the rest is dropped. Undefined if a part cannot be read.
+ * The stored record of another service, or this one, its secrets opened. The parts of this dialect are read as a server reads an older
+ * file: the rest is dropped. Undefined if a part cannot be read.
  */
 export function openAgentRecord(
   kind: AgentServerKind,

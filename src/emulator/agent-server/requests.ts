@@ -25,7 +25,7 @@ export interface HeldRequest {
 export interface ContentRequest {
   /** The name in the path, as it was sent. */
   readonly sent: string;
-  /** The name under which the thing is kept. */
+  /** The name under which the thing is stored. */
   readonly name: string;
   readonly query: URLSearchParams;
   /** The body as `takes` has it. */
@@ -36,7 +36,7 @@ export interface ContentRequest {
   readonly knobs: Knobs;
 }
 
-/** The route of a path with its methods, the first of which a 405 names. */
+/** The route of a path with its methods; a 405 names the first. */
 export function createHeldRoute(
   kind: AgentServerKind,
   path: string,
@@ -104,12 +104,12 @@ export const unreadableFailure = failure(
   `Cannot load settings from ${FOLDER}/settings.json. File may be corrupted or encrypted with a different key (restore the key it was saved under as OH_SECRET_KEY, or add it to OH_PREVIOUS_SECRET_KEYS). Refusing to overwrite with defaults to prevent data loss.`,
 );
 
-/** The name under which a thing is kept: `x.json` is a file of the name `x`. */
+/** The name under which a thing is stored: `x.json` is a file of the name `x`. */
 export function stripJsonSuffix(sent: string): string {
   return sent.replace(/\.json$/, '');
 }
 
-/** A 422 of this dialect repeats what was sent but for what may be a secret, and tells why a value was refused. */
+/** A 422 of this dialect repeats the input except possible secrets, and gives the reason why a value was refused. */
 export function refuseAgentBody(problems: readonly RuleProblem[]): Answer {
   return unprocessable(
     problems.map((problem) => {

@@ -24,7 +24,7 @@ export function sourceFolder(source: string, inside: string | null): SourceReadi
 
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** A skill: what its SKILL.md says of it. Its folder must have its name. */
+/** A skill: the content of its SKILL.md. Its folder must have its name. */
 export function readSkillFolder(folder: string): SourceReading {
   const text = readFolderText(folder, 'SKILL.md');
   if (text === undefined)
@@ -40,7 +40,7 @@ export function readSkillFolder(folder: string): SourceReading {
 
 const MANIFESTS = ['.plugin/plugin.json', '.claude-plugin/plugin.json'];
 
-/** A plugin: what its manifest says of it, the skills in it, and all its files. */
+/** A plugin: the content of its manifest, the skills in it, and all its files. */
 export function readPluginFolder(folder: string): SourceReading {
   const manifest = MANIFESTS.map((name) => readFolderText(folder, name)).find(
     (text) => text !== undefined,

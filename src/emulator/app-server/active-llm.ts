@@ -20,7 +20,7 @@ export function setActiveProfile(record: JsonObject, active: string | null): Jso
   return { ...record, [PROFILES]: { profiles: readProfiles(record), active } };
 }
 
-/** A record in which a profile is active: its llm takes the place of that of the settings. */
+/** A record with an active profile: its llm replaces that of the settings. */
 export function inUse(record: JsonObject, name: string): JsonObject {
   const agent_settings = {
     ...readAgentSettings(record),
@@ -37,17 +37,17 @@ export function withSettingsAddress(record: JsonObject): JsonObject {
 }
 
 /**
- * A record as it is after a change: no profile is active whose llm is not that of the settings. One without an address is none at the
- * first write after its activation, which has given the settings the address of its provider, and at the second after another one was
- * deleted, which has not. Source: contract "profiles: a base_url that is the provider's own keeps the pointer", "profiles: the active one
- * deleted: the first of those left takes over, key and all".
+ * A record after a change: a profile whose llm differs from that of the settings is not active. One without an address becomes inactive at
+ * the first write after its activation, which has given the settings the address of its provider, and at the second after another one was
+ * deleted, which has not. Source: contract "profiles: a base_url that is the provider's own keeps the pointer",
+ * "profiles: the active one deleted: the first of those left takes over, key and all".
  */
 export function withoutStaleProfile(record: JsonObject): JsonObject {
   const active = findActiveProfile(record);
   if (active === null) return record;
   const profile = findStoredProfile(record, active);
   const llm = readObjectMember(readAgentSettings(record), 'llm');
-  // As it is loaded: the usual address of OpenAI is none.
+  // The loaded form: the usual address of OpenAI counts as none.
   const loaded = settleLlm(llm, llm) ?? llm;
   const isSame = profile !== undefined && writeJson(profile) === writeJson(loaded);
   return isSame ? record : setActiveProfile(record, null);

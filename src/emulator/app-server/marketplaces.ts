@@ -3,7 +3,7 @@ import { pythonType } from '../native/refusal-text.ts';
 import { refuseValue, checkObject, flagRule, good, type Location, type Member } from '../rules.ts';
 import { nullable, textRule, type Verdict } from '../rules.ts';
 
-/** The list of marketplaces as it is stored, or why it is refused. */
+/** The stored list of marketplaces, or the reason why it is refused. */
 export type WrittenMarketplaces =
   | { readonly kind: 'list'; readonly value: Json }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -11,7 +11,7 @@ export type WrittenMarketplaces =
   | { readonly kind: 'failed' };
 
 /**
- * The list that a body has, each of it checked and the user's own. Null is stored as it is, and the record cannot be read from then on.
+ * The list that a body has, each of it checked and the user's own. Null is stored unchanged, and the record cannot be read from then on.
  * Source: contract "marketplaces: refused", "marketplaces: a blank around a name, upper case"; else as read in release 1.11.0.
  */
 export function checkMarketplaces(sent: Json): WrittenMarketplaces {

@@ -92,7 +92,7 @@ interface SentProfile {
   readonly prefersOldKey: boolean;
 }
 
-/** POST /api/v1/settings/profiles/{name}: the whole profile anew, but for a key that is left out. */
+/** POST /api/v1/settings/profiles/{name}: replaces the whole profile, except a key that is left out. */
 export async function saveProfile(kind: AppServerKind, call: Call): Promise<Answer> {
   const decoded = decodeBody(call.body, call.contentType);
   if (decoded.kind === 'refused') return decoded.answer;
@@ -171,7 +171,7 @@ function settingsLlm(record: JsonObject): JsonObject {
   return readObjectMember(readObjectMember(record, 'agent_settings'), 'llm');
 }
 
-/** DELETE /api/v1/settings/profiles/{name}, whether it is there or not: the first of those left takes the place of the active one. */
+/** DELETE /api/v1/settings/profiles/{name}, whether it exists or not: the first of the remaining ones replaces the active one. */
 export async function removeProfile(kind: AppServerKind, call: Call): Promise<Answer> {
   const refusal = refuseProfileRequest(call);
   if (refusal !== undefined) return refusal;

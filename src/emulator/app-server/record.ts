@@ -30,7 +30,7 @@ export function findMemberSchema({ snapshot }: AppServerKind, name: string): Sch
 }
 
 /**
- * Members at the top of which a write says nothing, with what they are answered as. Source: contract "secrets_store: null",
+ * The top-level members that a write cannot set, with their answered values. Source: contract "secrets_store: null",
  * "llm_profiles is ignored", "active_agent_profile_id is ignored".
  */
 export const OWN = {
@@ -44,7 +44,7 @@ export const OWN = {
 /** Members that only an answer has. */
 export const FLAGS = ['provider_tokens_set', 'llm_api_key_set', 'search_api_key_set'];
 
-/** A member that is stored as it is sent, and answered as true. */
+/** A member that is stored unchanged, and answered as true. */
 export const ALWAYS_TRUE = 'v1_enabled';
 
 /** The members at the top that a write sets, as they are sent. */
@@ -94,7 +94,7 @@ export function sealAppRecord(kind: AppServerKind, record: JsonObject): HeldSett
 }
 
 /**
- * The record as it is loaded: every value coerced, defaults filled in; or every problem that keeps it from being read.
+ * The loaded record: every value coerced, defaults filled in; or every problem that prevents it from being read.
  * Source: contract "language: wrong type", "user_version: coerced, true".
  */
 export function loadAppRecord(
@@ -149,7 +149,7 @@ function unwrittenValue(kind: AppServerKind, name: string): Json {
   return PARTS.some((part) => part === name) ? {} : null;
 }
 
-/** The answer of GET /api/v1/settings: secrets are left out, and flags tell whether two of them are set. */
+/** The answer of GET /api/v1/settings: secrets are left out, and flags show whether two of them are set. */
 export function createAppSettingsAnswer(
   kind: AppServerKind,
   record: JsonObject,
@@ -165,7 +165,7 @@ export function createAppSettingsAnswer(
   };
 }
 
-/** The answer of GET /api/v1/users/me: a mask in place of each secret. Source: contract "users/me". */
+/** The answer of GET /api/v1/users/me: a mask instead of each secret. Source: contract "users/me". */
 export function createUserAnswer(kind: AppServerKind, record: JsonObject): JsonObject {
   return { ...mapRecordSecrets(kind, record, () => MASK), id: null };
 }

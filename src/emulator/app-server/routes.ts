@@ -59,7 +59,7 @@ export function appServerRoutes(kind: AppServerKind): Routes {
         DELETE: (call) => removeProfile(kind, call),
       },
     ],
-    // Those that a server has besides its own are read from the network.
+    // The additional ones of a server are read from the network.
     ['/api/v1/skills/search', { GET: async (call) => emptyPage(call) }],
     ['/api/v1/users/me', { GET: (call) => getUser(kind, call) }],
     ...collectionRoutes(

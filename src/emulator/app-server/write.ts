@@ -93,7 +93,7 @@ function isPassword(kind: AppServerKind, name: string): boolean {
   return findMemberSchema(kind, name).format === 'password';
 }
 
-/** The one key that is kept; every other at the top is stored as its own mask, and lost. */
+/** The one key that is stored; every other at the top is stored as its own mask, and lost. */
 const KEPT_KEY = 'search_api_key';
 
 function maskPassword(name: string, value: Json): Json {
@@ -101,7 +101,7 @@ function maskPassword(name: string, value: Json): Json {
   return name === KEPT_KEY ? value : MASK;
 }
 
-/** Source: what release 1.11.0 answers to a key that is no text; contract "search_api_key: blanks". */
+/** Source: the answer of release 1.11.0 to a key that is not a text; contract "search_api_key: blanks". */
 function passwordProblem(kind: AppServerKind, body: JsonObject): string | undefined {
   for (const name of settableNames(kind).filter((one) => isPassword(kind, one))) {
     const value = readOwnMember(body, name) ?? null;
@@ -215,7 +215,7 @@ export function checkObjectBody(body: Json): Verdict {
 const TRANSPORTS: Readonly<Record<string, string>> = { shttp: 'http' };
 
 /**
- * A map of mcp servers as it is stored: without a wrapper around it, and each entry with its key in `auth`.
+ * The stored form of a map of mcp servers: without a wrapper around it, and each entry with its key in `auth`.
  * Source: contract "mcp_config: the wrapper mcpServers", "mcp_config: an Authorization header", "mcp_config: type shttp".
  */
 export function rewrittenServers(value: Json): Json {

@@ -35,7 +35,7 @@ export interface AskedByPath {
   readonly gitProviders: readonly GitProvider[];
 }
 
-/** The routes of a collection. `readBody` refuses what is no JSON, and a request without the key. */
+/** The routes of a collection. `readBody` refuses anything other than JSON, and a request without the key. */
 export function collectionRoutes(
   collection: Collection,
   readBody: (call: Call) => DecodedBody,

@@ -31,7 +31,7 @@ const PUBLIC: Partial<Readonly<Record<GitProduct, string>>> = {
   azure_devops: 'dev.azure.com',
 };
 
-/** These find their host in an address, too; the others put their own `https://` before it. */
+/** These also find their host in an address; the others put their own `https://` before it. */
 const TAKE_ADDRESSES: readonly GitProduct[] = ['gitlab', 'forgejo'];
 
 /** Returns the host of a provider; undefined if it has none. */
@@ -44,8 +44,8 @@ function bare(host: string): string {
 }
 
 /**
- * The product that says that a token is its own. A real server offers it to one product after the other, whatever was declared, until
- * one says so. Source: contract "git providers: a token of another product", "git providers: hosts as they come".
+ * The product that accepts a token as its own. A real server offers it to one product after the other, whatever was declared, until one
+ * accepts it. Source: contract "git providers: a token of another product", "git providers: hosts as they come".
  */
 export function confirmProduct(
   order: readonly GitProduct[],

@@ -25,7 +25,7 @@ interface GitDialect {
   /** The deciding token: the first one that is not confirmed refuses the body, or the last one that was offered decides. */
   readonly decides: 'first' | 'last';
   readonly refused: (sentence: string) => Answer;
-  /** Members that a body may have besides, which change nothing. */
+  /** Additional members that a body may have, which change nothing. */
   readonly besides: readonly Member[];
 }
 

@@ -27,7 +27,7 @@ export function withoutSecret(before: StoreContents, name: string): StoreContent
   return { ...before, secrets: (before.secrets ?? []).filter((one) => one.name !== name) };
 }
 
-/** An answer that leaves the store as it is. */
+/** An answer that leaves the store unchanged. */
 export function keepStore(before: StoreContents, answer: Answer): StoreUpdate<Answer> {
   return { contents: before, answer };
 }

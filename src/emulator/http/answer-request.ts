@@ -45,8 +45,8 @@ export function isLoopbackName(name: string): boolean {
 }
 
 /**
- * Whether a Host header names loopback or one of the allowed names, with any port. A web page whose own name was made to
- * resolve to this machine (DNS rebinding) sends that name.
+ * Reports whether a Host header names loopback or one of the allowed names, with any port. A web page whose own name was made to resolve to
+ * this machine (DNS rebinding) sends that name.
  */
 function isAnsweredHost(header: string | undefined, allowHosts: readonly string[]): boolean {
   const found = /^(?:\[([\da-f:.]+)\]|([^\s:/@[\]]+))(?::\d{1,5})?$/i.exec(header ?? '');
@@ -57,8 +57,8 @@ function isAnsweredHost(header: string | undefined, allowHosts: readonly string[
 }
 
 /**
- * Whether the X-Session-API-Key header is the service's key; if the service has none, every request is authorized.
- * Compares in constant time. Source: specification 5; contract "load with a wrong key".
+ * Reports whether the X-Session-API-Key header is the service's key; if the service has none, every request is authorized. Compares in
+ * constant time. Source: specification 5; contract "load with a wrong key".
  */
 function isAuthorized(header: string | string[] | undefined, apiKey: string | undefined): boolean {
   if (apiKey === undefined || apiKey === '') return true;

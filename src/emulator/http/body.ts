@@ -45,7 +45,7 @@ export const missing = unprocessable([
 ]);
 
 /**
- * The JSON of a request that must have some. What is no JSON is refused before the key is looked at.
+ * The JSON of a request that must have some. Anything else is refused before the key is checked.
  * Source: contract "body is not JSON".
  */
 export function readRequiredBody({ body, contentType, authorized }: Call): DecodedBody {
@@ -60,7 +60,7 @@ const unreadable: DecodedBody = {
   answer: detail(400, 'There was an error parsing the body'),
 };
 
-/** The answer to a text that is no JSON from a character on. */
+/** The answer to a text that is not JSON from a character on. */
 export function createJsonErrorAnswer(position: number, reason: string): Answer {
   const problem = {
     type: 'json_invalid',
@@ -72,7 +72,7 @@ export function createJsonErrorAnswer(position: number, reason: string): Answer 
   return createJsonAnswer(422, { detail: [problem] });
 }
 
-/** Python's sentence for a place where a text is no JSON. */
+/** Python's sentence for a place where a text is not JSON. */
 export function sentenceFor(reason: string): string {
   if (reason.startsWith('Expected end of input')) return 'Extra data';
   if (/key/.test(reason)) return 'Expecting property name enclosed in double quotes';

@@ -16,8 +16,8 @@ type AskedPage = { readonly kind: 'page'; readonly offset: number; readonly limi
 type Ids = { readonly kind: 'ids'; readonly ids: readonly string[] };
 
 /**
- * Answers with the page of a list that the query selects. `next_page_id` is an offset, so that items that come and go between
- * two calls shift the pages, as they do on a real server.
+ * Answers with the page of a list that the query selects. `next_page_id` is an offset, so items that come and go between two calls shift
+ * the pages, as they do on a real server.
  */
 export async function answerPage(
   { service, query }: Call,
@@ -65,8 +65,8 @@ const LIMIT_AT: Location = ['query', 'limit'];
 const MAX_LIMIT = 100n;
 
 /**
- * The page of `page_id`, an offset, and `limit`. A page_id that is no number selects the first page; a limit above 100
- * crashes the real server. Source: behaviour 3.1, the search endpoints.
+ * The page of `page_id`, an offset, and `limit`. A page_id that is not a number selects the first page; a limit above 100 crashes the real
+ * server. Source: behaviour 3.1, the search endpoints.
  */
 function readPage(query: URLSearchParams): AskedPage | QueryRefusal {
   const offset = query.getAll('page_id').at(-1) ?? '';

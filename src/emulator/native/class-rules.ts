@@ -7,7 +7,7 @@ import {
   readTextMember,
 } from '../json.ts';
 
-/** The address that is not kept, because it is that of OpenAI's own models. */
+/** The address that is not stored, because it is that of OpenAI's own models. */
 const OPENAI = /^https:\/\/api\.openai\.com\/?$/;
 const AZURE_VERSION = '2024-12-01-preview';
 
@@ -118,7 +118,7 @@ const ACP_FILES = {
   'agent-server': [CODEX, GEMINI, KIMI, PI],
 } as const;
 
-/** Agent settings with what no default tells: the time of the first write, and the files of an agent of another maker. */
+/** Agent settings with values that have no default: the time of the first write, and the files of an agent of another maker. */
 export function fillAgentDefaults(agent: Json, dialect: keyof typeof ACP_FILES, now: number): Json {
   if (!isJsonObject(agent)) return agent;
   const files = readOwnMember(agent, 'acp_file_secrets') ?? null;

@@ -8,7 +8,7 @@ export interface ScalarKind {
   readonly isNamed: boolean;
 }
 
-/** A value that is no map and no list, by its type, its choices and its limits. */
+/** A value that is neither a map nor a list, by its type, its choices and its limits. */
 export function fitScalar(node: SchemaNode, kind: ScalarKind, value: Json, at: Location): Verdict {
   const { const: only, enum: several } = node;
   const choices = several?.filter((one) => one !== null) ?? (only === undefined ? [] : [only]);
@@ -67,7 +67,7 @@ function withContext(verdict: Verdict<never>, ctx: Readonly<Record<string, Json>
   return { kind: 'bad', problems: verdict.problems.map((problem) => ({ ...problem, ctx })) };
 }
 
-/** The limits of a number, each with the type of its problem and the member of `ctx` that tells the limit. */
+/** The limits of a number, each with the type of its problem and the member of `ctx` that contains the limit. */
 const LIMITS = [
   {
     key: 'minimum',

@@ -22,7 +22,7 @@ import {
 /** The way in which a server reads sent values. */
 export interface FitReading {
   readonly snapshot: Snapshot;
-  /** The secret in a text that the server has encrypted itself; null if the text is no such token. */
+  /** The secret in a text that the server has encrypted itself; null if the text is not such a token. */
   readonly openToken: (text: string) => string | null;
   /** The rule for a map in this place: an object of any kind, or an instance of the server's own class. */
   readonly maps: 'attributes' | 'instances';
@@ -71,7 +71,9 @@ function fitUnion(reading: FitReading, node: SchemaNode, value: Json, at: Locati
   return unknownTag(tag, name, [...byTag.keys()], value, at);
 }
 
-/** The problem of a tag that no alternative has. How the server tells some of its alternatives apart has a name of its own. */
+/**
+ * The problem of a tag that no alternative has. The way in which the server distinguishes some of its alternatives has a name of its own.
+ */
 function unknownTag(
   member: string,
   tag: string,

@@ -52,13 +52,13 @@ export function findSchemaType({ type }: SchemaNode): string | undefined {
   return type?.find((one) => one !== 'null');
 }
 
-/** The alternatives of a union that are told apart by one member, by the value of that member. */
+/** The alternatives of a union that one member distinguishes, by the value of that member. */
 export interface Variants {
   readonly tag: string;
   readonly byTag: ReadonlyMap<string, NamedNode>;
 }
 
-/** Undefined if no one member tells the alternatives apart. */
+/** Undefined if no single member distinguishes the alternatives. */
 export function findSchemaVariants(
   snapshot: Snapshot,
   { anyOf = [] }: SchemaNode,

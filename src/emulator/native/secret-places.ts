@@ -31,8 +31,8 @@ export function readSentSecret(
 }
 
 /**
- * What happens to the text of a secret; null takes it away, with its name if it is one of a map or of an mcp entry. Those of an agent's
- * context are answered otherwise than the others.
+ * The handling of the text of a secret; null removes it, with its name if it is one of a map or of an mcp entry. Those of an agent's
+ * context are answered in another way than the others.
  */
 export type OnSecret = (text: string, isOfContext: boolean) => Json;
 

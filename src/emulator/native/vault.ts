@@ -23,8 +23,8 @@ export interface Vault {
 const SALT = "setpoint's embedded service";
 
 /**
- * A vault whose key comes from the service's API key. Without one the key is drawn anew at each start: then the store holds
- * nothing that anybody can open, and a later service on it knows that a secret is set and not what it is.
+ * A vault whose key comes from the service's API key. Without one each start draws another key: then the content of the store cannot be
+ * decrypted, and a later service on it knows that a secret is set and not its value.
  */
 export function openVault(apiKey: string | undefined): Vault {
   let drawn: Buffer | undefined;

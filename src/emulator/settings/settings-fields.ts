@@ -17,8 +17,8 @@ import {
 import { mcpConfig, withServerMcp } from './mcp-config.ts';
 
 /**
- * How a field is stored. `value`: as sent; `password`: only whether it is set; `discarded`: not stored.
- * `onNull`: whether null and a missing field keep the stored value (`kept`), or reset it to `absent` (`wiped`).
+ * The storage of a field. `value`: as sent; `password`: only whether it is set; `discarded`: not stored. `onNull`: whether null and a
+ * missing field preserve the stored value (`kept`), or reset it to `absent` (`wiped`).
  */
 export interface SettingsField {
   readonly name: string;

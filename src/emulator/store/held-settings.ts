@@ -44,7 +44,7 @@ function validValues(values: Json): JsonObject | undefined {
   return verdict.kind === 'good' ? verdict.value : undefined;
 }
 
-/** A token that stands for a secret that is set, and of which nothing else is known. */
+/** A token that stands for a stored secret with an unknown value. */
 const SET = 'gAAAA';
 
 /** The record that another dialect finds: the fields of settings-v0 at the top, as an upgraded server finds them in its file. */

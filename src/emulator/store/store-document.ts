@@ -57,8 +57,8 @@ export function writeStoreDocument(contents: StoreContents): string {
 }
 
 /**
- * The contents of a store's text, or why it is not one. The reason quotes nothing of the text. Stores written before
- * secrets, git tokens or collections were kept have none of them.
+ * The contents of a store's text, or the reason why it is invalid. The reason quotes nothing of the text. Old stores have no secrets, git
+ * tokens or collections.
  */
 export function readStoreDocument(text: string): StoreReading {
   const reading = readJson(text);

@@ -14,8 +14,8 @@ export interface StoreUpdate<T> {
 }
 
 /**
- * Both operations read the store anew each time, so that services on one file see each other's writes. Updates take turns,
- * and write only if the contents have changed.
+ * Both operations read the store again each time, so that services on one file see each other's writes. Updates take turns, and write only
+ * if the contents have changed.
  */
 export interface Store {
   read(): Promise<StoreContents>;

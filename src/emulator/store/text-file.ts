@@ -20,8 +20,8 @@ export function textInMemory(): TextPlace {
 }
 
 /**
- * A file of mode 0600 that after a crash holds the old text or the new one: the new text is written beside it, synced and
- * renamed over it, and then the folder is synced. A missing folder is created with mode 0700.
+ * A file of mode 0600 that after a crash has the old text or the new one: the new text is written next to it, synced and renamed over it,
+ * and then the folder is synced. A missing folder is created with mode 0700.
  */
 export function textInFile(path: string): TextPlace {
   const target = resolve(path);

@@ -40,7 +40,7 @@ import {
   textRule,
 } from '../rules.ts';
 
-/** The paths of `/api/v1` beside the settings: of sandboxes and of conversations. */
+/** The paths of `/api/v1` next to the settings: of sandboxes and of conversations. */
 export const v1Routes: Routes = [
   ...sandboxRoutes,
   ['/api/v1/app-conversations', { GET: getConversations, POST: startConversation }],
@@ -291,8 +291,8 @@ function conversationRecord(
 }
 
 /**
- * What the agent of a conversation does at a time: it works on its initial message until `doneAt`, null if there is none to
- * work on. The status is null if the agent cannot be reached: its sandbox must be RUNNING, or STARTING for good.
+ * The activity of a conversation's agent at a time: it works on its initial message until `doneAt`, null if there is none to work on. The
+ * status is null if the agent cannot be reached: its sandbox must be RUNNING, or STARTING for good.
  */
 function executionStatus(
   sandbox: StoredSandbox,
@@ -311,7 +311,7 @@ export const appServerDeletion: Routes = [
   ['/api/v1/app-conversations/{id}', { DELETE: (call) => deleteConversation(call, APP_SERVER) }],
 ];
 
-/** DELETE of a conversation on 0.62.0: the sandbox ends with it, whoever else is there. Source: behaviour 3.4. */
+/** DELETE of a conversation on 0.62.0: the sandbox ends with it, even if other conversations use it. Source: behaviour 3.4. */
 export const settingsV0Deletion: Routes = [
   ['/api/conversations/{id}', { DELETE: (call) => deleteConversation(call, SETTINGS_V0) }],
 ];

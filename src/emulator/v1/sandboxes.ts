@@ -127,7 +127,7 @@ function specRecord(id: string, { startedAt }: Service): JsonObject {
   };
 }
 
-/** The store after a start or a resume, and the sandbox as it is then. */
+/** The store after a start or a resume, and the sandbox at that time. */
 interface Begun {
   readonly contents: StoreContents;
   readonly sandbox: StoredSandbox;
@@ -145,7 +145,7 @@ export function beginSandbox(
   return { contents: { ...before, sandboxes: [...before.sandboxes, sandbox] }, sandbox };
 }
 
-/** Starts a paused sandbox again, and leaves any other as it is. Call `makeRoom` before. */
+/** Starts a paused sandbox again, and leaves any other unchanged. Call `makeRoom` before. */
 export function beginAgain(before: StoreContents, sandbox: StoredSandbox, now: number): Begun {
   if (!sandbox.paused) return { contents: before, sandbox };
   const begun = { ...sandbox, startedAt: now, paused: false };

@@ -17,7 +17,7 @@ export function writeV1Lists({ sandboxes, startTasks }: V1Lists): JsonObject {
   };
 }
 
-/** The lists in a store's text, or what of it is none of theirs. Stores of old have no such lists. */
+/** The lists in a store's text, or those parts of it that do not belong to them. Old stores have no such lists. */
 export function readV1Lists(document: JsonObject): V1Lists | string {
   const sandboxes = parseStoredList(readOwnMember(document, 'sandboxes') ?? [], readStoredSandbox);
   if (sandboxes === undefined) return 'sandboxes';
@@ -210,8 +210,8 @@ export interface StartTaskStage {
 }
 
 /**
- * How far a conversation's start has come at a time: a function of the stored task, the status that its sandbox reaches, how
- * long a start takes, and the time. Each step takes a fifth of a start; the wait for the sandbox lasts until it is up.
+ * The progress of a conversation's start at a time: a function of the stored task, the status that its sandbox reaches, the length of a
+ * start, and the time. Each step takes a fifth of a start; the wait for the sandbox lasts until it is up.
  */
 export function startTaskStage(
   task: StoredStartTask,

@@ -30,8 +30,8 @@ interface DeclaredAddress {
 }
 
 /**
- * Why credentials may not be sent to the addresses that a file declares; null if they may. The service sends them, not setpoint, so they
- * are checked wherever the service is. An address is one by its type, whichever way the file spells its path.
+ * The reason why credentials may not be sent to the addresses that a file declares; null if they may. The service sends them, not setpoint,
+ * so they are checked wherever the service is. An address is one by its type, whichever way the file spells its path.
  */
 export function hostProblem(desired: DesiredContent, policy: TravelPolicy): TravelProblem | null {
   const isListed = policy.origins.length > 0 || policy.required !== null;

@@ -137,7 +137,7 @@ export function createPathSpeller(root: Node | undefined): (path: FilePath) => F
   };
 }
 
-/** The blocks that a place of the specification stands for; null if it is no such place. */
+/** The blocks that a place of the specification stands for; null if there is no such place. */
 export function listBlocksForPlace(path: FilePath): readonly string[] | null {
   const [block, field, ...rest] = path;
   return block === 'settings' && field === 'secrets_store' && rest.length === 0

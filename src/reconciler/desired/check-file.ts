@@ -43,7 +43,7 @@ export function checkFile(root: MapNode): Diagnostic[] {
   return [];
 }
 
-/** Environments that are checked at a time: of many, the nodes are made when they are looked at, and not kept. */
+/** Environments that are checked at a time: of many, the nodes are created at each access, and not stored. */
 const AT_ONCE = 256;
 
 /** The file with some of its environments at a time. No problem is that of two of them. */
@@ -255,7 +255,7 @@ function useFinding(text: string, path: readonly string[]): Finding | null {
   const at = block === 'settings' ? inner : [block, ...inner];
   const { use } = findPathFacts(isAddressEntry(at) ? [...at, 'url'] : at);
   if (use === 'free') return null;
-  // What is written `$${` is meant as it is.
+  // Text that is written `$${` is meant literally.
   const parts = mayHoldReference(text) ? parseTemplate(text.replaceAll('$${', 'x')) : [text];
   const flaw = isMalformed(parts) ? null : findTemplateFlaw(parts, use);
   return flaw === null ? null : findingOfFlaw(flaw, text);

@@ -146,7 +146,7 @@ function mentions(kind: Kind, { key, node }: Member, name: string): Mention[] {
   }));
 }
 
-/** A server makes this agent profile by itself. */
+/** A server creates this agent profile automatically. */
 const OF_THE_SERVER: Readonly<Partial<Record<Kind, string>>> = { 'agent profile': 'default' };
 
 /** A mention of an item that the target does not declare. */
@@ -209,7 +209,7 @@ function whyUnknown({ kind, name, moves }: UnknownMention, blocks: Blocks) {
   };
 }
 
-/** Describes how and where the file removes or renames an item, so that this name is no longer valid; null if it does neither. */
+/** Describes how and where the file removes or renames an item, which invalidates this name; null if it does neither. */
 function findRemoval(
   block: string,
   name: string,
@@ -258,7 +258,7 @@ function listBlockNames(block: Node | undefined): ReadonlyMap<string, boolean> |
   return new Map(listMembers(block).map(({ key, node }) => [key, isNull(node)]));
 }
 
-/** The names of mcp servers in the settings; null if there are none, or one has no name, so that the server gives it one. */
+/** The names of mcp servers in the settings; null if there are none, or one has no name and gets it from the server. */
 function serverNames(settings: Node | undefined): ReadonlyMap<string, boolean> | null {
   const native = findNode(settings, ['agent_settings', 'mcp_config']);
   const lists = MCP_LISTS.map((list) => findNode(settings, ['mcp_config', list]));
@@ -293,7 +293,7 @@ function createMentionFinding(
   return [{ file: keyFile, at: keyAt, finding: { ...finding, path: [block, key] } }];
 }
 
-/** A key may be stored already, so that this is no error; no server makes a new connection without one. */
+/** A key may be stored already, so this is not an error; no server accepts a new connection without one. */
 function keylessConnection(one: Member): PlacedFinding[] {
   const key = member(one.node, 'api_key');
   if (one.node.kind !== 'map' || (key !== undefined && !isNull(key))) return [];

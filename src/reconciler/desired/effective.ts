@@ -15,8 +15,8 @@ import type { Origin } from '../model/effective.ts';
 import type { Path } from '../model/path.ts';
 
 /**
- * One settings file that declares by itself what a target's blocks declare together, references as they are written. The origin
- * of a map or list is the place of its key, that of a single value is its own place.
+ * One settings file that declares alone what a target's blocks declare together, references in their written form. The origin of a map or
+ * list is the place of its key, that of a single value is its own place.
  */
 export function effectiveFile(target: Target): EffectiveMap {
   const version = target.root.members.get('version');

@@ -26,8 +26,8 @@ interface Word {
 }
 
 /**
- * How environments are written that differ only in words. One of this form has the same lines as the first, with other words in
- * places where that has a whole value, and words that YAML reads as nothing else: it is the first one's node with those values.
+ * The form of environments that differ only in words. One of this form has the same lines as the first, with other words in places where
+ * that has a whole value, and words that YAML reads as nothing else: it is the first one's node with those values.
  */
 export class EnvironmentForm {
   readonly file: SourceFile;
@@ -83,7 +83,7 @@ export class EnvironmentForm {
     return this.#pattern.test(this.file.text) ? this.#pattern.lastIndex : -1;
   }
 
-  /** Takes the first one as it was read. False if one of the words is not a value by itself. */
+  /** Uses the first one as it was read. False if one of the words is not a separate value. */
   learn(node: Node): boolean {
     const values = new Map<number, unknown>();
     const count = (at: number): void => {
@@ -113,7 +113,7 @@ export class EnvironmentForm {
   /** The node of the environment that starts at an offset. */
   createNode(start: number): Node {
     const words = this.#readWords(start);
-    // How far it is moved, what has so many words before it.
+    // The distance that it moves, by the number of words before it.
     const moves = [start - this.first];
     for (let index = 0; index < words.length; index += 1)
       moves.push(

@@ -78,7 +78,7 @@ function isSettingsBlock(name: string | undefined): boolean {
   return BLOCKS.some((block: Block) => block.name === name && block.ofSettings === true);
 }
 
-/** Every path without an entry of a list in it: fields, and the blocks and keys beside the settings. */
+/** Every path without an entry of a list in it: fields, and the blocks and keys next to the settings. */
 export function plainPaths(): readonly string[] {
   const blocks = listKeysAtPath([]).filter((key) => key !== 'settings');
   const inner = blocks.flatMap((block) => findExpectation([block]).keys.map((key) => [block, key]));
@@ -197,7 +197,7 @@ function storeReport([block, name = '', ...rest]: readonly string[]): StoreRepor
 export function findDeclaredNode(target: Target, filePath: Path): Node | undefined {
   const [block = '', ...rest] = filePath;
   if (listBlocksForPlace(filePath) !== null) return mergeStoreBlocks(target);
-  // Of two blocks that have this, the file has one.
+  // If two blocks have this, the file has one of them.
   if (rest[0] === 'disabled_skills' && member(target.settings, rest[0]) === undefined)
     return findNode(target.disabled_skills, rest.slice(1));
   let node = isBlockName(block) ? target[block] : member(target.root, block);

@@ -3,22 +3,22 @@ import { readableName } from './pipeline-variables.ts';
 
 /** A text that another program replaces before use: as a value it never works. */
 export interface Indirection {
-  /** What it is, without a word of the text. */
+  /** A description of the indirection, without any part of the text. */
   readonly what: string;
   /** The variable that it names; null if it names none, or does more than that. */
   readonly variable: string | null;
   /** What stands in for the variable; null if nothing does. */
   readonly fallback: string | null;
-  /** Whether it is the whole text. */
+  /** True if it is the whole text. */
   readonly isWhole: boolean;
-  /** Whether no password looks like it: `$ecret` may be one. */
+  /** True if a password cannot look like it: `$ecret` may be one. */
   readonly isCertain: boolean;
 }
 
 const NAME = '[A-Za-z_]\\w*';
 const QUOTED = `'(?<single>[^'{}$\\n]*)'|"(?<double>[^"{}$\\n]*)"`;
 
-/** Each form, first match first. The group `name` is the variable, if the form is no more than a variable. */
+/** Each form, first match first. The group `name` is the variable, if the form is a plain variable. */
 const FORMS: readonly (readonly [what: string, pattern: RegExp])[] = [
   [
     'an expression of a pipeline, ${{ … }}',
@@ -67,7 +67,7 @@ const FORMS: readonly (readonly [what: string, pattern: RegExp])[] = [
 /** Characters that are looked at: no form has more. */
 const LONGEST = 2048;
 
-/** The first indirection in a text that refers to nothing: its references are already taken out of it. Null if there is none. */
+/** The first indirection in a text without references: these are already removed from it. Null if there is none. */
 export function findIndirection(whole: string): Indirection | null {
   const text = whole.slice(0, LONGEST);
   if (!/[${}%<[@:!(]|your|change|replace|insert|\.{3}|…/i.test(text)) return null;
@@ -86,7 +86,7 @@ export function findIndirection(whole: string): Indirection | null {
   return null;
 }
 
-/** How to write a text that is another program's reference as a whole; null if it is none. A pasted secret is not repeated. */
+/** Returns how to write a text that is another program's reference as a whole; null for any other text. A pasted secret is not repeated. */
 export function correctReference(text: string): string | null {
   const found = findIndirection(text);
   if (found?.isWhole !== true || !found.isCertain) return null;

@@ -59,7 +59,7 @@ const CLUSTER: Requirement = {
   instead: ' or a SettingsPolicy',
 };
 
-/** `from` is who may have written the files by then: whoever can push to a branch, or make an object in a cluster. */
+/** `from` is the possible author of the files by then: a user who can push to a branch, or create an object in a cluster. */
 export function createTravelPolicy(env: Variables, from?: 'branch' | 'cluster'): TravelPolicy {
   const entries = parseEnvironmentList(env['SETPOINT_ALLOWED_ORIGINS']);
   const variables = parseEnvironmentList(env['SETPOINT_ALLOWED_VARIABLES']);
@@ -69,7 +69,7 @@ export function createTravelPolicy(env: Variables, from?: 'branch' | 'cluster'):
     origins: entries === null ? [] : [{ name: 'SETPOINT_ALLOWED_ORIGINS', entries }],
     variables: variables === null ? null : variables.map(parseVariableName),
     bindings: (variables ?? []).flatMap(parseBinding),
-    // Which Secret an object may request is for its namespace to say.
+    // The namespace of an object defines which Secrets it may request.
     secrets:
       from === 'cluster'
         ? [`${REQUESTED}/**`]
@@ -80,7 +80,7 @@ export function createTravelPolicy(env: Variables, from?: 'branch' | 'cluster'):
   };
 }
 
-/** The same for a target that has limits of its own. */
+/** Returns the same for a target that has limits of its own. */
 export function withinLimits(
   policy: TravelPolicy,
   { limits }: Pick<Target, 'limits'>,
@@ -100,8 +100,8 @@ function parseBinding(entry: string): Binding[] {
 }
 
 /**
- * Why a target's service may not be sent what its file reads; null if it may. What is local needs no list, but must be in those
- * of its limits. `sent` are the variables that are sent: those of the file, unless its own server is not used.
+ * The reason why a target's service may not receive the values that its file reads; null if it may. A local service needs no list, but must
+ * be in those of its limits. `sent` are the variables that are sent: those of the file, unless its own server is not used.
  */
 export function travelProblem(
   target: Target,
@@ -219,7 +219,7 @@ function findUnlistedReference(
   };
 }
 
-/** Secrets that a service shows never travel in the clear, whatever is listed. */
+/** Secrets that a service shows never travel unencrypted, even if they are listed. */
 function revealProblem({ url, origin, compareSecrets }: ServerSettings): TravelProblem | null {
   if (!compareSecrets || parseUrlCached(url).protocol === 'https:') return null;
   return {
@@ -349,7 +349,7 @@ export function whyNotAsked(secret: SecretPath, policy: SecretPolicy): string | 
     : `The file reads ${secretName(secret)}, which SETPOINT_ALLOWED_SECRETS does not list.`;
 }
 
-/** The first secret that may not be asked for, and what to do about it; null if there is none. */
+/** The first secret that may not be requested, and the remedy; null if there is none. */
 function secretProblem(
   parts: readonly (Node | undefined)[],
   policy: SecretPolicy,

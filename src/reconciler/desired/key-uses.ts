@@ -257,7 +257,7 @@ export function createOriginResolver(source: ReferenceSource | null): Surroundin
   };
 }
 
-/** One name for each origin, however it is spelled; null if the text is no address. */
+/** One name for each origin, however it is spelled; null if the text is not an address. */
 function normalizeOrigin(text: string): string | null {
   const url = text.trim();
   if (!isServiceAddress(url)) return null;

@@ -34,7 +34,7 @@ export function splitShellLine(line: string): string[] {
   return split(line).words;
 }
 
-/** Reports whether a line ends inside a quote or after a backslash, so that a shell would wait for more. */
+/** Reports whether a line ends inside a quote or after a backslash: a shell would then wait for more. */
 export function isUnfinished(line: string): boolean {
   return split(line).unfinished;
 }

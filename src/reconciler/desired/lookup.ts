@@ -96,7 +96,7 @@ export function unseen(
   return new UnseenSecret(ref, identity, { reason: problem, missing, literals });
 }
 
-/** A text as it is, or as a secret if it came from a reference. */
+/** A text unchanged, or as a secret if it came from a reference. */
 export function resolveText(text: string, source: ReferenceSource): string | Secret {
   const found = lookUp(text, source);
   if ('problem' in found) return unseen(found);
@@ -149,7 +149,7 @@ export function readTimeout(text: string, source: ReferenceSource): Secret {
   return readTyped(text, source, (value) => isValidSettings(entry(value)));
 }
 
-/** A value that is written as a reference and is no text there: only `true`, `false`, or a JSON number that the place accepts. */
+/** A value that is written as a reference and is not a text there: only `true`, `false`, or a JSON number that the place accepts. */
 export function readTyped(
   text: string,
   source: ReferenceSource,

@@ -29,7 +29,7 @@ import { envPairs, splitShellLine } from './lines.ts';
 import { lookUp, readTimeout, readTyped, resolveText, unseen } from './lookup.ts';
 import { settingsNodes } from './schema-lookup.ts';
 
-/** A field of the settings that a block beside them declares, resolved when it is asked for. */
+/** A field of the settings that a block next to them declares, resolved on access. */
 interface NamedField {
   readonly node: Node;
   /** True if it is the node of a block that several targets share. */
@@ -42,8 +42,8 @@ interface Holder extends Blocks {
 }
 
 /**
- * What the blocks of a target that name parts of the settings declare, as fields of the settings. `exhaustive` are the blocks that name all
- * that there may be.
+ * The declarations of a target's blocks that name parts of the settings, as fields of the settings. `exhaustive` are the blocks that name
+ * all that may exist.
  */
 export function resolveNamedSettings(
   target: Holder,
@@ -57,7 +57,7 @@ export function resolveNamedSettings(
       target[name] ?? (others === undefined ? undefined : emptyExhaustiveBlock(target.collections));
     if (node === undefined || isUnmanaged(unmanaged, [name])) return [];
     const left = unmanaged.filter((path) => path[0] === name);
-    // What is left alone, or removed, differs between targets.
+    // Unmanaged or removed parts differ between targets.
     const isShared = node === target.shared[name] && left.length === 0 && others === undefined;
     const field = (): DesiredField => {
       const declared = resolve(
@@ -78,7 +78,7 @@ export function resolveNamedSettings(
   });
 }
 
-/** A block that names nothing, in the place of the one that says that all else goes. */
+/** A block that names nothing, instead of the one that removes all others. */
 export function emptyExhaustiveBlock(collections: Node | undefined): Node | undefined {
   return collections?.kind === 'map' ? { ...collections, members: new Map() } : undefined;
 }
@@ -303,7 +303,7 @@ function fitsMember(key: string, value: Value): boolean {
   return findSchemaFaults(value, { anyOf: nodes }, {}).length === 0;
 }
 
-/** A map, a list or a scalar as it is, texts with their references resolved. */
+/** A map, a list or a scalar unchanged, texts with their references resolved. */
 export function resolveNodeValue(node: Node, source: ReferenceSource): Value {
   if (node.kind === 'scalar')
     return typeof node.value === 'string' ? resolveText(node.value, source) : node.value;

@@ -69,7 +69,7 @@ function listNativeLeaves(path: Path, node: Node): readonly NativeLeaf[] {
     listNativeLeaves([...path, one.key], one.node),
   );
   const nodes = settingsNodes(path, node.file.lock);
-  // Without a member a part says nothing, unless it is a map that takes any others, too.
+  // Without a member a part declares nothing, unless it is a map that accepts any others.
   if (node.members.size > 0 || (isPart(nodes) && !isOpenMap(nodes))) return inner;
   return [{ path, node }];
 }
@@ -116,7 +116,7 @@ export function hasNativeParts(settings: Node | undefined): settings is MapNode 
   return false;
 }
 
-/** Fields that a target declares under their names and at their native places, too: reported at both. */
+/** Fields that a target declares both under their names and at their native places: reported at both. */
 export function findDoubleFields(settings: Node | undefined): PlacedFinding[] {
   if (!hasNativeParts(settings)) return [];
   return fields()
@@ -141,8 +141,8 @@ function inBothForms(settings: MapNode, { name, place }: Field): PlacedFinding[]
 }
 
 /**
- * What the native parts of a file have that no server has, or not in that form. It is found here because a server drops a member that
- * it does not know, and says that it has stored it.
+ * The native parts of a file that no server has, or not in that form. They are found here because a server drops an unknown member, and
+ * reports it as stored.
  */
 export function checkNative(root: MapNode): PlacedFinding[] {
   const environments = member(root, 'environments');
@@ -266,8 +266,8 @@ function isOfSameMap(one: Fault, other: Fault): boolean {
 }
 
 /**
- * What a lock leaves of the faults of native parts, and what it finds where it has a member that the known schema lacks. `values` are
- * values that are not as the lock says.
+ * The faults of native parts that a lock leaves, and its findings where it has a member that the known schema lacks. `values` are values
+ * that contradict the lock.
  */
 export function filterFaultsByLock(
   faults: readonly Fault[],
@@ -306,7 +306,7 @@ function findLockedFaults(path: Path, node: Node, lock: SchemaLock): readonly Fa
   return findSchemaFaults(plainValue(node), { anyOf: nodes }, {}, path);
 }
 
-/** A value that is not as the lock says. `path` is from the root of the file. */
+/** A value that contradicts the lock. `path` is from the root of the file. */
 export function createLockedFindings(
   root: Node,
   path: readonly string[],

@@ -6,8 +6,8 @@ import type { SchemaLock } from '../model/native-schema.ts';
 import { Suggestions } from '../model/wording.ts';
 
 /**
- * A value of the file with its place. Overlays share the nodes of the blocks below them. The nodes of an environment of a long file
- * are made anew whenever they are looked at.
+ * A value of the file with its place. Overlays share the nodes of the blocks below them. The nodes of an environment of a long file are
+ * created again at each access.
  */
 export type Node = ScalarNode | ListNode | MapNode;
 

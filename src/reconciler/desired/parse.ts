@@ -39,7 +39,7 @@ export function parseFile(
   return long === null ? parseWhole(file) : { file, root: long, diagnostics: [] };
 }
 
-/** Reads a file with everything that is to be said of it. */
+/** Reads a file with all its diagnostics. */
 export function parseWhole(file: SourceFile): ParsedFile {
   const diagnostics: Diagnostic[] = [];
   const report = (at: number, finding: Finding) => diagnostics.push(diagnostic(file, at, finding));

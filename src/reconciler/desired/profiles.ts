@@ -56,7 +56,7 @@ const ACTIVATION: Readonly<
 };
 
 /**
- * Whether a path of the settings is written by what is active of these kinds, and by nothing else, or is the pointer to what is active of a kind
+ * Reports whether a path of the settings is only written by the active items of these kinds, or is the pointer to the active item of a kind
  * of `left`, which is not declared.
  */
 export function createCopyMatcher(
@@ -72,8 +72,8 @@ export function createCopyMatcher(
 }
 
 /**
- * What a target declares item by item, and field by field, with a pointer of the settings in its place: beside the profiles that it names, it
- * is another spelling of `active`, since a profile can be made active only once it is there.
+ * The declarations of a target item by item, and field by field, with a pointer of the settings in its place: next to the profiles that it
+ * names, it is another spelling of `active`, since a profile can be made active only once it exists.
  */
 export function addPointerItems(
   fields: readonly DesiredField[],

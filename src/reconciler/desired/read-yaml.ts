@@ -17,7 +17,7 @@ import { type Finding, locate, type SourceFile } from './node.ts';
 import { collectSchemaKeys } from './schema-lookup.ts';
 
 /**
- * How every settings file is read, whatever its directives are: YAML 1.2 core, plain data, errors with their offsets. The parser
+ * The common reader of settings files, whatever their directives are: YAML 1.2 core, plain data, errors with their offsets. The parser
  * would compare each key with each, which takes long in a file of many keys; duplicateKeys does that instead.
  */
 export const YAML_OPTIONS = {
@@ -244,8 +244,8 @@ export function flowReferences(text: string): number[] {
 }
 
 /**
- * The text as if those references were quoted, so that other problems can be found as well: their braces become other characters
- * of the same length. Null if the text already holds those characters.
+ * The text with those references quoted, for finding other problems: their braces become other characters of the same length. Null if the
+ * text already contains those characters.
  */
 export function asIfQuoted(text: string, dollars: readonly number[]): string | null {
   if (text.includes(OPEN) || text.includes(CLOSE)) return null;

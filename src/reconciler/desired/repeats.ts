@@ -78,7 +78,7 @@ function countCutCharacters(at: number, cuts: readonly Cut[]): number {
   return cuts[low]?.removed ?? 0;
 }
 
-/** Forms that are told apart; the environments of others are all parsed. */
+/** Forms that are distinguished; the environments of others are all parsed. */
 const MOST_FORMS = 32;
 
 /** Characters of an environment whose form is looked at. */
@@ -134,7 +134,7 @@ function joinEnvironmentParts(
   return read.next().done === true ? { ...environments, members } : null;
 }
 
-/** An environment that is like the first of its form. Its node is made when it is looked at, and not kept. */
+/** An environment that is like the first of its form. Its node is created at each access, and not stored. */
 class Repeat implements Member {
   readonly key: string;
   readonly #form: EnvironmentForm;

@@ -9,7 +9,7 @@ import {
 import { formatPath, parsePath } from '../model/path.ts';
 import { isList, isRecord, type Json, type Value } from '../model/value.ts';
 
-/** The lock beside a settings file: `settings.schema-lock.json` of `settings.yaml`. */
+/** The lock next to a settings file: `settings.schema-lock.json` of `settings.yaml`. */
 export function lockPath(file: string): string {
   return `${file.replace(/\.ya?ml$/i, '')}.schema-lock.json`;
 }
@@ -43,7 +43,7 @@ function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Reads the text of a lock. Throws file-unreadable if it is none; no message quotes it. */
+/** Reads the text of a lock. Throws file-unreadable if the text is invalid; no message quotes it. */
 export function readLock(path: string, text: string): SchemaLock {
   const json = parseLockText(text);
   const servers = isRecord(json) && json['version'] === VERSION ? json['servers'] : undefined;

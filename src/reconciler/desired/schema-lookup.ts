@@ -56,7 +56,7 @@ export interface Expectation {
   /** A number must be more, or less, than these. */
   readonly above: number | null;
   readonly below: number | null;
-  /** The form of a text that is no reference. */
+  /** The form of a text that is not a reference. */
   readonly pattern: string | null;
   /** True if text or a map may not be empty. */
   readonly filled: boolean;
@@ -147,7 +147,7 @@ const LONGEST = 120;
 const OF_REFERENCES =
   /^(?:A value from outside the file|Text with references inside|One reference)\b/;
 
-/** The branch itself and those it refers to; a description or default beside a choice becomes a branch of its own. */
+/** The branch itself and those it refers to; a description or default next to a choice becomes a branch of its own. */
 function listSchemaBranches(branch: Schema): Schema[] {
   if (branch.$ref !== undefined) {
     const name = branch.$ref.slice('#/$defs/'.length);

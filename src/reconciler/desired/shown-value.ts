@@ -8,9 +8,9 @@ import { type Node, readNodeText } from './node.ts';
 import { hasValidReference, parseWholeReference } from './references.ts';
 
 /**
- * What a file declares, as documents show it: references and literals as they are written. Masked are urls with userinfo or
- * query, and arguments and variables that are secrets by their name, flag or form. Without `before`, an argument is masked: a flag
- * may precede it.
+ * The declaration of a file in the form of documents: references and literals in their written form. Masked are urls with userinfo or
+ * query, and arguments and variables that are secrets by their name, flag or form. Without `before`, an argument is masked: a flag may
+ * precede it.
  */
 export function formatNodeValue(node: Node, filePath: Path, before?: string): Json {
   if (node.kind === 'list')
@@ -47,7 +47,7 @@ function variable(name: string, text: string): string {
   return unlessReference(text, maskProgramVariable(name, text));
 }
 
-/** A reference is shown as it is written, even where a secret would be masked. */
+/** A reference is shown in its written form, even where a secret would be masked. */
 function unlessReference(text: string, shown: string): string {
   const masked = shown.endsWith(MASK) ? text.slice(shown.length - MASK.length) : '';
   return parseWholeReference(masked) === null ? shown : text;

@@ -31,7 +31,7 @@ export interface LoadedFile {
   readonly path: string;
   readonly text: string;
   readonly base: { readonly path: string; readonly text: string } | null;
-  /** The lock beside the file, for its base, too; absent if there is none, or nothing that it could be about. */
+  /** The lock next to the file, also for its base; absent if it does not exist, or nothing could need it. */
   readonly lock?: SchemaLock;
   /** What `textOfData` made the text of; absent for a text of other origin. */
   readonly data?: Value;
@@ -51,7 +51,7 @@ export interface Target extends Blocks {
   readonly file: string;
   /** True if that file, or its base, may refer to outputs of secret commands. */
   readonly mayReadSecrets: boolean;
-  /** That file as it was read, and the base it extends: they show which block a value comes from. */
+  /** That file with its text at the time of reading, and the base it extends: they show which block a value comes from. */
   readonly root: MapNode;
   readonly base: MapNode | null;
   /** The blocks above the environments, those of the base among them. A value that an environment does not change is the same node. */
@@ -64,7 +64,7 @@ export interface Target extends Blocks {
 
 export type SecretRequests = ReadonlyMap<string, SecretRequest>;
 
-/** A target whose parts are read when they are looked at, and not kept, but for those of `ahead`. */
+/** A target whose parts are read at each access and not stored, except those of `ahead`. */
 export function laterTarget(known: TargetHeader, read: () => Target, ahead?: KnownAhead): Target {
   const later =
     ahead === undefined ? new LaterTarget(known, read) : new AheadTarget(known, read, ahead);
@@ -223,7 +223,7 @@ function createTargets(
   let isFirstAlike = true;
   for (const [index, { key, keyFile, keyAt, node }] of all.entries()) {
     const environment = { key, keyFile, keyAt, node };
-    // Those that change nothing of it are alike: the first stands for them.
+    // Those that change nothing of it are alike: the first represents them.
     const differs = changesCrossings(readBlocks(node), blocks);
     if (differs || isFirstAlike) crossed.push(...crossFindings(targetOf(environment)));
     isFirstAlike &&= differs;

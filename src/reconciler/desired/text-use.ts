@@ -7,7 +7,7 @@ import { findIndirection } from './indirections.ts';
 import { unseen } from './lookup.ts';
 import { type TemplatePart, parseWholeReference } from './references.ts';
 
-/** Why a text cannot work where it is used. */
+/** The reason why a text cannot work where it is used. */
 export interface Flaw {
   /** Behind the name of the place, or "its value": without a word of the text. */
   readonly what: string;
@@ -19,7 +19,7 @@ function isFree(use: TextUse): boolean {
   return use === 'free' || use === 'prose';
 }
 
-/** The first reason why a text cannot work for a use; null if there is none. Empty text clears, and is no flaw. */
+/** The first reason why a text cannot work for a use; null if there is none. Empty text clears, and is not a flaw. */
 export function findFlaw(text: string, use: TextUse): Flaw | null {
   if (text === '' || isFree(use)) return null;
   return characterFlaw(text, use) ?? indirectionFlaw(text, use) ?? addressFlaw(text, use);
@@ -60,7 +60,7 @@ function characterFlaw(text: string, use: TextUse): Flaw | null {
   return null;
 }
 
-/** A key may contain what looks like a placeholder; one that is nothing else is none. */
+/** A key may contain text that looks like a placeholder; a key that is only that is not valid. */
 function indirectionFlaw(text: string, use: TextUse): Flaw | null {
   const found = findIndirection(text);
   const isSecret = use === 'key' || use === 'header';
@@ -117,7 +117,7 @@ function addressFlaw(text: string, use: TextUse): Flaw | null {
   return null;
 }
 
-/** The same of a text with references: what stands around them decides, as far as it does. */
+/** Returns the same for a text with references: the text around them decides, if it can. */
 export function findTemplateFlaw(parts: readonly TemplatePart[], use: TextUse): Flaw | null {
   const literals = parts.filter((part) => typeof part === 'string');
   const whole = parts.map((part) => (typeof part === 'string' ? part : 'x')).join('');

@@ -12,8 +12,8 @@ const LONGEST = 5_000;
 const MOST_HANGING = 2;
 
 /**
- * Finds out beside everything else whether files can be read now: a disk that hangs would stop the whole process if it were read at once. One that does
- * not answer is not asked again until it has.
+ * Finds out in the background whether files can be read now: a disk that hangs would stop the whole process if it were read at once. One
+ * that does not answer is not asked again until it has.
  */
 export class DiskAnswers {
   readonly #ask: Ask;
@@ -67,7 +67,7 @@ const NONE: ReadonlySet<string> = new Set();
 async function probeReferencedFile(path: string): Promise<void> {
   try {
     const real = await realpath(path);
-    // Whoever waits at the other end of a pipe is left alone.
+    // A process that waits at the other end of a pipe is left alone.
     if (!(await stat(real)).isFile()) return;
     const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
@@ -76,7 +76,7 @@ async function probeReferencedFile(path: string): Promise<void> {
       await file.close();
     }
   } catch {
-    // That it cannot be read is an answer.
+    // A failed read is also an answer.
   }
 }
 

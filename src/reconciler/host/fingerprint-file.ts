@@ -36,7 +36,7 @@ export interface FingerprintedService {
 
 /** The place of fingerprints, of one service or of several. */
 export interface FingerprintPlace {
-  /** Another value after each change of what is there, as far as that is known. */
+  /** A value that differs after each known change of the files. */
   version(): unknown;
   /** Null if there are none. Throws file-unreadable if something else is there; `leniently`, that counts as none. */
   read(leniently?: boolean): FingerprintDocument | null;
@@ -65,10 +65,10 @@ export function filePlace(path: string): FingerprintPlace {
 }
 
 /**
- * The fingerprints of one service in a place that several may share. A fingerprint is an HMAC-SHA-256 under `key` of address,
- * path and value, so that equal secrets have different fingerprints, and nobody without the key can try values. Without a key,
- * and under another one, nothing is known and nothing is kept; but a write still drops the entries under its paths, of all
- * services, because nothing distinguishes them. Throws file-unreadable if the place holds anything else.
+ * The fingerprints of one service in a place that several may share. A fingerprint is an HMAC-SHA-256 under `key` of address, path and
+ * value, so that equal secrets have different fingerprints, and values cannot be tried without the key. Without a key, and under another
+ * one, nothing is known and nothing is stored; but a write still drops the entries under its paths, of all services, because nothing
+ * distinguishes them. Throws file-unreadable if the place has any other content.
  */
 export async function fingerprintStore(
   place: FingerprintPlace,

@@ -126,7 +126,7 @@ class Repository {
     if (branch.startsWith('-')) throw this.#createRefError();
     const { kind } = this.#source;
     if (kind === 'address') {
-      // Left by a run that was killed: nobody else works here.
+      // Left by a run that was killed: no other process works here.
       for (const lock of ['shallow', 'packed-refs', 'config', 'HEAD', TIP])
         rmSync(join(this.#folder, `${lock}.lock`), { force: true });
       await this.#makeCopy();
@@ -137,7 +137,7 @@ class Repository {
     if (kind === 'folder') this.#done(await this.#git(['rev-parse', '--git-dir']));
   }
 
-  /** Makes the copy of an address, unless it is there. One that git does not take for a repository is made anew. */
+  /** Creates the copy of an address, unless it is there. A folder that git does not accept as a repository is created again. */
   async #makeCopy(): Promise<void> {
     const make = async (): Promise<GitAnswer> => {
       await makeFolder(this.#folder);
@@ -155,8 +155,8 @@ class Repository {
   }
 
   /**
-   * Does work that reads the copy of an address. If the copy is damaged, it is fetched anew, and the work is done once more; `commit` is what the
-   * work needs of it besides the tip. A folder is another user's: it is only read.
+   * Does work that reads the copy of an address. If the copy is damaged, it is fetched again, and the work is done once more; `commit` is
+   * what the work needs of it next to the tip. A folder belongs to another user: it is only read.
    */
   async renewing<T>(branch: string, work: () => Promise<T>, commit?: string): Promise<T> {
     try {
@@ -243,8 +243,8 @@ class Repository {
   }
 
   /**
-   * The first fetch takes one commit; later ones take what came since, so that it can be told whether the branch moved forward. The
-   * address is passed as a variable, because every user of the machine sees the arguments of a program.
+   * The first fetch requests one commit; later ones request those since, so that it is known whether the branch moved forward. The address
+   * is passed as a variable, because every user of the machine sees the arguments of a program.
    */
   async #fetch(branch: string, ...more: readonly string[]): Promise<void> {
     const known = await this.#git(['rev-parse', '--verify', '--quiet', TIP]);

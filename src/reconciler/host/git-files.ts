@@ -25,7 +25,10 @@ const AT_A_TIME = 8 * 1024 * 1024;
 const MOST_LINKS = 8;
 const KEPT = 2;
 
-/** Which files of a commit are read. `needs` says so by their path (default: all), `used` are files of other commits whose folders stay. */
+/**
+ * Selects the files of a commit to read. `needs` decides by their path (default: all), `used` are files of other commits whose folders
+ * stay.
+ */
 export interface CommitFiles {
   readonly needs?: ((path: string) => boolean) | undefined;
   readonly used?: readonly string[] | undefined;
@@ -39,7 +42,7 @@ export class GitFiles {
   readonly #written = new Map<string, ReadonlySet<string>>();
 
   constructor(git: ReadGit, into: string) {
-    // What another run has left may be incomplete after a crash of the machine.
+    // Files that another run has left may be incomplete after a crash of the machine.
     for (const name of readdirSync(into).filter((one) => one.startsWith('files-')))
       rmSync(join(into, name), { recursive: true, force: true });
     this.#git = git;
@@ -130,7 +133,7 @@ export class GitFiles {
     for (const { path, id } of files) {
       const place = join(folder, path);
       await makeFolder(dirname(place));
-      // Fails if it exists, so that two names that are one on this disk are no overwriting.
+      // Fails if it exists: two names that are one on this disk do not overwrite each other.
       const handle = await open(place, 'wx', 0o400);
       try {
         await handle.writeFile(blobs.get(id) ?? Buffer.alloc(0));

@@ -211,8 +211,8 @@ const ALWAYS = {
 };
 
 /**
- * Runs git so that neither a repository's configuration nor the caller's variables make it run code, ask, or work elsewhere. It may use
- * no protocol unless `own` allows one. What it says when it fails may hold addresses with passwords.
+ * Runs git so that neither a repository's configuration nor the caller's variables make it run code, ask, or work elsewhere. It may use no
+ * protocol unless `own` allows one. Its error output may contain addresses with passwords.
  */
 export function runGit(args: readonly string[], call: GitCall): Promise<GitAnswer> {
   const { folder, env, own = {}, passed = [], ...limits } = call;
@@ -233,10 +233,10 @@ type WorkTreeState = 'clean' | 'changed' | 'none' | 'unknown';
 const LARGEST_BLOB = 32 * 1024 * 1024;
 
 /**
- * Whether a file has changes that are not committed. The checkout's own configuration must run no code, so git only prints what
- * its index and its last commit hold, which (unlike `status`) runs no filter, hook, alias or watcher; the comparison is made
- * here, and line ends do not count. git may use no protocol, so that no object is fetched. It runs without a shell, outside
- * the checkout, and gets only PATH and HOME of the environment.
+ * Reports whether a file has changes that are not committed. The checkout's own configuration must run no code, so git only prints the
+ * content of its index and its last commit, which (unlike `status`) runs no filter, hook, alias or watcher; the comparison is made here,
+ * and line ends do not count. git may use no protocol, so no object is fetched. It runs without a shell, outside the checkout, and gets
+ * only PATH and HOME of the environment.
  */
 export async function checkUncommittedChanges(
   path: string,

@@ -19,10 +19,11 @@ const DEFAULT_FOLDERS = '/run/secrets';
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The values of references: variables from `env`, files from the folders that SETPOINT_ALLOWED_FILES lists (comma-separated;
- * default: /run/secrets). A file must be regular, at most 64 KiB of UTF-8, and lie in such a folder once its links are
- * resolved; one trailing newline is dropped. What the platform gives a container as its own identity lies under /run/secrets, too, and is
- * read only if its own folder is listed; the token of a controller's page never. `secrets` has what secret commands gave. What is `unanswered`, files and folders whose disk does not answer, is not asked for.
+ * The values of references: variables from `env`, files from the folders that SETPOINT_ALLOWED_FILES lists (comma-separated; default:
+ * /run/secrets). A file must be regular, at most 64 KiB of UTF-8, and lie in such a folder once its links are resolved; one trailing
+ * newline is dropped. The identity that a platform gives a container also lies under /run/secrets, and is read only if its own folder is
+ * listed; the token of a controller's page never. `secrets` has the values of secret commands. `unanswered` files and folders, whose disk
+ * does not answer, are not read.
  */
 export function referenceSource(
   env: Variables,
@@ -30,7 +31,7 @@ export function referenceSource(
   secrets?: SecretAnswers,
 ): ReferenceSource {
   const folders = listReferenceFolders(env);
-  // The process looks each of its variables up anew, and a run asks for the same ones again and again.
+  // The process looks each of its variables up again, and a run requests the same ones again and again.
   const variables = new Map<string, string | undefined>();
   return {
     variable: (name) => {
@@ -124,13 +125,13 @@ function readSecretFile(
 }
 
 /**
- * What Kubernetes, clouds and meshes mount under /run/secrets: folders with the name of a domain (kubernetes.io, eks.amazonaws.com), and
- * those that have none.
+ * The folders that Kubernetes, clouds and meshes mount under /run/secrets: those with the name of a domain (kubernetes.io,
+ * eks.amazonaws.com), and those that have none.
  */
 const PLATFORM =
   /^(?:.*\/)?run\/secrets\/(?:[\w-]+(?:\.[\w-]+)+|azure|openshift|tokens|istio|workload-spiffe-\w+|rhsm|etc-pki-entitlement)(?=\/)/;
 
-/** Variables by which a cloud tells a program where its own token is. */
+/** Variables by which a cloud shows a program where its own token is. */
 const IDENTITY_FILES = [
   'AWS_WEB_IDENTITY_TOKEN_FILE',
   'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
@@ -229,8 +230,8 @@ const LARGEST_BATCH = 1024 * 1024;
 const AT_A_TIME = 4;
 
 /**
- * What secret commands gave in one run: each is asked once for a secret, however often it is read. Neither what a command prints nor what it
- * says when it fails is ever part of a problem.
+ * The values of secret commands in one run: each is asked once for a secret, however often it is read. Neither the output of a command nor
+ * its error text is ever part of a problem.
  */
 export class SecretValues implements SecretAnswers {
   readonly #env: Variables;
@@ -257,7 +258,7 @@ export class SecretValues implements SecretAnswers {
     return this.#found.get(secretName(secret));
   }
 
-  /** Forgets what was found of one, so that it can be asked for again. */
+  /** Forgets the result of one, so that it can be requested again. */
   forget(secret: SecretPath): void {
     this.#asked.delete(secretName(secret));
     this.#found.delete(secretName(secret));

@@ -17,7 +17,7 @@ export interface ProgramCall {
 }
 
 /**
- * Runs a program without a shell, outside the working directory. `words` is what it says when it fails: for telling failures apart, never for
+ * Runs a program without a shell, outside the working directory. `words` is its error output: for distinguishing failures, never for
  * printing. With its children it is ended after the time limit, or once the signal is aborted.
  */
 export async function runProgram(
@@ -34,7 +34,7 @@ export async function runProgram(
     env: variables,
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
-    // A group of its own, without a terminal: what it starts ends with it, and asks nobody.
+    // A group of its own, without a terminal: its child processes end with it, and cannot ask a user.
     detached: group,
   });
   const kill = (how: NodeJS.Signals): void => {
@@ -84,7 +84,7 @@ export async function runProgram(
     });
     child.on('close', (code) => {
       if (ended !== null) {
-        // What it started must not outlive it.
+        // Its child processes must not outlive it.
         kill('SIGKILL');
         finish(ended);
       } else if (code === 0) finish({ kind: 'done', output: Buffer.concat(output, size) });

@@ -37,8 +37,8 @@ const ALWAYS_PASSED = [
 ];
 
 /**
- * The commands of SETPOINT_SECRET_COMMANDS: JSON, or the absolute path of a file with it. Throws a usage error that says what is wrong, and
- * quotes only names of commands.
+ * The commands of SETPOINT_SECRET_COMMANDS: JSON, or the absolute path of a file with it. Throws a usage error that describes the fault,
+ * and quotes only names of commands.
  */
 export function secretCommands(env: Variables): ReadonlyMap<string, SecretCommand> {
   const text = env[VARIABLE]?.trim() ?? '';
@@ -66,7 +66,7 @@ function commandTable(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    // Said below.
+    // Reported below.
   }
   if (isPlainRecord(value)) return value;
   throw invalid('is not a JSON object');

@@ -15,9 +15,9 @@ interface Round {
 }
 
 /**
- * What secret commands gave the runs of a controller: each is asked for once in a round, however many environments read it, and forgotten when the
- * round ends. A batch command is asked at once for all that the round before needed of it. `interval` is the round, in milliseconds; `signal`
- * stops what was started, which no single run does: others wait for it.
+ * The values of secret commands for the runs of a controller: each is requested once in a round, however many environments read it, and
+ * forgotten when the round ends. A batch command is asked at once for all that the round before needed of it. `interval` is the round, in
+ * milliseconds; `signal` stops started commands, which no single run does: others wait for them.
  */
 export class SharedSecrets {
   readonly #env: Variables;
@@ -85,7 +85,7 @@ export class SharedSecrets {
     };
     this.#before = [...(this.#round?.asked.values() ?? this.#before)];
     this.#round = round;
-    // What nobody reads any more is not kept until the next one does.
+    // Values without readers are dropped before the next reader comes.
     setTimeout(() => this.#end(round), this.#length).unref();
     return round;
   }

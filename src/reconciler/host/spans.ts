@@ -109,7 +109,7 @@ function runCommandSpan<T>(
   return inRun(pipeline(name, name === 'apply'), parent, work, (run, ended) => {
     const exit = exitOf(ended);
     run.attributes['process.exit.code'] = exit;
-    // That something differs was found out: the run itself went well.
+    // A difference is a finding: the run itself went well.
     if (exit === 0 || exit === DIFFERS) return null;
     return (
       run.codes.find((code) => isCode(code) && ERRORS[code].exit === exit) ??
@@ -131,7 +131,7 @@ function pipeline(name: string, writes: boolean): Attributes {
   };
 }
 
-/** `codeOf` says by which code a run failed; null if it did not. */
+/** `codeOf` returns the code by which a run failed; null if it did not. */
 function inRun<T>(
   attributes: Attributes,
   parent: Context,

@@ -36,9 +36,8 @@ interface Collector {
 }
 
 /**
- * Has V8 collect what is not used any more. By itself it lets a heap of 30 MiB grow to 150 MiB before it does, which is most of the
- * memory of a run over tens of thousands of environments. That takes some 10 ms, and makes V8 optimise again some of what it has
- * optimised. Does nothing if V8 does not offer it.
+ * Makes V8 collect unused memory. By default it lets a heap of 30 MiB grow to 150 MiB first, which is most of the memory of a run over tens
+ * of thousands of environments. That takes some 10 ms, and makes V8 optimise some code again. Does nothing if V8 does not offer it.
  */
 export function freeMemory(): void {
   collector ??= newCollector();
@@ -53,17 +52,17 @@ export function freeGrownMemory(): void {
 }
 
 /**
- * Has V8 leave the space for young objects as large as it is. It grows to 32 MiB by itself, of which a controller uses none: what a
- * read leaves behind is collected as well in a small one. For a process that is this run and nothing else.
+ * Prevents V8 from enlarging the space for young objects. It grows to 32 MiB by default, which a controller does not need: a small one
+ * collects the remains of a read equally well. Only for a process that runs nothing else.
  */
 export function keepYoungSpace(): void {
   process.getBuiltinModule('node:v8').setFlagsFromString(`--${YOUNG_GROWTH}=1`);
 }
 
 /**
- * Has Node use more than four threads for what the system cannot do beside it: look up names, read and write files. A name server that does not
- * answer holds a thread for each name, longer than a read waits: with four of them no other service would be read. Takes effect only before the
- * first such call of this process, and not if the variable is set.
+ * Gives Node more than four threads for work that the system cannot do in the background: look up names, read and write files. A name
+ * server that does not answer holds a thread for each name, longer than a read waits: with four of them no other service would be read.
+ * Takes effect only before the first such call of this process, and not if the variable is set.
  */
 export function growThreadPool(env: NodeJS.ProcessEnv): void {
   env['UV_THREADPOOL_SIZE'] ??= '32';
@@ -161,7 +160,7 @@ export function isTraced(): boolean {
   return registered?.trace !== undefined;
 }
 
-/** Tells the SDK of this process what is done. Without one nothing is loaded, and nothing is told. */
+/** Reports finished work to the SDK of this process. Without one nothing is loaded or reported. */
 export async function findTracer(): Promise<Tracer> {
   if (!isTraced()) return UNTRACED;
   const { SPANS } = await import('./spans.ts');
@@ -184,7 +183,10 @@ const BUSY = 0.9;
 /** The time for measuring that, in milliseconds. */
 const MEASURED = 100;
 
-/** Returns what tells whether this process is busy with itself, or has too little of its processor, so that answers wait for it. */
+/**
+ * Returns a function that reports whether this process is busy with itself, or has too little of its processor, so that answers wait for
+ * it.
+ */
 export function measureLoop(): () => boolean {
   let last = performance.eventLoopUtilization();
   let at = performance.now();

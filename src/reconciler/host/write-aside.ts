@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { SetpointError, systemCode } from '../model/error.ts';
 import { isPathUnder } from './read-text.ts';
 
-/** A file that is written beside its place, and takes that place as a whole. */
+/** A file that is written next to its place, and then replaces the file there. */
 export interface AsideFile {
   readonly write: (text: string) => Promise<void>;
   /** Syncs the text and moves it into its place. */
@@ -13,9 +13,9 @@ export interface AsideFile {
 }
 
 /**
- * Opens a file that replaces another one as a whole, mode 0600 unless another is given: a reader finds the old text or the new one, also after a crash.
- * Links are followed as far as `writePlace` allows (`folder` is the same there), and are resolved again before the new file takes
- * its place. Every step throws output-failed if it fails; then nothing remains beside the place.
+ * Opens a file that replaces another one completely, mode 0600 unless another is given: a reader finds the old text or the new one, also
+ * after a crash. Links are followed within the limits of `writePlace` (`folder` is the same there), and are resolved again before the new
+ * file replaces the old one. Every step throws output-failed if it fails; then nothing remains next to the place.
  */
 export async function openAside(
   path: string,
@@ -94,7 +94,7 @@ function* batchTextParts(parts: Iterable<string>): Generator<Buffer> {
   yield Buffer.from(block);
 }
 
-/** A text that is written and synced beside its place. Commit it or discard it. */
+/** A text that is written and synced next to its place. Commit it or discard it. */
 export interface PreparedWrite {
   readonly path: string;
   readonly folder: string | undefined;
@@ -117,7 +117,7 @@ interface WriteOptions {
   readonly mode?: number | undefined;
 }
 
-/** Writes a text beside its place. */
+/** Writes a text next to its place. */
 export async function prepareWrite(
   path: string,
   text: string,
@@ -182,8 +182,8 @@ export async function discardWrite({ temporary }: PreparedWrite): Promise<void> 
 }
 
 /**
- * Makes a folder for its owner alone, and those above it, unless it is there. The way of Node to do that never ends if the working folder is gone, or
- * where nobody can make folders, such as in /proc. Fails as the file system does.
+ * Creates a folder for its owner alone, and those above it, unless it is there. Node's own function never ends if the working folder is
+ * gone, or where no folders can be created, such as in /proc. Fails like the file system.
  */
 export async function makeFolder(path: string): Promise<void> {
   const { mkdir, stat } = await import('node:fs/promises');

@@ -17,10 +17,9 @@ export interface FileChange {
 }
 
 /**
- * Writes several files. All are written aside and synced, then the files that they replace are read once more, then they are
- * renamed into place one after another: at any moment, each file holds its old text or its new one. A file keeps its mode; links
- * are followed as far as `writePlace` allows. Throws, with nothing replaced, if a file has changed since it was read, or if one
- * that should be new exists.
+ * Writes several files. All are written aside and synced, then the files that they replace are read once more, then they are renamed into
+ * place one after another: at any moment, each file has its old text or its new one. A file keeps its mode; links are followed within the
+ * limits of `writePlace`. Throws, with nothing replaced, if a file has changed since it was read, or if one that should be new exists.
  */
 export async function writeFiles(changes: readonly FileChange[], limit: number): Promise<void> {
   const prepared: (readonly [FileChange, PreparedWrite])[] = [];

@@ -60,7 +60,7 @@ function lineByLine(text: string, member: RegExp, sectionOf: (line: string) => P
   return lines;
 }
 
-/** JSON is YAML, but for what the parser of YAML finds wrong in it: what it has read then, it has. */
+/** JSON is YAML, except where the parser of YAML reports an error: the values that it has read until then are valid. */
 function nodeLines(text: string): Lines {
   const counter = new LineCounter();
   const lines = new Map<string, number>();

@@ -98,7 +98,7 @@ export function findSettings(settings: ForeignRecord, found: Gathering): void {
   }
 }
 
-/** Members that say something of the answer or the record itself, or are found by themselves. */
+/** Members that describe the answer or the record itself, or are found in another way. */
 const OF_RECORD: ReadonlySet<string> = new Set([
   'schema_version',
   'user_version',

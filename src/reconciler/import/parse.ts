@@ -134,7 +134,7 @@ const NAMES: Readonly<Record<Form, string>> = {
   variables: 'lines NAME=value',
 };
 
-/** Messages of parsers quote the file, so that only the place is taken. */
+/** Messages of parsers quote the file, so only the place is used. */
 function describeParseProblem(form: Form, text: string, thrown: unknown): ImportedContent {
   const isTooDeep = thrown instanceof TooDeep || thrown instanceof RangeError;
   if (isTooDeep)

@@ -127,7 +127,7 @@ const OF_ONE_PROGRAM: ReadonlySet<string> = new Set([
   'tool_timeout_sec',
 ]);
 
-/** Members that say nothing of how a server is reached. */
+/** Members that do not affect how a server is reached. */
 const SILENT: ReadonlySet<string> = new Set(['name', 'id', 'disabled', 'enabled']);
 const READ: ReadonlySet<string> = new Set([
   ...SILENT,
@@ -178,7 +178,7 @@ function findServer(name: string, server: ForeignRecord, at: Path, found: Gather
     typeof way === 'string' && Object.hasOwn(TRANSPORTS, way) ? TRANSPORTS[way] : undefined;
   const args = isForeignList(server['args']) ? server['args'] : [];
   const isProgram = isNothing(url);
-  // A path that ends in sse says by itself how it is reached; no other does.
+  // A path that ends in sse shows how it is reached; no other does.
   const isSaid =
     transport === 'sse' || /\/sse(?:[/?&]|$)/.test(isForeignText(url) ? readForeignText(url) : '');
   const members: [string, Foreign | undefined][] = [

@@ -201,7 +201,7 @@ function writeRecord(
   return Object.fromEntries(members);
 }
 
-/** The variable of a setting: by its name, one of a native part by its part, too. */
+/** The variable of a setting: by its name; one of a native part also by its part. */
 function variableNames(path: Path): readonly string[] {
   return path.length === 1 ? [variableName(...path)] : [variableName(...path.slice(1))];
 }

@@ -76,7 +76,7 @@ export function* listEnvironments(value: Foreign, at: Path = []): Generator<Envi
   }
 }
 
-/** The variables of a map or list; null if it is no environment. */
+/** The variables of a map or list; null if it is not an environment. */
 function readForeignVariables(value: Foreign): ForeignRecord | null {
   if (isForeignRecord(value)) {
     const isPlain = Object.entries(value).every(

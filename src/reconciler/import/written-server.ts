@@ -135,7 +135,7 @@ function writeServerAddress(
 ): string {
   const text = value instanceof Template ? withoutReferences(value) : readForeignText(value);
   const { userinfo, tail } = addressParts(text);
-  // `?key=` before a reference says only what the reference is for.
+  // `?key=` before a reference only shows the purpose of the reference.
   const isNamed =
     value instanceof Template &&
     /^:?$/.test(userinfo) &&
@@ -192,7 +192,7 @@ function withOwnNames(text: string, ownNames: ReadonlySet<string>): string | nul
   return isOwn ? text.replaceAll(/\$\{(\w+)\}/g, '${env:$1}') : null;
 }
 
-/** One reference, behind what says what it is for: a flag, the name of a variable or a header. */
+/** One reference, behind a text that shows its purpose: a flag, the name of a variable or a header. */
 const BEFORE_REFERENCE =
   /^(?:--?[A-Za-z][\w-]{0,40}=|[A-Z][A-Z0-9_]{0,60}=|[A-Za-z][A-Za-z-]{0,40}:\s*(?:(?:Bearer|Basic|Token)\s+)?)?\$\{env:[A-Za-z_]\w*\}$/;
 

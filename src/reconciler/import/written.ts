@@ -154,7 +154,7 @@ export function findTemplateReference({ text }: Template): string | null {
   return typeof part === 'object' && part.kind === 'env' ? `\${env:${part.name}}` : null;
 }
 
-/** A template with a word in place of each reference, and what stands in for one: what of it is written as it is. */
+/** A template with a word instead of each reference, and its default: the parts of it that are written unchanged. */
 export function withoutReferences({ text }: Template, word = ''): string {
   const parts = parseTemplate(text);
   if (!Array.isArray(parts)) return text;

@@ -19,7 +19,7 @@ export interface FunctionConfig {
 /** A ResourceList as a client of KRM functions hands it in; comments stay. */
 export interface ResourceList {
   readonly config: FunctionConfig;
-  /** The list with these objects among its items, in place of those of the same names. */
+  /** The list with these objects among its items, instead of those of the same names. */
   readonly withObjects: (objects: readonly KubeObject[]) => string;
   /** The list as it came, with what is wrong with the settings. */
   readonly withProblems: (diagnostics: readonly Diagnostic[]) => string;

@@ -14,7 +14,7 @@ export interface RenderOptions {
   readonly secret?: string | undefined;
   /** True if the definition is among the objects. */
   readonly crd?: boolean | undefined;
-  /** True if all environments of the files are among the targets, so that values that none of them uses are findings. */
+  /** True if all environments of the files are among the targets: values that none of them uses are then findings. */
   readonly all?: boolean | undefined;
 }
 

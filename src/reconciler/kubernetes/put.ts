@@ -3,8 +3,8 @@ import { isList, isRecord, createRecord, type Value, type ValueRecord } from '..
 import { listKey, memberSchema, specSchema, type Structural } from './crd.ts';
 
 /**
- * Blocks with a value at a place, as placeText writes it; null if there is no such place. Maps on the way are made. `own` are maps that nobody else has: for
- * thousands of values, each is copied once.
+ * Blocks with a value at a place, in the form that placeText writes; null if there is no such place. Maps on the way are created. `own` are
+ * maps that nothing else uses: for thousands of values, each is copied once.
  */
 export function setBlockValue(
   blocks: ValueRecord,

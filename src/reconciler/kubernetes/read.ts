@@ -25,8 +25,9 @@ export interface ReadTarget {
 }
 
 /**
- * What a SettingsTarget declares, as settings.yaml would: the same checks, the same paths. Its texts, and those of a ConfigMap, are data. A
- * value of a Secret is a request of the target, for which a text stands that nothing else can spell. Nothing is asked for here.
+ * The declaration of a SettingsTarget, as settings.yaml would have it: the same checks, the same paths. Its texts, and those of a
+ * ConfigMap, are data. A value of a Secret is a request of the target, represented by a text that nothing else can spell. Nothing is
+ * requested here.
  */
 export function readSettingsTarget(object: SettingsTarget, given: TargetInput = {}): ReadTarget {
   const texts = findTextProblems(object);
@@ -68,7 +69,7 @@ export function readSettingsTarget(object: SettingsTarget, given: TargetInput = 
   };
 }
 
-/** The problems of the texts of an object, which hold whatever it names: references, and an address that is none. */
+/** The problems of the texts of an object, which apply whatever it names: references, and an invalid address. */
 export function findTextProblems({ metadata, spec }: SettingsTarget): readonly Diagnostic[] {
   const file = sourceFile(`SettingsTarget ${metadata.name}`, '');
   const found = findTextReferences(spec, []).map((path) => ({ ...NO_REFERENCES, path }));
@@ -158,7 +159,7 @@ function requestingFor(
   { metadata: { namespace = 'default' }, spec }: SettingsTarget,
   requests: Map<string, SecretRequest>,
 ): ReferenceTo {
-  // A text that is no address is refused before.
+  // A text that is not an address is refused before.
   const { url } = spec.server;
   const { origin } = new URL(typeof url === 'string' ? url : '');
   return ({ name, key }) => {

@@ -28,9 +28,9 @@ export function secretLabel({ name, key }: SecretKey): string {
 }
 
 /**
- * The key of a Secret that holds what a reference names: as `kubernetes.references` says, else in the Secret for all that the flag or
- * `kubernetes.secret` names, by the name of the variable or of the file. Otherwise why that is not known, and what to do. `used` gets the entry
- * that placed it.
+ * The key of a Secret for the value of a reference: from `kubernetes.references`, else in the Secret for all that the flag or
+ * `kubernetes.secret` names, by the name of the variable or of the file. Otherwise the reason why that is not known, and the remedy. `used`
+ * gets the entry that placed it.
  */
 export function secretKeyFor(
   reference: Reference,
@@ -79,12 +79,12 @@ export function findUnusedEntries(
     }));
 }
 
-/** Nodes of a long file are made anew, and stay at their places. */
+/** Nodes of a long file are created at each access, and stay at their places. */
 export function formatNodePlace({ file, at }: Pick<Node, 'file' | 'at'>): string {
   return `${file.path}:${at}`;
 }
 
-/** The key that a value has if nothing says otherwise: what is asked of a secret command is no name of one. */
+/** The key that a value has by default: a request to a secret command is not the name of a key. */
 function deriveSecretKey(reference: Reference): string | null {
   if (reference.kind === 'env') return reference.name;
   return reference.kind === 'file' ? (reference.path.split(/[\\/]/).at(-1) ?? null) : null;

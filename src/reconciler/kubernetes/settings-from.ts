@@ -16,7 +16,7 @@ import { namesListed } from '../model/wording.ts';
 import type { TargetInput, SettingsTarget, TargetSpec } from './settings-target.ts';
 import { createTargetSpec } from './spec.ts';
 
-/** A spec, whether it was written out or names a ConfigMap; or why there is none. */
+/** A spec, whether it was written out or names a ConfigMap; or the reason why it is missing. */
 type FromConfigMap =
   | { readonly spec: ValueRecord; readonly warnings: readonly Diagnostic[] }
   | { readonly problems: readonly Diagnostic[] };
@@ -55,7 +55,7 @@ export function mergeConfigMap(
   return { spec: { ...declared, ...withOwn(declared, spec) }, warnings: diagnostics };
 }
 
-/** The places of references in a file, whichever environment they are of: those of keys, too. */
+/** The places of references in a file, whichever environment they belong to, including those of keys. */
 function findNodeReferences(node: Node, path: readonly string[]): readonly PlacedFinding[] {
   if (node.kind === 'list')
     return node.items.flatMap((item, index) => findNodeReferences(item, [...path, String(index)]));

@@ -6,7 +6,7 @@ type Count = 'blanks' | 'marks' | 'scalars';
 /** Begins a lexeme of a plain or a block scalar, which follows as one of its own. */
 const SCALAR = '\x1f';
 
-/** Which of its limits a YAML text exceeds; null if none. It is read no further than needed to know, and not parsed: a mark alone makes a value, too. */
+/** The limit that a YAML text exceeds; null if none. It is read no further than needed, and not parsed: a mark alone also makes a value. */
 export function findExceededLimit(
   text: string,
   limits: Readonly<Record<Count, number>>,

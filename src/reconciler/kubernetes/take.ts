@@ -39,7 +39,7 @@ export interface TakenPlace {
   readonly schema: Structural | 'open';
 }
 
-/** The value of a node as a spec holds it; undefined if nothing of it remains besides references and what is cleared. */
+/** The value of a node in the form of a spec; undefined if it has nothing except references and cleared values. */
 export function convertNode(node: Node, place: TakenPlace, taking: Taking): Json | undefined {
   if (node.kind === 'scalar') return convertScalar(node, place, taking);
   if (node.kind === 'list') return convertList(node.items, place, taking);

@@ -11,7 +11,7 @@ interface AddressParts {
 /** The schemes for which browsers read `\\` as `/`, and do not count the slashes behind the colon. */
 const SPECIAL = /^(?:(?:https?|wss?|ftp):[\\/]*|[\\/]{2,})/i;
 const OTHER = /^[a-z][a-z0-9+.-]*:\/\//i;
-/** A colon without a port number after it: the text before it is no host. */
+/** A colon without a port number after it: the text before it is not a host. */
 const NO_PORT = /:(?!\d*$)/;
 
 /**
@@ -53,7 +53,7 @@ function findIndexOrEnd(text: string, pattern: RegExp): number {
 
 let last: { readonly text: string; readonly url: URL } | null = null;
 
-/** A url that can be parsed. The last one is kept: of an address several things are asked in a row. */
+/** A url that can be parsed. The last one is stored: callers ask several things of an address in a row. */
 export function parseUrlCached(text: string): Readonly<URL> {
   if (last?.text !== text) last = { text, url: new URL(text) };
   return last.url;
@@ -70,8 +70,8 @@ const BARE_CREDENTIALS = /^[^\s/?#@:]*:[^\s?#]*@[^\s/?#@:]+(?::\d{1,5})?(?:[/?#]
 const NAMED_QUERY = /^[^\s?#]*\?[^\s=&?#]{1,80}=/;
 
 /**
- * Whether a text that may be anything is an address with something in it that may be a secret. Without a scheme it takes
- * credentials (`user:password@host`) or a query with a name (`host/path?key=x`): an email address is none.
+ * Reports whether any text is an address with a part that may be a secret. Without a scheme it must have credentials (`user:password@host`)
+ * or a query with a name (`host/path?key=x`): an email address does not count.
  */
 export function isSensitiveUrl(text: string): boolean {
   if (!mayHold(text)) return false;
@@ -153,7 +153,7 @@ export type EmbeddedDialect = (typeof EMBEDDED_DIALECTS)[number];
 
 /** The parts of an address of the embedded service: `embedded:`, `embedded:PATH`, either with `?dialect=NAME` at its end. */
 export interface EmbeddedAddress {
-  /** The file of the store; empty for the one beside the settings. */
+  /** The file of the store; empty for the one next to the settings. */
   readonly path: string;
   readonly dialect: EmbeddedDialect;
 }

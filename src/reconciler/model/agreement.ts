@@ -1,7 +1,6 @@
 /**
- * What a file declared and its service showed at each path when the two were last the same there, as digests under a salt. It tells which of
- * them has changed since. Of a reference it holds the digest of how it is written, and of what the service shows in its place only whether
- * something is there.
+ * The declared and the shown value at each path when the two were last the same there, as digests under a salt. It shows which of them has
+ * changed since. For a reference it has the digest of its written form, and for the shown value only whether something is there.
  */
 export interface Agreement {
   readonly salt: string;
@@ -9,15 +8,15 @@ export interface Agreement {
   readonly places: Readonly<Record<string, AgreedDigests>>;
   /** The digests of the paths that were unmanaged. */
   readonly unmanaged: readonly string[];
-  /** Absent if a version before kept it. */
+  /** Absent if an earlier version stored it. */
   readonly items?: AgreedItems;
   /** The differences since the first read of the service; absent if there are none. */
   readonly first?: FirstDifference;
 }
 
 /**
- * What differed when a service was first read, by the digest of each change, and whose doing that is: an edit of the file that gave
- * another address, or, null, it is not known.
+ * The differences when a service was first read, by the digest of each change, and their cause: an edit of the file that gave another
+ * address, or null if unknown.
  */
 export interface FirstDifference {
   readonly class: 'pending' | null;
@@ -33,7 +32,7 @@ export type AgreedItems = Readonly<Record<string, Readonly<Record<string, string
  */
 export type AgreedDigests = readonly [declared: string, shown: string, plain?: readonly string[]];
 
-/** An agreement, and the digest of the address of the service that it is with; null if a version before kept it, which did not say. */
+/** An agreement, and the digest of the address of its service; null if an earlier version stored it, without the address. */
 export interface AgreementWith {
   readonly address: string | null;
   readonly agreement: Agreement;

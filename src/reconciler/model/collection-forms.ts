@@ -78,7 +78,7 @@ export const CONNECTIONS_FORM = {
   isRenamed: true,
 } as const satisfies CollectionForm;
 
-/** Models with their settings, of which one is active. A member is what it is in the llm of the settings. */
+/** Models with their settings; one of them is active. A member has its meaning in the llm of the settings. */
 export const LLM_PROFILES_FORM = {
   resource: 'LLM profile',
   block: 'llm_profiles',
@@ -162,7 +162,7 @@ const FORMS = [
 export const COLLECTION_FORMS: readonly CollectionForm[] = FORMS;
 export type CollectionBlock = (typeof FORMS)[number]['block'];
 
-/** What messages call an item: `the LLM profile main`. */
+/** The name of an item in messages: `the LLM profile main`. */
 export function itemWords({ block, name }: Holder): string {
   const form = COLLECTION_FORMS.find((one) => one.block === block);
   return `the ${form?.resource ?? block} ${name}`;

@@ -19,13 +19,13 @@ export interface CollectionForm<Block extends string = string> {
   readonly releases?: string;
   /** The member that an item is if it is written short: it has the path of the item in plans. That of a secret is its value. */
   readonly main?: string;
-  /** A member that a list tells of if `tells` says so of what is declared. Else what was last sent is compared, as of a secret. */
+  /** A member that a list reports if `tells` is true for the declaration. Else the last sent value is compared, as for a secret. */
   readonly untold?: { readonly member: string; readonly tells: (declared: Value) => boolean };
-  /** True if the file replaces the whole item: a member that the file leaves out, and that is no secret, gets its default. */
+  /** True if the file replaces the whole item: a member that the file omits gets its default, unless it is a secret. */
   readonly isWhole: boolean;
   /** True if some servers can rename an item, with all its members and their own id for it. */
   readonly isRenamed?: true;
-  /** True if an Agent Server shows its secrets on request, so that `server.compare_secrets` compares them. */
+  /** True if an Agent Server shows its secrets on request: `server.compare_secrets` then compares them. */
   readonly isRevealed?: true;
   /** What `get` calls the column of its names, if not by `resource`, and the columns after it; all members if they are left out. */
   readonly table?: { readonly head?: string; readonly columns: readonly Column[] };
@@ -88,8 +88,8 @@ export function untoldLeaf({ untold }: CollectionForm, members: ValueRecord): Le
 }
 
 /**
- * An item that a settings file declares by its name in a collection, such as a secret or an LLM profile. `members` is what the file says of
- * it, without what it leaves out; null if the item is to be removed.
+ * An item that a settings file declares by its name in a collection, such as a secret or an LLM profile. `members` is its declaration in
+ * the file, without omitted members; null if the item is to be removed.
  */
 export interface DesiredItem extends DeclaredItem {
   readonly name: string;
@@ -102,15 +102,15 @@ export interface DesiredItem extends DeclaredItem {
   readonly former?: FormerName;
 }
 
-/** A name that an item had, and the place of the file that says so. */
+/** A name that an item had, and the place of the file that declares it. */
 export interface FormerName {
   readonly name: string;
   readonly source: Source;
 }
 
 /**
- * An item as a service lists it. A secret that is stored and not shown is an UnseenSecret, one that is not stored is null, and one of which
- * nothing is told is left out.
+ * An item that a service lists. A secret that is stored and not shown is an UnseenSecret, one that is not stored is null, and one without
+ * any report is left out.
  */
 export interface ListedItem {
   readonly name: string;
@@ -121,7 +121,7 @@ export interface ListedItem {
   readonly stored?: ValueRecord;
   /** The service's own id for it, if that is not its name. */
   readonly id?: string;
-  /** The items of other collections of the service that name it, as far as they were looked up. */
+  /** The items of other collections of the service that name it, if they were looked up. */
   readonly heldBy?: readonly Holder[];
   /** True if the service works with this one, where one of its items is active, or named by the settings. */
   readonly isActive?: true;
@@ -164,7 +164,7 @@ export function itemReferences({ items }: Pick<DesiredState, 'items'>): readonly
   return [...items].flatMap(([own, declared]) =>
     (declared as readonly DesiredItem[]).flatMap(({ name, members, source }) =>
       Object.entries(members ?? {}).flatMap(([key, value]) => {
-        // What is active of a kind names a profile of that kind, and has the path of the item.
+        // The active item of a kind names a profile of that kind, and has the path of the item.
         const isActive = own === 'active';
         const facts = isActive ? { item: `${name}s` } : memberFacts(findBlockType(own), key);
         const path = isActive ? [own, name] : [own, name, key];
@@ -220,8 +220,8 @@ export function listItemNames(items: readonly DesiredItem[]): readonly string[] 
 export interface Listing {
   readonly items: readonly ListedItem[];
   /**
-   * How a value that is stored is replaced. `in-place`: by one request. `by-second-name`: nothing replaces it, so that the new value is
-   * stored under a second name, the old one removed, and the second renamed.
+   * The way to replace a stored value. `in-place`: by one request. `by-second-name`: nothing replaces it, so the new value is stored under
+   * a second name, the old one removed, and the second renamed.
    */
   readonly replaces: 'in-place' | 'by-second-name';
   /** True if the shown part of an item changes without its secrets being sent. */
@@ -257,7 +257,7 @@ export function sameMembers(
   );
 }
 
-/** The name under which a value waits that takes the place of another. */
+/** The name under which a value waits to replace another. */
 export function secondName(name: string): string {
   return `${name}__next`;
 }

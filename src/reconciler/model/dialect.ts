@@ -10,16 +10,15 @@ import type { Value } from './value.ts';
 export type DialectName = 'settings-v0' | 'app-server' | 'agent-server';
 
 /**
- * What the services of one dialect can do, as data that planning reads. The requests are in `service/`, in a folder of
- * the same name.
+ * The abilities of the services of one dialect, as data that planning reads. The requests are in `service/`, in a folder of the same name.
  */
 export interface Dialect {
   readonly name: DialectName;
-  /** `record`: a write replaces the whole record, so what it leaves out is lost. `fields`: what it leaves out is kept. */
+  /** `record`: a write replaces the whole record, and omitted members are lost. `fields`: omitted members are preserved. */
   readonly writes: 'record' | 'fields';
   /**
-   * What a write of mcp_config replaces. `config`: all entries, so what it leaves out of one is lost. `entries`: what it leaves
-   * out of an entry is kept.
+   * The effect of a write of mcp_config. `config`: it replaces all entries, and omitted members of one are lost. `entries`: omitted members
+   * of an entry are preserved.
    */
   readonly mcp: 'config' | 'entries';
   /** The members that an entry of each mcp list has; absent if these are all that a server may have. */
@@ -31,8 +30,8 @@ export interface Dialect {
   /** True if an answer that masks one secret of an mcp entry may answer null for another that is stored. */
   readonly nullsMayHide: boolean;
   /**
-   * What to look at if no secret reads as stored any more. These services answer so if they cannot decrypt what they have, and
-   * some lose it by the next write. Absent if a service that answers so has none.
+   * The things to check if no secret reads as stored any more. These services answer so if they cannot decrypt their content, and some lose
+   * it by the next write. Absent if a service that answers so has none.
    */
   readonly undecryptable?: string;
   /** The fields that these services have. */

@@ -125,14 +125,14 @@ export function isNativePath([first]: Path): boolean {
 /** The native place of all mcp servers by their names. */
 export const NATIVE_SERVERS: Path = ['agent_settings', 'mcp_config'];
 
-/** The part that describes the agent of new conversations, and the kind of agent, with which all of it begins anew. */
+/** The part that describes the agent of new conversations, and the kind of agent: another kind resets all of it. */
 export const AGENT_PART: Path = ['agent_settings'];
 export const AGENT_KIND: Path = ['agent_settings', 'agent_kind'];
 
 /** The profile of a model that is active. */
 export const ACTIVE_PROFILE: Path = ['active_profile'];
 
-/** The model's own part, which an active profile takes the place of. */
+/** The model's own part, which an active profile replaces. */
 export const MODEL_PART: Path = ['agent_settings', 'llm'];
 
 /** Members by which a server judges how much a model can be told at once. */

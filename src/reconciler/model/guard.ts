@@ -24,7 +24,7 @@ export interface GuardSettings {
   readonly maxChanges: number | null;
   /** The reason why nothing may be written; null if writes are allowed. */
   readonly frozen: string | null;
-  /** Rules in `on` that nothing lifts, each with who says so. */
+  /** Rules in `on` that nothing lifts, each with its source. */
   readonly forbidden?: ReadonlyMap<Rule, string>;
 }
 

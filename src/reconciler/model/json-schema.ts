@@ -81,8 +81,8 @@ function isFreeSchema({ type, properties }: SchemaNode): boolean {
 }
 
 /**
- * The faults of a value, those of the variant that it fits best. A secret is judged by its value, of which nothing is in a fault;
- * one that is not known has none.
+ * The faults of a value, those of the variant that it fits best. A secret is judged by its value, which never appears in a fault; an
+ * unknown one has none.
  */
 export function findSchemaFaults(
   value: Value,
@@ -125,7 +125,7 @@ function findNodeFaults(value: Value, node: SchemaNode, defs: Definitions, path:
   ];
 }
 
-/** Reports whether a variant allows a value by itself, whatever is in it. */
+/** Reports whether a variant allows a value, whatever is in it. */
 function isVariantValue(value: Value, node: SchemaNode): boolean {
   if (value instanceof UnseenSecret) return true;
   if (value instanceof Secret) return node.format === 'password' || fitsSecret(value, node);

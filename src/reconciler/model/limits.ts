@@ -4,7 +4,7 @@ import type { Rule } from './guard.ts';
 export interface Limits {
   /** The destinations of its keys: origins that each list has. */
   readonly origins: readonly OriginList[];
-  /** Rules that refuse its plans whatever it declares, and that nothing lifts, each with who says so. */
+  /** Rules that refuse its plans whatever it declares, and that nothing lifts, each with its source. */
   readonly forbidden: ReadonlyMap<Rule, string>;
   /** Milliseconds between two reads, at the least. */
   readonly interval: number;

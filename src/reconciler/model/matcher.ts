@@ -76,7 +76,7 @@ function lastSix(text: string): number {
   return six;
 }
 
-/** A number of 30 bits, of which each character shifts out the one six before. */
+/** A number of 30 bits; each character shifts out the one six before. */
 function shiftHash(six: number, unit: number): number {
   return ((six << 5) ^ unit) & 0x3f_ff_ff_ff;
 }
@@ -105,7 +105,7 @@ class Automaton {
     const spans: [number, number][] = [];
     let [state, at] = [0, 0];
     for (const start of starts) {
-      // What is looked at already was followed from its own start on.
+      // A place that was checked already was followed from its own start on.
       for (at = Math.max(at, start); at < text.length && (state !== 0 || at === start); at += 1) {
         state = this.#next(state, text.charCodeAt(at));
         const length = this.#longest[state] ?? 0;
@@ -193,9 +193,9 @@ function unite(spans: [number, number][], start: number, end: number): void {
 }
 
 /**
- * Whether one of the globs matches a text as a whole; `*` matches any characters but a slash. Slashes at a glob's end do not
- * count. Without backtracking: each part between two stars is searched for once, from left to right, so that neither a glob nor
- * a text takes more steps than the product of their lengths.
+ * Reports whether one of the globs matches a text as a whole; `*` matches any characters but a slash. Slashes at a glob's end do not count.
+ * Without backtracking: each part between two stars is searched for once, from left to right, so that neither a glob nor a text takes more
+ * steps than the product of their lengths.
  */
 export function isGlobMatch(text: string, globs: readonly string[]): boolean {
   return globs.some((glob) => globMatcher(glob)(text));

@@ -12,7 +12,7 @@ import {
   type ValueRecord,
 } from './value.ts';
 
-/** Members of a config that are no list of the specification: servers of which nobody can tell how they are reached. */
+/** Members of a config that do not belong to a list of the specification: servers whose transport is unknown. */
 export const OTHERS = 'other_servers';
 
 /** Strategies whose secret is one value, which the lists of the specification call api_key. */
@@ -110,7 +110,7 @@ function isServed(name: string): boolean {
 
 const USUAL_AUTH = createRecord([['strategy', 'api_key']]);
 
-/** The servers that a file declares by their names, as entries of the lists: null is kept, for it takes a member away. */
+/** The servers that a file declares by their names, as entries of the lists: null stays, for it removes a member. */
 export function convertDeclaredServers(servers: ValueRecord): ValueRecord {
   const lists = convertToMcpLists(servers);
   const entries = MCP_LISTS.map(
@@ -136,8 +136,8 @@ export function convertDeclaredServers(servers: ValueRecord): ValueRecord {
 }
 
 /**
- * A declared entry with one form for how it authenticates: `auth` says how a key is sent, which is `api_key`; any other way has all of it in
- * `auth` and no key, and null is no way at all. What takes a member out of a map is not in the map.
+ * A declared entry with one form of authentication: `auth` defines how a key is sent, which is `api_key`; any other way has all of it in
+ * `auth` and no key, and null means no authentication. A value that removes a member from a map is not in the map.
  */
 export function normalizeDeclaredEntry(entry: ValueRecord): ValueRecord {
   const { auth, headers, ...rest } = entry;

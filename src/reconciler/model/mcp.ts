@@ -49,8 +49,7 @@ export function createEntryIdentity(list: McpList, entry: ValueRecord): Identity
 }
 
 /**
- * What an entry is known by: its name wherever both of two entries have one, and otherwise its place. The place of a program is its
- * name.
+ * The identity of an entry: its name wherever both of two entries have one, and otherwise its place. The place of a program is its name.
  */
 export interface EntryIdentity {
   readonly name: Identity | null;
@@ -97,8 +96,8 @@ export function isUnmanagedEntry(
 }
 
 /**
- * The entries of a list as paths name them: by their places, or by their names if others at the same place have other names. Of
- * those that are called alike the second is `#2`. `beside` are the entries that they are compared with.
+ * The entries of a list as paths name them: by their places, or by their names if others at the same place have other names. If two have
+ * the same name, the second is `#2`. `beside` are the entries that they are compared with.
  */
 export function listPathSegments(
   list: McpList,
@@ -125,8 +124,8 @@ export function listPathSegments(
 export type PathOfEntry = (list: McpList, segment: string, entry: ValueRecord) => Path;
 
 /**
- * What plans call the entries of a service, and of the file: by their names if the file declares servers by name, and otherwise by their
- * lists. One that a service has no name of has that of the declared one at its place.
+ * The names in plans for the entries of a service, and of the file: by their names if the file declares servers by name, and otherwise by
+ * their lists. One without a name on the service has that of the declared one at its place.
  */
 export function entryPaths(
   declared: { readonly block?: { readonly name: string }; readonly value?: Value } = {},
@@ -213,7 +212,7 @@ export function numberIdentities(identities: readonly Identity[]): string[] {
   });
 }
 
-/** The entries of a list: whatever is not a map is none. */
+/** The entries of a list: only maps count. */
 export function listRecordEntries(value: Value | undefined): readonly ValueRecord[] {
   return isList(value) ? value.filter(isRecord) : [];
 }
@@ -235,7 +234,7 @@ export function listSecretMembers(entry: ValueRecord): string[] {
   );
 }
 
-/** An entry without its masked members: written back, a mask would be stored in place of the secret. */
+/** An entry without its masked members: written back, a mask would be stored instead of the secret. */
 export function removeMaskedMembers(entry: ValueRecord): ValueRecord {
   return createRecord(Object.entries(entry).filter(([, value]) => !isMaskedMember(value)));
 }

@@ -1,4 +1,4 @@
-/** A metric as it is documented. No label holds an origin, a path or a value. */
+/** A documented metric. No label contains an origin, a path or a value. */
 export interface Metric {
   readonly type: 'gauge' | 'counter' | 'histogram';
   readonly help: string;

@@ -30,11 +30,11 @@ export function nativeSchema(dialect: DialectName): NativeSchema | null {
   return allTables()[dialect] ?? null;
 }
 
-/** The value that decides at a path which variant of a part applies; undefined if nothing tells. */
+/** The value that decides at a path which variant of a part applies; undefined if unknown. */
 export type FindKind = (path: Path) => Value | undefined;
 
 /**
- * What a schema has at a path; none if it has nothing there. Of a part with variants, those whose own word (`agent_kind`,
+ * The branches of a schema at a path; none if it has nothing there. Of a part with variants, those whose own word (`agent_kind`,
  * `condenser_kind`) is the one that applies.
  */
 export function selectSchemaNodes(
@@ -71,7 +71,7 @@ export function findServerDefault(nodes: readonly SchemaNode[]): Value | undefin
   return nodes.find((node) => node.default !== undefined)?.default;
 }
 
-/** The members by whose word variants of a part are told apart, with that word. */
+/** The members whose word distinguishes variants of a part, with that word. */
 export function kindMember({ properties = {} }: SchemaNode): readonly [string, Value] | null {
   const found = Object.entries(properties).find(([, member]) => member.const !== undefined);
   return found === undefined ? null : [found[0], found[1].const ?? null];
@@ -84,7 +84,7 @@ function isOfKind(node: SchemaNode, path: Path, kindAt: FindKind): boolean {
   return applies === undefined || applies === kind[1];
 }
 
-/** Reports whether a path leads to a part whose members are known one by one, and which is no value by itself. */
+/** Reports whether a path leads to a part whose members are known one by one, and which is not a value. */
 export function isPart(nodes: readonly SchemaNode[]): boolean {
   return nodes.some(({ properties }) => properties !== undefined);
 }
@@ -150,7 +150,7 @@ export interface LockedMember {
   /** From the top of the settings. */
   readonly path: Path;
   readonly type: (typeof MEMBER_TYPES)[number];
-  /** Null of a secret, and of a member that is null if nobody has set it. */
+  /** Null for a secret, and for a member whose default is null. */
   readonly default: Json;
   /** Empty if the server takes any value of the type. */
   readonly choices: readonly Json[];
@@ -165,7 +165,7 @@ export interface LockedRelease {
   readonly members: readonly LockedMember[];
 }
 
-/** The file beside a settings file with what the schemas of its servers have besides the known ones. */
+/** The file next to a settings file with the additional schemas of its servers. */
 export interface SchemaLock {
   readonly releases: readonly LockedRelease[];
   /** True if every member passes: while a lock is made, there is nothing to compare with. */

@@ -17,7 +17,7 @@ export interface Facts {
   readonly runs: Code | null;
   /** The way in which a value there protects users; null if it does not. */
   readonly safety: Safety | null;
-  /** The credentials that the service sends to a value there; null if it is no address. */
+  /** The credentials that the service sends to a value there; null if it is not an address. */
   readonly address: Address | null;
   /** The rule for names inside: shown whatever they look like, as those of variables, headers and servers, or judged. */
   readonly names: 'shown' | 'judged';
@@ -142,8 +142,8 @@ export function normalPath(path: Path): Path {
 }
 
 /**
- * The places inside a part of the settings, or inside an item of a block, of which something is known that a write is judged by. What is
- * in a map or list there has no places: its names are not known.
+ * The places inside a part of the settings, or inside an item of a block, with known facts that a write is judged by. The content of a map
+ * or list there has no places: its names are not known.
  */
 export function placesWithin(path: Path): readonly Path[] {
   const whole = normalPath(path);
@@ -163,7 +163,7 @@ function listRelevantPlaces({ type, many = false }: MemberFacts, above: Path): r
   });
 }
 
-/** A path as far as it may be shown: free JSON may have a secret for a key. */
+/** The visible part of a path: free JSON may have a secret for a key. */
 export function maskFreeKeys(path: Path): Path {
   const hidden = path.findIndex(
     (name, index) =>

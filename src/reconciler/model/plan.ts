@@ -13,7 +13,7 @@ export type Effect = 'add' | 'alter' | 'drop';
 
 interface Verb {
   readonly effect: Effect;
-  /** Only of what the service names by an id; what has a path in the settings file is told by that. */
+  /** Only for a part that the service names by an id; one with a path in the settings file is reported by that path. */
   readonly told?: {
     /** The result in words: `will be started`. */
     readonly done: string;
@@ -57,7 +57,7 @@ export function isRename({ action }: { readonly action: Action }): boolean {
   return action === 'rename';
 }
 
-/** `started`; null if a change of this kind is told by its reason. */
+/** `started`; null if a change of this kind is reported by its reason. */
 export function findActionParticiple(action: Action): string | null {
   const verb: Verb = VERBS[action];
   return verb.told?.done ?? null;
@@ -112,7 +112,7 @@ export interface Change<V = Value> {
   readonly source: Source | null;
   /** The kind of change since the last apply of the file; absent if unknown. */
   readonly class?: ChangeClass;
-  /** That nothing differs here: the other changes of the plan make it necessary. It has no class, and is no drift. */
+  /** Nothing differs here: the other changes of the plan make it necessary. It has no class, and does not count as drift. */
   readonly consequence?: true;
   /** The path of the change whose request makes this one, too; absent of what a request is made for. No document has it. */
   readonly cause?: Path;
@@ -121,16 +121,16 @@ export interface Change<V = Value> {
 /** The reason of a change to null after which the service has its default again. */
 export const RESET = REASONS.reset.reason;
 
-/** The reasons of a removal of what a service has and the file does not name, where the file says that it names all. */
+/** The reasons of a removal of an item that the service has and the file does not name, where the file declares its list as complete. */
 export const UNDECLARED = 'not declared';
 export const UNCERTAIN = 'not declared, as far as known without the missing values';
 
-/** The reason of a removal of an mcp server that the file names and says null of. */
+/** The reason of a removal of an mcp server that the file names with null. */
 export const NAMED_NULL = 'null in the file';
 
 /**
- * Reports whether a change removes an item that the file does not name, where `collections` removes others. A declared list of mcp
- * servers does so by itself.
+ * Reports whether a change removes an item that the file does not name, where `collections` removes others. A declared list of mcp servers
+ * always removes them.
  */
 export function removesOther({ resource, action, reason, source }: Change<unknown>): boolean {
   const isOfBlock = resource !== 'settings' || source !== null;
@@ -146,8 +146,8 @@ export interface Unknown {
   readonly reason: string;
   readonly ref: string | null;
   /**
-   * `stored`: a secret that the service has and does not show; `missing`: its reference has no value here, and an apply wants it; `left`:
-   * this run leaves it as it is (`--without`). Absent for anything else.
+   * `stored`: a secret that the service has and does not show; `missing`: its reference has no value here, and an apply needs it; `left`:
+   * this run leaves it unchanged (`--without`). Absent for anything else.
    */
   readonly kind?: 'stored' | 'missing' | 'left';
 }
@@ -158,7 +158,7 @@ export interface Unpreservable {
   /** `always` stops every write; `protected` only if the guard lose_unreadable is on. */
   readonly stops: 'always' | 'protected';
   readonly remedy: string;
-  /** True if the part that the service stores never works, so that a plan that it does not stop means nothing. */
+  /** True if the part that the service stores never works: a plan that it does not stop then means nothing. */
   readonly neverWorks?: true;
 }
 
@@ -189,7 +189,7 @@ export interface UnmetReference extends Warning {
 export interface MovedAddress {
   readonly path: Path;
   readonly where: 'another host' | 'another provider';
-  /** The credential, if it is one of another item: the plan may write it anew. */
+  /** The credential, if it is one of another item: the plan may write it again. */
   readonly by?: Path;
 }
 
@@ -341,8 +341,8 @@ export function formatChangeName(change: Pick<Change, 'resource' | 'path'>): str
 }
 
 /**
- * A kind of thing that a settings file declares, such as settings and secrets. Approvals, agreements and `--base` treat all of them
- * alike, by what this says of them.
+ * A kind of thing that a settings file declares, such as settings and secrets. Approvals, agreements and `--base` treat all of them alike,
+ * by these members.
  */
 export interface Resource {
   /** As its changes name it. */
@@ -368,7 +368,7 @@ export interface Items {
 /** The digest of a literal of the file. */
 export type Quick = (text: string) => string;
 
-/** An environment that somebody should look at, in a few words. */
+/** An environment that needs attention, in a few words. */
 export interface Attention<V extends Verdict = Verdict> {
   readonly name: string;
   readonly verdict: V;
@@ -395,7 +395,7 @@ export interface Summary<V extends Verdict = Verdict> extends ActionCounts {
   readonly environments: EnvironmentCounts<V>;
   /** The number of failed environments by error; `other` is one that this version does not know. */
   readonly errors: Readonly<Partial<Record<ErrorCode | 'other', number>>>;
-  /** The environments that somebody should look at, the worst first: at most MOST_LISTED. */
+  /** The environments that need attention, the worst first: at most MOST_LISTED. */
   readonly attention: readonly Attention<V>[];
   /** The number of environments that `attention` leaves out. */
   readonly more: number;
@@ -403,7 +403,7 @@ export interface Summary<V extends Verdict = Verdict> extends ActionCounts {
 
 export type PlanSummary = Summary<PlanVerdict>;
 
-/** A plan as a look for drift tells it: what only follows from other changes is no difference. */
+/** A plan in the form of a drift report: changes that only follow from others do not count as differences. */
 export function omitImpliedChanges(environment: EnvironmentPlan): EnvironmentPlan {
   const { changes, digests } = environment;
   const differs = changes.map(({ consequence }) => consequence !== true);

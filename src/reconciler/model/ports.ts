@@ -11,8 +11,8 @@ export interface Observer<O extends ObservedState | null = ObservedState> {
 }
 
 /**
- * Whether a write took effect. `stored`: the service has confirmed it. `not-applied`: the answer shows that it did not; `retry` is
- * whether the same write may be tried again, `reached` whether the service received it. `ambiguous`: it may have, and only
+ * The result of a write. `stored`: the service has confirmed it. `not-applied`: the answer shows that it did not take effect; `retry` is
+ * whether the same write may be tried again, `reached` whether the service received it. `ambiguous`: it may have taken effect, and only
  * another observation shows.
  */
 export type WriteAnswer = { readonly kind: 'stored' } | WriteFailure;
@@ -93,7 +93,7 @@ export interface SecretRequest {
   readonly key: string;
 }
 
-/** A requested value, or why there is none. `ref` is the request in the words of messages. */
+/** A requested value, or the reason why it is missing. `ref` is the request in the words of messages. */
 export type RequestedValue = { readonly ref: string } & (
   | { readonly text: string }
   | { readonly problem: string }
@@ -123,9 +123,9 @@ export interface TracedPart {
   readonly error: { readonly code: string } | null;
 }
 
-/** Tells an SDK of OpenTelemetry what is done and how long it takes, with the requests that are sent meanwhile. Each calls `work` once. */
+/** Reports work and its duration to an SDK of OpenTelemetry, with the requests that are sent meanwhile. Each calls `work` once. */
 export interface Tracer {
-  /** The run of a command, below the span that the variables name. `exitOf` says with which code it ends. */
+  /** The run of a command, below the span that the variables name. `exitOf` returns the code it ends with. */
   command<T>(
     name: string,
     env: Variables,
@@ -148,9 +148,9 @@ export interface Tracer {
     name: string,
     work: () => Promise<T>,
   ): Promise<T>;
-  /** Says of the command that runs how it failed, by a code. */
+  /** Records how the running command failed, by a code. */
   failed(code: string): void;
-  /** Says of the command that runs of which commit its files are; null if that is not known. */
+  /** Records the commit of the files for the running command; null if it is not known. */
   revision(commit: string | null): void;
   /** Has the SDK send what it holds; resolves when it has, when it takes too long, or when the signal fires. */
   flush(signal: AbortSignal): Promise<void>;

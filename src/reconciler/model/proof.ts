@@ -4,8 +4,8 @@ import type { Path } from './path.ts';
 export type ProofKind = 'model' | 'key' | 'server' | 'agent';
 
 /**
- * Whether something was seen to work. `works`: the service tried it and found no fault; `fails`: it found one; `not-checked`: nothing is
- * known, and `found` says why.
+ * The result of a trial. `works`: the service tried it and found no fault; `fails`: it found one; `not-checked`: nothing is known, and
+ * `found` has the reason.
  */
 export interface TrialResult {
   readonly status: 'works' | 'fails' | 'not-checked';

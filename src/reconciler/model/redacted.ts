@@ -11,8 +11,8 @@ type Part = Json | undefined;
 type JsonRecord = { readonly [key: string]: Json };
 
 /**
- * Members that hold words of documents' own, or what a person named outside of any reference: a code, an enum, a time, the
- * name of an environment or variable, a file, a reference as it is written. Secrets do not change them.
+ * Members that contain words of the documents themselves, or names that a person gave outside of any reference: a code, an enum, a time,
+ * the name of an environment or variable, a file, a reference in its written form. Secrets do not change them.
  */
 const KEPT: ReadonlySet<string> = new Set([
   'action',
@@ -58,7 +58,7 @@ const VALUES: ReadonlySet<string> = new Set([
   'value',
 ]);
 
-/** The statuses of documents, and those that services report of what they run, as far as they are known. */
+/** The known statuses of documents, and those that services report of what they run. */
 const STATUSES: ReadonlySet<string> = new Set(
   (
     'in-sync differs error applied partial not-converged refused failed stored empty pulled skipped unchanged written ' +
@@ -105,7 +105,7 @@ function part(value: Part, key: string, redactor: Redactor): Part {
   );
 }
 
-/** An item that a service lists: its name is the service's text, and may be a value that somebody put in the wrong place. */
+/** An item that a service lists: its name is the service's text, and may be a value that a user put in the wrong place. */
 function redactListItem(item: Json, redactor: Redactor): Json {
   if (typeof item !== 'object' || item === null || isRedactableList(item))
     return jsonPart(item, redactor);

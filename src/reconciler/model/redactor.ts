@@ -68,10 +68,9 @@ function isShort(value: string): boolean {
 }
 
 /**
- * Masks the values of references in any text: the whole text if it is such a value, of any length, and what is inside of
- * other text from six characters on; as it is, in any case, and in every form of `encodings`. Urls lose their userinfo,
- * query and fragment. Linear in the text. What is shared masks the values of other redactors, too, but for short ones: those would
- * mask words and numbers that have nothing to do with them.
+ * Masks the values of references in any text: the whole text if it is such a value, of any length, and parts of other text from six
+ * characters on; unchanged, in any case, and in every form of `encodings`. Urls lose their userinfo, query and fragment. Linear in the
+ * text. Shared values also mask the texts of other redactors, except short ones: those would mask unrelated words and numbers.
  */
 export class Redactor {
   readonly #shared: SharedValues;
@@ -177,7 +176,7 @@ export interface Forms {
   readonly inside: ReadonlySet<string>;
 }
 
-/** The forms in which a value has been seen to get out: as it is, escaped and encoded, its lines, and the texts of a JSON value. */
+/** The forms in which a value has been seen to get out: unchanged, escaped and encoded, its lines, and the texts of a JSON value. */
 export function listSecretForms(value: string): Forms {
   const whole = new Set<string>();
   const inside = new Set<string>();
@@ -236,7 +235,7 @@ function decodePercent(text: string): string[] {
   try {
     return [text, decodeURIComponent(text)];
   } catch {
-    // Not percent-encoded: as it is.
+    // Not percent-encoded: unchanged.
     return [text];
   }
 }
@@ -303,7 +302,7 @@ function listByteEncodings(value: string): string[] {
   const forms = [raw.toString('hex')];
   for (const shift of [0, 1, 2]) {
     const shifted = Buffer.concat([Buffer.alloc(shift), raw]);
-    // The characters at both ends hold bits of the text beside the value.
+    // The characters at both ends also contain bits of the text around the value.
     const from = shift === 0 ? 0 : shift + 1;
     const to = Math.floor((shifted.length * 8) / 6);
     for (const encoding of ['base64', 'base64url'] as const) {

@@ -86,8 +86,8 @@ export function speaksOfSecrets(text: string): boolean {
 }
 
 /**
- * An argument of the committed file as documents show it. A literal there is no secret, so that only what its flag or its own
- * form shows is one is masked.
+ * An argument of the committed file in the form of documents. A literal there is not a secret, so only one that its flag or its own form
+ * identifies as one is masked.
  */
 export function maskProgramArgument(argument: string, before: string | null): string {
   const open = partBefore(argument, before, saysSecret);
@@ -124,7 +124,7 @@ function partBefore(
 const SHOWABLE = /^(?:[A-Z]?[a-z]{1,19}|[A-Z]{1,19}|[A-Za-z]?[a-z]+(?:[A-Z]{1,4}[a-z]+)+)?\d{0,4}$/;
 
 /**
- * Whether a word of the file that is no known key may be repeated: it reads like a name that a person would give, and not like a
+ * Reports whether a word of the file that is not a known key may be repeated: it reads like a name that a person would give, and not like a
  * secret that was pasted where a name belongs.
  */
 export function isShowable(word: string): boolean {
@@ -153,8 +153,8 @@ const HIDDEN_IN_CAPITALS = /[=:](?:HIDDEN|FILTERED)$/;
 const MASKS = [MASK_CHARACTERS, CROSSES, MASKED, HIDDEN, HIDDEN_IN_CAPITALS];
 
 /**
- * Whether a text that a service answered is a mask or holds one: three or more mask characters, or masked, redacted, hidden or
- * filtered between punctuation, in a value, an argument or a query. Sent back, it would be stored in place of the secret.
+ * Reports whether a text that a service answered is a mask or contains one: three or more mask characters, or masked, redacted, hidden or
+ * filtered between punctuation, in a value, an argument or a query. Sent back, it would be stored instead of the secret.
  */
 export function holdsMaskText(text: string): boolean {
   const plain = text.replaceAll(/%(?:2A|28|29|3C|3E|5B|5D)/gi, decodeURIComponent);
@@ -167,8 +167,8 @@ export function isMaskedName(text: string): boolean {
 }
 
 /**
- * Whether a value is a secret of which the service showed a mask. The value of a reference is one only as a whole: inside a key of
- * one's own the words and signs of a mask mean nothing.
+ * Reports whether a value is a secret that the service showed as a mask. The value of a reference is one only as a whole: inside a user's
+ * own key the words and signs of a mask mean nothing.
  */
 export function isMaskedSecret(value: Value | undefined): boolean {
   return value instanceof Secret && value.fits(value.ref === null ? holdsMaskText : looksLikeMask);

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** Shown in place of every sensitive value. It is fixed, so that it shows neither length nor equality. */
+/** Shown instead of every sensitive value. It is fixed, so that it shows neither length nor equality. */
 export const MASK = '(sensitive)';
 
 export type Scalar = string | number | boolean;
@@ -106,8 +106,8 @@ export class UnseenSecret extends Secret {
 }
 
 /**
- * What identifies an mcp entry: its name, or its url without userinfo, query and fragment. `shown` is what people read; if the
- * url came from a reference it is that reference, while entries are still matched by the url behind it.
+ * The identity of an mcp entry: its name, or its url without userinfo, query and fragment. `shown` is the text for people; if the url came
+ * from a reference it is that reference, while entries are still matched by the url behind it.
  */
 export class Identity {
   readonly shown: string;

@@ -30,8 +30,8 @@ export function selects(
 }
 
 /**
- * Parses what kubectl takes after -l: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, with commas between them,
- * which mean and. Throws a usage error, also if there is no requirement: a variable that is not set would choose everything.
+ * Parses what kubectl accepts after -l: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, with commas between them, which
+ * mean and. Throws a usage error, also if there is no requirement: a variable that is not set would select everything.
  */
 export function parseSelector(text: string): readonly Requirement[] {
   const tokens = new Tokens(text);
@@ -78,7 +78,7 @@ class Tokens {
     return is;
   }
 
-  /** Takes a word; null if the next token is none. */
+  /** Reads a word; null if the next token is not one. */
   word(): string | null {
     const { next } = this;
     if (next === null || MARK.test(next)) return null;

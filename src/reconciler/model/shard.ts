@@ -7,9 +7,9 @@ export interface Shard {
 export const MOST_SHARDS = 1000;
 
 /**
- * Whether an environment belongs to a shard: of all shards it is the one with the greatest weight for the environment's name, and
- * of equal weights the one with the lowest index. One shard more takes environments from each of the others, and moves none
- * between them. docs/guides/shards.md specifies the weight for other tools, so that it never changes.
+ * Reports whether an environment belongs to a shard: of all shards it is the one with the greatest weight for the environment's name, and
+ * of equal weights the one with the lowest index. One shard more takes environments from each of the others, and moves none between them.
+ * docs/guides/shards.md specifies the weight for other tools, so it never changes.
  */
 export function isInShard(name: string, { index, count }: Shard): boolean {
   const named = new TextEncoder().encode(`${name}/`).reduce(hashByte, BASIS);

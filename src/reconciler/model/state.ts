@@ -8,15 +8,15 @@ import type { Secret } from './secret.ts';
 import { sameValue, type Value, type ValueRecord } from './value.ts';
 
 /**
- * A declared field with its references resolved. Environments that declare it by the same node of a file, without a reference, have
- * the same object, so that what was computed of it can be remembered by it. It never changes.
+ * A declared field with its references resolved. Environments that declare it by the same node of a file, without a reference, have the
+ * same object: computed results can be remembered by it. It never changes.
  */
 export interface DesiredField {
   readonly field: Field;
   readonly value: Value;
   /** The place of a value; the path is relative to settings, and an mcp entry is addressed by its index. */
   readonly source: (path?: Path) => Source;
-  /** The block beside the settings that declares it by name; absent if the settings do. */
+  /** The block next to the settings that declares it by name; absent if the settings do. */
   readonly block?: NamedSettings;
 }
 
@@ -44,8 +44,8 @@ export interface MissingReference {
 }
 
 /**
- * An item of a block that declares several. `values` is what of it may be a reference, by the paths that plans have for it; `isText` if it
- * is none that is rotated.
+ * An item of a block that declares several. `values` are its parts that may be references, by the paths that plans have for them; `isText`
+ * if it is not one that is rotated.
  */
 export interface DeclaredItem {
   readonly values?: readonly {
@@ -87,14 +87,14 @@ export interface DesiredState {
   readonly left?: readonly SkippedPath[];
   /** The declared items, by block. Nothing of an absent block is read or changed. */
   readonly items: ReadonlyMap<string, readonly DeclaredItem[]>;
-  /** The blocks that name all that a service may have, each with the place that says so: what they do not name is removed. */
+  /** The blocks that name all that a service may have, each with the place of that declaration: items that they do not name are removed. */
   readonly exhaustive?: ReadonlyMap<string, Source>;
   /** The parts of the items that not every service supports. */
   readonly only?: readonly OnlyOn[];
   /** Names in it that it does not declare, by the paths that their items would have. */
   readonly unknownNames?: readonly Warning[];
   readonly guards: GuardSettings;
-  /** The lock beside the file; absent if there is none, or no native part that it could be about. */
+  /** The lock next to the file; absent if it does not exist, or no native part could need it. */
   readonly lock?: SchemaLock;
 }
 
@@ -128,7 +128,7 @@ export type SecretState = 'stored' | 'not-stored' | 'not-reported';
 /** The service's answer, under setpoint's names of the fields. Sensitive values are wrapped. */
 export interface ObservedState {
   readonly dialect: Dialect;
-  /** The release of the service as far as the answer shows it: `1.6`, `1.9 or 1.10`; exact if the service was asked. Null if nothing shows. */
+  /** The release of the service that the answer shows: `1.6`, `1.9 or 1.10`; exact if the service was asked. Null if nothing shows it. */
   readonly release: string | null;
   /** The evidence of a release later than setpoint knows, and how it is treated; absent without any. */
   readonly newer?: string;
@@ -212,21 +212,21 @@ export function sameState(a: ObservedState, b: ObservedState): boolean {
 }
 
 /**
- * Whether nobody has stored anything yet. A service that answers a record all the same counts as empty if nothing in the record
- * differs from what the service makes of an empty store.
+ * Reports whether the store is still empty. A service that answers a record all the same counts as empty if nothing in the record differs
+ * from its record of an empty store.
  */
 export function isEmptyStore({ stored, untouched = false }: ObservedState): boolean {
   return !stored || untouched;
 }
 
-/** The fields to write, by setpoint's names, and the observation that they were planned on: it holds what stays as it is. */
+/** The fields to write, by setpoint's names, and the observation that they were planned on: it contains the values that stay unchanged. */
 export interface SettingsWrite {
   readonly fields: ValueRecord;
   readonly observed: ObservedState;
 }
 
 /**
- * The organisation in which a service keeps what a key writes: of a service that has organisations. What it does not tell is null.
+ * The organisation in which a service stores the writes of a key: for a service that has organisations. Unreported parts are null.
  * Source: behaviour 7.
  */
 export interface Organization {

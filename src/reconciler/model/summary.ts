@@ -30,8 +30,8 @@ const MOST_RULES = 20;
 const LONGEST_MESSAGE = 300;
 
 /**
- * Adds up what is known of all environments once each of them has been dropped: counts, and a line for each that somebody should
- * look at. It holds nothing else, and a bounded number of lines. What it takes must be masked.
+ * Adds up the known facts of all environments, which are dropped one by one: counts, and a line for each that needs attention. It stores
+ * nothing else, and a bounded number of lines. Its input must be masked.
  */
 export interface Tally<E, V extends Verdict = Verdict> {
   /** In the order of the document. */
@@ -106,7 +106,7 @@ export function replaceEnvironments(
     | OutcomeDocument);
 }
 
-/** A plan or an outcome with the summary of its environments; any other document as it is. */
+/** A plan or an outcome with the summary of its environments; any other document unchanged. */
 export function recountSummary<D extends object>(document: D): D {
   const read: object = document;
   return isPlan(read)
@@ -162,7 +162,7 @@ export function changeCount({ changes }: Pick<Attention, 'changes'>): number {
   return Object.values(changes).reduce((sum, count) => sum + count, 0);
 }
 
-/** For comparing what somebody should look at first: the verdict, the kind of error, what is lost, how much there is to do. */
+/** For comparing what needs attention first: the verdict, the kind of error, what is lost, how much there is to do. */
 export function rankAttention(attention: Attention): readonly number[] {
   const { verdict, changes, error } = attention;
   const dropped = Object.entries(changes).reduce(

@@ -34,11 +34,12 @@ export interface MemberFacts {
   /** Texts that a schema names: each may be shown. */
   readonly words?: readonly string[];
   /**
-   * How a text is judged before it is shown. `name`: one word or few; `id`: the same, or what a service makes up to tell its own things apart. `prose`: sentences, which may quote a secret. `text`: anything
-   * without the form of a secret; `address`, `command` and `source` have forms of their own. Without any it is free form, and masked.
+   * The way a text is judged before it is shown. `name`: one word or few; `id`: the same, or a name that a service generates to distinguish
+   * its own things. `prose`: sentences, which may quote a secret. `text`: anything without the form of a secret; `address`, `command` and
+   * `source` have forms of their own. Without any it is free form, and masked.
    */
   readonly shows?: string;
-  /** How a text is used, if its secrecy and how it is shown do not say so: `lines`, `header` or `host`. */
+  /** The use of a text, if its secrecy and its display do not define it: `lines`, `header` or `host`. */
   readonly text?: string;
   readonly names?: boolean;
   readonly served?: boolean;

@@ -8,8 +8,8 @@ import { findEntryPath, isOfServers } from './mcp.ts';
 import type { DesiredState } from './state.ts';
 
 /**
- * What can be done about what could not be compared, of one environment or of several: said once, however many there are. Of names two are
- * kept: more are told by no name.
+ * The remedy for values that could not be compared, of one environment or of several: reported once, however many there are. Two names are
+ * stored; more are reported without names.
  */
 export interface Ways {
   /** Secrets that are stored and not shown, by their paths. */
@@ -149,7 +149,8 @@ function fewMissing(missing: readonly Missing[]): readonly Missing[] {
 }
 
 /**
- * What `--without` takes for a path of a plan: the field itself, or all of the mcp entry or item that it is in, which services store as one.
+ * The argument of `--without` for a path of a plan: the field itself, or all of the mcp entry or item that it is in, which services store
+ * as one.
  */
 export function toSkippablePath(path: Path): Path {
   if (isOfServers(path)) return findEntryPath(path);

@@ -1,6 +1,6 @@
 import { Secret } from './secret.ts';
 
-/** A number that a JavaScript number would change, kept as the service wrote it. */
+/** A number that a JavaScript number would change, in the form that the service wrote. */
 export class WireNumber {
   readonly token: string;
 
@@ -60,7 +60,7 @@ export function createRecord(entries: Iterable<readonly [string, Value]>): Value
   return withoutPrototype(record);
 }
 
-/** The members of a record that are kept. */
+/** The members of a record that stay. */
 export function filterMembers(
   record: ValueRecord,
   isKept: (name: string, value: Value) => boolean,
@@ -195,7 +195,7 @@ export function maskSecrets(value: Value): Json {
   return value;
 }
 
-/** A function of something that never changes, computed once for each. Nothing is kept longer than what it was made of. */
+/** A function of something that never changes, computed once for each. Results live no longer than their inputs. */
 export function onceFor<K extends object, R>(make: (of: K) => R): (of: K) => R {
   const known = new WeakMap<K, { readonly made: R }>();
   return (of) => {

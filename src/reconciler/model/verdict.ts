@@ -1,11 +1,12 @@
 import type { ErrorCode } from './error.ts';
 
 /**
- * Every state of an environment that anything tells, the worst last: a plan, drift, an outcome, a controller, the metrics, the page and the
- * notices each tell some of them, and no others. In sync is what has all values that can be compared as declared: `unknown` only where what
- * cannot be compared counts, too. `pending`: every difference is an edit of the file that has not been applied yet; `differs`: it is not
- * known, or not told, who made the differences; `drift`: somebody changed the service, or that is not known; `conflict`: so did the file;
- * `refused`: it differs, and an apply would refuse that; `not-read`: the controller has not read it yet; `not-started`: the run had stopped.
+ * Every state of an environment that is reported, the worst last: a plan, drift, an outcome, a controller, the metrics, the page and the
+ * notices each report some of them, and no others. In sync: all values that can be compared are as declared. `unknown` only where values
+ * that cannot be compared also count. `pending`: every difference is an edit of the file that has not been applied yet. `differs`: the
+ * author of the differences is not known, or not reported. `drift`: another client changed the service, or that is not known. `conflict`:
+ * the file changed too. `refused`: it differs, and an apply would refuse that. `not-read`: the controller has not read it yet.
+ * `not-started`: the run had stopped.
  */
 export const VERDICTS = [
   'in-sync',

@@ -10,7 +10,7 @@ import type { WatchStatus } from './verdict.ts';
 /** The options of watching an environment, as its `watch:` block declares them. */
 export interface WatchSettings {
   readonly mode: 'detect' | 'heal';
-  /** Milliseconds between two reads; null if the block does not say. */
+  /** Milliseconds between two reads; null if the block does not set it. */
   readonly interval: number | null;
   /** The times at which healing may write; null is always. */
   readonly windows: readonly Window[] | null;
@@ -37,7 +37,7 @@ export interface Window {
   readonly zone: string;
 }
 
-/** Nothing is healed and nobody is told of an environment while it is suspended. Times are ISO 8601, UTC. */
+/** Nothing is healed and no notice is sent about an environment while it is suspended. Times are ISO 8601, UTC. */
 export interface Suspension {
   readonly at: string;
   readonly reason: string;
@@ -88,7 +88,9 @@ export interface UnstoredValue {
   readonly isOld: boolean;
 }
 
-/** A time: of day, ISO 8601, UTC, and how long the machine had been running, if it tells. The time of day may be set; the other may not. */
+/**
+ * A time: of day, ISO 8601, UTC, and the uptime of the machine, if the system reports it. The time of day may be set; the other may not.
+ */
 export interface Moment {
   readonly at: string;
   readonly up?: Uptime | undefined;
@@ -130,8 +132,8 @@ export interface ReadMark {
 }
 
 /**
- * All that is known of one environment: what the records of its journal and the reads of this process say. Everything that is shown of it is
- * masked. Times are ISO 8601, UTC.
+ * All known facts of one environment, from the records of its journal and the reads of this process. All displayed texts of it are masked.
+ * Times are ISO 8601, UTC.
  */
 export interface WatchState {
   readonly name: string;
@@ -142,7 +144,7 @@ export interface WatchState {
   readonly found: WatchStatus;
   /** Since when it is in sync, or cannot be read, or the first of what differs now does. */
   readonly since: string;
-  /** Digest of what differs, refuses or failed: the same as long as a person would be told the same. Empty if in sync and all was compared. */
+  /** Digest of what differs, refuses or failed: the same as long as the report would be the same. Empty if in sync and all was compared. */
   readonly digest: string;
   /** The read before `since`: what began then was made in between. Null if there was none. */
   readonly after: string | null;
@@ -234,7 +236,7 @@ interface EnvironmentEvent {
   readonly environment: string;
 }
 
-/** The files were read: `problem` is why they cannot be used; the last good ones stay in force then. */
+/** The files were read: `problem` is why they cannot be used; the last good ones stay in effect then. */
 export interface FilesEvent {
   readonly kind: 'files';
   readonly commit: string | null;
@@ -251,7 +253,7 @@ export interface StateEvent extends EnvironmentEvent {
   /** The read before; the change was made after it. */
   readonly after: string | null;
   readonly commit: string | null;
-  /** That another client changed it, neither an edit of the file nor a write of ours; earlier versions did not write it. */
+  /** States that another client changed it, neither an edit of the file nor a write of ours; earlier versions did not write it. */
   readonly flip?: true | undefined;
   /** The time of the edit that is not fully applied yet, if not all of it was verified before. */
   readonly edited?: string | undefined;
@@ -274,7 +276,7 @@ export interface WritingEvent extends EnvironmentEvent {
   readonly commit: string | null;
 }
 
-/** An apply or a controller wrote, or may have written, for an actor or by itself. `changes` have the former values, masked. */
+/** An apply or a controller wrote, or may have written, for an actor or on its own. `changes` have the former values, masked. */
 export interface WriteEvent extends EnvironmentEvent {
   readonly kind: 'write';
   readonly by: 'watch' | 'apply';
@@ -290,7 +292,7 @@ export interface ClockSetEvent extends EnvironmentEvent {
   readonly by: number;
 }
 
-/** Somebody was told, or could not be: at most once for each state and receiver. */
+/** A receiver was notified, or could not be: at most once for each state and receiver. */
 export interface NoticeEvent extends EnvironmentEvent {
   readonly kind: 'notice';
   readonly event: NoticeKind;

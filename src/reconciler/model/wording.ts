@@ -53,7 +53,7 @@ export class Suggestions {
 /** Letters of words, for each candidate that they are compared with. */
 const MOST_LETTERS = 100_000;
 
-/** Letters that say what a word begins with. */
+/** Letters that identify the beginning of a word. */
 const SHORTEST_BEGINNING = 3;
 
 /** `Did you mean language?`, or nothing. */
@@ -70,7 +70,7 @@ export function choicesHint(word: string, candidates: readonly string[]): string
   return didYouMean(word, candidates) || `Available: ${namesListed(candidates)}.`;
 }
 
-/** Names that one sentence lists, if its place says nothing else. */
+/** The number of names that one sentence lists, if its place has no other text. */
 const MOST_NAMES = 20;
 
 /** Names with commas between them; of many only the first ones, and how many more there are. */

@@ -146,8 +146,8 @@ export async function applyTarget(
 }
 
 /**
- * What all requests that write go through: whether they may still be sent is asked, each is told as a span, and one that is under way
- * at a second request to stop is abandoned.
+ * The step that all writing requests go through: it checks whether they may still be sent, reports each as a span, and abandons one that is
+ * under way at a second request to stop.
  */
 export function sending(
   {

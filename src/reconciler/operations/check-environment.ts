@@ -301,7 +301,9 @@ async function resourceCheck(
   }
 }
 
-/** That a new value of a stored secret would not be noticed; nothing if it would, or if that does not show: a plan says why. */
+/**
+ * States that a new value of a stored secret would not be noticed; nothing if it would, or if that does not show: a plan has the reason.
+ */
 async function secretsCheck(
   prepared: PreparedTarget,
   open: OpenTarget & Pick<Probe, 'outcome'>,

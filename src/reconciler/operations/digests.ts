@@ -12,8 +12,8 @@ export async function digestsFor(salt?: string): Promise<Digests> {
 }
 
 /**
- * The digest of a target's resolved address with its path prefix; null if that is not known. An address from a reference is a
- * secret, and a slow digest is all that is kept of it.
+ * The digest of a target's resolved address with its path prefix; null if that is not known. An address from a reference is a secret, and
+ * only a slow digest of it is stored.
  */
 export async function addressDigest(
   prepared: Pick<PreparedTarget, 'server'>,

@@ -41,9 +41,9 @@ import { redacting, createMaskingSource, type Running } from './redacting.ts';
 import { isChosen, selectRun, type RunTargets } from './select.ts';
 
 /**
- * What a path of the file means, what each environment declares there and in which block, and what an apply would do about it.
- * Reads only: the settings once, or what else of the service the path is about. Without a settings file there is no environment, and
- * nothing is read. Throws a SetpointError for an unknown path.
+ * Explains a path of the file: its meaning, what each environment declares there and in which block, and what an apply would do about it.
+ * Reads only: the settings once, or the other part of the service that the path is about. Without a settings file there is no environment,
+ * and nothing is read. Throws a SetpointError for an unknown path.
  */
 export function explain(request: ExplainRequest): Promise<ExplainDocument> {
   return redacting(request, explainAll);

@@ -107,7 +107,7 @@ function findUnitProblem(units: readonly Unit[], service: ObservedState): Proble
   };
 }
 
-/** No reference has a value: it is not needed to tell whether a file is valid. */
+/** References have no values: they are not needed to find whether a file is valid. */
 const UNSET: ReferenceSource = {
   withheld: true,
   variable: () => undefined,
@@ -122,7 +122,7 @@ function lacksBlock(block: string, dialect: DialectName): string | null {
   return withoutStop(`${dialect} has no ${noun}${releases === '' ? '' : `. ${releases}`}`);
 }
 
-/** Members of servers that say nothing of how they are reached. */
+/** Members of servers that do not affect how they are reached. */
 const BESIDE: ReadonlySet<string> = new Set([
   'cwd',
   'description',

@@ -114,7 +114,10 @@ export interface DeclaredItem {
   /** Other paths of the same. */
   readonly others: readonly Path[];
   readonly isEntry: boolean;
-  /** The secrets in it, besides its own: an mcp entry is named by its own path, or by that of a secret in it. Null if it is no secret. */
+  /**
+   * The secrets in it, and the path itself if it is one: an mcp entry is named by its own path, or by that of a secret in it. Null if it is
+   * not a secret.
+   */
   readonly holds: readonly Path[] | null;
   /** The references in it; null if there are none. */
   readonly ref: string | null;

@@ -38,8 +38,8 @@ const FOLDERS: Readonly<Record<string, Item['block']>> = {
 };
 
 /**
- * Reads files and folders, in their order, the files that a compose file names with `env_file` before it: what it says itself holds.
- * Throws a SetpointError that names the file and the place, and quotes nothing of it.
+ * Reads files and folders, in their order, the files that a compose file names with `env_file` before it: its own values win. Throws a
+ * SetpointError that names the file and the place, and quotes nothing of it.
  */
 export async function foreignFiles(
   paths: readonly string[],

@@ -49,8 +49,8 @@ interface UnitFinding {
 }
 
 /**
- * A first settings file of what people had before setpoint, or one more environment of a file. No service is read. Secrets are references, and what is not taken over is
- * listed. Of what several files say, the last holds.
+ * A first settings file from the configuration that people had before setpoint, or one more environment of a file. No service is read.
+ * Secrets are references, and skipped parts are listed. If several files set a value, the last one wins.
  */
 export async function createInitialText(
   path: string,

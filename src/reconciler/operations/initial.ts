@@ -354,7 +354,7 @@ export function withOneMore(
   return text;
 }
 
-/** Blocks without what the blocks above the environments of a file say already. */
+/** Blocks without the values that the blocks above the environments of a file already declare. */
 export function withoutShared(blocks: JsonObject, [first]: readonly Target[]): JsonObject {
   const entries = Object.entries(blocks).flatMap(([block, value]): [string, Json][] => {
     const node = first?.shared[block as keyof Target['shared']];

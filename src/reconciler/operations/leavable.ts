@@ -85,7 +85,7 @@ function listSkippableItems(state: DesiredState): SkippablePath[] {
   ];
 }
 
-/** The members of mcp entries, but for what an entry is known by. */
+/** The members of mcp entries, except those that identify an entry. */
 function listSkippableMembers(state: DesiredState): SkippablePath[] {
   const entries = listManagedSettings(state).filter(({ isEntry }) => isEntry);
   return mapDeclaredEntryPaths(state).flatMap(({ list, entry, path }) => {
@@ -207,7 +207,7 @@ export class MissingReferences {
     return referenceError(message, this.#ways());
   }
 
-  /** The ways to do without, in sentences; empty if there is none. */
+  /** The ways to run without it, in sentences; empty if there are none. */
   #ways(): string {
     const [path, ...more] = this.#wanting;
     if (path === undefined) return '';

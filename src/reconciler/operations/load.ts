@@ -57,7 +57,7 @@ export function loadTargets(options: LockOptions): LoadedSettings {
   return { files, targets: parts.flatMap((part) => part.targets), diagnostics };
 }
 
-/** Characters of several files from which on they are not kept as they were parsed. */
+/** The number of characters of several files from which on their parsed form is not stored. */
 const LONG = 1024 * 1024;
 
 type ParsedTargets = ReturnType<typeof readTargets>;
@@ -67,9 +67,9 @@ function createTargetReader(read: ReadOptions): (file: LoadedFile) => ParsedTarg
 }
 
 /**
- * Targets that are parsed again from the same text when they are reached: the targets of one file are in memory at a time, so that
- * a run over many files takes no more memory than one over a single file. If the order of a run goes back and forth between files,
- * they are kept after all: the memory costs less than the time.
+ * Targets that are parsed again from the same text when they are reached: the targets of one file are in memory at a time, so that a run
+ * over many files takes no more memory than one over a single file. If the order of a run goes back and forth between files, they stay in
+ * memory after all: that costs less than the time.
  */
 function againWhenReached(read: ReadOptions): (file: LoadedFile) => ParsedTargets {
   const kept = new Map<LoadedFile, readonly Target[]>();
@@ -130,7 +130,7 @@ export function listSettingsFiles(
   return [...new Set(paths)];
 }
 
-/** A base is no settings file of its own, where it lies among those that extend it. */
+/** A base is not a separate settings file where it lies among those that extend it. */
 function withoutBases(
   paths: readonly string[],
   options: Pick<Options, 'maxFileSize'>,
@@ -177,7 +177,7 @@ function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
   }
 }
 
-/** The bases that the settings files name, as far as these can be read; there may be none at such a path. */
+/** The bases that the settings files name, if these can be read; such a path may not exist. */
 export function listExtendedBases(options: Options): readonly string[] {
   return listSettingsFiles(options).flatMap((path) => {
     const base = readBaseReference(path, options);
@@ -185,7 +185,7 @@ export function listExtendedBases(options: Options): readonly string[] {
   });
 }
 
-/** Null also if the file cannot be read: what loads it says why. */
+/** Null also if the file cannot be read: its loader reports the reason. */
 function readBaseReference(
   path: string,
   options: Pick<Options, 'maxFileSize'>,
@@ -266,7 +266,7 @@ export function fileOrServer<O extends Options>(options: O): O {
   });
 }
 
-/** Throws if nobody named a file and the default one does not exist. */
+/** Throws if no file is named and the default one does not exist. */
 function requireFile(path: string, options: Options): void {
   if (path !== DEFAULT_FILE || !hasNoFile(options)) return;
   throw new SetpointError('file-unreadable', `No ${DEFAULT_FILE} in this folder.`, {
@@ -283,7 +283,7 @@ export function createUnreadableDiagnostic(
   return diagnostic(sourceFile(path, ''), 0, { code: 'unreadable', message, hint });
 }
 
-/** Options with the lock to read settings with, in place of the file beside them. */
+/** Options with the lock to read settings with, instead of the file next to them. */
 export interface LockOptions extends Options {
   readonly lock?: SchemaLock;
 }
@@ -323,7 +323,7 @@ function mayHaveNativeParts(text: string): boolean {
   return /\\[xuU]/.test(text) || [...NATIVE_PARTS].some((part) => text.includes(part));
 }
 
-/** The files that are read whenever targets are planned or applied, besides their settings. */
+/** The files that are read whenever targets are planned or applied, in addition to their settings. */
 export function filesRead(targets: Iterable<Target>, options: Options): ReadonlySet<string> {
   const { env } = options;
   const files = new Set<string>();
@@ -347,7 +347,7 @@ export function filesRead(targets: Iterable<Target>, options: Options): Readonly
   return files;
 }
 
-/** The files that settings name beside their own: authorities of certificates, and the stores of embedded services. */
+/** The additional files that settings name: authorities of certificates, and the stores of embedded services. */
 export function listReferencedFiles(
   targets: Iterable<Target>,
   { env }: Options,

@@ -74,7 +74,7 @@ export async function observeTarget<T>(
 const CA_LIMIT = 1024 * 1024;
 const BARE_STORE = '.setpoint/embedded.json';
 
-/** `embedded:` starts the service here, on loopback, with its store beside the settings file. */
+/** `embedded:` starts the service here, on loopback, with its store next to the settings file. */
 /** Reports whether a native value is a secret, or a map that may contain some. */
 function canHaveSecrets({ field: { name, secret, path } }: DesiredField): boolean {
   return (

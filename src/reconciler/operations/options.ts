@@ -52,7 +52,7 @@ export interface Options {
   readonly shard?: Shard | undefined;
   /** Receives how many environments the run has, and how many were chosen, before anything is sent. */
   readonly onSelected?: ((own: number, chosen: number) => void) | undefined;
-  /** An address in place of the file's. */
+  /** An address instead of the file's. */
   readonly server?: string | undefined;
   /** Milliseconds for one request; all requests for the settings of an environment may take four times as long. Default: 30,000. */
   readonly timeout?: number | undefined;
@@ -65,11 +65,11 @@ export interface Options {
   /** Bytes a settings file may have. Default: 1 MiB; at most 16 MiB. */
   readonly maxFileSize?: number | undefined;
   /**
-   * How many environments to work on in parallel, from 1 to 999. Default: 1 for apply; 8 for commands that only read, 32 from 100
+   * The number of environments to work on in parallel, from 1 to 999. Default: 1 for apply; 8 for commands that only read, 32 from 100
    * environments on.
    */
   readonly parallel?: number | undefined;
-  /** undici's dispatcher, in place of the network. */
+  /** undici's dispatcher, instead of the network. */
   readonly dispatcher?: Dispatcher | undefined;
   readonly clock?: Clock | undefined;
   /** Milliseconds to wait for sandboxes; 0 does not wait. Default: 300,000. */
@@ -123,7 +123,7 @@ export interface EnvironmentsEnded {
 export interface Checking {
   /** True to try them. That sends POST requests, and refuses to run for a pull request. Default: false. */
   readonly check?: boolean | undefined;
-  /** Receives, before it does, what that costs besides requests, by the environment's name. */
+  /** Receives, before it does, its cost in addition to requests, by the environment's name. */
   readonly onChecks?: ((target: string, costs: Costs) => void) | undefined;
 }
 
@@ -131,8 +131,8 @@ export interface PlanRequest extends Options, Checking {
   /** Secrets to write again although nothing shows that they differ: paths, or 'all'. */
   readonly rotate?: 'all' | readonly string[] | undefined;
   /**
-   * What this run leaves as it is although the file declares it: paths of settings, mcp entries and items. Their references need no value.
-   * Only what a service keeps when a write leaves it out.
+   * The paths that this run leaves unchanged although the file declares them: settings, mcp entries and items. Their references need no
+   * value. Only settings that a service preserves when a write omits them.
    */
   readonly without?: readonly string[] | undefined;
   /** The document that `get` returned, or the path of one, instead of the services: nothing is sent, and no variable is looked up. */
@@ -148,7 +148,7 @@ export interface PlanRequest extends Options, Checking {
   /** Receives the state of the sandboxes that are waited for, by the environment's name. */
   readonly onProgress?: ((target: string, waiting: readonly SandboxProgress[]) => void) | undefined;
   /**
-   * How many environments may end with an error, a number or a share such as '10%', before no more are started; those have the
+   * The number of environments that may end with an error, a number or a share such as '10%', before no more are started; those have the
    * error `skipped`. Default: no limit; for apply 0.
    */
   readonly maxFailures?: number | string | undefined;

@@ -55,9 +55,9 @@ export async function eachTarget<E extends TracedPart>(
 }
 
 /**
- * Starts the work on each environment of a run, unless the run was interrupted or too many have failed: in that order, so that a
- * stop that somebody asked for is never told as a failure. What fails is an environment that ends with an error: one that a guard
- * refuses or a person declines, too.
+ * Starts the work on each environment of a run, unless the run was interrupted or too many have failed: in that order, so that a stop that
+ * a user requested is never reported as a failure. An environment that ends with an error counts as failed; so does one that a guard
+ * refuses or a person declines.
  */
 export class FailureLimit {
   readonly #allowed: number | string;

@@ -41,7 +41,7 @@ export interface Planning {
   readonly baseOf: (declared: ResolvedTarget) => PlanTerms['base'] | Promise<PlanTerms['base']>;
 }
 
-/** A target whose references are resolved, as far as planning needs it; a snapshot has no server. */
+/** A target with the references resolved that planning needs; a snapshot has no server. */
 type ResolvedTarget = Pick<PreparedTarget, 'target' | 'desired'> &
   Partial<Pick<PreparedTarget, 'server'>>;
 
@@ -70,7 +70,8 @@ function* listDesiredStates(environments: () => Iterable<ResolvedTarget>): Itera
 }
 
 /**
- * What each environment declared when the file was last applied: one that the earlier file does not have declared nothing. The earlier file may read the variables and files that the settings file may read, and no others.
+ * The declarations of each environment when the file was last applied: one that the earlier file does not have declared nothing. The
+ * earlier file may read the variables and files that the settings file may read, and no others.
  */
 async function basesFor(
   options: Running<PlanRequest>,
@@ -301,8 +302,8 @@ function createProofContext(
 }
 
 /**
- * Throws if this run is about a pull request: whoever may open one would have the service send its keys to an address, and start a
- * program, of the branch's choice. `flag` is what asked for the check.
+ * Throws if this run is about a pull request: its author could have the service send its keys to any address, and start any program,
+ * through the branch. `flag` is the flag that requested the check.
  */
 export function refusePullRequest(env: Variables, flag: string): void {
   const why = findPullRequestVariable(env);
@@ -317,7 +318,7 @@ function onPullRequest(flag: string, why: string): SetpointError {
   );
 }
 
-/** The variable that says that a pipeline runs for a pull request, on the platforms that have one; null if none does. */
+/** The variable that indicates that a pipeline runs for a pull request, on the platforms that have one; null if none does. */
 function findPullRequestVariable(env: Variables): string | null {
   const found = SIGNS.find(([name, sign]) => sign.test(env[name] ?? ''));
   return found === undefined ? null : found[0];

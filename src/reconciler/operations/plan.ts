@@ -22,7 +22,7 @@ export function plan(request: PlanRequest): Promise<PlanDocument> {
   return wholeDocument<PlanHead, EnvironmentPlan, PlanTail>((parts) => planInParts(request, parts));
 }
 
-/** A plan whose changes are read as drift: differences that somebody made behind the file's back, or edits not applied yet. */
+/** A plan whose changes are read as drift: differences that another client made without the file, or edits not applied yet. */
 export async function drift(options: DriftRequest): Promise<PlanDocument> {
   return plan({ ...options, differences: true });
 }

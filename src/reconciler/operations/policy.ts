@@ -76,8 +76,8 @@ function notPolicy(policy: string | object, cause?: unknown): SetpointError {
 }
 
 /**
- * What a policy does not allow of a target. A rule may name a field either way. Where a policy lists the names that it takes, one of
- * the two is enough: the other is taken out, unless a rule speaks of it.
+ * The violations of a policy by a target. A rule may name a field either way. Where a policy lists the allowed names, one of the two is
+ * enough: the other is taken out, unless a rule names it.
  */
 function listPolicyViolations(target: Target, validate: ValidateFunction): Diagnostic[] {
   const declared = createDeclaredData(target);

@@ -57,10 +57,10 @@ interface RunPreparation {
 }
 
 /**
- * Judges where the keys of all targets may travel, before a request is sent to any. `judged` are those of all shards: a key that two
- * shards would send to different origins is refused in each. The values of the references of all that are declared are masked from
- * then on, in the documents of every target. Nothing else of a target is kept, so that a run over
- * many takes hardly more memory than one over few; what was judged is judged again when a target is prepared.
+ * Checks where the keys of all targets may travel, before a request is sent to any. `judged` are those of all shards: a key that two shards
+ * would send to different origins is refused in each. The values of the references of all declared targets are masked from then on, in the
+ * documents of every target. Nothing else of a target is stored, so that a run over many takes hardly more memory than one over few; a
+ * target is checked again when it is prepared.
  */
 export async function judgeTargets(
   { targets, judged: whole, declared }: RunTargets,
@@ -135,7 +135,7 @@ export function noting(options: Running<Options>): (target: Target) => void {
   };
 }
 
-/** The values of the references of targets that a run is not about, but for short ones, which would be found in any word. */
+/** The values of the references of targets outside of this run, except short ones, which would be found in any word. */
 export function secretsOfOthers(
   declared: readonly Target[],
   targets: readonly Target[],
@@ -313,8 +313,8 @@ function redirectServer(
 }
 
 /**
- * Has the secret commands give what targets read, before their references are looked up. `servers` are targets of which only the server is
- * read. What the lists of the environment do not allow is not asked for. For targets of a cluster, asks for the values that they request.
+ * Runs the secret commands for the values that targets read, before their references are looked up. `servers` are targets whose server
+ * alone is read. Values outside the lists of the environment are not requested. For targets of a cluster, requests their values.
  */
 export async function askSecrets(
   targets: Iterable<Target>,

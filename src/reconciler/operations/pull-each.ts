@@ -26,7 +26,7 @@ export interface PullEachRequest extends Options {
   readonly onFiles: (environment: string, files: readonly PulledFileChange[]) => void;
 }
 
-/** The pulls, and the plans for whoever may read a pull request: the values of all environments are masked in each. */
+/** The pulls, and the plans for readers of a pull request: the values of all environments are masked in each. */
 export interface PullEachDocument extends PullDocument {
   readonly plans: readonly EnvironmentPlan[];
 }
@@ -37,8 +37,8 @@ export interface PulledFileChange extends FileChange {
 }
 
 /**
- * What a pull of each environment by itself would write. Nothing is written, and an environment that cannot be pulled does not
- * keep the others from it. The values of the references of all environments stay out of the texts, whichever are pulled.
+ * The writes that a pull of each environment alone would make. Nothing is written, and an environment that cannot be pulled does not
+ * prevent the others. The values of the references of all environments stay out of the texts, whichever are pulled.
  */
 export function pullEach(request: PullEachRequest): Promise<PullEachDocument> {
   return redacting(request, runPullEach);

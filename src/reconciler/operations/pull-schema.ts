@@ -29,8 +29,8 @@ import { LARGEST_LOCK, textOfLock, type LockOptions } from './load.ts';
 import { selectRun } from './select.ts';
 
 /**
- * Writes, beside each settings file, what the schemas of its servers have and the known ones lack. Reads the services only. Without
- * `targets`, what no server of the file has any more goes; it stays if one could not be read.
+ * Writes, next to each settings file, the schemas of its servers that the known ones lack. Reads the services only. Without `targets`,
+ * parts that no server of the file has any more are removed; they stay if one could not be read.
  */
 export function pullSchema(options: Options): Promise<PulledSchemas> {
   // Members that are not known yet are what the lock is made for.
@@ -146,7 +146,7 @@ async function updateSchemaLock(
   };
 }
 
-/** The lock before; null if it cannot be read, so that it is written anew. */
+/** The lock before; null if it cannot be read, so that it is written again. */
 function parseOldLock(file: string, text: string): SchemaLock | null {
   try {
     return readLock(file, text);

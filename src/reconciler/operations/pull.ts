@@ -110,7 +110,7 @@ export function observeForPull(
   });
 }
 
-/** A path that `--adopt` names, as it is written. */
+/** A path that `--adopt` names, in its written form. */
 interface AdoptedPath {
   readonly text: string;
   readonly path: Path | null;

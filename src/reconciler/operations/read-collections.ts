@@ -11,7 +11,7 @@ import { findInterruption } from '../reconcile/observe-and-plan.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import type { OpenTarget } from './open-target.ts';
 
-/** A service whose settings were read, and which of its collections are read, too. */
+/** A service whose settings were read, and its collections to read. */
 interface Reading extends Pick<OpenTarget, 'reader'> {
   readonly observed: ObservedState;
   /** The declarations: their collections are read, and one that cannot be read is an error. */
@@ -21,7 +21,7 @@ interface Reading extends Pick<OpenTarget, 'reader'> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Reads what a service keeps by name, as far as it is asked for. Changes nothing there: what writes when it is listed is not listed. */
+/** Reads the requested items that a service stores by name. Changes nothing there: what writes when it is listed is not listed. */
 export async function readCollections(reading: Reading): Promise<ReadCollections> {
   const { observed, desired, isWanted } = reading;
   const listed = new Map<NamedItems, Listing>();
@@ -90,7 +90,7 @@ async function resolveActiveNames(
   });
 }
 
-/** The agent profiles among which one with an id is. One is active, so that they can be listed. */
+/** The agent profiles among which one with an id is. One is active, so they can be listed. */
 async function agentsFor(
   id: unknown,
   listed: ReadonlyMap<NamedItems, Listing>,

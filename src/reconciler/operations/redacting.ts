@@ -14,7 +14,10 @@ import { allowListeners, freeGrownMemory, runInfo, findTracer } from '../host/th
 import { Networks } from '../service/network.ts';
 import type { Options } from './options.ts';
 
-/** The values of the references of one run, all of them and those of each target. Each target's redactor masks those of all, too: see Redactor. */
+/**
+ * The values of the references of one run, all of them and those of each target. Each target's redactor also masks those of all: see
+ * Redactor.
+ */
 export class RunRedactors {
   /** The values that mask the documents of every target. */
   readonly shared: SharedValues;
@@ -161,9 +164,9 @@ export interface Parts<Head extends object, Environment extends { readonly name:
 }
 
 /**
- * The same for a document whose environments are handed on as soon as each is finished, and are not kept: the values of its
- * references are masked in its part. `run` and the summary come after the environments, because the values of all of them are
- * masked there. The summary shortens sentences, and half of a value could not be found in it: it is made of what is masked.
+ * Returns the same for a document whose environments are handed on as soon as each is finished, and are not stored: the values of its
+ * references are masked in its part. `run` and the summary come after the environments, because the values of all of them are masked there.
+ * The summary shortens sentences, and half of a value could not be found in it: it is made of masked texts.
  */
 export async function redactingParts<
   R extends Options,

@@ -15,9 +15,9 @@ import { readSaved } from './saved-document.ts';
 export type MergeableDocument = PlanDocument | OutcomeDocument;
 
 /**
- * Saved plans, or saved outcomes, as one document: what the shards of a run have printed. The environments are in the order of
- * their names, and the summary is made anew. What keeps it from being whole is in `merged.problems`: missing shards, files that
- * cannot be read or are of another kind, environments that are in two. Throws file-unreadable if no file can be read.
+ * Saved plans, or saved outcomes, as one document: the output of the shards of a run. The environments are in the order of their names, and
+ * the summary is computed again. `merged.problems` has the reasons why it is incomplete: missing shards, files that cannot be read or are
+ * of another kind, environments that are in two. Throws file-unreadable if no file can be read.
  */
 export async function report(files: readonly string[]): Promise<MergeableDocument> {
   const merging = new Merging();
@@ -54,8 +54,8 @@ interface Part extends Pick<MergeableDocument, 'kind' | 'run' | 'tool' | 'shard'
 type Environment = EnvironmentPlan | EnvironmentOutcome;
 
 /**
- * Documents of one kind as one, their environments by name. It takes one at a time and keeps what it shows: a merged plan has no
- * digests, because each document has a salt of its own, so that it approves nothing.
+ * Documents of one kind as one, their environments by name. It takes one at a time and stores its visible part: a merged plan has no
+ * digests, because each document has a salt of its own, and approves nothing.
  */
 class Merging {
   readonly #parts: Part[] = [];
@@ -79,7 +79,7 @@ class Merging {
     const { kind, run, tool, shard } = document;
     const strict = document.kind === 'plan' && document.strict === true;
     this.#parts.push({ file, kind, run, tool, shard, strict });
-    // A report of a report is no more whole than that one.
+    // A report of a report is as incomplete as that one.
     this.#problems.push(...(document.merged?.problems ?? []));
     for (const note of document.merged?.notes ?? []) this.#earlier.add(note);
     const from = { file, at: kind === 'plan' ? document.created_at : document.started_at };

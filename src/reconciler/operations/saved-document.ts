@@ -46,7 +46,7 @@ function withLaterMembers(kind: Kind, document: unknown): unknown {
   const environments = document['environments'].map((one: unknown) =>
     isDocumentObject(one) ? { ...environment, ...one } : one,
   );
-  // A summary that was read could say anything.
+  // A summary from a file could contain anything.
   return recountSummary({ ...root, ...document, environments });
 }
 

@@ -194,7 +194,7 @@ export function selectTargetsByLabel(
   );
 }
 
-/** Names the first requirement that none fits by itself, and what there is instead. */
+/** Names the first requirement without any match, and the existing alternatives. */
 function noneFits(
   message: string,
   requirements: readonly Requirement[],

@@ -40,7 +40,9 @@ export interface LoadedSession {
 
 /** The options for reading the environments of a controller. */
 export interface SessionRequest extends PlanRequest, Remembering {
-  /** Tells of files whose disk does not answer before they are read: a reference to one has no value then. Default: they are read at once. */
+  /**
+   * Reports files whose disk does not answer before they are read: a reference to one has no value then. Default: they are read at once.
+   */
   readonly unanswered?: ((paths: Iterable<string>) => Promise<ReadonlySet<string>>) | undefined;
   /** The values of secret commands, or of Secrets of a cluster. Default: each run asks secret commands for itself. */
   readonly sharedSecrets?: SharedSecretSource | undefined;
@@ -63,14 +65,14 @@ export function loadSession(request: SessionRequest): Promise<LoadedSession> {
   });
 }
 
-/** The networks that the runs of a session share. `onExchange` is told of every request to a service. */
+/** The networks that the runs of a session share. `onExchange` receives every request to a service. */
 export function sessionNetworks(onExchange?: OnExchange): Networks {
   return new Networks(onExchange);
 }
 
 /**
- * What the runs of a session share. `agreement` is that of the file and the service where they were last the same, under the salt of the
- * digests; null if nothing is known.
+ * The shared state of the runs of a session. `agreement` is that of the file and the service where they were last the same, under the salt
+ * of the digests; null if nothing is known.
  */
 export interface SessionSharing extends Sharing {
   readonly agreement: AgreementWith | null;
@@ -85,7 +87,10 @@ export interface LoadedPlan {
   readonly declared: (() => string) | null;
 }
 
-/** Plans one environment that was loaded and judged before. What fails before anything is planned is in the plan, too, such as a secret store that does not answer. */
+/**
+ * Plans one environment that was loaded and checked before. Failures before planning are also in the plan, such as a secret store that does
+ * not answer.
+ */
 export async function planLoaded(
   target: Target,
   request: SessionRequest,
@@ -190,7 +195,7 @@ export function serverKeyDigest(
 /** Under a salt of this process. */
 let ownDigests: Promise<Digests> | null = null;
 
-/** Prepares a target for some work, the errors of which are masked. */
+/** Prepares a target for some work; its errors are masked. */
 function runPreparedTarget<R extends SessionRequest, T>(
   target: Target,
   request: R,

@@ -29,7 +29,9 @@ export async function validate(options: Options): Promise<ValidationDocument> {
   return validationDocument(targetsAndProblems(options).diagnostics);
 }
 
-/** The problems in the files, and the environments that were found, or those that are named. An unreadable file is a problem, too. */
+/**
+ * The problems in the files, and the environments that were found, or those that are named. An unreadable file also counts as a problem.
+ */
 export function targetsAndProblems(
   options: Options,
 ): Pick<LoadedSettings, 'targets' | 'diagnostics'> {
@@ -84,7 +86,7 @@ export function checkFiles(options: Options): Check<MachineCheck> {
     : createWarnedCheck('file', `${names}; ${warning.message}`, warning.hint);
 }
 
-/** The keys that files would send to two origins, as far as they write the origins out: no variable is read. */
+/** The keys that files would send to two origins, if they write the origins out: no variable is read. */
 function findKeysSentTwice({ targets }: Pick<LoadedSettings, 'targets'>): readonly Diagnostic[] {
   const uses = new KeyUses({ fileOf: fileIdentity, originOf: createOriginResolver(null) });
   for (const target of targets) uses.add(target);
@@ -92,8 +94,8 @@ function findKeysSentTwice({ targets }: Pick<LoadedSettings, 'targets'>): readon
 }
 
 /**
- * Warnings of secret commands that SETPOINT_SECRET_COMMANDS does not name here. It may be another one where the file is applied, so that without it
- * nothing is known, and nothing is said. No command is run.
+ * Warnings of secret commands that SETPOINT_SECRET_COMMANDS does not name here. It may differ where the file is applied, so without it
+ * nothing is known, and nothing is reported. No command is run.
  */
 function unknownCommands(targets: Iterable<Target>, env: Variables): readonly Diagnostic[] {
   const known = [...secretCommands(env).keys()];

@@ -45,8 +45,8 @@ export interface ComparedRead {
 }
 
 /**
- * What is agreed on after a read: each path that was compared and equal as it is now, each other as it was when it last was. An agreement with
- * a service at another address counts for nothing.
+ * The agreement after a read: each path that was compared and equal with its current value, each other with the value of its last
+ * comparison. An agreement with a service at another address is ignored.
  */
 export function agreementAfter(
   { desired: declared, observed, plan, address }: ComparedRead,
@@ -162,7 +162,7 @@ export function sinceAgreement(
         if (removesOther(change))
           return agreement.places[digest(OTHER_SERVERS)] === undefined ? 'pending' : 'drift';
         const value = declaredAt(path);
-        // What was unmanaged is managed now: the file has changed.
+        // An unmanaged part is managed now: the file has changed.
         if (findCoveringDigests(path, agreement, digest).length > 0) return 'pending';
         for (const place of candidates(path)) {
           const agreed = agreement.places[digest(place.path)];
@@ -180,7 +180,7 @@ export function sinceAgreement(
 
 type Digest = (form: unknown) => string;
 
-/** 64 bits: enough to tell that something has changed, and little to try guesses with. */
+/** 64 bits: enough to show that something has changed, and little to try guesses with. */
 function short(quick: Digests['quick']): Digest {
   return (form) => quick(JSON.stringify(['agreement', form])).slice(-16);
 }
@@ -192,7 +192,7 @@ function findCoveringDigests(
   digest: Digest,
 ): readonly string[] {
   const left = new Set(agreement?.unmanaged);
-  // Of those that are called alike the second is unmanaged with the first.
+  // If two have the same name, the second is unmanaged with the first.
   const first = firstAlike(path);
   return [path, first]
     .flatMap((one) => one.map((_, index) => digest(one.slice(0, index + 1))))
@@ -212,7 +212,7 @@ export interface DeclaredPlace extends Place {
   readonly isCompared: boolean;
 }
 
-/** The place of the mcp servers that a file does not name, where it says that they go. */
+/** The place of the mcp servers that a file does not name, where it removes them. */
 const OTHER_SERVERS: Path = ['collections', 'mcp_servers'];
 
 export function listAgreementPlaces(
@@ -220,7 +220,7 @@ export function listAgreementPlaces(
   unknown: readonly Unknown[],
 ): readonly DeclaredPlace[] {
   const own = fields.map(({ field: { path, secret }, value }) => {
-    // That a secret is stored has been compared; of another value that cannot be compared, nothing has.
+    // For a secret, its presence has been compared; for another value that cannot be compared, nothing has.
     const isCompared = secret || unknown.every((one) => !samePath(one.path, path));
     return { path, called: [path], value, isCompared };
   });
@@ -264,7 +264,7 @@ function listObservedEntries({ values }: ObservedState) {
   return listCalledEntries(values['mcp_config']);
 }
 
-/** The places of what is no secret and holds none, as keys of their paths. */
+/** The places of values that neither are secrets nor contain one, as keys of their paths. */
 export function collectPlainPaths(value: Value, at: Path = []): readonly string[] {
   if (collectSecrets(value).length === 0) return [formatPathKey(at)];
   if (isList(value))

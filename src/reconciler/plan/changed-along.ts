@@ -98,8 +98,8 @@ function declaresKind(place: Path, declared: readonly DesiredField[]): boolean {
 }
 
 /**
- * The kind of agent that a file makes of another one; null if it makes none. A server starts the settings of the agent anew then: all
- * that is stored of them is gone, secrets and mcp servers too, and going back brings nothing back.
+ * The kind of agent that a file changes to; null if it does not change. A server then resets the settings of the agent: all stored values
+ * are gone, including secrets and mcp servers, and changing back does not restore them.
  */
 export function newKind(desired: DesiredState, observed: ObservedState): string | null {
   if (!observed.stored || observed.dialect.ofKind === undefined) return null;

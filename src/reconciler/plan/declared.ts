@@ -122,8 +122,8 @@ function isEntryInScope(desired: DesiredState, list: McpList, entry: ValueRecord
 }
 
 /**
- * The digest of what the file declares for each change, in their order: literals that documents mask among it, and every reference as it is
- * written, in its place. No value of a reference and nothing that only the service has goes into one.
+ * The digest of what the file declares for each change, in their order, including literals that documents mask, and every reference in its
+ * written form, in its place. It covers neither values of references nor values that only the service has.
  */
 export function digestDeclaredChanges(
   plan: Plan,
@@ -142,7 +142,7 @@ export function literalDigest(text: string, { quick }: Pick<Digests, 'quick'>): 
   return quick(JSON.stringify(['literal', text]));
 }
 
-/** A declared value with references in place of their values, keys in order. */
+/** A declared value with references instead of their values, keys in order. */
 export function toDigestForm(value: Value, quick: Digests['quick']): unknown {
   if (value instanceof Secret)
     return value.ref === null
@@ -173,7 +173,7 @@ export function canClear({ onNull, clearWith }: DialectField): boolean {
   return onNull !== 'keeps' || clearWith !== null;
 }
 
-/** That the file declares null, and the service keeps what it has: no write is made of it. */
+/** States that the file declares null, and the service preserves its value: nothing is written. */
 export function notCleared({ name, kept = 'these services' }: DialectField): Warning {
   const message = `${name} cannot be cleared: ${kept} keep what is stored. Declare a value, or list it as unmanaged.`;
   return { code: 'not-cleared', message, path: [name] };
@@ -201,8 +201,8 @@ export function formatReferences(value: Value): string | null {
 }
 
 /**
- * An observed value, as a plan shows it beside the declared one: masked if the declared one is a secret, and open if it is
- * one of the literals that the committed file has there, so that a reviewer sees what stays.
+ * An observed value in a plan next to the declared one: masked if the declared one is a secret, and unmasked if it is one of the literals
+ * that the committed file has there, so that a reviewer sees the values that stay.
  */
 export function maskByDeclaration(actual: Value, declared: Value | undefined): Value {
   if (declared instanceof Secret) return maskOldValue(actual);
@@ -264,7 +264,7 @@ export function wrapSecretLiterals(value: Value): Value {
   });
 }
 
-/** The items of collections that a file declares, as what a run may leave as it is. */
+/** The items of collections that a file declares, as paths that a run may leave unchanged. */
 export function leavableItems(
   desired: Pick<DesiredState, 'items'>,
 ): Omit<SkippedPath, 'given' | 'ref'>[] {
@@ -283,8 +283,8 @@ export function mapDeclaredEntryPaths(desired: Pick<DesiredState, 'fields'>) {
 }
 
 /**
- * What a file declares without what this run leaves as it is. Of the settings it is as if the file listed it under `unmanaged`; an item of a
- * collection is as if the file did not name it, and is not removed either. Pure.
+ * The declaration of a file without the paths that this run leaves unchanged. Settings are treated as if the file listed them under
+ * `unmanaged`; an item of a collection as if the file did not name it, and it is not removed either. Pure.
  */
 export function omitSkipped(desired: DesiredState, left: readonly SkippedPath[]): DesiredState {
   if (left.length === 0) return desired;
@@ -359,7 +359,7 @@ function withoutEntryMembers(declared: DesiredField, left: readonly SkippedPath[
   return { ...declared, value: mapRecord(value, (list) => (isList(list) ? list.map(kept) : list)) };
 }
 
-/** Throws if a write would lose what this run is to leave as it is. */
+/** Throws if a write would lose what this run is to leave unchanged. */
 export function requireLeft(
   { left = [], fields }: DesiredState,
   { dialect, stored: isStored, secrets, values }: ObservedState,

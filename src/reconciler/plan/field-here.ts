@@ -79,7 +79,7 @@ export function resolveDialectField(
   if (fieldNamed(name) !== undefined)
     throw new SetpointError('internal', `${dialect.name} has no field ${name}.`);
   const nodes = findSchemaNodes(path, observed);
-  // The word that tells variants apart is by itself that of the first one.
+  // The word that distinguishes variants defaults to that of the first one.
   const isKind = nodes.some((node) => node.const !== undefined);
   const absent = findServerDefault(isKind ? nativeNodes(dialect.name, path) : nodes) ?? null;
   return {
@@ -102,7 +102,7 @@ export function findSchemaNodes(
   return nativeNodes(observed.dialect.name, path, collectVariantKinds(observed, desired));
 }
 
-/** The words that tell the variants of parts apart: the declared ones, then those of the service, then the usual ones. */
+/** The words that distinguish the variants of parts: the declared ones, then those of the service, then the usual ones. */
 export function collectVariantKinds(
   { dialect, values }: ObservedState,
   { fields }: Pick<DesiredState, 'fields'> = { fields: [] },
@@ -113,7 +113,7 @@ export function collectVariantKinds(
     const variants = nativeNodes(dialect.name, path.slice(0, -1));
     const words = variants.flatMap((node) => kindMember(node)?.[1] ?? []);
     const known = declared ?? inferKind(path, variants, fields) ?? values[name];
-    // A word that is none of these, or not known here, rules no variant out.
+    // A word outside of these, or unknown here, excludes no variant.
     if (known !== undefined && known !== null) return words.find((word) => sameValue(known, word));
     return words[0];
   };
@@ -142,7 +142,7 @@ function inferKind(
   return only === undefined || others.length > 0 ? undefined : kindMember(only)?.[1];
 }
 
-/** The places of the words that tell the variants of the parts around a path apart. */
+/** The places of the words that distinguish the variants of the parts around a path. */
 export function kindPlaces(path: Path, { dialect }: ObservedState): Path[] {
   return path.flatMap((_, index) => {
     const above = path.slice(0, index);
@@ -189,8 +189,8 @@ export function readShownValue({ values }: ObservedState, path: Path): Value | u
 }
 
 /**
- * All that the service has at the place of a map: native values, the fields of the specification that are in it, and secrets, as far as it
- * shows that they are stored.
+ * All that the service has at the place of a map: native values, the fields of the specification that are in it, and secrets, if it shows
+ * that they are stored.
  */
 export function collectStoredMembers(path: Path, observed: ObservedState): Value {
   const { values, secrets } = observed;

@@ -27,8 +27,8 @@ import {
 } from './field-here.ts';
 
 /**
- * Why a service cannot hold the values at places that only its schema tells of: it has no such member, or not in its release, or would
- * refuse the value, or store what it cannot read again. A server drops a member that it does not know without a word.
+ * The reason why a service cannot store the values at places that only its schema defines: it has no such member, or not in its release, or
+ * would refuse the value, or store something that it cannot read again. A server silently drops an unknown member.
  */
 export function schemaMisfits(desired: DesiredState, observed: ObservedState): string[] {
   const found = desired.fields
@@ -59,7 +59,7 @@ export function isNullOfOthers(
 const BASE: Path = ['conversation_settings', 'worktree_base'];
 const BASE_REF: Path = ['conversation_settings', 'worktree_base_ref'];
 
-/** Values that fit each by itself, and that the service refuses together. */
+/** Values that fit separately, and that the service refuses together. */
 function contradictions(desired: DesiredState, observed: ObservedState): string[] {
   const declaredAt = (path: Path) =>
     desired.fields.find(
@@ -168,7 +168,8 @@ function isAnswered(path: Path, { answer }: ObservedState): boolean {
 }
 
 /**
- * Whether the answer lacks a member that the known release, or one of the lock, always answers: an earlier release does not have it.
+ * Reports whether the answer lacks a member that the known release, or one of the lock, always answers: an earlier release does not have
+ * it.
  */
 function isOlder(
   path: Path,

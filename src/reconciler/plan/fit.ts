@@ -40,9 +40,9 @@ import { KEYED } from '../model/mcp-map.ts';
 import { nativeDefinitions, nativeNodes, serversWith } from '../model/native-schema.ts';
 
 /**
- * Why a service cannot hold what the file declares: every field that it does not have, or whose value it would refuse or store as
- * something that it cannot read again. Null if it can. A field that the file lists as unmanaged is not judged, and null is what a
- * service has of a field that it does not know.
+ * The reason why a service cannot store the declaration of a file: every field that it does not have, or whose value it would refuse or
+ * store as something that it cannot read again. Null if it can. A field that the file lists as unmanaged is not judged, and an unknown
+ * field counts as null on the service.
  */
 export function findUnsupported(
   desired: DesiredState,
@@ -125,7 +125,7 @@ export function requireFit(declared: DesiredState, observed: ObservedState): voi
   if (unfit !== null) throw unfit;
 }
 
-/** That a field is in a part of which only another kind has it. */
+/** Reports a field in a part that only another kind has. */
 function kindMisfit(
   { field, value }: DesiredField,
   desired: DesiredState,
@@ -238,7 +238,7 @@ function toDeclaredEntryPath(list: McpList, entry: ValueRecord, isNamed: boolean
     : ['mcp_config', list, createEntryIdentity(list, entry).shown];
 }
 
-/** An entry without what the lists of earlier servers say in their own way: how it is reached, and that it has a key. */
+/** An entry without the parts that the lists of earlier servers express in their own way: how it is reached, and that it has a key. */
 function withoutOwnForm(entry: ValueRecord, { entryMembers }: Dialect): ValueRecord {
   if (entryMembers === undefined) return entry;
   const { auth } = entry;
@@ -271,7 +271,7 @@ function entryMisfit(
   const servers = serversWith(place);
   if (own !== undefined || nodes.length === 0)
     return `It has no ${formatPath(path)}${servers === '' ? '' : `: ${servers} ${servers.includes(' and ') ? 'have' : 'has'} it`}.`;
-  // A strategy that stands beside api_key has its value there.
+  // A strategy next to api_key has its value there.
   if (member === 'auth') return null;
   const defs = nativeDefinitions(dialect.name);
   const [fault] = findSchemaFaults(value, { anyOf: nodes }, defs, path);

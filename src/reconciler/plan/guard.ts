@@ -146,7 +146,7 @@ function frozen({ plan, guards }: GuardedPlan): Refusal[] {
   ];
 }
 
-/** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
+/** A finding, whether it refuses the plan, and whether the plan itself warns of it. */
 interface RuleFinding extends Refusal {
   readonly rule: Rule;
   readonly refuses: boolean;
@@ -241,7 +241,7 @@ function findRemovedSecretItems(plan: Plan): GuardFinding[] {
     });
 }
 
-/** The items of collections with an address that moves although a stored credential goes there, unless the plan writes that anew. */
+/** The items of collections with an address that moves although a stored credential goes there, unless the plan writes that again. */
 function findMovedItemAddresses(plan: Plan): GuardFinding[] {
   const parts = besideSettings(plan);
   const isWritten = (by: Path): boolean =>
@@ -270,8 +270,8 @@ function findUnnamedRemovals(plan: Plan): GuardFinding[] {
 }
 
 /**
- * No secret reads as stored any more although some were: a service that cannot decrypt them answers so. Nothing tells that from a
- * service whose secrets somebody has cleared, and a write could be the end of them.
+ * Secrets no longer read as stored although some were: a service that cannot decrypt them answers so. Nothing distinguishes that from a
+ * service whose secrets were cleared, and a write could be the end of them.
  */
 function secretsGone(
   plan: Plan,
@@ -298,7 +298,7 @@ function secretsGone(
   ];
 }
 
-/** The rows of the checks tell the same, so that it is no warning besides. */
+/** The rows of the checks report the same, so there is no additional warning. */
 function unproven(plan: Plan, guards: GuardSettings, proofs: GuardInput['proofs']): RuleFinding[] {
   if (proofs === undefined && !guards.on.has('unproven')) return [];
   const hint =

@@ -30,9 +30,9 @@ export interface Matching {
 }
 
 /**
- * Matches the entries of a list by their names. Where one of the two has no name, they are matched by their places, the first declared
- * with the first observed. What is left is matched by what it may be: an identity behind a reference without a value, or behind a mask, is paired with the candidate that
- * differs least, as `distance` counts. Linear but for what is hidden.
+ * Matches the entries of a list by their names. Where one of the two has no name, they are matched by their places, the first declared with
+ * the first observed. The remaining entries are matched by candidates: an identity behind a reference without a value, or behind a mask, is
+ * paired with the candidate that differs least, as `distance` counts. Linear except for hidden values.
  */
 export function matchEntries(
   list: McpList,
@@ -95,7 +95,7 @@ function groupByIdentity(
   );
 }
 
-/** Pairs an observed entry with the next declared one of the same identity; true if there is none. */
+/** Pairs an observed entry with the next declared one of the same identity; true if none is left. */
 function takePair(
   queues: IdentityQueues<number> | undefined,
   identity: Identity | null | undefined,

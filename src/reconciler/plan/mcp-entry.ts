@@ -28,8 +28,8 @@ import {
 } from '../model/value.ts';
 
 /**
- * How a declared entry compares with the one the service has. `differing` are the members that surely differ; `unknown` are the
- * values that cannot be compared, each by its path inside the entry: the service masks it, or its reference is missing.
+ * The comparison of a declared entry with the observed one. `differing` are the members that surely differ; `unknown` are the values that
+ * cannot be compared, each by its path inside the entry: the service masks it, or its reference is missing.
  */
 export interface EntryComparison {
   readonly differing: readonly string[];
@@ -199,7 +199,7 @@ function compareRecord(
   return unknown;
 }
 
-/** null is as good as an empty list, an empty map and an empty text: the service reads them alike. */
+/** null equals an empty list, an empty map and an empty text: the service reads them alike. */
 function isSameMember(declared: Value, actual: Value): boolean {
   if (declared === null) return holdsNothing(actual);
   if (actual === null) return holdsNothing(declared);
@@ -256,7 +256,7 @@ export function hiddenSecrets(
   return nullKey && !hidden.includes('api_key') ? ['api_key', ...hidden] : hidden;
 }
 
-/** An entry as it is sent: what was read without its masks, with the declared members over it. */
+/** An entry to send: the read entry without its masks, with the declared members over it. */
 export function mergeUnmaskedEntry(declared: ValueRecord, actual: ValueRecord): ValueRecord {
   return createRecord([
     ...Object.entries(removeMaskedMembers(actual)),

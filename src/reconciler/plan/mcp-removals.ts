@@ -6,7 +6,7 @@ import { isRecord, collectSecrets, type Value, type ValueRecord } from '../model
 
 /* Which mcp servers of a service are removed, and why. */
 
-/** The servers that a block speaks of by name: what it does not name is left alone, unless it says that others go. */
+/** The servers that a block names: others are left alone, unless it removes them. */
 export interface NamedServers {
   readonly declared: ReadonlySet<Value | undefined>;
   readonly block: NamedSettings;
@@ -43,7 +43,7 @@ export function isOtherServer(
   return left.every((one) => !createKnownEntry(list, one).place.mayBe(place));
 }
 
-/** The removal of an entry; that of a server that the file does not name has the place that says that others go. */
+/** The removal of an entry; that of a server that the file does not name has the place of the declaration that removes others. */
 export function createEntryRemoval(
   path: Path,
   entry: ValueRecord,

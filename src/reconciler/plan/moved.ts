@@ -194,7 +194,7 @@ function isCredential(path: Path, value: Value): boolean {
 }
 
 /**
- * Another model, whose provider the service addresses by itself. Only services that show which address they infer are judged; with an
+ * Another model, whose provider the service addresses by default. Only services that show which address they infer are judged; with an
  * address of its own a model of any name goes to that.
  */
 function isOtherModel(
@@ -266,7 +266,7 @@ export function listChangedItemFacts({ path, before, after }: Change): AffectedP
   ];
 }
 
-/** The path of a change; that of a server by name in a list, which says how it is reached. */
+/** The path of a change; that of a server by name in a list, which shows how it is reached. */
 function toListedPath({ path, before, after }: Change): Path {
   const entry = after ?? before;
   if (path[0] !== 'mcp_servers' || !isEntryPath(path) || !isRecord(entry)) return path;

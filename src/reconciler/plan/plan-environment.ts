@@ -43,8 +43,8 @@ export interface PlanResult<O extends ObservedState | null = ObservedState> {
 }
 
 /**
- * Joins the plans of all resources to that of an environment: says who made each change, and has the guards judge all of it. Pure. Throws a
- * SetpointError if the write of the plan must not be sent.
+ * Joins the plans of all resources to that of an environment: adds the author of each change, and has the guards judge all of it. Pure.
+ * Throws a SetpointError if the write of the plan must not be sent.
  */
 export function planEnvironment<O extends ObservedState | null>(
   terms: PlanTerms,
@@ -60,7 +60,7 @@ export function planEnvironment<O extends ObservedState | null>(
   const judged = bare.length === 0 ? observed : { ...observed, bare };
   const guarded = { plan, observed: judged, guards: desired.guards, proofs };
   const refusals = collectRefusals(guarded, allowed);
-  // What the guards refuse is not sent either, and they say more.
+  // A change that the guards refuse is not sent either, and they report more.
   if (refusals.length === 0) requireWritable(extractSettingsPlan(plan).write);
   const isRefused = ({ code, path }: Warning): boolean =>
     code === 'lose-unreadable' &&

@@ -59,8 +59,8 @@ export interface ListContext {
 }
 
 /**
- * One change for each entry that differs. Entries are matched by what they are known by; order is no change, and what is not
- * managed stays where it was. Removals come first. What cannot be compared is listed by its own path, and hides nothing else.
+ * One change for each entry that differs. Entries are matched by their identity; order does not count as a change, and unmanaged entries
+ * stay where they were. Removals come first. Entries that cannot be compared are listed by their own path, and hide nothing else.
  */
 export function planMcpList(
   declared: readonly ValueRecord[],
@@ -169,7 +169,7 @@ function planPairedEntry(
   const undeclared = hidden.filter(
     (name) =>
       declared[name.split('.')[0] ?? ''] === undefined &&
-      // A key takes the place of every other way to authenticate.
+      // A key replaces every other way to authenticate.
       (name !== 'auth' || isEmpty(declared['api_key'])),
   );
   return {
@@ -202,7 +202,7 @@ function computePreservedEntry(
   const stays = list === 'stdio_servers' || is instanceof UnseenSecret || sameEndpoint(was, is);
   if (stays) return actual;
   const gone = new Set(listSecretMembers(actual));
-  // How a key was sent is of no use without one.
+  // The way to send a key is of no use without one.
   if (gone.has('api_key') && declared['api_key'] === undefined) gone.add('auth');
   return filterMembers(actual, (name) => !gone.has(name));
 }

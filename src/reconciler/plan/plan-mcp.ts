@@ -101,7 +101,7 @@ export function planMcp(
     ...unpreservableMcp(actual === null ? null : config, others, hiding, pathOf),
   ];
   if (changes.length === 0 && !created) {
-    // What cannot be compared is written too: sent back as it was read, a mask would be stored.
+    // Values that cannot be compared are also written: sent back as read, a mask would be stored.
     return {
       unknown,
       unpreservable,
@@ -118,7 +118,7 @@ export function planMcp(
   };
 }
 
-/** That null may mean a server with a url, of which these services keep no name: it stays. */
+/** That null may mean a server with a url; these services do not store its name: it stays. */
 function notRemoved(
   name: Value | undefined,
   config: ValueRecord,

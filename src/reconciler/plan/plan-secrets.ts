@@ -48,9 +48,9 @@ import { toPlannedPath } from './moved.ts';
 import { isOfServers, listPathedEntries } from '../model/mcp.ts';
 
 /**
- * Plans a password field, which cannot be compared unless the service shows it on request. The service may report that one is stored, the fingerprint shows whether it is
- * the one last written from here, and `--rotate` writes it in any case. A field of which the service reports nothing is sent
- * with every write, because leaving it out may clear it; if no service of the dialect reports it, no plan mentions it.
+ * Plans a password field, which cannot be compared unless the service shows it on request. The service may report that one is stored, the
+ * fingerprint shows whether it is the one last written from here, and `--rotate` writes it in any case. A field without any report of the
+ * service is sent with every write, because leaving it out may clear it; if no service of the dialect reports it, no plan mentions it.
  */
 export function planSecretField(
   desired: DesiredField,
@@ -155,7 +155,7 @@ function readSecretReference(value: Value): string | null {
   return value instanceof Secret ? value.ref : null;
 }
 
-/** That the service does not keep a secret which the file declares, whether this plan sends it or not. */
+/** States that the service does not store a secret which the file declares, whether this plan sends it or not. */
 export function warnUnkeptSecret(desired: DesiredField, observed: ObservedState): Warning[] {
   const { name, loses } = resolveDialectField(desired.field, observed);
   if (loses === undefined || desired.value === null) return [];
@@ -173,8 +173,8 @@ export function listWrittenSecrets(desired: DesiredState, write: SettingsWrite):
 }
 
 /**
- * The secrets that the service holds now and would not hold after the write, whatever the change is called. A secret that
- * another takes the place of is not cleared. What a write cannot preserve is the matter of `lose-unreadable`.
+ * The secrets that the service stores now and would not store after the write, whatever the change is called. A secret that another
+ * replaces is not cleared. Secrets that a write cannot preserve are covered by `lose-unreadable`.
  */
 export function findClearedSecrets(plan: SettingsPlan, observed: ObservedState): GuardFinding[] {
   const removed = listRemovedEntries(plan).filter(({ entry, path }) => hasInnerSecret(entry, path));
@@ -250,7 +250,7 @@ export function listSecretsGone(before: Value, after: Value | undefined, path: P
   return gone ? [path] : [];
 }
 
-/** Reports whether a masked value counts as a secret. Free values are masked, too. */
+/** Reports whether a masked value counts as a secret. Free values are also masked. */
 function isPossibleSecret(path: Path, value: Secret): boolean {
   const [block = ''] = path;
   const isFree = isNativePath(path) || isCollectionBlock(block);
@@ -334,7 +334,7 @@ function describeKeyChange({ action }: Change): string {
   return findActionEffect(action) === 'drop' ? 'clears' : action === 'rotate' ? 'rotates' : 'sets';
 }
 
-/** Reports whether the service gives each member a key for the model after a write. Then a key that is sent reaches nobody else. */
+/** Reports whether the service gives each member a key for the model after a write. Then a sent key goes nowhere else. */
 function isManaged({ write }: SettingsPlan, { values }: ObservedState): boolean {
   const [model = null, url = null] = ['llm_model', 'llm_base_url'].map(
     (name) => write?.fields[name] ?? values[name],

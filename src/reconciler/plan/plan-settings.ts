@@ -133,7 +133,7 @@ function isSent({ changes = [] }: FieldPlan, { dialect }: ObservedState): boolea
   return dialect.writes === 'record' || changes.length > 0;
 }
 
-/** The fields that must be sent beside what is written, cleared if the file has no value, so that the service infers them anew. */
+/** The fields that must be sent with the written ones, cleared if the file has no value, so that the service infers them again. */
 function listFieldsToInfer(
   written: ReadonlyMap<string, Value>,
   { dialect, stored, values }: ObservedState,
@@ -169,7 +169,7 @@ function planField(
 }
 
 /**
- * What the write would lose, if it replaces the whole record: secrets of mcp entries that do not come back, fields that are
+ * The values that a write would lose, if it replaces the whole record: secrets of mcp entries that do not come back, fields that are
  * hidden, and secrets that the service never reports.
  */
 function listUnpreservable(

@@ -46,8 +46,8 @@ interface FieldContext extends Pick<DesiredState, 'fields'> {
 const ALONE: FieldContext = { fields: [], rotation: [] };
 
 /**
- * Plans a value that the service shows: a scalar, a list as a whole, null for what the service has by itself, or an empty map, which
- * takes every key out.
+ * Plans a value that the service shows: a scalar, a list as a whole, null for the service's default, or an empty map, which removes every
+ * key.
  */
 export function planValue(
   desired: DesiredField,
@@ -105,7 +105,7 @@ function isEmptied(value: Value, path: Path, observed: ObservedState): boolean {
   return value === null ? isOpenMap(findSchemaNodes(path, observed)) : readsAsNone(value);
 }
 
-/** Takes out every key that the service has there: an empty map, sent as it is, changes none. What is no map is replaced by one. */
+/** Takes out every key that the service has there: sending an empty map changes nothing. A value that is not a map is replaced by one. */
 function planEmptied(
   { field: { path }, value, source }: DesiredField,
   observed: ObservedState,

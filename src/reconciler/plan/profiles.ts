@@ -27,8 +27,8 @@ import { normalPath } from '../model/path-facts.ts';
 import { namesListed } from '../model/wording.ts';
 
 /**
- * What a write of the active profile carries besides, so that the profile does not take the place of the model's settings that the file
- * declares: beside any of them only the pointer moves. Null if the write has one already, or the file declares none.
+ * The additional content of a write of the active profile, so that the profile does not replace the model's settings that the file
+ * declares: with any of them only the pointer moves. Null if the write has one already, or the file declares none.
  */
 export function besideProfile(
   written: ReadonlyMap<string, Value>,
@@ -46,7 +46,7 @@ export function besideProfile(
   return model === undefined || isEmpty(model) ? null : ['llm_model', model];
 }
 
-/** That a profile is made active beside the model's settings that the file declares, or that nothing shows what it brings. */
+/** States that a profile is made active next to the model's settings that the file declares, or that its values are unknown. */
 export function profileWarnings(
   written: ReadonlyMap<string, Value>,
   managed: readonly DesiredField[],
@@ -71,8 +71,8 @@ export function profileWarnings(
 export const BROUGHT = 'comes with active_profile, which takes the place of the whole llm';
 
 /**
- * What a write puts in the place of the llm by the profile that it makes active. Null if it activates none, only the pointer moves, or
- * nothing shows what the profile holds.
+ * The values that a write stores instead of the llm by the profile that it makes active. Null if it activates none, only the pointer moves,
+ * or the values of the profile are unknown.
  */
 export function findProfileEffect(
   fields: SettingsWrite['fields'],
@@ -84,7 +84,7 @@ export function findProfileEffect(
   return pointed?.get(name)?.brings ?? null;
 }
 
-/** The state that a write makes of another, as far as a profile makes it: the llm of the profile in the place of that of the settings. */
+/** The state after a write, with the effect of a profile: the llm of the profile replaces that of the settings. */
 export function withBrought(before: ObservedState, brought: ProfileValues | null): ObservedState {
   if (brought === null) return before;
   const isOther = ([name]: readonly [string, unknown]): boolean => !isNamedWithin(name, MODEL_PART);
@@ -98,7 +98,7 @@ export function withBrought(before: ObservedState, brought: ProfileValues | null
   };
 }
 
-/** Every change of the llm that comes with a profile, beside the one that makes it active. */
+/** Every change of the llm that comes with a profile, next to the one that makes it active. */
 export function listProfileChanges(
   before: ObservedState,
   brought: ProfileValues | null,
@@ -129,7 +129,7 @@ export function listProfileChanges(
     const [was, is] = [before.secrets.get(name) === 'stored', state === 'stored'];
     if (!was && !is) return [];
     const action = is ? (was ? 'change' : 'set') : 'clear';
-    // Of a stored secret nothing is known but that it is there.
+    // Of a stored secret only its presence is known.
     const [from, to] = [was, is].map((held) => (held ? new Secret('') : null));
     return [{ ...change(name, from ?? null, to ?? null), action, after: to ?? null }];
   });
@@ -185,7 +185,7 @@ export const ACTIVE: Path = ['llm_profiles', 'active'];
 /** The LLM profile that a write makes inactive; null if it ends none. */
 export interface ProfileDeactivation {
   readonly name: string;
-  /** True if the llm stays that of the profile, so that it can be activated again: filling in its address deactivates it. */
+  /** True if the llm stays that of the profile: it can then be activated again, because filling in its address deactivates it. */
   readonly again: boolean;
 }
 
@@ -205,7 +205,7 @@ function isBare({ llms }: LlmProfiles, name: string): boolean {
   return !isRecord(llm) || isEmpty(llm['base_url'] ?? null);
 }
 
-/** That a write ends the active profile, for its plan. */
+/** States that a write ends the active profile, for its plan. */
 export function warnProfileDeactivation(
   fields: SettingsWrite['fields'],
   observed: ObservedState,
@@ -244,8 +244,9 @@ function isOfLlm(name: string): boolean {
 }
 
 /**
- * That no LLM profile of an app-server is active although one may have been. A store of the active one makes it inactive, so that a run that is killed
- * right after leaves none, and the service keeps nothing of which it was, but that the settings have its llm if only they were stored.
+ * Reports that no LLM profile of an app-server is active although one may have been. A store of the active one makes it inactive, so a run
+ * that is killed right after leaves none. The service does not record which one it was; only the settings have its llm, if they were
+ * stored.
  */
 export function inactiveWarnings(
   desired: DesiredState,

@@ -57,7 +57,7 @@ export function besideSettings(plan: Plan): Plan {
   return plan.filter((part) => !isSettingsResource(part));
 }
 
-/** The plan with the settings planned anew. */
+/** The plan with the settings planned again. */
 export function withSettings(plan: Plan, again: () => PartPlan): Plan {
   return plan.map((part) => (isSettingsResource(part) ? again() : part));
 }
@@ -87,7 +87,7 @@ const NO_SETTINGS: SettingsPlan = {
   write: null,
 };
 
-/** Plans that are kept for an observation. */
+/** The number of plans that are stored for an observation. */
 const MOST = 4;
 
 /** The input of a plan of the settings, apart from the observation. */

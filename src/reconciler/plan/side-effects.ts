@@ -45,7 +45,7 @@ export interface SideEffect {
 }
 
 /**
- * What differs between the observations before and after a write, and is not managed. A field of a record may have appeared, and an mcp
+ * The differences between the observations before and after a write that are not managed. A field of a record may have appeared, and an mcp
  * entry's defaults may have been filled in; every other difference is listed.
  */
 export function findUnmanagedChanges(
@@ -83,8 +83,8 @@ const FILLING = ['load_user_skills', 'load_public_skills'].map(
 );
 
 /**
- * What the service showed before a write, and, if it keeps what a write leaves out, what it shows only now: a native value that was its
- * default. The first write of a store fills in its defaults.
+ * The values that the service showed before a write, and, if it preserves omitted members, those that it shows only now: a native value
+ * that was its default. The first write of a store fills in its defaults.
  */
 function listComparableNames(
   before: ObservedState,
@@ -101,7 +101,7 @@ function listComparableNames(
   return [...new Set([...names, ...native])];
 }
 
-/** The secrets that were stored before a write and are not any more, as far as the service reports it. */
+/** The secrets that were stored before a write and are not any more, according to the service. */
 export function findLostSecrets(before: ObservedState, after: ObservedState): Path[] {
   const isKnown = (name: string) => before.dialect.fields.has(name) || name.includes('.');
   const lost = [...before.secrets]
@@ -113,7 +113,7 @@ export function findLostSecrets(before: ObservedState, after: ObservedState): Pa
   return [...lost, ...tokens.map((name) => ['secrets_store', 'provider_tokens', name])];
 }
 
-/** A field that this version does not know is lost, too, when the service no longer mentions it. */
+/** A field that this version does not know is also lost when the service no longer mentions it. */
 function isLost(state: SecretState | undefined, isKnown: boolean): boolean {
   return state === 'not-stored' || (state === undefined && !isKnown);
 }
@@ -152,7 +152,7 @@ function findMcpChanges(
   return [...findUnreadableChanges(before, after, desired), ...members];
 }
 
-/** Items that this version cannot read stay, unless the file declares that there is no config. */
+/** Items that this version cannot read stay, unless the file declares an empty config. */
 function findUnreadableChanges(before: Value, after: Value, desired: DesiredState): SideEffect[] {
   if (findDeclaredServers(desired)?.value === null) return [];
   return MCP_LISTS.flatMap((list): SideEffect[] => {
@@ -230,7 +230,7 @@ export function withoutDoubled(
   };
 }
 
-/** The declared entries of which a copy has appeared, because the server adds them by itself: their paths, as the file names them. */
+/** The declared entries with a new copy that the server added: their paths, as the file names them. */
 export function serverOwned(
   before: ObservedState,
   after: ObservedState,

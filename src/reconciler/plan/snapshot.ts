@@ -24,7 +24,7 @@ import { literalDigest, maskOldValue, maskByDeclaration, wrapSecretLiterals } fr
 
 const MASKED_PART = `?${MASK}`;
 
-/** An answer as it is saved, and the digests of masked values that are literals of the file. */
+/** A saved answer, and the digests of masked values that are literals of the file. */
 export interface SavedSettings {
   readonly settings: Json;
   readonly digests: readonly SavedDigest[];

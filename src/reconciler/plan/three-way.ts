@@ -40,7 +40,7 @@ export function classifyChanges(
   const itemClass = classSinceFile(desired, base);
   const classOf = (change: Change, { items }: Resource): ChangeClass => {
     if (items !== null) return itemClass(items, change);
-    // What was unmanaged is managed now: the file has changed.
+    // An unmanaged part is managed now: the file has changed.
     if (isUnmanaged(base.unmanaged, change.path)) return 'pending';
     if (removesOther(change))
       return base.exhaustive?.has('mcp_servers') === true ? 'drift' : 'pending';
@@ -68,7 +68,7 @@ export function assignChangeClasses(
   const profile = listPlanChanges(plan).find(({ path }) => samePath(path, ACTIVE_PROFILE));
   const classed = (change: Change, resource: Resource): Change => {
     if (change.consequence === true) return change;
-    // What a profile brings has changed where the profile has.
+    // The values of a profile have changed where the profile has.
     const cause = change.reason === BROUGHT ? (profile ?? change) : change;
     const found = change.action === 'rotate' ? 'pending' : classOf(cause, resource);
     return found === null ? change : { ...change, class: found };

@@ -35,12 +35,12 @@ export function listProvable(plan: Plan): readonly Provable[] {
   return [...new Map(found.map((one) => [formatPathKey(one.path), one])).values()];
 }
 
-/** A finding, and whether it refuses a plan whether the rule is on or not: somebody asked, and the answer is no. */
+/** A finding, and whether it refuses a plan even if the rule is off: the user asked, and the answer is no. */
 export interface Unproven extends GuardFinding {
   readonly always: boolean;
 }
 
-/** The models, keys and mcp servers that a plan changes and nobody has seen to work. Without `proofs` nothing was tried. */
+/** The models, keys and mcp servers that a plan changes and that were never seen to work. Without `proofs` nothing was tried. */
 export function listUnproven(plan: Plan, proofs: readonly Proof[] | undefined): Unproven[] {
   if (proofs === undefined)
     return listProvable(plan)

@@ -75,7 +75,7 @@ export function sourceWithout(
   return { ...source, variable: (name) => (names.has(name) ? undefined : source.variable(name)) };
 }
 
-/** The observation with dummy values in place of the secrets behind new references. */
+/** The observation with dummy values instead of the secrets behind new references. */
 export function fillDummySecrets(
   observed: ObservedState,
   references: readonly NewReference[],

@@ -84,7 +84,7 @@ export function pullEdits(
       // A difference that shows once others are gone is pulled with them.
       const isNew = change !== null && !later.some((one) => samePath(one.path, path));
       if (isNew) later.push(change);
-      // What differs again is left alone with the item or field that it is in.
+      // A remaining difference is left alone with the item or field that it is in.
       const above = path[0] === 'mcp_config' ? [] : [path.slice(0, 2)];
       const next = [path, ...above, path.slice(0, 1)].find((one) => !excluded.has(formatPath(one)));
       if (!isNew && next !== undefined) excluded.set(formatPath(next), reason);

@@ -261,7 +261,7 @@ function nameEntryOwners(
   if (typeof own === 'string' && own !== '' && list !== 'stdio_servers')
     return [own, `${own}_${address}`];
   const host = list === 'stdio_servers' ? shown : (address.split('/')[0] ?? '');
-  // Of two at one address each is called by its name, too.
+  // Two at one address are also called by their names.
   return segment === shown || segment !== entry['name']
     ? [host, address]
     : [`${host}_${segment}`, `${address}_${segment}`];

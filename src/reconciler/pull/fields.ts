@@ -160,8 +160,8 @@ export function adoptField(path: Path, observed: ObservedState, rules: PullRules
 }
 
 /**
- * A declared list is exhaustive: one that cannot be adopted whole is not adopted. All three together are, so that a file that declares one
- * declares the empty ones too, and a plan shows what is added to them.
+ * A declared list is exhaustive: one that cannot be adopted whole is not adopted. All three together are exhaustive: a file that declares
+ * one declares the empty ones too, and a plan shows what is added to them.
  */
 function adoptMcpLists(config: Value, lists: readonly McpList[], rules: PullRules): AdoptionResult {
   const pulls = lists.map((list) => {

@@ -21,7 +21,7 @@ export interface FirstCollections {
 }
 
 interface Writing {
-  /** Resolved values of references. None of them is written as it is. */
+  /** Resolved values of references. None of them is written literally. */
   readonly hidden: readonly Secret[];
   /** Variables that have another meaning. */
   readonly taken: ReadonlySet<string>;
@@ -29,8 +29,8 @@ interface Writing {
 }
 
 /**
- * Declares every item that a file can declare so that a plan of it changes nothing: of what is declared whole, what is not its default;
- * every secret as a reference. Each attempt is read back and planned; what is refused or would change is left out.
+ * Declares every item that a file can declare so that a plan of it changes nothing: of items that are declared whole, all except defaults;
+ * every secret as a reference. Each attempt is read back and planned; refused or changing parts are left out.
  */
 export function firstCollections(
   read: readonly ReadCollection[],

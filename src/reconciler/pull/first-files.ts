@@ -22,7 +22,7 @@ export interface ReadVariable {
 const HEAD =
   '# Variables that settings.yaml reads. Copy this file to .env, fill that in, and never commit it.';
 
-/** The text of `.env.example` with an empty line for each variable; what it holds already stays as it is. */
+/** The text of `.env.example` with an empty line for each variable; existing lines stay unchanged. */
 export function envExample(text: string | null, variables: readonly ReadVariable[]): string {
   const known = new Set(
     [...(text ?? '').matchAll(/^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/gm)].map(
@@ -86,7 +86,7 @@ export function withEnvironment(
   const edits: Edit[] = [];
   if (!hasEnvironments && former !== undefined && member(former.server, 'url') !== undefined)
     edits.push({ path: ['environments', former.name], value: {} });
-  // Neither a key nor headers follow a changed address, so those of the blocks above are declared here, too.
+  // Neither a key nor headers follow a changed address, so those of the blocks above are also declared here.
   const server = own !== null && {
     ...own,
     ...(has(former, 'api_key') && !('api_key' in own) ? { api_key: null } : {}),
@@ -153,7 +153,7 @@ export function initialText(file: FirstFile): string {
   ].join('\n');
 }
 
-/** The settings, and those that are not managed. A map that has nothing but comments would be none: then its key is a comment, too. */
+/** The settings, and those that are not managed. A map with only comments would not be a map: then its key is also a comment. */
 function settingsLines(
   declared: readonly string[],
   settings: JsonObject,
@@ -185,7 +185,7 @@ function serverLines(server: JsonObject, environment: string | undefined): reado
   return ['environments:', name.replace(/ null$/, ''), '    server:', ...members(6)];
 }
 
-/** The blocks of what is kept by name, and what of them the file leaves out. */
+/** The blocks of items that are stored by name, and the parts of them that the file omits. */
 function collectionLines({
   blocks,
   left,
@@ -203,7 +203,7 @@ function collectionLines({
   });
 }
 
-/** A value that the file may declare: what the field is if nobody has set it, or an example if that is null and it cannot be. */
+/** A value that the file may declare: the default of the field, or an example if that is null and it cannot be. */
 function declarable({ name, absent, onNull, clearWith }: DialectField): Json {
   if (isRecord(absent)) return null;
   const isAllowed = absent !== null || onNull === 'clears' || clearWith !== null;
@@ -222,7 +222,7 @@ function formatExplanation(path: readonly string[], value: Json, column: number)
   const key = path.at(-1) ?? '';
   const [block, ...below] = path;
   const isNative = block === 'settings' && isNativePath(below);
-  // What a part is says its name; a description of it may be that of another kind of agent.
+  // The name of a part shows its meaning; its description may be that of another kind of agent.
   const isInnerPart = isNative && below.length > 1 && isPart(settingsNodes(below));
   const sentence = isInnerPart ? '' : firstSentence(path);
   const comment = sentence === '' ? [] : [`${' '.repeat(column)}# ${sentence}`];

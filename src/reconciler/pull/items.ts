@@ -68,7 +68,7 @@ interface Pulling extends ComparedTarget {
   readonly formerNames: FormerNames;
 }
 
-/** Pulls every collection that was read: items that differ, that have gone, and that the file is to have besides. */
+/** Pulls every collection that was read: items that differ, that have gone, and that are to be added to the file. */
 export function pullItems(
   compared: ComparedTarget,
   { read, unread }: ReadCollections,
@@ -250,7 +250,7 @@ function pullItemMember(change: Change, there: ListedItem, pulling: Pulling): En
   if (written === null || written.placeholders.length > 0)
     return skipPull(change, whyUnwritten(value, hidden));
   const plain = node === undefined ? {} : maskSecrets(plainValue(node));
-  // What leaves the file does not stand against what comes.
+  // Removals from the file do not prevent additions.
   const stays = ([key]: readonly [string, Json]): boolean =>
     !form.isWhole || !isLeftToDefault(form, listing, there, key);
   const whole = Object.fromEntries(Object.entries(isObject(plain) ? plain : {}).filter(stays));

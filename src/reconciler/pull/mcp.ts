@@ -46,7 +46,7 @@ export type CompareEntry = (
 export interface PullRules {
   readonly unmanaged: readonly Path[];
   readonly changes: readonly Change[];
-  /** The members that entries have on the service, as its dialect says. */
+  /** The members that entries have on the service, according to its dialect. */
   readonly entryMembers: Dialect['entryMembers'];
   readonly compare: CompareEntry;
   /** Paths that stay as they are, such as those found not to read back the same, each with the reason. */

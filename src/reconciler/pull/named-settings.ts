@@ -43,7 +43,7 @@ import type { PullEdit } from './place-edits.ts';
 
 /* Blocks beside the settings that name what is kept inside them. */
 
-/** The fields that blocks beside the settings declare, and those that the settings do. */
+/** The fields that blocks next to the settings declare, and those that the settings do. */
 export function splitNamed(desired: DesiredState): {
   readonly own: DesiredState;
   readonly named: readonly DesiredField[];
@@ -72,7 +72,7 @@ export function pullNamedBlocks(
     const changes = rules.changes.filter(({ path }) => isOfNamed(path, [declared]));
     const [change] = changes;
     const name = declared.block?.name;
-    // A file that names none declares all of them where it says that others go.
+    // A file that names none declares all of them where it removes others.
     const node =
       name === undefined ? undefined : (target[name] ?? emptyExhaustiveBlock(target.collections));
     if (change === undefined || node === undefined) return NOTHING_PULLED;
@@ -142,7 +142,7 @@ export function isBesideNamed(path: Path, named: readonly DesiredField[]): boole
   return isServers && isOfServers(path);
 }
 
-/** The members that a file declares of a marketplace, each with what it is by itself. */
+/** The members that a file declares of a marketplace, each with its default. */
 const MEMBERS: readonly (readonly [string, Value])[] = [
   ['source', null],
   ['ref', null],
@@ -150,7 +150,7 @@ const MEMBERS: readonly (readonly [string, Value])[] = [
   ['auto_load', false],
 ];
 
-/** A list of marketplaces without what a server adds to each, and without defaults; any other value as it is. */
+/** A list of marketplaces without what a server adds to each, and without defaults; any other value unchanged. */
 export function bareMarketplaces(path: Path, value: Value): Value {
   if (path.at(-1) !== MARKETPLACES_FIELD || !isList(value)) return value;
   return value.map((item) => {

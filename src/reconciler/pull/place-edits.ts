@@ -13,7 +13,7 @@ export interface PullEdit {
   readonly placeholders: readonly Placeholder[];
   /** The length of the path of a named item. Undeclared values go to the layer that declares the item. */
   readonly item?: number;
-  /** It is a whole item: if no layer declares it, it goes beside the others of its block in the file. */
+  /** It is a whole item: if no layer declares it, it goes next to the others of its block in the file. */
   readonly beside?: true;
   /** The path in plans of the edit, if it may make a file invalid. */
   readonly about?: Path;
@@ -49,9 +49,9 @@ export interface PlacedEdit {
 }
 
 /**
- * Each edit goes to the layer that its value comes from, the first that declares it, if every target that reads it there is to
- * have the same value; else to each target's own layer, so that the others keep theirs. What no layer declares goes to the top of
- * the file if every target of the file is to have it. With `ownLayer` everything goes to the targets' own layers.
+ * Each edit goes to the layer that its value comes from, the first that declares it, if every target that reads it there is to have the
+ * same value; else to each target's own layer, and the others keep theirs. A value without a layer goes to the top of the file if every
+ * target of the file is to have it. With `ownLayer` everything goes to the targets' own layers.
  */
 export function placeEdits(targets: readonly LayeredTarget[], ownLayer: boolean): PlacedEdit[] {
   const all: PlacedEdit[] = [];

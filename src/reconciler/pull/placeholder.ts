@@ -5,7 +5,7 @@ import { isArray, isObject } from '../yaml-edit/source.ts';
 
 /** A reference that a file gets for a secret of the service. Its variable is named once it is known which file it goes to. */
 export interface Placeholder {
-  /** The text in place of the variable until then. */
+  /** The text instead of the variable until then. */
   readonly marker: string;
   /** The owner of the secret, as plans and flags name it. */
   readonly path: Path;
@@ -44,7 +44,7 @@ export function markerReference(marker: string): string {
   return `\${env:${MARK}${marker}}`;
 }
 
-/** A value with names in place of its markers. */
+/** A value with names instead of its markers. */
 export function replaceMarkers(value: Json, nameOf: (marker: string) => string): Json {
   if (typeof value === 'string') return textWithNames(value, nameOf);
   if (isArray(value)) return value.map((item) => replaceMarkers(item, nameOf));

@@ -74,7 +74,7 @@ export function writeHeader(owner: string, name: string, value: Value = ''): Pro
 
 /** The place of a wrapped value in the service's own nesting. */
 export interface TextPlace {
-  /** The names around it that tell whether it is a secret, outermost first. */
+  /** The names around it that show whether it is a secret, outermost first. */
   readonly names: readonly string[];
   /** The name of the list that it is in, and what is before it there; null if it is in none. */
   readonly item: { readonly list: string; readonly before: Value } | null;
@@ -217,7 +217,7 @@ const HOST = String.raw`(?:${NAME}|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?`;
 
 const FLAG = /^(?:-[A-Za-z]|--|--[a-z]{1,16}(?:-(?:[a-z]{1,16}|\d{1,3}))*)$/;
 const WORD = /^(?:[a-z]{1,12}|true|false|TRUE|FALSE|DEBUG|INFO|WARN|WARNING|ERROR)$/;
-/** At most five digits that say something. */
+/** At most five digits with a meaning. */
 const ROUND = /^-?\d{1,5}(?:0*|\.\d{1,4})$/;
 const NUMBER = /^-?\d{1,5}(?:\.\d{1,4}){0,3}$/;
 const PATH = new RegExp(String.raw`^(?:\.{1,2}|(?:\.{1,2}|~)?/(?:${SEGMENT}(?:/${SEGMENT})*/?)?)$`);
@@ -225,7 +225,7 @@ const ADDRESS = new RegExp(String.raw`^(?:https?|wss?)://${HOST}(?:/${SEGMENT})*
 const PACKAGE = new RegExp(
   String.raw`^(?:@${NAME}/)?${NAME}(?:/${NAME})*(?:[@:](?:latest|next|stable|main|${VERSION}))?(?:@sha256:[\da-f]{64})?$`,
 );
-/** A package of npm under the name of who publishes it: of words, so that nothing in it is made up by a machine. */
+/** A package of npm under the name of its publisher: made of words, without generated parts. */
 const LONG_WORD = String.raw`[a-z]{1,24}\d{0,2}`;
 const SCOPED = new RegExp(
   String.raw`^@${LONG_WORD}(?:[-.]${LONG_WORD})*/${LONG_WORD}(?:[-._]${LONG_WORD})*(?:@(?:latest|next|${VERSION}))?$`,
@@ -246,7 +246,7 @@ export function isHarmlessValue(name: string, text: string): boolean {
   return WORD.test(text) || NUMBER.test(text) || isPlace(text);
 }
 
-/** Flags of one letter whose value is no secret by custom: `python -m`, `npx -y`, `docker run -i -t -v -d`, `-q`. */
+/** Flags of one letter whose value is not a secret by custom: `python -m`, `npx -y`, `docker run -i -t -v -d`, `-q`. */
 const PLAIN_LETTERS = /^-[mydiqtv]$/;
 
 /** Reports whether a file may contain an argument that follows another. */

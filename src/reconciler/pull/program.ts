@@ -27,7 +27,7 @@ export interface ObservedEntry {
   readonly entry: ValueRecord;
   /** The members that an entry of this list has there; null if these are all that a settings file can declare. */
   readonly members: readonly string[] | null;
-  /** Resolved values of references. None of them is written as it is. */
+  /** Resolved values of references. None of them is written literally. */
   readonly hidden: readonly Secret[];
   /** Reports whether a file can have it as written; absent if it is written as an entry of a list. */
   readonly isFit?: (value: Json) => boolean;
@@ -185,7 +185,7 @@ function readOpenReference(value: Value | undefined): string | null {
 interface ProgramPart {
   readonly key: string;
   readonly text: string | null;
-  /** The placeholder in the text; none if the text is written as it is. */
+  /** The placeholder in the text; none if the text is written unchanged. */
   readonly placeholder: readonly Placeholder[];
   readonly value: Value;
 }

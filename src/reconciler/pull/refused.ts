@@ -40,7 +40,7 @@ export function itemsRefused(
     );
     const own = ofBlock.filter(({ path: [, name = ''] }) => formatDiagnosticKey(name) === item);
     const some = own.length > 0 ? own : ofBlock;
-    // What was there before fits: what is new goes first.
+    // Existing parts fit: new ones go first.
     const added = some.filter(({ isNew }) => isNew);
     return added.length > 0 ? added : some;
   });

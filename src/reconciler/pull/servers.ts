@@ -30,7 +30,7 @@ import type { PullEdit } from './place-edits.ts';
 import type { ObservedEntry } from './program.ts';
 import { canDeclare, REASONS } from './writable.ts';
 
-/** The map of a file that declares mcp servers by name: where it is, and what it says. */
+/** The map of a file that declares mcp servers by name: its place and its content. */
 export interface DeclaredServers {
   readonly place: Path;
   readonly node: Node;

@@ -44,7 +44,7 @@ export interface PullOptions {
   readonly later: readonly Change[];
   /** Resolved values of references outside the settings, keys of the service among them. */
   readonly hidden: readonly Secret[];
-  /** True if everything goes to the target's own layer, so that no reference is overwritten. */
+  /** True if everything goes to the target's own layer, which overwrites no reference. */
   readonly ownLayer: boolean;
 }
 
@@ -84,7 +84,7 @@ function adoptableSettings(
   const entries = unmanaged.filter((path) => isOfList(path) && !listed.has(formatPathKey(path)));
   const lists = uniquePaths(entries.map((path) => path.slice(0, 2)));
   const paths = [...unmanaged, ...lists];
-  // What cannot be compared is declared all the same.
+  // Values that cannot be compared are declared all the same.
   return unknown.length === 0 ? paths : paths.filter(([name]) => name !== 'mcp_config');
 }
 
@@ -175,8 +175,8 @@ function isTaken(path: Path, { adopted }: PulledItems): boolean {
 }
 
 /**
- * Changes that follow once the file has the service's value of another field: an address that the provider of the declared model has by
- * itself is none of the service's model.
+ * Changes that follow once the file has the service's value of another field: the default address of the declared model's provider does not
+ * apply to the service's model.
  */
 function listImpliedChanges(
   desired: DesiredState,

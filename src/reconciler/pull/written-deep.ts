@@ -20,11 +20,11 @@ export interface WrittenPlace {
   readonly at: Path;
   /** The names for the variable of a reference at this place or under it, the preferred one first. */
   readonly names: (inner: Path) => readonly string[];
-  /** Resolved values of references. None of them is written as it is. */
+  /** Resolved values of references. None of them is written literally. */
   readonly hidden: readonly Secret[];
 }
 
-/** A value as a file writes it, whatever is in it: what is a secret, or may be one, as a reference. Null if a file cannot hold it. */
+/** A value in the form of a file, whatever is in it: a secret, or a possible one, as a reference. Null if a file cannot contain it. */
 export function writeDeepValue(
   value: Value,
   place: WrittenPlace,
@@ -107,7 +107,7 @@ function writeScalarValue(value: Value, place: WrittenPlace, before?: Value): Wr
 function textPlace({ schema }: WrittenPlace, before: Value | undefined): TextPlace {
   const isPosition = (key: string) => /^\d+$/.test(key);
   const last = schema.findLastIndex((key) => !isPosition(key));
-  // The schema's own names say nothing of what is inside, but for headers.
+  // The schema's own names do not describe their content, except for headers.
   const names = schema.filter(
     (key, index) =>
       !isPosition(key) &&
@@ -133,8 +133,8 @@ export function createSecretReference(
 }
 
 /**
- * Whether a text that the service shows has the form of a secret. What a schema names may be prose or an id: there, only a word of a
- * well-known form counts.
+ * Reports whether a text that the service shows has the form of a secret. A text that a schema names may be prose or an id: there, only a
+ * word of a well-known form counts.
  */
 export function looksSecret(text: string, schema: Path): boolean {
   return holdsSecretText(text) || (!isNamedKey(schema) && isSecretText(text));

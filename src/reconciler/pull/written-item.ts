@@ -40,8 +40,8 @@ import {
 } from './written-deep.ts';
 
 /**
- * An item as a file writes it: in the short form if it has only its main member. What cannot be written is not managed, and told to `leave`;
- * null if the item has to be declared with it.
+ * An item in the form of a file: in the short form if it has only its main member. Parts that cannot be written are not managed, and passed
+ * to `leave`; null if the item has to be declared with them.
  */
 export function writeListedItem(
   form: CollectionForm,
@@ -111,7 +111,7 @@ export function isByConnection(form: CollectionForm, item: ListedItem, name: str
   );
 }
 
-/** A member that need not be declared: it is as it is by itself, or its connection brings it. */
+/** A member that need not be declared: it has its default, or its connection provides it. */
 export function isLeftToDefault(
   form: CollectionForm,
   { whole, fills }: Listing,
@@ -151,7 +151,7 @@ function writeModelMember(
   return writeDeepValue(value, place);
 }
 
-/** A member that is no secret. Null if it holds one nevertheless. */
+/** A member that is not a secret. Null if it contains one nevertheless. */
 function writePlainMember(
   form: CollectionForm,
   path: Path,

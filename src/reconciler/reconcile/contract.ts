@@ -30,7 +30,9 @@ export interface PlanInput<O extends ObservedState | null = ObservedState> exten
   readonly progress: (waiting: readonly SandboxProgress[]) => void;
   /** A request to stop: nothing new is begun; a write in flight is finished and verified. */
   readonly signal?: AbortSignal | undefined;
-  /** Finds out what of a plan works, or tells what is known of it; absent if nobody asked. `refused` is why it would not be written. */
+  /**
+   * Tries the parts of a plan, or reports the known results; absent if that was not requested. `refused` is why it would not be written.
+   */
   readonly prove?:
     | ((plan: Plan, settings: ObservedState, refused: string | null) => Promise<readonly Proof[]>)
     | undefined;
@@ -41,7 +43,7 @@ export interface ReconcileInput extends PlanInput {
   /** Creates the writer of a resource. */
   readonly writer: <W>(of: ResourceWriter<W>) => W;
   readonly fingerprints: FingerprintStore;
-  /** The saved plan that nothing may go beyond; null if there is none. */
+  /** The saved plan that limits every write; null if there is none. */
   readonly approved: ApprovedPlan | null;
   /** Write only if nothing is stored yet. */
   readonly ifEmpty?: boolean | undefined;
@@ -53,7 +55,7 @@ export interface ReconcileInput extends PlanInput {
   readonly abandon?: AbortSignal | undefined;
 }
 
-/** The end of the write of one resource. `error` is null if the state is as declared. A stop that was verified has an error, too. */
+/** The end of the write of one resource. `error` is null if the state is as declared. A verified stop also has an error. */
 export interface ResourceEnd {
   readonly status: Exclude<OutcomeVerdict, 'not-started' | 'refused' | 'not-empty'>;
   readonly results: ReadonlyMap<Change, Result>;
@@ -100,7 +102,7 @@ export interface ManagedResource extends Resource {
   readonly lists?: Readonly<Record<string, ShownList>>;
   /** The items that a first settings file declares by name; absent if there are none. */
   readonly named?: NamedItems;
-  /** True if the file lists its items by position, so that plans name each item by its position. */
+  /** True if the file lists its items by position: plans then name each item by its position. */
   readonly isList?: true;
   /** True if removals come last: after every write of a possible user, and after every removal of one. */
   readonly removesLast?: true;
@@ -118,8 +120,8 @@ export interface NamedItems {
   /** The kinds of services that have such a collection. */
   readonly dialects: readonly DialectName[];
   /**
-   * What the service has; null if it has no such collection, `untold` if it tells of it only once settings are stored. Throws a SetpointError
-   * if that cannot be read or believed.
+   * The listing of the service; null if it has no such collection, `untold` if it reports it only once settings are stored. Throws a
+   * SetpointError if that cannot be read or believed.
    */
   readonly list: (
     reader: PlanInput['reader'],
@@ -141,7 +143,9 @@ export interface AskedItems {
   /** The declarations of other collections; absent if there is no file. */
   readonly desired?: Pick<DesiredState, 'items'>;
   readonly all?: true;
-  /** Whether only the names are asked for, because declared items of other collections have them; several of one name are no error. */
+  /**
+   * True if only the names are requested, because declared items of other collections have them; several of one name are then not an error.
+   */
   readonly isReferred?: true;
 }
 

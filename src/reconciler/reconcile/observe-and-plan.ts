@@ -41,7 +41,7 @@ export async function observeAndPlan<O extends ObservedState | null>(
   return proveSafePlan(input, planEnvironment(input, observed, parts));
 }
 
-/** That a service has nothing of a kind that the file declares: what, and where it is declared. */
+/** States that a service has nothing of a kind that the file declares: the kind, and where it is declared. */
 export class LackingError extends SetpointError {
   readonly what: string;
 
@@ -108,9 +108,9 @@ export async function inParallel<T, R>(
 const WAITING = 1024;
 
 /**
- * Works on at most `limit` items at a time, and hands each result to `take` in the order of the items, one at a time. Results are
- * not kept after that, and items are not begun far ahead of the one whose result is next. Rejects with the first error of `work`
- * or `take`, and begins no item after it.
+ * Works on at most `limit` items at a time, and hands each result to `take` in the order of the items, one at a time. Results are dropped
+ * after that, and items are not begun far ahead of the one whose result is next. Rejects with the first error of `work` or `take`, and
+ * begins no item after it.
  */
 export async function processInOrder<T, R>(
   items: readonly T[],
@@ -118,7 +118,7 @@ export async function processInOrder<T, R>(
   work: (item: T) => Promise<R>,
   take: (result: R) => Promise<void>,
 ): Promise<void> {
-  // A ring: a map would be made anew again and again while results come and go.
+  // A ring: a map would be created again and again while results come and go.
   const done: ({ readonly result: R } | undefined)[] = [];
   const run = { begun: 0, taken: 0, taking: false, failed: false };
   let waiting: (() => void)[] = [];
@@ -247,7 +247,7 @@ export function createUnsentEnd(
   };
 }
 
-/** The error of a run of which another part was applied. */
+/** The error of a run after another part was applied. */
 export function toPartialError({ message, hint, cause }: SetpointError): SetpointError {
   return new SetpointError('applied-in-part', `Not everything was applied. ${message}`, {
     hint,

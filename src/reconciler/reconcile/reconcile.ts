@@ -35,7 +35,7 @@ const ATTEMPTS = 3;
 /**
  * Reconciles once: observe, plan, guard, observe again, write, verify; one resource after the other.
  *
- * - Level-based: it knows nothing of earlier runs and reads everything anew, so that the next run finishes what a killed one
+ * - Level-based: it knows nothing of earlier runs and reads everything again, so that the next run finishes what a killed one
  *   left.
  * - If nothing differs, nothing is sent; nor is a plan that a guard refuses, or that is not approved. The guards judge every
  *   plan on the observation it was made from, also the one right before the write.
@@ -44,7 +44,7 @@ const ATTEMPTS = 3;
  *   window between that observation and the write is small, not zero.
  * - A write is done when a later observation shows it. What it does not show is reported, and never called done.
  *
- * Ends in one of the ways of `Reconciled` and never throws: every end has a result for each change.
+ * Ends with a result and never throws: every end has a result for each change.
  */
 export async function reconcile(input: ReconcileInput): Promise<ReconcileResult> {
   let planned: PlanResult | null = null;

@@ -61,7 +61,7 @@ export async function resolveReferences(
   });
 }
 
-/** Whether the file does not declare what a place names, so that the service must have it. */
+/** Reports whether the file does not declare what a place names, so that the service must have it. */
 function isOpen({ block, name }: ItemReference, desired: DesiredState): boolean {
   if (NOT_JUDGED[block]?.(name) === true) return false;
   const declared = desired.items.get(block) ?? [];

@@ -190,7 +190,7 @@ const FOLD_AFTER = 16;
 const MOST_EDITS = 1000;
 const LONGEST_COMPARED = 20_000;
 
-/** Reports whether a value has members, so that it is shown as a block and not on a line. */
+/** Reports whether a value has members and is shown as a block and not on a line. */
 export function isNested(value: Json): value is readonly Json[] | { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null;
 }

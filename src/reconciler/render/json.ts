@@ -10,8 +10,8 @@ function toIndentedJson(value: unknown): string {
 }
 
 /**
- * The same in parts: the first members with the opening of a list, then its items, then its end with the last members. `isFirst`
- * is whether no item came before.
+ * Returns the same in parts: the first members with the opening of a list, then its items, then its end with the last members. `isFirst` is
+ * whether no item came before.
  */
 export function startOfJson(head: unknown, list: string): string {
   return `${toIndentedJson(head).slice(0, -'\n}'.length)},\n  ${JSON.stringify(list)}: [`;

@@ -9,7 +9,7 @@ import type { EnvironmentPlan, PlanHead } from '../model/plan.ts';
 import { changeCount, planAttention } from '../model/summary.ts';
 import { toWatchStatus, type WatchStatus } from '../model/verdict.ts';
 
-/** Takes the plans of a run one after another, and keeps of each what the metrics say: some words and numbers. */
+/** Takes the plans of a run one after another, and stores only the content for the metrics: some words and numbers. */
 export interface MetricsOfPlans {
   add(environment: EnvironmentPlan): void;
   /** The lines in parts, the metrics one after another as the format wants it. */

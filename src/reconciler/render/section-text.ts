@@ -75,8 +75,8 @@ export function previewText(environment: EnvironmentPlan, style: Style): string 
   );
 }
 /**
- * What an apply did, environment by environment, and then its summary if there are several or if it is of a shard. Errors and refusals are not in the
- * sections: they are printed with the messages.
+ * The result of an apply, environment by environment, and then its summary if there are several or if it is of a shard. Errors and refusals
+ * are not in the sections: they are printed with the messages.
  */
 export function outcomeText(document: OutcomeDocument, style: Style): string {
   const { environments, merged } = document;
@@ -89,7 +89,9 @@ export function outcomeText(document: OutcomeDocument, style: Style): string {
   ]);
 }
 
-/** One environment of an outcome; empty if somebody declined it, which its error says, or if there are so many that it is left to the summary. */
+/**
+ * One environment of an outcome; empty if a user declined it, which its error states, or if there are so many that only the summary has it.
+ */
 export function formatOutcomeSection(
   environment: EnvironmentOutcome,
   total: number,

@@ -29,8 +29,8 @@ import { listUncomparedRest, listComparisonWays, type Ways } from '../model/unco
 import { namesListed } from '../model/wording.ts';
 
 /**
- * What is shown of one environment, and in which words: the same in every format. A printer for each format lays it out and makes
- * its texts inert; none of them is before that.
+ * The content of a section about one environment, and its words: the same in every format. A printer for each format lays it out and
+ * escapes its texts; none of them is escaped before that.
  */
 export interface Section extends ServiceDialect {
   readonly command: Wording;
@@ -46,7 +46,7 @@ export interface Section extends ServiceDialect {
   /** Follows the name in a title. */
   readonly headline: string;
   readonly sentence: Sentence;
-  /** That drift may include edits of the file; empty if not. */
+  /** States that drift may include edits of the file; empty if not. */
   readonly caveat: string;
   readonly error: ErrorReport | null;
   readonly refusals: readonly Refusal[];
@@ -70,7 +70,7 @@ export function planSections(document: PlanDocument, voice: Voice): Section[] {
   return document.environments.map((environment) => planSection(environment, voice, document));
 }
 
-/** If the plan is strict, the sentence says that what could not be compared counts. */
+/** If the plan is strict, the sentence reports that values that could not be compared count. */
 export function planSection(
   environment: EnvironmentPlan,
   voice: Voice,
@@ -170,7 +170,7 @@ function newWarnings({ changes, warnings }: EnvironmentOutcome): readonly Warnin
   return changes.length === 0 ? warnings : warnings.filter(isOfWriting);
 }
 
-/** The verdict of an environment as it is shown. `error` tells a failure from what was ended on purpose. */
+/** The displayed verdict of an environment. `error` distinguishes a failure from a deliberate end. */
 export function verdictLabel(
   verdict: Verdict,
   wording: Wording,

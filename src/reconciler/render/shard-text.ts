@@ -6,7 +6,7 @@ export function shardName({ index, count }: Shard): string {
   return `shard ${index}/${count}`;
 }
 
-/** The line that says which part of the environments a run is about, and what chose it if that was no flag. */
+/** The line that shows which part of the environments a run is about, and its source if that was no flag. */
 export function shardText(
   { index, count }: Shard,
   own: number,

@@ -11,12 +11,12 @@ import { countsText, driftCounts, formatUncomparedCount } from './wording.ts';
 import { formatDetailSource, paint, type Style, visible } from './text.ts';
 import { waysSentences, type Ways } from '../model/uncompared.ts';
 
-/** Up to so many environments each has a section; of more, those that need nobody are left to the summary. */
+/** Up to so many environments each has a section; of more, those that need no attention are left to the summary. */
 export const FEW = 20;
 
 /**
- * Whether a section is left to the summary: that of an environment that was not started, and, if there are many, those in which
- * nothing needs anybody.
+ * Reports whether a section is left to the summary: that of an environment that was not started, and, if there are many, those that need no
+ * attention.
  */
 export function isLeftOut(
   { attention: { verdict }, warnings }: Pick<Section, 'attention' | 'warnings'>,
@@ -125,8 +125,8 @@ const LONGEST_NAME = 32;
 const LONGEST_LABEL = 22;
 
 /**
- * The environments of a run, counted, and below that a line for each that somebody should look at, the worst first; the first 20
- * of them unless the style is verbose. For a single environment only the shard is named, if it is of one.
+ * The environments of a run, counted, and below that a line for each that needs attention, the worst first; the first 20 of them unless the
+ * style is verbose. For a single environment only the shard is named, if it is of one.
  */
 export function summaryText(
   { summary, shard }: Pick<PlanDocument | OutcomeDocument, 'summary' | 'shard'>,
@@ -189,7 +189,7 @@ function attentionLines({ attention, more }: AnySummary, wording: Wording, style
     const said = cutSummary(row.words, style, room(style, name + label + 8));
     return `${head}  ${paint(style, color, words)}${' '.repeat(Math.max(0, label - words.length))}  ${said}`.trimEnd();
   });
-  // Those that were not started are the last: what is not listed is one of them as soon as one is.
+  // Environments that were not started come last: if one of them is listed, all unlisted ones belong to them.
   const waiting = attention.slice(started.length).map(({ name }) => visible(name));
   const left = waiting.length > 0 ? 0 : more;
   const rest = started.length - listed.length + left;
@@ -201,7 +201,7 @@ function attentionLines({ attention, more }: AnySummary, wording: Wording, style
   return lines;
 }
 
-/** They are one line, because there is nothing to say of each. */
+/** They are one line, because each has no details. */
 function notStartedLine(names: readonly string[], more: number, style: Style): string {
   const { mark, color, words } = verdictLabel('not-started', 'apply', null);
   const listed = style.verbose ? names : names.slice(0, FEW);

@@ -150,7 +150,7 @@ export function driftCounts(changes: number, pending: number): string {
     .replace('. ', ', ');
 }
 
-/** That the counts of drift may include edits of the file; empty if every change has a class. */
+/** States that the counts of drift may include edits of the file; empty if every change has a class. */
 export function driftCaveat(changes: readonly Change<Json>[]): string {
   return changes.every((change) => change.class !== undefined)
     ? ''
@@ -164,7 +164,7 @@ export function formatObservationAge(observedAt: string | null, plannedAt: strin
   return `as observed ${age} ago (${observedAt})`;
 }
 
-/** `app-server 1.11`, as far as it is known; null if nothing is. */
+/** The known parts of `app-server 1.11`; null if nothing is known. */
 export function formatServiceVersion({ dialect, release }: ServiceDialect): string | null {
   if (dialect === null) return null;
   return release === null ? dialect : `${dialect} ${release}`;
@@ -231,7 +231,7 @@ function countSent({ changes }: EnvironmentOutcome): number {
   return changes.filter(({ result }) => result !== 'not-sent').length;
 }
 
-/** `1 to set, 2 to change`, and behind a `;` what is told by a noun, which the first has; without the actions that there are none of. */
+/** `1 to set, 2 to change`, and behind a `;` the counts with a noun, which the first has; actions with a count of zero are omitted. */
 export function countsText(counted: Partial<ActionCounts>): string {
   const counts = { ...NO_ACTIONS, ...counted };
   const made = ACTIONS.filter((action) => counts[action] > 0);

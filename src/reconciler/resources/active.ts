@@ -78,7 +78,7 @@ const WIRES: Wires = {
   },
 };
 
-/** Which profile of each kind is active. Activation copies the profile into the settings, so that it comes after all else. */
+/** The active profile of each kind. Activation copies the profile into the settings, so it comes after all else. */
 export const ACTIVE = collection(ACTIVE_FORM, WIRES);
 
 /** The path of each kind of profile on an Agent Server, and the pointer to the active one. */
@@ -111,7 +111,7 @@ function activeItem(name: string, active: Value | undefined): ListedItem[] {
     : [];
 }
 
-/** The settings are read anew: what is active may have changed since they were observed. */
+/** The settings are read again: the active item may have changed since they were observed. */
 async function activeInPointers({
   get,
   names,
@@ -245,7 +245,7 @@ function broughtAlong(
   return changesInSettings(request, cause, { stored, settings, earlier });
 }
 
-/** The name of an agent profile by its id; null if none has it. One is active, so that a look at the list writes nothing. */
+/** The name of an agent profile by its id; null if none has it. One is active, so reading the list writes nothing. */
 async function nameListed(get: Get, id: string): Promise<string | null> {
   const json = await get(AGENTS_PATH);
   const profiles = typeof json === 'symbol' ? undefined : readPath(json, ['profiles']);
@@ -254,7 +254,7 @@ async function nameListed(get: Get, id: string): Promise<string | null> {
   return typeof name === 'string' ? name : null;
 }
 
-/** The id of an agent profile; null if there is none of the name. The list of all of them writes, and is not asked. */
+/** The id of an agent profile; null if no profile has the name. The list of all of them writes, and is not requested. */
 async function findAgentProfileId(get: Get, name: string): Promise<string | null> {
   const json = await get(`${AGENTS_PATH}/${encodeURIComponent(name)}`);
   const id = typeof json === 'symbol' ? undefined : readPath(json, ['profile', 'id']);

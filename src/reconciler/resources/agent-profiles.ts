@@ -42,8 +42,8 @@ const WIRES: Wires = {
 };
 
 /**
- * Agents by name. A server counts the revisions of each, also for a POST of what it has: nothing is posted that does not differ. Its list
- * makes a profile and activates it if none is active, so that only those that are declared are read.
+ * Agents by name. A server counts the revisions of each, also for a POST of equal content: only differences are posted. Its list creates a
+ * profile and activates it if none is active, so only declared ones are read.
  */
 export const AGENT_PROFILES = collection(AGENT_PROFILES_FORM, WIRES);
 
@@ -227,7 +227,7 @@ async function namesAsked({
   return listed.filter((name) => typeof name === 'string');
 }
 
-/** The profile that a server makes by itself comes back while none else is active, and when the active one is removed. */
+/** The profile that a server creates automatically comes back while none else is active, and when the active one is removed. */
 function unfitProfiles(judged: CollectionState): readonly UnsupportedItem[] {
   const { items, listing, desired, settings } = judged;
   const item = items.find(({ name, members }) => name === AGENT_DEFAULT && members === null);
@@ -260,7 +260,7 @@ function isAnotherNext(desired: DesiredState): boolean {
 }
 
 /**
- * A look at the list makes it active if none was, so that only another one that is active and stays shows that it is not. With others that go
+ * Reading the list makes it active if none was: only another one that is active and stays shows that it is inactive. If others are removed,
  * the active one stays only if the file names it.
  */
 function isServersOwn(

@@ -99,7 +99,9 @@ function hasMaskedHost({ members: { host } }: ListedItem): boolean {
 /** Milliseconds in which a server has asked every product about one token, silent hosts among them. */
 const ASKING = 30_000;
 
-/** One request with the whole map: the others with their own host and no token, by which they are kept and nobody is asked about them. */
+/**
+ * One request with the whole map: the others with their own host and no token, which preserves them without a request to their providers.
+ */
 function requestFor(
   { item, changes, there, listing }: ItemWork,
   { storing, emptying }: Paths,
@@ -147,7 +149,7 @@ function createTokenEntry(token: Value, host: Value, user?: Value): Value {
   ]);
 }
 
-/** A server says with the status of a wrong key, too, that nobody knows a token. */
+/** A server also reports an unknown token with the status of a wrong key. */
 function notAccepted(name: string, answer: Value): RequestRefusal | null {
   const said = isRecord(answer) ? (answer['error'] ?? answer['detail']) : null;
   if (typeof said !== 'string' || !said.startsWith('Invalid token')) return null;
@@ -188,7 +190,7 @@ function asSecrets(desired: readonly DesiredItem[]): string {
   return `An agent server takes a git token from a custom secret of a certain name. Write instead: secrets: {${shown.join(', ')}}.`;
 }
 
-/** To whom a write shows tokens, said once. */
+/** Reports the recipients of tokens in a write, once. */
 function warnings(
   { changes }: PartPlan,
   desired: readonly DesiredItem[],

@@ -26,12 +26,12 @@ import type { Asking } from './collections/wire.ts';
 export const AGENTS_PATH = '/api/agent-profiles';
 export const ACTIVE_AGENT = 'active_agent_profile_id';
 
-/** The agent profile that a server makes by itself, whenever none is active. */
+/** The agent profile that a server creates whenever none is active. */
 export const AGENT_DEFAULT = 'default';
 
 const META_PROFILES = '/api/meta-profiles';
 
-/** The items, each with the agent profiles and meta profiles that name it, as far as these can be read without a write. */
+/** The items, each with the agent profiles and meta profiles that name it, if these can be read without a write. */
 export async function withHolders(
   asking: Asking,
   items: readonly ListedItem[],
@@ -65,7 +65,7 @@ export async function withHolders(
   });
 }
 
-/** Whether a list is read for a plan that may remove some of it: then what names each is looked up. */
+/** True if a list is read for a plan that may remove some of it: then the references to each are looked up. */
 export function removesSome(
   { declared, isExhaustive }: Pick<Asking, 'declared' | 'isExhaustive'>,
   items: readonly ListedItem[],
@@ -74,7 +74,7 @@ export function removesSome(
   return isExhaustive || declared.some(({ name, members }) => members === null && there.has(name));
 }
 
-/** What of a service names an item and still does once the file is applied. */
+/** The parts of a service that name an item and still do once the file is applied. */
 export function holdersLeft(
   { block, name, holders }: Holder & { readonly holders: readonly Holder[] },
   desired: DesiredState,

@@ -69,7 +69,7 @@ async function listInstalled({ get, unlike }: Asking, block: string): Promise<Li
   return items;
 }
 
-/** The commit stands for the ref: which branch or tag that was is not kept. */
+/** The commit replaces the ref: the original branch or tag is not stored. */
 function readInstalledItem(entry: Value): ListedItem | null {
   if (!isRecord(entry)) return null;
   const { name, source, enabled, repo_path: folder, resolved_ref: commit } = entry;

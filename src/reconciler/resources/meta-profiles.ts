@@ -48,8 +48,8 @@ const WIRES: Wires = {
 export const META_PROFILES = collection(META_PROFILES_FORM, WIRES);
 
 /**
- * Whether the settings have a copy of a meta profile as it is. They get it when it is made active, and a change of the profile does not
- * reach it.
+ * Reports whether the settings have an unchanged copy of a meta profile. They get it when it is made active, and a change of the profile
+ * does not reach it.
  */
 export function isActiveCopy(config: ValueRecord, copy: Value | undefined): boolean {
   return (
@@ -86,7 +86,7 @@ function withoutKnown(config: ValueRecord): ValueRecord {
   return createRecord(Object.entries(config).filter(([name]) => !known.includes(name)));
 }
 
-/** Neither the list nor a look at one writes. Of those that the file does not declare only the names are told. */
+/** Neither listing nor reading one writes. For those that the file does not declare only the names are reported. */
 async function listMetaProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {
   const list = await asking.get(PATH);
   if (typeof list === 'symbol') return null;

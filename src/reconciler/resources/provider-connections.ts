@@ -155,7 +155,7 @@ function createConnectionRequests({ item, changes, there }: ItemWork): readonly 
         body,
         ...(isOfKey && !isRotation ? { refusals: KEPT } : {}),
       },
-      // That a key took the place of another no list shows.
+      // Lists do not show that a key replaced another.
       isShown: ({ items }) =>
         !isRotation &&
         items.some((one) => one.name === name && isConnectionShown(one.members, shows)),

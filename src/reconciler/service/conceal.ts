@@ -35,7 +35,7 @@ export function concealCommand(command: Value): Value {
   return commandHoldsSecret(command) ? sealValue(command) : command;
 }
 
-/** A value of which every text and number is a secret. */
+/** A value whose texts and numbers are all secrets. */
 export function sealValue(value: Value): Value {
   if (typeof value === 'string' || typeof value === 'number') return new Secret(value);
   if (value instanceof WireNumber) return new NumberSecret(value.token);
@@ -47,7 +47,7 @@ export function sealValue(value: Value): Value {
 interface RecordTerms {
   /** Reports whether a member is a secret because of other members of the record. */
   readonly isSecret?: (record: ValueRecord, name: string) => boolean;
-  /** Members of which nothing is a secret. */
+  /** Members without any secret. */
   readonly harmless?: ReadonlySet<string>;
 }
 

@@ -16,12 +16,12 @@ import {
 import { isReservedHeader } from '../model/mcp.ts';
 
 /**
- * How a service is reached.
+ * The options of a connection.
  * - `timeout`: milliseconds that one request may take, in total.
- * - `ca`: PEM text of certificate authorities to trust besides the built-in ones.
- * - `proxy`: what HTTPS_PROXY and NO_PROXY hold; loopback never goes through a proxy.
- * - `networks`: what the connections of a run share. Default: networks of its own.
- * - `dispatcher`: takes the place of the network; it is not closed with the connection.
+ * - `ca`: PEM text of additional certificate authorities to trust.
+ * - `proxy`: the values of HTTPS_PROXY and NO_PROXY; loopback never goes through a proxy.
+ * - `networks`: the part that the connections of a run share. Default: networks of its own.
+ * - `dispatcher`: replaces the network; it is not closed with the connection.
  * - `random`: from 0 to 1, for the spread of waits. Default: Math.random.
  */
 export interface ConnectOptions {
@@ -47,9 +47,9 @@ interface ConnectionRequest {
   /** From the root of the service; the path prefix of its address is prepended. */
   readonly path: string;
   readonly body: string | null;
-  /** Headers of this request alone, besides those of every request. */
+  /** Headers of this request alone, in addition to those of every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Milliseconds; the phases of the request have limits of their own besides. */
+  /** Milliseconds; the phases of the request also have limits of their own. */
   readonly timeout: number;
   /** Milliseconds until an answer begins. Default: 10,000. */
   readonly headersTimeout?: number;
@@ -83,7 +83,7 @@ export interface Connection {
   readonly turns: Pick<Turns, 'read' | 'write'>;
   /** The organisations that a run has requested. */
   readonly organizations: KnownOrganization[];
-  /** A request as messages name it: method, and the address as far as it may be shown. */
+  /** A request in messages: method, and the visible part of the address. */
   place(method: Method, path: string): string;
   send(request: ConnectionRequest): Promise<WireAnswer>;
 }

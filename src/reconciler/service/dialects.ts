@@ -55,11 +55,11 @@ export interface DialectModule {
   ) => Promise<ObservedState | SetpointError>;
   /** The observed state in an answer that a snapshot holds; null: the store was empty. */
   saved(answer: ValueRecord | null): ObservedState;
-  /** Makes an LLM profile active; absent if these services keep it active whatever is written. */
+  /** Makes an LLM profile active; absent if these services leave it active after any write. */
   readonly activate?: ResourceWriter<(profile: string) => Promise<WriteAnswer>>;
   /**
-   * Sends a write once. Never retries by itself, and never throws for what a service can do. The error of a write that did not take
-   * effect is a ServiceError if the service named a time to come back.
+   * Sends a write once. Never retries, and never throws for failures of a service. The error of a write that did not take effect is a
+   * ServiceError if the service named a time to come back.
    */
   readonly write: ResourceWriter<(write: SettingsWrite) => Promise<WriteAnswer>>;
 }
@@ -111,7 +111,7 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
 
 const [FIRST, ...LATER] = [DIALECTS['settings-v0'], DIALECTS['app-server']] as const;
 
-/** The dialects that have the path which is asked first, and tell by the answer. */
+/** The dialects with the path that is requested first; its answer distinguishes them. */
 const AT_FIRST_PATH = Object.values(DIALECTS).filter(({ path }) => path === FIRST.path);
 
 /** The dialect that a service is asked in first: the declared one, or the specification's. */
@@ -146,7 +146,7 @@ export async function readAnyDialect(
   return first.read(connection, place, reply, ask);
 }
 
-/** The dialect whose tell-tale the answer of the first path has. */
+/** The dialect that the answer of the first path indicates. */
 function findClaimingDialect(place: string, reply: Reply): DialectModule | undefined {
   if (reply.status !== 200) return undefined;
   const read = readJsonReply(place, reply);
@@ -156,8 +156,8 @@ function findClaimingDialect(place: string, reply: Reply): DialectModule | undef
 }
 
 /**
- * Whether a server of this kind has no such path: it says Not Found, or answers with its web page. An empty store is told by
- * another sentence; a 404 of anything else is not the service's.
+ * Reports whether a server of this kind has no such path: it answers Not Found, or its web page. Another sentence indicates an empty store;
+ * a 404 of anything else is not the service's.
  */
 export function isMissingPath(place: string, reply: Reply): boolean {
   const type = readHeader(reply.headers, 'content-type') ?? '';

@@ -208,7 +208,7 @@ export function contentEncoding(header: string | undefined): ContentEncoding | n
   }
 }
 
-/** Unpacks a body, and stops as soon as it is larger than `most` bytes: what is packed may be a bomb. */
+/** Unpacks a body, and stops as soon as it is larger than `most` bytes: the packed content may be a bomb. */
 export async function unpack(
   bytes: Uint8Array,
   encoding: ContentEncoding,

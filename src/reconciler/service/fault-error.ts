@@ -150,7 +150,7 @@ export function tlsWords(code: string): string {
 }
 
 /**
- * What a proxy shows whose certificate is not issued yet, or a server that does not complete a handshake yet; null if another
+ * The fault of a proxy whose certificate is not issued yet, or of a server that does not complete a handshake yet; null if another
  * certificate or address is needed.
  */
 function tlsStarting(code: string): string | null {
@@ -202,7 +202,7 @@ export type FaultDetail =
   | { readonly kind: 'undecodable' }
   | { readonly kind: 'aborted'; readonly reason: unknown };
 
-/** The reason that there is no whole answer. Nothing in it was written by the other side. */
+/** The reason why the answer is incomplete. Nothing in it was written by the other side. */
 export type WireFault = FaultDetail & { readonly phase: Phase; readonly cause: Error | undefined };
 
 /** Classifies a foreign error by its code. Its text is discarded. */

@@ -58,8 +58,8 @@ function parseWireNumber(token: string): number | WireNumber {
 }
 
 /**
- * What was just parsed, its objects without a prototype. They are kept as they are: copies made key by key take ten times as long as
- * parsing. Throws if it is nested too deep.
+ * A parsed value, its objects without a prototype. They are used directly: copies made key by key take ten times as long as parsing. Throws
+ * if it is nested too deep.
  */
 function removePrototypes(parsed: unknown, depth = 1): Value {
   if (typeof parsed !== 'object' || parsed === null || parsed instanceof WireNumber) {
@@ -151,7 +151,7 @@ export class NumberSecret extends Secret {
   }
 }
 
-/** The JSON text of a record, secrets revealed: for the body of a write and nothing else. Digits and order are kept. */
+/** The JSON text of a record, secrets revealed: for the body of a write and nothing else. Digits and order are preserved. */
 export function encode(record: ValueRecord): string {
   return encodeValue(record);
 }

@@ -33,8 +33,8 @@ interface NativeState {
 }
 
 /**
- * The native values in an answer: those of the server's own nesting that no field of the specification has. A member that the known
- * release does not have is a value, too. `shows` is whether the answer shows of each secret whether it is stored.
+ * The native values in an answer: those of the server's own nesting that no field of the specification has. A member that the known release
+ * does not have is also a value. `shows` is whether the answer shows for each secret whether it is stored.
  */
 export function nativeState(
   answer: ValueRecord,
@@ -57,11 +57,11 @@ export function nativeState(
     if (isRecord(value) && (Object.keys(value).length > 0 || isPart(nodes))) {
       const applying = nodes.filter((node) => isApplying(node, value));
       const [first] = nodes.map(kindMember);
-      // By itself a map of any names has no key: one was stored, whatever is under it.
+      // A map of any names has no key by default: one was stored, whatever is under it.
       untouched &&= Object.keys(value).length === 0 || (isPart(nodes) && !isOpenMap(nodes));
       for (const [key, member] of Object.entries(value)) {
         const inner = applying.flatMap((node) => findMemberNodes(node, key, defs));
-        // The word that tells variants apart is by itself that of the first one.
+        // The word that distinguishes variants defaults to that of the first one.
         if (first?.[0] === key) {
           if (sameValue(member, first[1])) continue;
           untouched = false;
@@ -133,7 +133,7 @@ function withoutTaken(record: ValueRecord, taken: ReadonlySet<string>, path: str
   );
 }
 
-/** The first place whose value has not the type of its field. A value that is not there is as good as null, unless it is required. */
+/** The first place whose value has not the type of its field. A missing value counts as null, unless it is required. */
 export function unlikePlace(
   record: ValueRecord,
   places: Places,

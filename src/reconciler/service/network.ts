@@ -18,7 +18,7 @@ export type Sender = Dispatcher & {
 
 interface NetworkSettings {
   readonly base: URL;
-  /** PEM text to trust besides the built-in authorities. */
+  /** PEM text to trust in addition to the built-in authorities. */
   readonly ca: string | null;
   readonly proxy: string | null;
   readonly bypass: string | null;
@@ -95,8 +95,8 @@ export function notCertificates(cause?: Error): SetpointError {
 }
 
 /**
- * Whether a service is reached through the proxy of HTTPS_PROXY: `none` is set; only `https` to other machines is sent through
- * one; NO_PROXY names the host (`bypassed`); or it is `used`, and `via` is its host, without what may be a secret in it.
+ * The use of the proxy of HTTPS_PROXY for a service: `none` is set; only `https` to other machines is sent through one; NO_PROXY names the
+ * host (`bypassed`); or it is `used`, and `via` is its host, without possible secrets in it.
  */
 type ProxyUse =
   | { readonly kind: 'none' | 'not-https' | 'bypassed' }
@@ -154,7 +154,7 @@ class Connections {
 /** The network to one origin while a connection uses it. */
 export interface Network {
   readonly dispatcher: () => Promise<Sender>;
-  /** Ends the use. The sockets are closed once nobody uses them. */
+  /** Ends the use. The sockets are closed once they are unused. */
   readonly release: () => Promise<void>;
 }
 
@@ -177,11 +177,11 @@ export interface KnownOrganization {
 export type OnExchange = (method: Method, status: number | null) => void;
 
 /**
- * The networks of one run. Connections to the same origin with the same authorities and proxy share one, so that sockets are used
- * again. One that nobody uses stays open until another is opened, because the next environment often has the same origin.
+ * The networks of one run. Connections to the same origin with the same authorities and proxy share one, so that sockets are reused. An
+ * unused one stays open until another is opened, because the next environment often has the same origin.
  */
 export class Networks {
-  /** Told of every exchange with a service, whatever became of it. */
+  /** Receives every exchange with a service, whatever its result. */
   readonly onExchange: OnExchange | undefined;
   readonly paces = new Paces();
   readonly bodies = new RecentBodies();
@@ -243,7 +243,7 @@ function networkKey({ base, ca, proxy, bypass, connectTimeout }: NetworkSettings
   return JSON.stringify([base.origin, ca, proxy, bypass, connectTimeout]);
 }
 
-/** Bodies that are kept, and bytes of the largest one. */
+/** The number of stored bodies, and bytes of the largest one. */
 const MOST = 8;
 const LARGEST = 64 * 1024;
 
@@ -276,7 +276,7 @@ export interface Turns {
   read(asking: Asking): Promise<void>;
   /** Explains why a write is not sent now; null if it may be. */
   write(place: string): RequestNotSentError | null;
-  /** Tells of a request: what it returns takes the answer. */
+  /** Reports a request: the returned function takes the answer. */
   sent(): (answer: WireAnswer) => void;
 }
 

@@ -99,7 +99,7 @@ async function memberCount(connection: Connection, ask: Ask, id: string): Promis
   return whole(isRecord(read.json) ? read.json['count'] : read.json);
 }
 
-/** An answer that says nothing of what the service is: who cannot know whether a key is shared must not write it. */
+/** An answer that does not identify the service: a client that cannot know whether a key is shared must not write it. */
 function refuseUnclear(connection: Connection, place: string, reply: Reply): void {
   const { status } = reply;
   if (status >= 500 || status === 429 || status === 408)

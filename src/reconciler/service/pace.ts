@@ -38,10 +38,11 @@ const PROBE = 1_000;
 const SLACK = 20;
 
 /**
- * The pace of a run's requests to one origin that has refused some for too many. After a refusal all of them wait, as long as
- * Retry-After asks for within a day, or for half a second that doubles up to 8 s. Then one goes first; if it is taken, the others follow at
- * three quarters of the rate before. Once a rate is known, the pause is shorter if that is high. What was taken before the first refusal is a burst that says little of the limit: after it, the rate doubles
- * four times a second until the next one. Later it grows slowly at first. Source: behaviour 1.5.
+ * The pace of a run's requests to one origin that has refused some for too many. After a refusal all of them wait, as long as Retry-After
+ * asks for within a day, or for half a second that doubles up to 8 s. Then one goes first; if it is accepted, the others follow at three
+ * quarters of the rate before. Once a rate is known, the pause is shorter if that is high. The requests before the first refusal are a
+ * burst that shows little of the limit: after it, the rate doubles four times a second until the next one. Later it grows slowly at first.
+ * Source: behaviour 1.5.
  */
 export class Pace {
   readonly #clock: Clock;
@@ -145,7 +146,7 @@ export class Pace {
   recordRefusal(sentAt: number, refusal: Refusal, recent: number): void {
     const now = this.#clock.monotonic();
     let pause = Math.min(refusal.after ?? 0, LONGEST_KEPT);
-    // Those that were under way when the first was refused say nothing new.
+    // Requests that were under way when the first was refused add no information.
     if (sentAt > this.#refusedAt) {
       if (this.#refusals === 0) {
         const measured = this.#measureRate(now, recent);

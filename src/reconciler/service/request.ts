@@ -141,7 +141,7 @@ export async function requestRelease(
   return typeof named === 'string' && RELEASE.test(named) ? named : null;
 }
 
-/** `1.11.0`, `1.2.0rc1`, `1.57.0+local`: what a server says here is shown as it is, so that nothing else may be in it. */
+/** `1.11.0`, `1.2.0rc1`, `1.57.0+local`: the answer of a server is shown unchanged here, so nothing else may be in it. */
 const RELEASE = /^\d{1,5}(\.\d{1,5}){1,3}([-+.]?[A-Za-z0-9]{1,12}){0,3}$/;
 
 /** Reports whether a 404 means an empty store: its body has this sentence. */
@@ -159,7 +159,7 @@ interface Sending {
   readonly limits?: TimeLimits;
   /** Statuses that refuse what was sent. Default: 422. */
   readonly refusals?: readonly number[];
-  /** The error for such a status, if there is more to say than the status; null if there is not. */
+  /** The error for such a status, if more is known than the status; null if not. */
   readonly refused?: (place: string, reply: Reply) => SetpointError | null;
 }
 
@@ -167,8 +167,8 @@ interface Sending {
 type SendAnswer = { readonly kind: 'done'; readonly answer: ValueRecord } | WriteFailure;
 
 /**
- * Sends one request that changes something, once, and reports whether it took effect. A status alone is no proof of success: the body may have been cut,
- * or written by something in between. A request under way is ended by its own deadline alone.
+ * Sends one request that changes something, once, and reports whether it took effect. A status alone does not prove success: the body may
+ * have been cut, or written by something in between. A request under way is ended by its own deadline alone.
  */
 export async function sendOnce(connection: Connection, request: Sending): Promise<SendAnswer> {
   const { method, path, body, refused, refusals = [422] } = request;
@@ -251,9 +251,9 @@ const FIRST_WAIT = 500;
 const LONGEST_BACKOFF = 8_000;
 
 /**
- * A request that is tried again if its error shows that this may help: four times in all unless told otherwise, after a wait of random length (up to
- * 0.5 s, then 1 s, then 2 s), or the one that Retry-After gives. One that was refused for too many requests asks for its turn
- * again (see Pace) as long as there is time. It never waits past the deadline.
+ * A request that is tried again if its error shows that this may help: four times in all by default, after a wait of random length (up to
+ * 0.5 s, then 1 s, then 2 s), or the one that Retry-After gives. One that was refused for too many requests waits for its turn again (see
+ * Pace) while there is time. It never waits past the deadline.
  */
 export function retrying<T>(
   ask: (signal?: AbortSignal) => Promise<T>,
@@ -314,7 +314,7 @@ export interface Startup {
   readonly wait: number;
   /** Milliseconds that are left of them. */
   left: number;
-  /** Receives what each read met in place of an answer, in a few words, and null once one is answered. */
+  /** Receives the problem of each read without an answer, in a few words, and null once one is answered. */
   readonly onWait: (problem: string | null) => void;
 }
 
@@ -324,9 +324,9 @@ const LONGEST_PAUSE = 2_000;
 const LAST_REQUEST = 500;
 
 /**
- * A read that waits until the service is ready: as long as it fails as a service does that is starting, it is tried again,
- * after half a second to two, or when Retry-After says. What it waits does not count towards `limits`. A read that fails in
- * another way is left to `usual`. When the time is used up, the error is that of the last try.
+ * A read that waits until the service is ready: while it fails like a service that is starting, it is tried again, after half a second to
+ * two, or at the time of Retry-After. Its waits do not count towards `limits`. A read that fails in another way is left to `usual`. When
+ * the time is used up, the error is that of the last try.
  */
 export function throughStartup<T>(
   ask: (signal: AbortSignal | undefined, limits: TimeLimits) => Promise<T>,

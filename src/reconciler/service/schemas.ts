@@ -17,8 +17,8 @@ export interface ListedMember {
 }
 
 /**
- * What the schemas of a service list, each member once; null if services of the dialect have no schemas. Sends a GET for each.
- * Throws a SetpointError if one is not answered.
+ * The members that the schemas of a service list, each once; null if services of the dialect have no schemas. Sends a GET for each. Throws
+ * a SetpointError if one is not answered.
  */
 export async function listSchemaMembers(
   connection: Connection,

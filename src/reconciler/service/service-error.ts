@@ -92,8 +92,8 @@ export interface Refusal {
 }
 
 /**
- * Why a request was not sent: a read would have to wait too long; a write does not wait; or everything has been refused for
- * this time, in milliseconds.
+ * The reason why a request was not sent: a read would have to wait too long; a write does not wait; or everything has been refused for this
+ * time, in milliseconds.
  */
 type Why = 'read' | 'write' | number;
 

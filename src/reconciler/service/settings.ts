@@ -51,7 +51,7 @@ export function settingsObserver(
     within: TimeLimits,
   ): Promise<ObservedState> => {
     const state = await readSettingsOnce(connection, within, signal, spoken);
-    // What a service speaks does not change under a run: it is found out once.
+    // The dialect of a service does not change during a run: it is detected once.
     spoken = state.dialect.name;
     const { pointed } = DIALECTS[spoken];
     const ask = askFor(connection, within, signal);
@@ -71,7 +71,7 @@ export function settingsObserver(
   };
 }
 
-/** Reads the settings once. The error's `retry` tells whether to try again. */
+/** Reads the settings once. The error's `retry` defines whether to try again. */
 async function readSettingsOnce(
   connection: Connection,
   limits: TimeLimits,
@@ -111,7 +111,7 @@ export function mayHaveOrganizations({ base }: Connection, spoken: DialectName):
   return spoken === 'app-server' && !isLoopbackHost(base.hostname);
 }
 
-/** The organisation that a key writes to; null if the service has none. Few services have one, so that the code is loaded here. */
+/** The organisation that a key writes to; null if the service has none. Few services have one, so the code is loaded here. */
 export async function organizationBehind(
   connection: Connection,
   limits: TimeLimits,
@@ -136,7 +136,7 @@ const PINNED: Warning = {
 
 /** The result of reading the settings once, whatever the service answers. */
 export interface Probe {
-  /** The path whose answer tells: that of the dialect which the service speaks, or the last that was tried. */
+  /** The path whose answer identifies the dialect: that of the detected dialect, or the last that was tried. */
   readonly path: string;
   /** The status of that answer; null if there was none. */
   readonly status: number | null;
@@ -233,8 +233,8 @@ function readStoredState(path: Path, { answer, dialect }: ObservedState): Secret
 }
 
 /**
- * The release of a service, exact if it answers the one GET that this sends; else what its settings have shown. Nothing
- * depends on it but what people read, so that a service that does not answer is no error.
+ * The release of a service, exact if it answers the one GET that this sends; else the one that its settings have shown. Only texts for
+ * people depend on it, so a service that does not answer is not an error.
  */
 export async function findExactRelease(
   connection: Connection,

@@ -136,7 +136,7 @@ export function convertServerLists(config: Value): Servers {
   return { servers: createRecord(servers) };
 }
 
-/** That two servers would have one name, which is the key of one server there. */
+/** States that two servers would have one name, which is the key of one server there. */
 export function twiceProblem(name: string): string {
   return `two servers of mcp_config would have the name ${name}, which names one server there; one of them may be unmanaged, or in a list that the file does not declare`;
 }
@@ -169,7 +169,7 @@ function serverToSend(list: McpList, entry: ValueRecord): ValueRecord {
   const keyed = isEmpty(key)
     ? null
     : createRecord([...Object.entries(how), ['value', key ?? null]]);
-  // A key takes the place of any other way to authenticate; without its key a way to send one is none.
+  // A key replaces any other way to authenticate; without its key, `auth` for a key counts as none.
   const sent = keyed ?? (how === auth && key !== undefined ? null : (auth ?? null));
   const reached = transport ?? (list === 'stdio_servers' ? null : USUAL_TRANSPORT[list]);
   return createRecord([

@@ -88,7 +88,7 @@ interface Site {
   readonly quotes: Quotes;
 }
 
-/** The smallest changes that turn the root into `desired`: what is equal stays as it is written. */
+/** The smallest changes that turn the root into `desired`: equal parts stay in their written form. */
 export function reshapeRoot(source: YamlSource, desired: JsonObject): Splice[] {
   return reshape(source, source.root, desired, {
     flow: source.root.flow,
@@ -203,7 +203,7 @@ function toInline(source: YamlSource, node: EditNode, desired: Json, place: Site
   return [{ start, end, text: node.comment === '' ? text : `${text} ${node.comment}` }];
 }
 
-/** A filled map or list in place of something else: below the key in block style if possible, else in flow style. */
+/** A filled map or list instead of something else: below the key in block style if possible, else in flow style. */
 function replaceNode(source: YamlSource, node: EditNode, desired: Json, place: Site): Splice[] {
   const { start, end } = node;
   const { flow, colon, column, quotes } = place;

@@ -38,7 +38,7 @@ export function memberLines(key: string, value: Json, column: number, layout: La
   return [head, ...formatNestedLines(value, column, layout)];
 }
 
-/** A list of single values in brackets, if it fits on a line of which `width` columns are used; null for anything else. */
+/** A list of single values in brackets, if it fits on a line with `width` used columns; null for anything else. */
 export function shortList(value: Json, width: number): string | null {
   if (!isArray(value) || !value.every(isInline)) return null;
   const text = flowText(value, 'plain');

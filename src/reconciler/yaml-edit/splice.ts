@@ -24,8 +24,8 @@ export function applySplices(text: string, splices: readonly Splice[]): string |
 }
 
 /**
- * Removes members or items of a collection in braces or brackets, of which at least one stays, and adds others at its end. If
- * each is on its own line, so is what is added.
+ * Removes members or items of a collection in braces or brackets and adds others at its end; at least one stays. If each is on its own
+ * line, so are the added ones.
  */
 export function flowSplices(
   { text, layout }: YamlSource,

@@ -38,7 +38,7 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
     const named = parseOperationOptions(flags, io, 'writes');
     const options = { ...named, ...shardOptions(flags, named.env, io) };
     if (!answered && ask === null) {
-      // What is wrong with the file or the flags comes first: --yes would not help.
+      // Problems of the file or the flags come first: --yes would not help.
       chooseTargets({ ...options, all: flags.all }, 'apply');
       throw new SetpointError(
         'confirmation-needed',
@@ -48,7 +48,7 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
     // Its refusals are the error that follows.
     const progress = progressView(io);
     const onPlan = (plan: EnvironmentPlan): Promise<void> => {
-      // What is drawn anew would be drawn over the plan and the question.
+      // A redraw would cover the plan and the question.
       progress.end();
       return reporter.preview((style) => `${previewText(plan, style)}\n`, ask !== null);
     };

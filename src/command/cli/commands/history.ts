@@ -34,7 +34,7 @@ export async function historyCommand(
   }
 }
 
-/** Says on stderr why there may be nothing: a name that is misspelled, or given as a path. */
+/** Reports on stderr why there may be nothing: a name that is misspelled, or given as a path. */
 async function explainNothing(
   data: string,
   asked: readonly string[] = [],

@@ -100,7 +100,7 @@ function runPlanRequest(
   { voice, mode, strict }: PlanRun,
   parts: PlanParts,
 ): Promise<PlanTail> {
-  // What is tried is sent the keys of the file: to its own address, as by an apply.
+  // A trial sends the keys of the file to their own addresses, like an apply.
   const options = parseOperationOptions(flags, io, flags.check === true ? 'writes' : mode);
   const shard = shardOptions(flags, options.env, io);
   const { snapshot, rotate, without, allow, maxAge, maxFailures } = flags;

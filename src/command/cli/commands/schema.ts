@@ -8,7 +8,7 @@ import { writeText, type Io } from '../io.ts';
 import { conclude, reporterFor, reportFailure } from '../reporter.ts';
 import { SCHEMAS } from '../words.ts';
 
-/** `setpoint schema`: prints a schema as it is published; `setpoint schema pull` writes what servers have besides. */
+/** `setpoint schema`: prints a published schema; `setpoint schema pull` writes the additional schemas of servers. */
 export async function schemaCommand(
   flags: Flags<'schema'>,
   io: Io,

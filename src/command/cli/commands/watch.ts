@@ -208,7 +208,7 @@ export interface WatchLog {
   readonly note: (note: ControllerNote) => void;
   /** Prints what the user needs at the start: the address of the page. */
   readonly begun: (message: string) => void;
-  /** Something that is no record, perhaps of an environment. */
+  /** Something that is not a record, perhaps of an environment. */
   readonly say: (
     kind: 'watching' | 'found' | 'stopped',
     entry: LogEntry,

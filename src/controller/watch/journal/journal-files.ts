@@ -7,7 +7,7 @@ import { SetpointError, systemCode } from '../../../reconciler/model/error.ts';
 export const CURRENT = 'journal.jsonl';
 const PUT_AWAY = /^journal-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)-\d+\.jsonl$/;
 
-/** No link is followed that somebody else has put into the folder, and nothing waits for who writes into a pipe. */
+/** Links that another process has put into the folder are not followed, and nothing waits for the writer of a pipe. */
 const UNLINKED = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const READING = constants.O_RDONLY | UNLINKED;
 const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | UNLINKED;
@@ -151,7 +151,7 @@ export async function readSpans(path: string, spans: readonly Span[]): Promise<r
   }
 }
 
-/** The result of appending lines to a file. `joined`: they follow the rest of a line of another process, so that they cannot be read. */
+/** The result of appending lines to a file. `joined`: they follow the rest of a line of another process, and cannot be read. */
 export interface AppendResult {
   /** The number of the file in its file system: its name may be another one by now. */
   readonly file: number;
@@ -160,9 +160,9 @@ export interface AppendResult {
 }
 
 /**
- * Appends whole lines to a file, at once, and syncs it. Other processes may append to it at the same time, and may have left a line that is cut off: that
- * stays as it is. `isWritten` is told the number of the file and how many bytes were appended, before they are synced. Throws if the lines cannot be written
- * or synced; then nothing of them is left, as far as the disk lets it be taken back.
+ * Appends whole lines to a file, at once, and syncs it. Other processes may append to it at the same time, and may have left an incomplete
+ * line, which stays unchanged. `isWritten` receives the number of the file and the number of appended bytes, before they are synced. Throws
+ * if the lines cannot be written or synced; then they are removed again if the disk permits that.
  */
 export async function appendLines(
   path: string,

@@ -140,7 +140,7 @@ export function isRecordLine(line: JournalLine): line is JournalRecord {
   return !INTERNAL.has(line.kind);
 }
 
-/** A line as it is written. */
+/** A line in its written form. */
 export function formatJournalLine(line: JournalLine): string {
   return `${lineJson(line)}\n`;
 }

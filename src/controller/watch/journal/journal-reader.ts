@@ -155,11 +155,11 @@ export class SharedReading {
 
 /** Records of one environment that are given at most. */
 export const MOST_RECORDS = 200;
-/** Environments whose places of records are kept, and those whose records are kept, too. */
+/** The number of environments with stored places of records, and of those with stored records. */
 const MOST_KNOWN = 200;
 const MOST_KEPT = 10;
 
-/** A file of the journal as far as it was searched for one environment. */
+/** A file of the journal, searched to `end` for one environment. */
 interface SearchedFile {
   readonly name: string;
   readonly end: number;
@@ -292,7 +292,7 @@ export class Memory {
     return this.environments.get(name) ?? notReadState(name);
   }
 
-  /** As few records as tell the same. */
+  /** The smallest number of records with the same content. */
   get notices(): readonly JournalRecord[] {
     return this.told.records();
   }
@@ -336,7 +336,7 @@ export class Memory {
         if (line.by === 'watch') this.#inFlight.delete(line.environment);
         break;
       case 'started':
-        // It has been said which writes the one before it had left.
+        // It is known which writes the one before it had left.
         this.#inFlight.clear();
         break;
       default:
@@ -356,7 +356,7 @@ export class Memory {
     if (after !== before) this.environments.set(line.environment, after);
   }
 
-  /** Takes what a file begins with in the place of all that was known. */
+  /** Replaces all known facts with the beginning of a file. */
   #begin({ environments, agreements, notices, inFlight }: Checkpoint): void {
     this.environments.clear();
     for (const { agreed: place, agreedWith: address = null, ...one } of environments) {

@@ -35,9 +35,9 @@ export const JOURNAL_LIMITS: JournalLimits = {
 };
 
 /**
- * What happened to environments, one line of JSON each, in a folder. Each append is durable once it resolves. Several processes may append to it: a line
- * is written at once, at the end, and one that was cut off by a kill is left as it is and not read. A new file begins with what the
- * files before say of all environments, so that these can be removed.
+ * The history of environments, one line of JSON each, in a folder. Each append is durable once it resolves. Several processes may append to
+ * it: a line is written at once, at the end, and one that was cut off by a kill remains unchanged and is not read. A new file begins with
+ * the facts that the files before contain about all environments, so that these can be removed.
  */
 export class Journal {
   readonly #folder: string;
@@ -47,7 +47,7 @@ export class Journal {
   readonly #limits: JournalLimits | null;
   readonly #now: () => number;
   #waiting: { readonly line: string; readonly done: (error: SetpointError | null) => void }[] = [];
-  /** The last append of this process, without waiting for the disk: until it has ended, it cannot be told who has appended what. */
+  /** The last append of this process, without waiting for the disk: until it has ended, the author of appended lines is unknown. */
   #appending: Promise<unknown> = Promise.resolve();
   #writing = false;
   #begun: number | null = null;
@@ -69,13 +69,16 @@ export class Journal {
     });
   }
 
-  /** Appends an event, of now unless said otherwise; resolves once it is on the disk. Throws output-failed if it cannot be. */
+  /** Appends an event, of now by default; resolves once it is on the disk. Throws output-failed if it cannot be. */
   append(event: JournalEvent, at = this.#now()): Promise<JournalRecord> {
     const record: JournalRecord = { v: 1, at: new Date(at).toISOString(), ...event };
     return this.#add(formatJournalLine(record)).then(() => record);
   }
 
-  /** Throws output-failed if it cannot be written: found out by an empty line, which nobody reads, unless it was `well` and nothing speaks against it. */
+  /**
+   * Throws output-failed if it cannot be written: checked with an empty line, which readers skip, unless it was `well` and there is no sign
+   * of a failure.
+   */
   async check({ well }: { readonly well: boolean }): Promise<void> {
     if (!well || !(await hasRoom(this.#folder))) await this.#add('\n');
   }
@@ -122,7 +125,7 @@ export class Journal {
     return this.#recent.of(name);
   }
 
-  /** Takes that what it says by now is known. */
+  /** Marks its current content as known. */
   async mark(): Promise<void> {
     this.#known = lengthsStamp(await this.#lengths());
   }
@@ -163,9 +166,9 @@ export class Journal {
   async #appendAndCheck(lines: string): Promise<boolean> {
     const { file, isNew, joined } = await this.#append(lines);
     if (joined) return false;
-    // A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that.
+    // A new file survives a loss of power only once its folder is on the disk. Not every system can do that.
     if (isNew) await syncFolder(this.#folder).catch(() => {});
-    // Other processes may have put the file away, and others after it. Whatever begins a new one says how far it has read each of them.
+    // Other processes may have put the file away, and others after it. A new one begins with the read position of each.
     return this.#hasFile(file);
   }
 
@@ -192,7 +195,7 @@ export class Journal {
     }
   }
 
-  /** Until what it returns is called, it cannot be told who has appended what. */
+  /** Until the returned function is called, the author of appended lines is unknown. */
   #beginAppending(): () => void {
     let known = (): void => {};
     this.#appending = new Promise<void>((resolve) => {
@@ -201,7 +204,7 @@ export class Journal {
     return known;
   }
 
-  /** Takes what this process appended as known, unless somebody else appended before or meanwhile. */
+  /** Marks what this process appended as known, unless another process appended before or meanwhile. */
   async #follow(before: Map<number, number>, after: Map<number, number>): Promise<void> {
     if (lengthsStamp(before) !== this.#known) return;
     const known = lengthsStamp(after);
@@ -225,7 +228,7 @@ export class Journal {
     }
     this.#begun ??= found.birthtimeMs === 0 ? found.mtimeMs : found.birthtimeMs;
     if (found.size < limits.bytes && now - this.#begun < limits.age) return;
-    // Of two that put a file away, the second one would put away the new file of the first.
+    // If two put a file away, the second one would put away the new file of the first.
     const known = this.#beginAppending();
     try {
       await alone(join(this.#folder, 'rotating'), async () => {
@@ -246,14 +249,17 @@ export class Journal {
     // A line without its end may be one that is being written: it is left to those who read after this.
     const { memory, upTo } = await this.#reader.remember({ whole: true });
     const line = memory.checkpoint(new Date(now).toISOString(), upTo);
-    // If an append was quicker, or the file system cannot do this, the files before say what must be known, and none of them is removed.
+    // If an append was quicker, or the file system cannot do this, the files before have the required facts, and none of them is removed.
     const bytes = await createAside(join(this.#folder, CURRENT), line).catch(() => null);
     if (bytes === null) return;
     await this.#removeOldest(kept);
     await this.#followNew(lengths, bytes);
   }
 
-  /** Takes the new file of this process as known, with so many bytes, if all before it was, and nobody has appended anywhere meanwhile. */
+  /**
+   * Marks the new file of this process as known, with so many bytes, if all before it was, and no other process has appended anywhere
+   * meanwhile.
+   */
   async #followNew(before: ReadonlyMap<number, number>, bytes: number): Promise<void> {
     if (lengthsStamp(before) !== this.#known) return;
     const current = await this.#readFileId(CURRENT);
@@ -279,7 +285,7 @@ export class Journal {
   }
 }
 
-/** Changes with each line that anybody appends. */
+/** Changes with each appended line. */
 function lengthsStamp(lengths: ReadonlyMap<number, number>): string {
   return [...lengths].join(' ');
 }

@@ -13,9 +13,9 @@ import {
 import type { Lock, LockRefusal, Locks } from './locks.ts';
 
 /**
- * Locks made of claims and heartbeats. A claim is in force as long as its holder's heartbeat moves, judged by the observer's
- * own monotonic clock since it saw it move last: no two clocks are compared. It is taken over by replacing exactly the claim that was read,
- * and a holder that asks whether it still holds a lock replaces its own claim in the same way: of the two, one fails.
+ * Locks made of claims and heartbeats. A claim is in effect as long as its holder's heartbeat moves, judged by the observer's own monotonic
+ * clock since it saw it move last: no two clocks are compared. It is taken over by replacing exactly the claim that was read. A holder that
+ * checks whether it still holds a lock replaces its own claim in the same way: of the two, one fails.
  */
 export function claimLocks<Version>(
   store: ClaimStore<Version>,
@@ -82,7 +82,7 @@ class ClaimLocks<Version> implements Locks {
     return lock;
   }
 
-  /** Nobody else has the lock: what this process was writing when it lost its locks may still arrive. */
+  /** The lock is free: late writes of this process from before the loss of its locks may still arrive. */
   #createLostLocksError(): SetpointError {
     const seconds = Math.ceil(this.#store.pace.ttl / 1000);
     return lockFailed(`This process lost its locks, and takes them again within ${seconds} s.`);
@@ -101,7 +101,7 @@ class ClaimLocks<Version> implements Locks {
   /** This process among the holders, under a new name once the former one is lost. */
   async #present(): Promise<Presence<Version>> {
     if (this.#presence?.isSure() === true) return this.#presence;
-    // Of several takes at once the first begins it.
+    // If several take it at once, the first begins it.
     if (this.#beginning === null) {
       this.#beginning = this.#begin().finally(() => {
         this.#beginning = null;
@@ -150,7 +150,7 @@ class HeldLock<Version> implements Lock {
   readonly #time: OwnTime;
   readonly #presence: Presence<Version>;
   readonly #forgotten: () => void;
-  /** Made when somebody listens: thousands of locks are held, and few of them used. */
+  /** Created for the first listener: thousands of locks are held, and few of them used. */
   #lost: AbortController | null = null;
   #lostBy: unknown = null;
   #claim: Claim<Version>;
@@ -220,7 +220,7 @@ class HeldLock<Version> implements Lock {
     else await this.#store.claim(this.name, this.#claim, null);
   }
 
-  /** Ends without a word to anybody. */
+  /** Ends without a message. */
   forget(): void {
     this.#isEnded = true;
     this.#forgotten();

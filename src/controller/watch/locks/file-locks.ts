@@ -31,9 +31,9 @@ export function fileLocks(
 }
 
 /**
- * `holders/NAME` is a heartbeat, rewritten in place. `claims/LOCK/N` is the claim of generation N, and the highest is in force: files
- * are only added at the top and removed below it, so that each generation has one holder. Only who could not finish a claim removes it
- * at the top, and then does not hold it.
+ * `holders/NAME` is a heartbeat, rewritten in place. `claims/LOCK/N` is the claim of generation N, and the highest is in effect: files are
+ * only added at the top and removed below it, so that each generation has one holder. Only a process that could not finish a claim removes
+ * it at the top, and then does not hold it.
  */
 export class ClaimFiles implements ClaimStore<number> {
   readonly pace: Pace;
@@ -113,7 +113,7 @@ export class ClaimFiles implements ClaimStore<number> {
         const text = await ignoreMissingLock(readFile(this.#claimPath(name, version), 'utf8'));
         // Removed under a higher one that has been added since.
         if (text === null) continue;
-        // Whoever writes it may have died: it is judged as a holder that nobody knows.
+        // Its writer may have died: it is judged as an unknown holder.
         return { version, holder: parseHolderText(text, `${fileName(name)}#${version}`) };
       }
     });
@@ -142,7 +142,7 @@ export class ClaimFiles implements ClaimStore<number> {
     });
   }
 
-  /** Its files stay: they are few, and somebody may be about to read them. */
+  /** Its files stay: they are few, and another process may be about to read them. */
   async remove(name: string, claim: Claim<number>): Promise<void> {
     await this.claim(name, claim, null);
   }
@@ -203,7 +203,7 @@ const HOLDER = /^[\w-][\w.-]*$/;
 function parseHolderText(text: string, unfinished: string): string | null {
   try {
     const { holder } = JSON.parse(text) as { readonly holder: unknown };
-    // A name that is no holder's would lead to another file, which a removal takes away.
+    // Any other name would lead to another file, which a removal deletes.
     return holder === null || (typeof holder === 'string' && HOLDER.test(holder))
       ? holder
       : unfinished;
@@ -223,7 +223,7 @@ async function writeAtStart(path: string, flags: string, text: string | null): P
   return true;
 }
 
-/** Writes a new file whole or, if there is no room for it, not at all. */
+/** Writes a new file completely or, if there is no room for it, not at all. */
 async function createWhole(path: string, text: string): Promise<true> {
   try {
     return await writeAtStart(path, 'wx', text);
@@ -272,8 +272,8 @@ function createLockFolderError(folder: string, thrown: unknown): SetpointError {
 }
 
 /**
- * Which process this is, as far as another one on this machine can look it up. A process is the same only on the same host, since the
- * same start of its system, in the same namespace of process ids; null if the system does not tell (other systems than Linux).
+ * Identifies this process for others on this machine. A process is the same only on the same host, since the same start of its system, in
+ * the same namespace of process ids; null if the system does not provide this (other systems than Linux).
  */
 interface ProcessIdentity {
   readonly host: string;
@@ -294,7 +294,7 @@ async function ownProcess(): Promise<ProcessIdentity> {
   };
 }
 
-/** An id of the start of this system; null if it does not tell. */
+/** An id of the start of this system; null if it does not provide one. */
 export function startOfSystem(): Promise<string | null> {
   return unlessUnreadable(
     readFile('/proc/sys/kernel/random/boot_id', 'utf8').then((id) => id.trim()),

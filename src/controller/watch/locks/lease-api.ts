@@ -12,7 +12,7 @@ interface LeaseList {
   readonly metadata?: { readonly continue?: string };
 }
 
-/** A Lease of coordination.k8s.io/v1; members that are not named here are sent back as they came, but for managedFields. */
+/** A Lease of coordination.k8s.io/v1; members that are not named here are sent back unchanged, except managedFields. */
 export interface Lease {
   readonly apiVersion: 'coordination.k8s.io/v1';
   readonly kind: 'Lease';
@@ -118,7 +118,7 @@ export class LeaseApi {
 function parseLease(answer: unknown): Lease | null {
   const value = answer as Partial<Lease> | null;
   if (value?.kind !== 'Lease' || typeof value.metadata?.resourceVersion !== 'string') return null;
-  // Thousands of them are kept. The API server leaves managedFields as they are if they are absent.
+  // Thousands of them are stored. The API server leaves managedFields unchanged if they are absent.
   const { managedFields: _, ...metadata } = value.metadata as Lease['metadata'] & {
     readonly managedFields?: unknown;
   };

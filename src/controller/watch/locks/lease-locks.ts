@@ -28,7 +28,7 @@ const AT_ONCE = 25;
 
 /**
  * Locks in a Kubernetes cluster: a Lease for each, and one for this process, which is its heartbeat. Only that one is renewed, every two
- * seconds; the Lease of a lock is written when it is taken, released, or about to be used, so that thousands of locks cost no more.
+ * seconds; the Lease of a lock is written when it is taken, released, or about to be used, so thousands of locks cost no more.
  */
 export function leaseLocks(
   cluster: Cluster,
@@ -41,7 +41,7 @@ export function leaseLocks(
 interface LeaseOptions {
   readonly pace?: Pace;
   readonly time?: OwnTime;
-  /** The kind of the objects that the locks are for: their Leases are told apart from those of environments by it. */
+  /** The kind of the objects that the locks are for: it distinguishes their Leases from those of environments. */
   readonly kind?: string;
 }
 
@@ -86,7 +86,7 @@ class ClaimLeases implements ClaimStore<Lease> {
     this.#heartbeats.delete(holder);
   }
 
-  /** Somebody may have changed a label in between: then the Lease is read and written once more. */
+  /** Another client may have changed a label in between: then the Lease is read and written once more. */
   async #rewrite(holder: string, identity: string | undefined): Promise<boolean> {
     let heartbeat = this.#heartbeats.get(holder);
     for (let tries = 0; heartbeat !== undefined && tries < 3; tries += 1) {
@@ -192,7 +192,7 @@ class ClaimLeases implements ClaimStore<Lease> {
     return { leaseDurationSeconds: Math.ceil(this.pace.ttl / 1000), renewTime: this.#now() };
   }
 
-  /** For people: nobody compares it with a clock. Its microseconds, which the API wants, tell one write of this process from another. */
+  /** For people: it is never compared with a clock. Its microseconds, which the API requires, distinguish the writes of this process. */
   #now(): string {
     this.#writes = (this.#writes + 1) % 1000;
     const microseconds = String(this.#writes).padStart(3, '0');
@@ -224,13 +224,13 @@ function createLeaseClaim(version: Lease): Claim<Lease> {
   const { metadata, spec } = version;
   const { holderIdentity = '' } = spec;
   if (holderIdentity === '') return { version, holder: null };
-  // Somebody else's program renews this Lease itself: it lives as long as the Lease changes.
+  // A foreign program renews this Lease itself: it lives as long as the Lease changes.
   const isForeign = heartbeatName(holderIdentity) === null;
   const foreign = `${metadata.name}#${metadata.resourceVersion ?? ''}`;
   return { version, holder: isForeign ? foreign : holderIdentity };
 }
 
-/** The name of the Lease that is the heartbeat of a holder; null if it is none of this program's. */
+/** The name of the Lease that is the heartbeat of a holder; null if the holder is not one of this program. */
 function heartbeatName(holder: string): string | null {
   const uuid = /_([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(holder)?.[1];
   return uuid === undefined ? null : `setpoint-controller-${uuid}`;

@@ -9,13 +9,13 @@ import type { Conditions } from '../conditions.ts';
  */
 export interface Locks {
   /**
-   * Tries once and waits for nobody. A lock is held until it is released, lost, or `close` is called; holding many costs no more
-   * than holding one. Throws a SetpointError (lock-failed) if it cannot be told who holds it, or if this process lost it a moment ago.
+   * Tries once and does not wait for a release. A lock is held until it is released, lost, or `close` is called; holding many costs no more
+   * than holding one. Throws a SetpointError (lock-failed) if its holder is unknown, or if this process lost it a moment ago.
    */
   take(name: string): Promise<Lock | LockRefusal>;
   /**
-   * Removes what is stored of locks whose environments are gone, if nobody holds them: those that a controller before this one left. Does nothing where that
-   * cannot be distinguished from what belongs to another controller.
+   * Removes the stored state of locks whose environments are gone, if they are free: those that a controller before this one left. Does
+   * nothing where that cannot be distinguished from the state of another controller.
    */
   removeGone?(isGone: (name: string) => boolean): Promise<void>;
   /** Releases every lock. Throws nothing: what cannot be released is free once this process is gone. */
@@ -23,8 +23,8 @@ export interface Locks {
 }
 
 /**
- * Somebody else holds the lock. `heldBy` is who, for people to read. A holder that died is recognized by standing still, which
- * takes two tries, `retryIn` milliseconds apart.
+ * Another process holds the lock. `heldBy` is its holder, for people to read. A dead holder is recognized by a heartbeat that stands still,
+ * which takes two tries, `retryIn` milliseconds apart.
  */
 export interface LockRefusal {
   readonly heldBy: string;
@@ -34,17 +34,16 @@ export interface LockRefusal {
 export interface Lock {
   readonly name: string;
   /**
-   * Aborts as soon as it is known, or can no longer be excluded, that somebody else may hold the lock: then nothing more is
-   * written, and what is being sent is given up. Its reason is a SetpointError (lock-lost). A release does not abort it.
+   * Aborts as soon as another process holds the lock, or may hold it: then nothing more is written, and requests under way are given up.
+   * Its reason is a SetpointError (lock-lost). A release does not abort it.
    */
   readonly lost: AbortSignal;
   /** True if the lock is lost; for thousands of locks without listeners. */
   readonly isLost: boolean;
   /**
-   * Asks whether this process still holds the lock, and must be called right before each write, because a process that stood still
-   * (a sleeping machine, SIGSTOP) does not know it. If it does, nobody else can take the lock within the next ten seconds,
-   * whatever happens to this process.
-   * Never throws: what cannot be told is no, and the lock is lost.
+   * Checks whether this process still holds the lock, and must be called right before each write, because a process that stood still (a
+   * sleeping machine, SIGSTOP) does not know it. If it does, no other process can take the lock within the next ten seconds, whatever
+   * happens to this process. Never throws: if the answer is unknown, it is no, and the lock is lost.
    */
   stillHeld(): Promise<boolean>;
   /**
@@ -53,8 +52,8 @@ export interface Lock {
    */
   isHeld(): boolean;
   /**
-   * Gives the lock up at once; a second call does nothing. If its environment is gone, nothing is left of it. Throws a SetpointError (lock-failed) if others could
-   * not be told.
+   * Releases the lock at once; a second call does nothing. If its environment is gone, its files are removed. Throws a SetpointError
+   * (lock-failed) if others could not be notified.
    */
   release(isGone?: boolean): Promise<void>;
 }
@@ -65,7 +64,7 @@ export function isLockRefused(taken: Lock | LockRefusal): taken is LockRefusal {
 
 const SCOPE = /^[a-z\d](?:[a-z\d.-]{0,38}[a-z\d])?$/;
 
-/** The locks of one scope: those of the same name in another scope, or in none, are others. Throws a usage error if it is no name. */
+/** The locks of one scope: those of the same name in another scope, or in none, are others. Throws a usage error for an invalid name. */
 export function scopeLocks(locks: Locks, scope: string): Locks {
   if (!SCOPE.test(scope))
     throw usageError(
@@ -91,7 +90,7 @@ export interface LockTools {
   readonly lockProblem: NoteLockProblem;
 }
 
-/** The lock if this process holds it, who holds it if somebody else does, or why that cannot be told. */
+/** The lock if this process holds it, its holder if another process does, or the reason why that is unknown. */
 interface LockState {
   readonly lock: Lock | null;
   readonly heldBy: string | null;
@@ -99,8 +98,8 @@ interface LockState {
 }
 
 /**
- * The lock of one environment. What is known of an environment holds only while its lock is held: whenever the lock is taken and
- * somebody else may have written meanwhile, the journal is read again.
+ * The lock of one environment. Known facts about an environment are valid only while its lock is held: whenever the lock is taken and
+ * another process may have written meanwhile, the journal is read again.
  */
 export class EnvironmentLock {
   readonly #name: string;
@@ -111,7 +110,7 @@ export class EnvironmentLock {
   /** True if another process may have written the environment since its state was restored; null if only since the start. */
   #stale: boolean | null = null;
 
-  /** `restored` is told what the journal says, each time that it was read again. */
+  /** `restored` receives the records of the journal, each time that it was read again. */
   constructor(name: string, tools: LockTools, restored: (known: WatchState) => void) {
     this.#name = name;
     this.#tools = tools;
@@ -131,7 +130,7 @@ export class EnvironmentLock {
     return this.#lock?.isLost === true;
   }
 
-  /** True if the lock is held as far as known now, and the state in the journal is known. */
+  /** True if the lock is held as of the last check, and the state in the journal is known. */
   get isSure(): boolean {
     return this.#stale === false && this.#lock?.isHeld() === true;
   }
@@ -148,7 +147,7 @@ export class EnvironmentLock {
     }
   }
 
-  /** Gives the lock up, and what is stored of it if its environment is gone. Throws lock-failed if others could not be told. */
+  /** Releases the lock, and its stored state if its environment is gone. Throws lock-failed if others could not be notified. */
   async release(isGone: boolean): Promise<void> {
     const lock = this.#lock;
     this.#lock = null;
@@ -175,10 +174,10 @@ export class EnvironmentLock {
   }
 }
 
-/** Told why the lock of an environment cannot be used; null if it can, or is no matter of this controller any more. */
+/** Receives the reason why the lock of an environment cannot be used; null if it can, or no longer concerns this controller. */
 type NoteLockProblem = (environment: string, problem: string | null) => void;
 
-/** Takes what is wrong with the locks as one condition of the controller, which ends with that of the last environment. */
+/** Reports the problems of the locks as one condition of the controller, which ends with that of the last environment. */
 export function lockProblems(conditions: Pick<Conditions, 'set'>): NoteLockProblem {
   const without = new Set<string>();
   return (environment, problem) => {
@@ -190,8 +189,8 @@ export function lockProblems(conditions: Pick<Conditions, 'set'>): NoteLockProbl
 }
 
 /**
- * Why locks cannot be used if a lock was lost by that; null if it is not lost, or somebody else may have it. It is what the next attempt to take the
- * lock is told, so that one problem is logged once.
+ * The reason why locks cannot be used if that caused the loss of a lock; null if it is not lost, or another process may have it. The next
+ * attempt to take the lock receives it, so that one problem is logged once.
  */
 export function whyUnusable(lock: Pick<Lock, 'isLost' | 'lost'>): string | null {
   const reason: unknown = lock.isLost ? lock.lost.reason : null;

@@ -17,7 +17,7 @@ export function ownTime(clock: Clock): OwnTime {
   return { clock, sinceBoot: () => uptime() * 1000 };
 }
 
-/** Starts to measure; the function returned tells the milliseconds since then. */
+/** Starts to measure; the returned function gives the milliseconds since then. */
 export function stopwatch({ clock, sinceBoot }: OwnTime): () => number {
   const [monotonic, boot] = [clock.monotonic(), sinceBoot()];
   return () => Math.max(clock.monotonic() - monotonic, sinceBoot() - boot);
@@ -133,7 +133,7 @@ interface ObservedHeartbeat {
   readonly last: number;
 }
 
-/** Observations that are kept; one that is dropped only makes a take-over later. */
+/** The number of stored observations; a dropped one only delays a take-over. */
 const MOST = 1000;
 
 /**
@@ -183,7 +183,7 @@ export class Observations {
     const now = this.#clock.monotonic();
     const retired = this.#retired.get(holder);
     if (retired !== undefined) {
-      // What it was sending when it was lost may still arrive.
+      // A request that was under way at the loss may still arrive.
       const left = retired + this.#store.pace.ttl - now;
       return left > 0 ? left : this.#removeDead(holder, { kind: 'ended' });
     }
@@ -233,18 +233,15 @@ function dropOldest(kept: Map<string, unknown> | Set<string>): void {
   }
 }
 
-/**
- * What somebody claims: a lock, and who holds it; null is nobody. `version` changes with every claim of that lock and never comes
- * back.
- */
+/** A claim: a lock and its holder; null means that it has none. `version` changes with every claim of that lock and never comes back. */
 export interface Claim<Version> {
   readonly version: Version;
   readonly holder: string | null;
 }
 
 /**
- * What is seen of another holder. `alive`: its heartbeat, whose text changes with each beat. `missing`: it has none, or it cannot be
- * known. `ended`: it has said so, or its process is gone for certain.
+ * The observation of another holder. `alive`: its heartbeat, whose text changes with each beat. `missing`: it has none, or it cannot be
+ * known. `ended`: it has reported its end, or its process is gone for certain.
  */
 export type HeartbeatState =
   | { readonly kind: 'alive'; readonly text: string; readonly ttl: number }
@@ -261,8 +258,8 @@ export interface Pace {
 }
 
 /**
- * Where claims and heartbeats are kept. One process has one heartbeat, whatever it holds. Every function throws a SetpointError
- * (lock-failed) if the place does not answer.
+ * The store of claims and heartbeats. One process has one heartbeat for all its locks. Every function throws a SetpointError (lock-failed)
+ * if the place does not answer.
  */
 export interface ClaimStore<Version> {
   readonly pace: Pace;
@@ -270,7 +267,7 @@ export interface ClaimStore<Version> {
   begin(): Promise<string>;
   /** Renews it. False if it is not there any more; then it never comes back. */
   beat(holder: string): Promise<boolean>;
-  /** Says that a holder holds nothing any more. */
+  /** Records that a holder has released everything. */
   end(holder: string): Promise<void>;
   heartbeatOf(holder: string): Promise<HeartbeatState>;
   /**
@@ -278,9 +275,9 @@ export interface ClaimStore<Version> {
    * succeeds or the removal does, never both.
    */
   removeHeartbeat(holder: string, state: HeartbeatState): Promise<boolean>;
-  /** The claim in force; null if nobody has claimed the lock yet. Many are read at a bounded rate. */
+  /** The claim in effect; null if the lock is not claimed yet. Many are read at a bounded rate. */
   read(name: string): Promise<Claim<Version> | null>;
-  /** Puts a claim into the place of the one that was read. Null if that was not in force any more: somebody else was quicker. */
+  /** Replaces the claim that was read. Null if that was not in effect any more: another process was quicker. */
   claim(
     name: string,
     former: Claim<Version> | null,
@@ -288,7 +285,7 @@ export interface ClaimStore<Version> {
   ): Promise<Claim<Version> | null>;
   /** Removes a claim, and no other that was put into its place. */
   remove(name: string, claim: Claim<Version>): Promise<void>;
-  /** The locks that have a claim, as far as they are of controllers such as this one. */
+  /** The locks that have a claim and belong to controllers such as this one. */
   list(): Promise<readonly { readonly name: string; readonly claim: Claim<Version> }[]>;
   close(): Promise<void>;
 }

@@ -48,9 +48,9 @@ export interface AlertsNow {
 const NONE_SENT: SentAlertState = { firing: [], over: [] };
 
 /**
- * The alerts of a receiver at a time in milliseconds since 1970. Alerts are states, not messages: Alertmanager knows by the labels that one is the
- * same, so that sending it again tells nobody twice. Those of environments that are suspended, or that another controller reads, are left to expire.
- * Of one whose state is not recorded yet, what was sent last is sent again.
+ * The alerts of a receiver at a time in milliseconds since 1970. Alerts are states, not messages: Alertmanager recognizes the same alert by
+ * its labels, so sending it again does not notify twice. Alerts of suspended environments, or those that another controller reads, are left
+ * to expire. If the state of an environment is not recorded yet, the last sent alerts are sent again.
  */
 export function alertsNow(
   receiver: Receiver,
@@ -68,7 +68,7 @@ export function alertsNow(
   const alerts: Alert[] = [];
   const taken = new Map<string, SentAlertState>();
   const untaken = new Map<string, SentAlertState>();
-  /** Takes what fires of an environment from now on: what fired there and is not among it is over. */
+  /** Takes the firing alerts of an environment: earlier ones that are missing from them are over. */
   const take = (name: string, former: SentAlertState, firing: readonly Alert[]): void => {
     const ended = former.firing.filter((one) => !isAmong(firing, one));
     const over = [...former.over, ...ended];
@@ -98,7 +98,7 @@ export function alertsNow(
     const { difference, failing } = told.of(receiver.name, name);
     const open = found === 'error' ? failing : difference;
     const isTold = open !== null || news.has(name);
-    // Whether it still differs is not known while it cannot be read.
+    // While it cannot be read, it is unknown whether it still differs.
     const goesOn = found === 'error' || !known.has(name) || isFlapping(state, now);
     const isOpen = isTold && receiver.statuses.has(found);
     const firing = known.has(name) ? createAlerts(receiver, state, isOpen, isTold, page, now) : [];

@@ -8,7 +8,7 @@ import type { Alert } from './alerts.ts';
 import type { Content, Message } from './message.ts';
 import type { Receiver } from './receiver.ts';
 
-/** That something of the controller itself is wrong, or is right again. */
+/** Reports a problem of the controller itself, or its end. */
 export interface News {
   readonly condition: Condition;
   readonly holds: boolean;
@@ -19,8 +19,8 @@ const LASTS = 10_000;
 const RECEIVER_LASTS = 120_000;
 
 /**
- * What one receiver is told of the controller itself. It is kept in memory alone, because the journal may be what is wrong: after a restart it is told
- * again of what is still wrong.
+ * The notices of one receiver about the controller itself. They are stored in memory only, because the journal may be the problem: after a
+ * restart the notices about lasting problems are sent again.
  */
 export class ControllerNews {
   readonly #receiver: Receiver;
@@ -47,7 +47,7 @@ export class ControllerNews {
     ];
   }
 
-  /** Takes that it was told; or, with `undo`, that it was not. */
+  /** Marks news as sent; with `undo`, as not sent. */
   markNotified(news: readonly News[], { undo = false } = {}): void {
     for (const { condition, holds } of news)
       if (holds === undo) this.#told.delete(conditionKey(condition));
@@ -94,7 +94,7 @@ function hasLasted({ kind, since }: Condition, now: number): boolean {
 
 const WORDS = { begun: 'reports a problem of its own', over: 'reports the end of a problem' };
 
-/** News as a receiver is told of them. */
+/** News in the form that a receiver gets. */
 export function newsContent(news: readonly News[], page: string | null): Content {
   return {
     message: () => newsMessage(news, page),

@@ -27,9 +27,9 @@ const WAITS_LONG = 900_000;
 const HEALED_LATELY = 600_000;
 
 /**
- * The notices that a receiver should get at a time, in milliseconds since 1970: it compares the states with what the receiver was told. A state that
- * came and went while nothing could be sent is left out, and no state is reported twice. `goneOf` answers null as long as an environment is watched,
- * or nothing is to be said of it.
+ * The notices that a receiver should get at a time, in milliseconds since 1970: it compares the states with the notices that the receiver
+ * got. A state that came and went while nothing could be sent is left out, and no state is reported twice. `goneOf` answers null as long as
+ * an environment is watched, or nothing is to be reported about it.
  */
 export function decide(
   receiver: Receiver,
@@ -83,7 +83,7 @@ export function stateDigest(digest: string): string {
   return digest.split(':', 1)[0] ?? '';
 }
 
-/** Only who holds the lock tells, and only of what it has read itself; nobody tells of what is suspended. */
+/** Only the holder of the lock reports, and only its own reads; suspended environments are not reported. */
 function isKnownLocally({ heldBy, nextRead, suspended, found }: WatchState): boolean {
   return heldBy === null && nextRead !== null && suspended === null && found !== 'not-read';
 }
@@ -107,7 +107,7 @@ function listDueNotices(
   ];
 }
 
-/** That nobody hears more of an environment, if something was told of it that has not ended. */
+/** Reports that no more notices about an environment follow, if the receiver got one about a state that has not ended. */
 function listEndNotices(
   receiver: Receiver,
   { state, end }: { state: WatchState; end: End },
@@ -119,7 +119,7 @@ function listEndNotices(
   return isUnsure(receiver, told) ? [due('resolved', state.digest, end)] : [];
 }
 
-/** An issue can be kept again, and is if it may not have been. */
+/** An issue can be updated again, and is if the update may have failed. */
 function isUnsure({ to }: Receiver, { isPending }: NotifiedState): boolean {
   return isPending && to.form === 'github-issue';
 }
@@ -164,7 +164,7 @@ function isHealedSoon(state: WatchState, now: number): boolean {
   return age >= 0 && age < soon && whyMustNotHeal(state, 'paths', now) === null;
 }
 
-/** That something was changed and has been put right, unless it was told that it differed. */
+/** Reports that a change was put right, unless its difference was reported. */
 function ofHealed(
   { statuses }: Receiver,
   { found, putBack }: WatchState,
@@ -193,7 +193,7 @@ function ofFailing(
   return isReminded(receiver, told, now) ? [due('reminder', latest(told))] : [];
 }
 
-/** It is time that counts, not reads: how often an environment is read while it fails is no matter of who is told. */
+/** Time counts, not reads: how often an environment is read while it fails does not matter to receivers. */
 function hasFailedLong({ since, settings: { interval } }: WatchState, now: number): boolean {
   const age = now - Date.parse(since);
   // The clock was set back: it has failed for some time.

@@ -25,7 +25,7 @@ export interface Item {
 
 /** The content of one message to a receiver. */
 export interface Message {
-  /** In words of our own; empty if one environment says it all. */
+  /** In words of our own; empty if one environment has the full text. */
   readonly title: string;
   /** The worst first. */
   readonly items: readonly Item[];

@@ -21,7 +21,7 @@ import type { NoticeJournal, ToldStates } from './told.ts';
 import { NoticeCounts } from '../telemetry/counters.ts';
 import { SPACING, Turns } from './turns.ts';
 
-/** That an issue is to be closed, and in which words: they follow the name. */
+/** Requests that an issue is closed, and in which words: they follow the name. */
 export interface IssueEnd {
   readonly state: WatchState;
   readonly words: string;
@@ -52,8 +52,8 @@ export interface NoticeOptions {
 const TICK = 2_000;
 
 /**
- * Tells receivers what they should know. A message to a person is kept as begun before it is sent, so that it is sent once at most, also if
- * the process is killed at any moment: then one may be lost, and none is sent twice.
+ * Sends notices to receivers. A message to a person is stored as begun before it is sent. So it is sent once at most, even if the process
+ * is killed at any moment: one may be lost then, and none is sent twice.
  */
 export class Notices {
   readonly #options: NoticeOptions;
@@ -72,7 +72,7 @@ export class Notices {
       options.watching.conditions.set('receiver', null, name);
   }
 
-  /** Tells until the signal fires; what is being sent then is finished. */
+  /** Sends until the signal fires; a request under way is finished. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, sender } = this.#options;
     while (!signal.aborted) {
@@ -116,7 +116,7 @@ export class Notices {
       await this.#tell(turns, to);
   }
 
-  /** Tells what is wrong with the controller itself; false if there is nothing to tell now. */
+  /** Sends the problems of the controller itself; false if there is nothing to send now. */
   async #tellOfController(turns: Turns, to: Webhook): Promise<boolean> {
     const { watching, clock, settings, sender } = this.#options;
     const news = turns.news.due(watching.conditions.list(), clock.now());
@@ -124,7 +124,7 @@ export class Notices {
     turns.news.markNotified(news);
     const content = newsContent(news, settings.page);
     const result = await sender.send(messageTo(to, content, clock.now()));
-    // What is refused is not tried again: it must not keep notices of environments back.
+    // A refused notice is not tried again: it must not delay notices of environments.
     if (result.kind === 'not-taken' && result.again) turns.news.markNotified(news, { undo: true });
     turns.recordResult([], result, clock.monotonic());
     this.#reportOn(turns, result, news.length);
@@ -153,7 +153,7 @@ export class Notices {
     const failed = kept.find((one) => one.status === 'rejected');
     if (failed !== undefined) {
       const { code, message } = asSetpointError(failed.reason);
-      // Whoever has the lock by now tells.
+      // The current holder of the lock sends it.
       if (code !== 'lock-lost') {
         turns.pause(this.#options.clock.monotonic(), SPACING);
         this.counts.add(turns.receiver.name, 'failed', 1);
@@ -187,7 +187,7 @@ export class Notices {
     const now = this.#options.clock.monotonic();
     turns.recordResult(due, result, now);
     this.#reportOn(turns, result, due.length);
-    // Issues can be kept again; what is not known of them is found out by that.
+    // Issues can be updated again; that reveals their unknown state.
     if (result.kind !== 'sent' && !isPerson) return;
     const kept = result.kind === 'not-taken' ? 'failed' : result.kind;
     await Promise.all(due.map((one) => this.#keep(receiver, one, kept)));
@@ -254,7 +254,7 @@ export class Notices {
 
   #reportOn({ receiver: { name } }: Turns, result: SendResult, count: number): void {
     const { conditions } = this.#options.watching;
-    // Alerts are sent again without news: a try that fails counts, too.
+    // Alerts are sent again without news: a failed try also counts.
     if (result.kind === 'sent') this.counts.add(name, 'sent', count);
     else this.counts.add(name, 'failed', Math.max(1, count));
     if (result.kind === 'sent') {
@@ -282,8 +282,8 @@ const LATE = 10 * 60_000;
 const MOST_TURNS = 3;
 
 /**
- * Whether the controller keeps watch at a time, in milliseconds since 1970: its loop turns, no environment waits long for its read, and what is found
- * can be recorded and told.
+ * Reports whether the controller watches at a time, in milliseconds since 1970: its loop turns, no environment waits long for its read, and
+ * its findings can be recorded and sent.
  */
 export function keepsWatch(
   watching: Pick<Watching, 'health' | 'states' | 'conditions'>,

@@ -6,7 +6,7 @@ import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
 /** The events that a receiver may get; `controller` is about the controller itself. */
 export type ReceiverEvent = NoticeKind | 'controller';
 
-/** Somebody who is told: where, of what and when. */
+/** A receiver of notices: its address, its events and its times. */
 export interface Receiver {
   readonly name: string;
   readonly to: Destination;
@@ -15,7 +15,7 @@ export interface Receiver {
   readonly selector: readonly Requirement[];
   readonly statuses: ReadonlySet<WatchStatus>;
   readonly events: ReadonlySet<ReceiverEvent>;
-  /** Milliseconds between two notices of the same state; null if it is told once. */
+  /** Milliseconds between two notices of the same state; null if it is sent once. */
   readonly reminder: number | null;
   /** The times without notices. */
   readonly quiet: readonly Window[];
@@ -44,7 +44,7 @@ export interface Issues {
   readonly apiUrl: string | null;
 }
 
-/** An address that is asked while the controller keeps watch, so that somebody notices when it stops. */
+/** An address that is requested while the controller watches, so that a monitor notices when it stops. */
 export interface Heartbeat {
   readonly url: Secret;
   /** Milliseconds. */

@@ -37,7 +37,7 @@ export const FORMS: Readonly<Record<Destination['form'], ReceiverForm>> = {
     path: '/api/v2/alerts',
     keys: ['headers'],
     untold: ['healed'],
-    // What fires expires if it is not sent.
+    // A firing alert expires if it is not sent.
     longestPause: HOUR / 6,
   },
   json: { ...CHAT, address: 'url' },
@@ -50,7 +50,7 @@ export const FORMS: Readonly<Record<Destination['form'], ReceiverForm>> = {
   },
 };
 
-/** The request that tells a receiver of messages, at a time in milliseconds since 1970. */
+/** The request that notifies a receiver of messages, at a time in milliseconds since 1970. */
 export function messageTo(to: Webhook, content: Content, at: number): Outgoing {
   return postTo(to, BODIES[to.form](content, at));
 }

@@ -15,8 +15,9 @@ import { retryAfter } from '../../../reconciler/service/service-error.ts';
 import type { WireFault } from '../../../reconciler/service/fault-error.ts';
 
 /**
- * What became of a message. `not-taken`: surely nobody got it; `again` is whether the same may be tried later, `after` how many
- * milliseconds later at the earliest, if the receiver said so. `unknown`: it may have been taken. A problem is a sentence without anything of the address.
+ * The result of a message. `not-taken`: surely it was not delivered; `again` is whether the same may be tried later, `after` how many
+ * milliseconds later at the earliest, if the receiver gave a time. `unknown`: it may have been delivered. A problem is a sentence without
+ * any part of the address.
  */
 export type SendResult =
   | { readonly kind: 'sent' }
@@ -36,7 +37,7 @@ export interface Outgoing {
   readonly body: unknown;
 }
 
-/** Sends what receivers are told, each request once. Never throws. */
+/** Sends the notices of receivers, each request once. Never throws. */
 export interface Sender {
   send(request: Outgoing): Promise<SendResult>;
   close(): Promise<void>;
@@ -105,7 +106,7 @@ function sendResult(answer: WireAnswer, now: number): SendResult {
   const after = retryAfter(readHeader(headers, 'retry-after'), readHeader(headers, 'date'), now);
   if (status === 429 || (status === 503 && after !== null))
     return { kind: 'not-taken', again: true, after, problem };
-  // What a server did before it failed, or before it gave up on the request, is not known.
+  // The work of a server before it failed, or before it gave up on the request, is unknown.
   if (status >= 500 || status === 408) return { kind: 'unknown', problem };
   return notTaken(problem, false);
 }

@@ -1,8 +1,8 @@
 import type { JournalRecord, NoticeEvent, WatchState } from '../../../reconciler/model/watch.ts';
 
 /**
- * Why what was told is over: it does not differ any more, or can be read; its environment has left the files, or is watched by nobody here; or the
- * receiver is not told of it any more.
+ * The reason why a reported state is over: it does not differ any more, or can be read; its environment has left the files, or is not
+ * watched here; or the receiver does not get notices about it any more.
  */
 export type End = 'difference' | 'failing' | 'left-files' | 'not-watched' | 'not-told';
 
@@ -16,9 +16,12 @@ export interface Gone {
 export interface NoticeJournal {
   /** The notices so far, as known here. */
   readonly told: ToldStates;
-  /** Keeps an event, and that it was told; resolves once it is on the disk. Throws if it cannot be, or if somebody else is to tell. */
+  /**
+   * Stores an event and its notification; resolves once it is on the disk. Throws if it cannot be stored, or if another process must
+   * notify.
+   */
   readonly keep: (event: NoticeEvent) => Promise<JournalRecord>;
-  /** An environment that is not watched here any more, and of which its end may be told; null if it is watched, or that is not known yet. */
+  /** An environment that is not watched here any more, and whose end may be reported; null if it is watched, or that is not known yet. */
   readonly goneOf: (environment: string) => Gone | null;
   /** Reports whether the result for an environment is on the disk, and this controller is to send notices about it. */
   readonly isRecorded: (environment: string) => boolean;
@@ -30,7 +33,7 @@ export interface NotifiedState {
   readonly difference: Episode | null;
   /** The episode of failing reads; null if it is not open. */
   readonly failing: Episode | null;
-  /** The last time that it was told that something was put right, or is resolved; null if this process has told it neither. */
+  /** The last time that a repair or a resolution was reported; null if this process has reported neither. */
   readonly healed: Episode | null;
   /** True if a notice of a difference was begun, and its end is unknown. */
   readonly isPending: boolean;
@@ -38,7 +41,7 @@ export interface NotifiedState {
 
 /** From the notice that something is wrong until the one that it is right again. */
 export interface Episode {
-  /** The states that were told of in it. */
+  /** The states that it reported. */
   readonly digests: ReadonlySet<string>;
   /** The beginning of the latest notice, in milliseconds since 1970. */
   readonly at: number;
@@ -49,7 +52,7 @@ type NoticeRecord = Extract<JournalRecord, { kind: 'notice' }>;
 
 type Episodes = Readonly<Record<Track, Episode | null>>;
 
-/** A notice that was begun, and nothing tells how that ended. */
+/** A notice that was begun, with an unknown end. */
 interface Begun {
   readonly record: NoticeRecord;
   /** The episode before it. */
@@ -64,12 +67,12 @@ interface StoredNotices {
 
 const NOTHING = { difference: null, failing: null, healed: null };
 
-/** States of one episode that are kept. One that is dropped may be told again. */
+/** The number of stored states of one episode. One that is dropped may be reported again. */
 const MOST_DIGESTS = 100;
 
 /**
- * What everybody was told, from the records of the journal. A notice counts from the moment at which it is begun: it may have been taken even
- * if the controller ended before it knew. Only a record that it surely was not taken undoes that.
+ * The notices of all receivers, from the records of the journal. A notice counts from the moment at which it is begun: it may have been
+ * delivered even if the controller ended before it knew. Only a record that it surely was not delivered undoes that.
  */
 export class ToldStates {
   /** By environment, and by receiver. */
@@ -86,7 +89,7 @@ export class ToldStates {
     return { ...told, isPending: begun.difference !== null };
   }
 
-  /** The environments of which a receiver was told something that has not ended, as far as it knows. */
+  /** The environments for which a receiver has an open notice, to its knowledge. */
   listOpen(receiver: string): readonly string[] {
     return [...this.#told].flatMap(([environment, ofReceivers]) => {
       const known = ofReceivers.get(receiver);
@@ -94,19 +97,19 @@ export class ToldStates {
     });
   }
 
-  /** The environments of which anybody was told anything. */
+  /** The environments with any notice. */
   get environments(): readonly string[] {
     return [...this.#told.keys()];
   }
 
-  /** Takes what others know of an environment in the place of what is known here. */
+  /** Replaces the known state of an environment with that of others. */
   renew(environment: string, others: ToldStates): void {
     const known = others.#told.get(environment);
     if (known === undefined) this.#told.delete(environment);
     else this.#told.set(environment, known);
   }
 
-  /** Removes what was told of an environment, unless a receiver is still to be told its end. */
+  /** Removes the notices of an environment, unless a receiver still has to get its end. */
   forget(environment: string): void {
     const receivers = this.#told.get(environment)?.values() ?? [];
     if (![...receivers].some(hasOpenEpisode)) this.#told.delete(environment);
@@ -121,7 +124,7 @@ export class ToldStates {
     this.#told.set(environment, new Map(before).set(receiver, kept));
   }
 
-  /** The records that tell the same, also to those that take what follows: what a new file of the journal must begin with. */
+  /** The records with the same content, also for processing later ones: the required beginning of a new file of the journal. */
   records(): readonly JournalRecord[] {
     return [...this.#told].flatMap(([environment, ofReceivers]) =>
       [...ofReceivers].flatMap(([receiver, { told, begun }]) => {
@@ -146,7 +149,7 @@ export class ToldStates {
   }
 }
 
-/** Reports whether a receiver got a notice about something that has not ended, as far as it knows. */
+/** Reports whether a receiver has a notice about something that has not ended, to its knowledge. */
 function hasOpenEpisode({ told, begun }: StoredNotices): boolean {
   return told.difference !== null || told.failing !== null || begun.difference !== null;
 }
@@ -158,7 +161,7 @@ function addNoticeRecord({ told, begun }: StoredNotices, record: NoticeRecord): 
     return last?.event === event && last.digest === digest;
   });
   if (result !== 'begun' && ended !== undefined) {
-    // What was begun counts already, unless it was not taken.
+    // A notice counts from its beginning, unless it was not delivered.
     const before = begun[ended]?.before ?? null;
     return {
       told: result === 'failed' ? { ...told, [ended]: before } : told,
@@ -171,7 +174,7 @@ function addNoticeRecord({ told, begun }: StoredNotices, record: NoticeRecord): 
   const isLate = begun[track] !== null || isOther;
   if (result === 'failed' || (result !== 'begun' && isLate)) return { told, begun };
   const before = told[track];
-  // Whoever hears that it is resolved need not hear that it was healed.
+  // A receiver that gets the resolution does not need the notice of healing.
   const healed =
     event === 'resolved' ? episodeAfter(null, { ...record, event: 'healed' }) : told.healed;
   return {
@@ -194,7 +197,7 @@ function episodeAfter(
   { event, digest, at }: NoticeRecord,
 ): Episode | null {
   if (event === 'resolved') return null;
-  // What is opened anew has its own states.
+  // A reopened episode has its own states.
   const former = event === 'opened' || event === 'failing' ? [] : [...(episode?.digests ?? [])];
   const digests = [...former.filter((one) => one !== digest), digest];
   return { digests: new Set(digests.slice(-MOST_DIGESTS)), at: Date.parse(at) };

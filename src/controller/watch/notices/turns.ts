@@ -33,8 +33,8 @@ export class Turns {
   }
 
   /**
-   * What of the notices that are due is sent now: all of them, or none while more are collected or it is too early. Those that were refused wait,
-   * and do not go with others: if one of them is the reason, it must not keep the others back.
+   * The due notices to send now: all of them, or none while more are collected or it is too early. Refused ones wait, and do not go with
+   * others: if one of them is the reason, it must not delay the others.
    */
   toSend(due: readonly Due[], now: number): readonly Due[] {
     const refused = new Map<string, number>();
@@ -49,7 +49,7 @@ export class Turns {
         if (now >= until) again.push(one);
       }
     }
-    // What is no longer due is forgotten, so that a state that comes back is tried again.
+    // States that are no longer due are forgotten, so that one that comes back is tried again.
     this.#refused = refused;
     const left = fresh.length > 0 ? fresh : again;
     if (left.length === 0) this.#since = null;

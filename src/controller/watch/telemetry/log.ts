@@ -25,7 +25,10 @@ export interface LogEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** A record of the journal as a line for the log, line break included. Null for what is only kept: a notice that is about to be sent. */
+/**
+ * A record of the journal as a line for the log, line break included. Null for a record that is only stored: a notice that is about to be
+ * sent.
+ */
 export function logLine(record: JournalRecord, format: LogFormat): string | null {
   const entry = createLogEntry(record);
   if (entry === null) return null;
@@ -212,8 +215,9 @@ export function watchesEntry(
 const MOST_LISTED = 20;
 
 /**
- * Calls `tell` once, when each environment that is watched at the first read has been read: what was found, and each that is not as declared,
- * the worst first. What it returns ends the wait. After a read no more is done than for one environment, whatever their number.
+ * Calls `tell` once, when each environment that is watched at the first read has been read: with the findings, and each that is not as
+ * declared, the worst first. The returned function ends the wait. After a read no more is done than for one environment, whatever their
+ * number.
  */
 export function afterFirstRound(
   watching: Pick<Watching, 'states' | 'state' | 'subscribe' | 'conditions'>,
@@ -225,7 +229,7 @@ export function afterFirstRound(
     if (event.kind !== 'read') return;
     unread ??= new Set(watching.states().map((state) => state.name));
     unread.delete(name);
-    // Those that the files no longer have are waited for no more.
+    // Environments that have left the files are not waited for.
     for (const one of unread) {
       if (watching.state(one) !== undefined) return;
       unread.delete(one);

@@ -39,7 +39,7 @@ export interface Metrics {
   readonly close: () => void;
 }
 
-/** The metrics of a running controller. What they say of environments is read when they are asked for, and not kept. */
+/** The metrics of a running controller. Their samples of environments are read on request, and not stored. */
 export function createMetrics(
   watching: Watching,
   { perEnvironment, notices }: MetricsOptions,

@@ -8,15 +8,15 @@ import { isShowable } from '../../model/secret-words.ts';
 export type FilePath = readonly string[];
 
 /**
- * What text means at a place of the file. `secret`: one whole reference; `typed`: a number or boolean, or one whole reference;
- * `text`: text with references inside; `pairs`: a line A=1,B=2; `words`: a line of arguments; `plain`: references have no meaning.
+ * The meaning of text at a place of the file. `secret`: one whole reference; `typed`: a number or boolean, or one whole reference; `text`:
+ * text with references inside; `pairs`: a line A=1,B=2; `words`: a line of arguments; `plain`: references have no meaning.
  */
 export type TextKind = 'secret' | 'typed' | 'text' | 'pairs' | 'words' | 'plain';
 
 /**
- * A block of settings.yaml, `server` or `settings`: everything that a reader of the file needs besides its schema. Paths
- * are those inside the block, without its name, and without the environment that holds it. What a block leaves out, it does
- * without: references have no meaning in it, excerpts quote none of its values, and an overlay merges it key by key.
+ * A block of settings.yaml, `server` or `settings`: everything that a reader of the file needs in addition to its schema. Paths are those
+ * inside the block, without its name, and without the environment that contains it. If a block omits a member, that feature is absent:
+ * references have no meaning in it, excerpts quote none of its values, and an overlay merges it key by key.
  */
 export interface Block<Name extends string = string> {
   readonly name: Name;

@@ -103,7 +103,7 @@ export const collections: Block<'collections'> = {
 
 const NONE: ReadonlyMap<string, Source> = new Map();
 
-/** The blocks that name all that a service may have, each with the place that says so. */
+/** The blocks that name all that a service may have, each with the place of that declaration. */
 export function findExhaustiveBlocks(node: Node | undefined): ReadonlyMap<string, Source> {
   if (node?.kind !== 'map') return NONE;
   const found = [...node.members.values()].flatMap(({ key, node: inner }): [string, Source][] => {
@@ -140,7 +140,7 @@ function createNamedBlock<Name extends string>(
   };
 }
 
-/** The keys of a block that differ in upper and lower case alone: not every server tells such names apart. */
+/** The keys of a block that differ in upper and lower case alone: not every server distinguishes such names. */
 function namesAlike(block: string, holder: MapNode, path: FilePath): PlacedFinding[] {
   const named = member(holder, block);
   if (named?.kind !== 'map') return [];
@@ -181,7 +181,7 @@ interface SecretHolder {
   readonly path: FilePath;
 }
 
-/** Names that cannot both be kept. Of an environment, also those above it. */
+/** Names that cannot both be stored. For an environment, also those above it. */
 export function clashingNames(own: SecretHolder, above?: Node): PlacedFinding[] {
   const block = member(own.holder, 'secrets');
   if (block?.kind !== 'map') return [];
@@ -227,7 +227,7 @@ class Names {
     const waiting = this.#keys.has(second) ? second : this.#bySecond.get(key);
     if (waiting !== undefined)
       return `${key} and ${waiting}: a value waits under one of these names when that of the other is rotated.`;
-    // Some servers tell such names apart, and what runs there may not.
+    // Some servers distinguish such names, and the programs that run there may not.
     const alike = this.#alike.get(key.toLowerCase())?.find((other) => other !== key);
     if (alike === undefined || isRemoved(one)) return null;
     return `${key} and ${alike} differ in upper and lower case alone.`;

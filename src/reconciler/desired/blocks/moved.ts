@@ -21,7 +21,7 @@ export const moved: Block<'moved'> = {
   check: (holder, path) => readMoves(member(holder, 'moved')).flatMap(createMoveChecker(path)),
 };
 
-/** An entry as it is written. */
+/** An entry in its written form. */
 export interface Move {
   readonly index: number;
   readonly from: End;
@@ -30,7 +30,7 @@ export interface Move {
   readonly others: ReadonlyMap<string, number>;
 }
 
-/** One of its two ends. The path is null if the text is none. */
+/** One of its two ends. The path is null if the text is not a path. */
 interface End {
   readonly key: 'from' | 'to';
   readonly node: Node;

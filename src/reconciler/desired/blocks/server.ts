@@ -93,7 +93,7 @@ function overlayServer(below: Node | undefined, above: Node | undefined): Node |
   return overlay({ ...below, members }, above);
 }
 
-/** The credentials of the server above that an environment with a url of its own must declare, too. */
+/** The credentials of the server above that an environment with a url of its own must also declare. */
 export function keysThatDoNotFollow(
   environment: Member,
   below: Node | undefined,

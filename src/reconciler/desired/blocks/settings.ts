@@ -74,7 +74,7 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set(['', 'name', 'url', 'command', 
 /** Returns the meaning of text at a native path: the type that its place takes, and a secret under the name of one. */
 export function nativeTextKind(path: FilePath): TextKind {
   const nodes = settingsNodes(path);
-  // What no server has is reported by its key.
+  // A member that no server has is reported by its key.
   if (nodes.length === 0) return 'text';
   if (isSecretNode(nodes)) return 'secret';
   if (isSensitiveName(path.at(-1) ?? '') && !isNamedKey(path)) return 'secret';
@@ -138,7 +138,7 @@ function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
     if (identity === '') return [];
     const names = seen.get(`${list} ${identity}`) ?? new Set();
     seen.set(`${list} ${identity}`, names);
-    // Servers at one address are told apart by their names, if each has one.
+    // Servers at one address are distinguished by their names, if each has one.
     const name = readNodeText(member(entry, 'name'))?.trim() ?? '';
     const isOther = names.size === 0 || !(name === '' || names.has('') || names.has(name));
     names.add(name);

@@ -229,7 +229,7 @@ function renderHttpsLink(text: string): MarkupPart {
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
-/** A time to the minute; any other text as it is. */
+/** A time to the minute; any other text unchanged. */
 function renderTime(text: string): MarkupPart {
   const time = new Date(ISO.test(text) ? text : Number.NaN);
   if (Number.isNaN(time.getTime())) return text;

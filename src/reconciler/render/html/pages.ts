@@ -126,7 +126,7 @@ function remedyHtml(sections: readonly Section[], voice: Voice): Markup | null {
   return markup`${apply}<p>To bring the service's values into the file: <code>${commandFor('pull', listCommandNames(differing))}</code></p>\n`;
 }
 
-/** Lists the names for a command. For many, returns one placeholder: nobody pastes a command with all names. */
+/** Lists the names for a command. For many, returns one placeholder: users do not paste a command with all names. */
 function listCommandNames(sections: readonly Section[]): string[] {
   return sections.length > FEW ? ['NAME'] : sections.map(({ name }) => name);
 }

@@ -14,7 +14,7 @@ ${rows}</ul>
 `;
 }
 
-/** A row: a chip beside what it marks, or above it if there is no room. */
+/** A row: a chip next to the text that it marks, or above it if there is no room. */
 export function renderLabelRow(label: Label, ...content: readonly MarkupPart[]): Markup {
   return markup`<li>
 <p>${chipHtml(label)}</p>

@@ -11,7 +11,7 @@ import { markup, type Markup } from './page.ts';
 import { chipHtml, softHtml } from './parts.ts';
 import { sectionHtml, sectionId } from './section.ts';
 
-/** All environments, counted, and those that somebody should look at with links to their sections, the worst first. */
+/** All environments, counted, and those that need attention with links to their sections, the worst first. */
 export function overviewHtml(
   sections: readonly Section[],
   { summary, shard }: Pick<PlanDocument | OutcomeDocument, 'summary' | 'shard'>,
@@ -42,7 +42,7 @@ function renderSummaryRow(section: Section, index: number, wording: Wording): Ma
 `;
 }
 
-/** The sections; of several environments those that nobody needs to look at are folded, at the end. */
+/** The sections; of several environments those that need no attention are folded, at the end. */
 export function sectionsHtml(sections: readonly Section[]): Markup {
   const numbered = sections.map((section, index) => ({ section, index }));
   const isBelow = ({ section }: NumberedSection): boolean =>

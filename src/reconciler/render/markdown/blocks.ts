@@ -12,7 +12,7 @@ export interface EntryBlock {
   readonly missing: (count: number) => string;
 }
 
-/** A part that may be left out, and only whole. The lowest rank is kept longest. */
+/** A part that may be left out, and only whole. The lowest rank stays longest. */
 export interface CommentEntry {
   readonly rank: number;
   /** Null if it is too long to be made. */

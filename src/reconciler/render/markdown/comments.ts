@@ -79,8 +79,8 @@ export function footer(run: Run, tool: Tool): string {
 }
 
 /**
- * Sections that share the room of one comment: the frame of each is shown whole or left out, failures before the rest. Several are
- * folded below their summary; of many, those that need nobody are only counted there.
+ * Sections that share the room of one comment: the frame of each is shown whole or left out, failures before the rest. Several are folded
+ * below their summary; of many, those that need no attention are only counted there.
  */
 function renderComment(
   all: readonly Section[],

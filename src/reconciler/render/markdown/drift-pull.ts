@@ -6,7 +6,7 @@ import { bulletList, fitBlocks, type CommentEntry } from './blocks.ts';
 import { driftMarkdown, footer } from './comments.ts';
 import { codeSpan, label, prose, shortenVisible } from './inline.ts';
 
-/** Bytes for the drift, of the 65,536 characters of a body, and for what is said about it. */
+/** Bytes for the drift, of the 65,536 characters of a body, and for the text about it. */
 const LONGEST_DRIFT = 44_000;
 const LONGEST_REST = 15_000;
 
@@ -16,7 +16,7 @@ export function driftPullTitle(name: string): string {
   return `Write the drift of ${plain.slice(0, 100)} into the file`;
 }
 
-/** The body of the pull request that takes what a service has over into the files: what a merge does, and what else can be done. */
+/** The body of the pull request that takes the state of a service over into the files: the effect of a merge, and the alternatives. */
 export function driftPullMarkdown(
   document: PlanDocument,
   { name, left, unknown, variables }: EnvironmentPull,

@@ -17,7 +17,7 @@ export function prose(text: string): string {
     : tokens.map((token, index) => toCodeToken(token, index === 0)).join(' ');
 }
 
-/** A name: a plain word as it is, anything else as a code span. */
+/** A name: a plain word unchanged, anything else as a code span. */
 export function label(name: string): string {
   const text = shortenVisible(name, LONGEST_LABEL);
   return prose(text) === text && text !== '' ? text : codeSpan(text);
@@ -28,7 +28,7 @@ export function codeSpan(value: string): string {
   return formatCodeSpan(value === '' ? '""' : visible(value));
 }
 
-/** A name inside of HTML that Markdown leaves as it is: every character that could mean anything is its number. */
+/** A name inside of HTML that Markdown leaves unchanged: every character that could mean anything is its number. */
 export function htmlCode(name: string): string {
   const text = shortenVisible(name, LONGEST_LABEL).replaceAll(
     /[^\p{L}\p{N} .-]/gu,

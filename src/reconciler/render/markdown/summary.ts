@@ -9,10 +9,10 @@ import { label, prose, shortenVisible } from './inline.ts';
 /** Rows of the table, which share the room of the comment with the environments themselves. */
 const MOST_ROWS = 50;
 const LONGEST_WORDS = 200;
-/** Kept before anything else that can be left out. */
+/** It stays longer than any other optional part. */
 const FIRST = -1;
 
-/** All environments, counted, and a table of those that somebody should look at, the worst first. Nothing for a single one. */
+/** All environments, counted, and a table of those that need attention, the worst first. Nothing for a single one. */
 export function summaryBlocks(summary: AnySummary, wording: Wording): CommentBlock[] {
   if (!isSummed(summary)) return [];
   const { counts, rest } = summaryLine(summary, null, wording);

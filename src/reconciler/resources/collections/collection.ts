@@ -51,8 +51,8 @@ interface CollectionTexts {
 }
 
 /**
- * A keyed list that a service keeps beside its settings, as a resource: what the file names is stored, described or removed by its name, and
- * nothing else is touched. Which requests do that is a table for each dialect.
+ * A keyed list that a service stores next to its settings, as a resource: named items are stored, described or removed by their names, and
+ * nothing else is touched. A table for each dialect defines the requests.
  */
 export function collection(
   form: CollectionForm,
@@ -216,7 +216,7 @@ function readSettingsListing(
     : createListing(wire, settings.release, concealItems(form, items));
 }
 
-/** A service that has nothing stored, and tells of a collection once it has. */
+/** A service that has nothing stored, and reports a collection once it has. */
 const NO_ITEMS: Listing = { items: [], replaces: 'in-place', describes: true };
 const LATER = 'the service tells what it has only once settings are stored';
 

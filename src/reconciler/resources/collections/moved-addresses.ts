@@ -10,7 +10,7 @@ import type { Planning } from './plan-members.ts';
 
 /**
  * The addresses in an item that the changes move to another host or provider although a stored credential goes there: one of the item
- * itself, or one of another item that it names. A credential that is written anew is not the one that was stored for another host.
+ * itself, or one of another item that it names. A credential that is written again is not the one that was stored for another host.
  */
 export function findMovedAddresses(
   { form, item }: Pick<Planning, 'form' | 'item'>,

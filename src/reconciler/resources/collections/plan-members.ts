@@ -96,7 +96,7 @@ export function readLastStored(
   return value.compareWith((text) => fingerprints.compare(path, text));
 }
 
-/** The member of which a list tells nothing here. */
+/** The member that a list does not report here. */
 function listUndescribedMembers(
   { untold }: CollectionForm,
   members: ValueRecord,
@@ -130,7 +130,7 @@ export function planUntold(planning: Planning, members: ValueRecord, there: List
 
 const UNTOLD = 'set; the service does not tell whether it is this one';
 
-/** Reports whether a snapshot masks a member, so that it cannot be compared. */
+/** Reports whether a snapshot masks a member, which then cannot be compared. */
 function isMemberMasked({ form }: Planning, there: ListedItem, name: string): boolean {
   const actual = there.members[name] ?? null;
   return (

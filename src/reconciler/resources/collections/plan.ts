@@ -40,8 +40,8 @@ import {
 } from './plan-members.ts';
 
 /**
- * Plans a collection by name: what is declared is stored, changed, or removed; what is not named is left alone. A secret is mostly not read, so
- * that one that is stored is the declared one only if a fingerprint says so. Pure.
+ * Plans a collection by name: declared items are stored, changed, or removed; unnamed ones are left alone. A secret is mostly not read: a
+ * stored one counts as the declared one only if a fingerprint confirms it. Pure.
  */
 export function planCollection(
   form: CollectionForm,

@@ -56,12 +56,12 @@ export interface ListReader {
 }
 
 export interface CollectionQuery extends AskedItems {
-  /** True if undeclared items are to be removed. Then everything is requested, too. */
+  /** True if undeclared items are to be removed. Then everything is also requested. */
   readonly isExhaustive?: boolean;
 }
 
 export interface ItemWriter {
-  /** One request for each call, never repeated by itself. */
+  /** One request for each call, never repeated automatically. */
   send(request: ItemRequest): Promise<ItemAnswer>;
 }
 
@@ -255,7 +255,7 @@ function unlikeFor({ connection }: Reading): Asking['unlike'] {
   };
 }
 
-/** Creates the writer of a block. Servers may repeat what was sent, so that no answer is shown. */
+/** Creates the writer of a block. Servers may repeat the request, so no answer is shown. */
 export function itemWriter(block: string): ResourceWriter<ItemWriter> {
   return (writing) => ({
     send: async (request): Promise<ItemAnswer> => {

@@ -54,7 +54,7 @@ export function namesRenamed(
   ];
 }
 
-/** A list as it is once all of that is renamed. */
+/** A list once all of that is renamed. */
 export function afterRenames(items: readonly DesiredItem[], listing: Listing): Listing {
   const renamings = listRenamings(items, listing);
   if (renamings.length === 0) return listing;
@@ -83,7 +83,7 @@ export function createRename(
   };
 }
 
-/** A list as it is once the service has followed what is renamed earlier: some members name items of other collections. */
+/** A list once the service has followed earlier renames: some members name items of other collections. */
 export function afterEarlierRenames(
   { follows }: Pick<CollectionCodec, 'follows'>,
   listing: Listing,

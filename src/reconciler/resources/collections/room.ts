@@ -13,7 +13,7 @@ import type { CollectionState, UnsupportedItem, CollectionCodec } from './wire.t
 
 /* What a server would refuse of a plan, and what makes room on one that takes no more items. */
 
-/** Nothing is sent of a plan of which the server would refuse a part. */
+/** Nothing is sent of a plan if the server would refuse a part of it. */
 export function throwIfUnfit(
   form: CollectionForm,
   wire: CollectionCodec | undefined,

@@ -163,8 +163,8 @@ function renameRequests(
 const ANOTHER = new Secret('\0');
 
 /**
- * What is known of the secrets of an item is known under its new name before it has that: it goes on being known if the run ends right after. The
- * result takes that back.
+ * The known facts about the secrets of an item are stored under its new name before it has that: they stay known if the run ends right
+ * after. The result takes that back.
  */
 async function carryFingerprints(
   { input: { fingerprints, clock }, kind: { form } }: Writing,
@@ -185,15 +185,15 @@ async function carryFingerprints(
   };
 }
 
-/** The places of an item of which is kept what was last sent. */
+/** The places of an item whose last sent values are stored. */
 function listRecordedLeaves(form: CollectionForm, members: ValueRecord): readonly Leaf[] {
   const untold = untoldLeaf(form, members);
   return [...secretLeaves(form, members), ...(untold === null ? [] : [untold])];
 }
 
 /**
- * Sends a request, and again once if it may not have taken effect. What was unsure once stays so, unless a list shows the effect. A list may be
- * as old as any of `past`, which the service had before the request: what one of these shows already, no list can tell.
+ * Sends a request, and again once if it may not have taken effect. An unsure result stays so, unless a list shows the effect. A list may be
+ * as old as any of `past`, which the service had before the request: a list cannot prove an effect that one of these already shows.
  */
 async function sendOne(
   writing: Writing,
@@ -210,7 +210,7 @@ async function sendOne(
     const answer: ItemAnswer = await input.writer(kind.writer).send(request);
     if (answer.kind === 'stored' || answer.kind === 'astray') return answer;
     if (answer.kind === 'ambiguous') unsure = answer;
-    // What somebody else has removed is removed, and what is gone after a rename was renamed.
+    // A removal by another client counts as done, and an item that is gone after a rename was renamed.
     const isGone =
       request.kind === 'remove'
         ? answer.kind === 'not-applied' && answer.reached

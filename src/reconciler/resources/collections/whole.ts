@@ -57,8 +57,8 @@ export async function itemsByName(
 }
 
 /**
- * The items of a list that tells only names of them: those that are asked for are read one by one, of the others only the names are told.
- * `list` is what the path answered, `key` where the list is in it.
+ * The items of a list that contains only their names: requested ones are read one by one, for the others only the names are reported.
+ * `list` is the answer of the path, `key` the place of the list in it.
  */
 export async function itemsListed(
   asking: Asking,
@@ -182,7 +182,7 @@ export function withOthers(
   return [...items, ...others.map(({ name }) => declareRemoval(name, source))];
 }
 
-/** Whether nothing that stays on the service names an item. */
+/** Reports whether an item is not named by anything that stays on the service. */
 function isFreed(block: string, { name, heldBy = [] }: ListedItem, desired: DesiredState): boolean {
   return holdersLeft({ block, name, holders: heldBy }, desired).length === 0;
 }
@@ -204,7 +204,7 @@ function declareRemoval(name: string, source: Source): DesiredItem {
   return { name, members: null, source, isOther: true };
 }
 
-/** That a look at all that a server has changes something on it. */
+/** States that listing all items of a server changes something on it. */
 export function listWrites(
   { block }: CollectionForm,
   wire: CollectionCodec | undefined,

@@ -18,11 +18,11 @@ export interface CollectionCodec extends Pick<
 > {
   /** Lists the items of the server; null if it has no such collection. If a list is incomplete, only `names` must be included. */
   readonly list: (asking: Asking) => Promise<readonly ListedItem[] | null>;
-  /** Reads the listing from observed settings, so that a plan sends no further request; `untold` if an empty store shows nothing of it. */
+  /** Reads the listing from observed settings, without a further request of a plan; `untold` if an empty store shows nothing of it. */
   readonly inSettings?: (settings: ObservedState) => readonly ListedItem[] | null | 'untold';
   /**
-   * Whether the items are one map that each request replaces. Then it is read right before each, what is there goes along, and no request
-   * is repeated.
+   * True if the items are one map that each request replaces. Then it is read right before each, existing items are sent again, and no
+   * request is repeated.
    */
   readonly isOneMap?: true;
   readonly replaces: (release: string | null) => Listing['replaces'];
@@ -30,11 +30,11 @@ export interface CollectionCodec extends Pick<
   readonly requests: (work: ItemWork) => readonly ItemRequest[];
   /** The request that gives an item another name. Absent if the server has none. */
   readonly rename?: (item: ListedItem, to: string) => ItemRequest['call'];
-  /** The block whose item a member names, if the server changes that name by itself when the item is renamed. */
+  /** The block whose item a member names, if the server changes that name when the item is renamed. */
   readonly follows?: (item: string, member: string) => string | undefined;
   /** The number of items that a server accepts, if a list shows all of them. */
   readonly limit?: number;
-  /** Lists what the server would refuse of a plan, as far as that shows before the first request. */
+  /** Lists the parts of a plan that the server would refuse, if that shows before the first request. */
   readonly unfit?: (judged: CollectionState) => readonly UnsupportedItem[];
   /** The members that this release of a service has of an item, by the names of the file; null if that does not show. */
   readonly membersHere?: (
@@ -66,7 +66,7 @@ export interface CollectionCodec extends Pick<
   readonly along?: (cause: Change, judged: CollectionState, earlier: Plan) => readonly Change[];
   /** What comes into effect with the request of an item although it is stored already, for guards to judge. */
   readonly effective?: (cause: Change, judged: CollectionState, earlier: Plan) => readonly Change[];
-  /** Secrets that an item took along when it was written, although they are no part of it: fingerprints of them are kept. */
+  /** Secrets that an item took along when it was written, although they are not part of it: fingerprints of them are stored. */
   readonly takesAlong?: (item: DesiredItem, desired: DesiredState) => readonly WrittenSecret[];
 }
 
@@ -78,7 +78,7 @@ export interface CollectionState {
   readonly settings: ObservedState;
 }
 
-/** An item that a server would refuse as it is declared, and why. */
+/** A declared item that a server would refuse, and the reason. */
 export interface UnsupportedItem {
   readonly item: DesiredItem;
   readonly why: string;
@@ -94,7 +94,7 @@ export interface Asking {
   /** True if undeclared items are to be removed. Then everything that prevents a removal must be known. */
   readonly isExhaustive: boolean;
   readonly declared: readonly DesiredItem[];
-  /** Whether only the names are wanted: several of one name are then no error. */
+  /** True if only the names are requested: several of one name are then not an error. */
   readonly isReferred: boolean;
   /** The declarations of other collections. */
   readonly desired: Pick<DesiredState, 'items'>;

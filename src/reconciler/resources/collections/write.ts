@@ -74,7 +74,7 @@ function listNeededChanges(approved: PartPlan, now: PartPlan): readonly (readonl
     now.changes.some(
       (change) =>
         samePath(change.path, cause ?? path) &&
-        // What was to be changed may be none by now: what this run wrote before can have made a profile inactive.
+        // An item to change may be gone by now: earlier writes of this run can have made a profile inactive.
         (cause !== undefined ||
           change.action === action ||
           (action === 'change' && change.action === 'set')),
@@ -109,7 +109,7 @@ async function listingFor(
 }
 
 /**
- * What the requests of one more item are made of after others were made as declared. One map of all is read anew: somebody else may have
+ * The input for the requests of one more item after others were made as declared. One map of all is read again: another client may have
  * written there, and what was written here stays, whether that list is old enough to show it or not.
  */
 async function listingAfter(
@@ -178,7 +178,7 @@ function isLeftWith(change: Change, left: Change): boolean {
   return isWithin(left.path, change.path) && (isRename(left) || !isRename(change));
 }
 
-/** That a value was sent is all that can be known of a rotation; of one that was not there, that there is one now. */
+/** For a rotation, only the sending of a value can be known; for a new value, also its presence. */
 function toShownResult({ action, sensitive }: Change): Result {
   if (!sensitive || findActionEffect(action) === 'drop') return 'verified';
   return action === 'rotate' ? 'unverifiable' : 'set';
@@ -226,7 +226,7 @@ function listRemainingChanges(
   return { changes: left, remaining };
 }
 
-/** Keeps the fingerprints of the values that were stored. If they cannot be kept, that is a warning: the write is done. */
+/** Stores the fingerprints of the stored values. If they cannot be stored, that is a warning: the write is done. */
 async function saveFingerprints(
   { input, desired, kind, settings }: Writing,
   listing: Listing,

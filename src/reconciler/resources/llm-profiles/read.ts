@@ -54,7 +54,7 @@ export async function listLlmProfiles(
   });
 }
 
-/** The same. Where some are to be removed, with what names each, as far as that can be read without a write. */
+/** Returns the same. Where some are to be removed, with the references to each that can be read without a write. */
 export async function listedWithHolders(
   asking: Asking,
   path: string,
@@ -66,7 +66,9 @@ export async function listedWithHolders(
 
 const IN_CLEAR = { 'X-Expose-Secrets': 'plaintext' };
 
-/** The key of a profile; null if it has none. That of a connection is none of the profile: without the connection it has no key. */
+/**
+ * The key of a profile; null if it has none. The key of a connection does not belong to the profile: without the connection it has no key.
+ */
 function readProfileKey(
   config: ValueRecord,
   isKeySet: Value | undefined,
@@ -78,7 +80,7 @@ function readProfileKey(
   return shown === null || isMaskedSecret(shown) ? new UnseenSecret() : shown;
 }
 
-/** A profile as it is compared: what is a secret is told as stored or not, unless the service shows it. */
+/** A profile for comparison: a secret is reported as stored or not, unless the service shows it. */
 function readLlmMembers(config: ValueRecord, key: Secret | null): ValueRecord {
   const shown = mapRecord(config, (value, name) => {
     if (!isSecretMember(name)) return value;
@@ -132,8 +134,8 @@ function omitServerMembers(item: ListedItem, declared: readonly DesiredItem[]): 
 }
 
 /**
- * Whether the llm of the settings of an Agent Server is a copy of a profile, as it shows both. What a connection brings is no part of the
- * profile, and of secrets it shows only whether there are any.
+ * Reports whether the llm of the settings of an Agent Server is a copy of a profile, by what it shows of both. The values of a connection
+ * are not part of the profile, and of secrets it shows only whether there are any.
  */
 export function isCopiedLlm(
   { config, api_key_set: isKeySet }: ValueRecord,

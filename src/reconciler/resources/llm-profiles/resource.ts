@@ -63,8 +63,8 @@ const WIRES: Wires = {
 export const LLM_PROFILES = collection(LLM_PROFILES_FORM, WIRES);
 
 /**
- * The profile that an app-server makes inactive by a store of one: the active one at each store of it, and one without an address at the store of
- * others. Null if it makes none, or the file says itself which one is active.
+ * The profile that an app-server makes inactive by a store of one: the active one at each store of it, and one without an address at the
+ * store of others. Null if it makes none, or the file itself declares the active one.
  */
 function findDeactivatedProfile(
   name: string,
@@ -77,7 +77,7 @@ function findDeactivatedProfile(
   return active.name === name || isEmpty(active.members['base_url']) ? active.name : null;
 }
 
-/** That a store makes the active profile inactive, and what follows. */
+/** States that a store makes the active profile inactive, and the consequences. */
 function warnStoreDeactivation(
   changes: readonly Change[],
   { listing, desired }: CollectionState,
@@ -145,7 +145,7 @@ function findModelDefault(dialect: DialectName, name: string): Value {
   return findServerDefault(nativeNodes(dialect, [...MODEL_PART, name])) ?? null;
 }
 
-/** The active profile is removed only where another one takes its place: else an agent goes on with a key that nobody has named. */
+/** The active profile is removed only where another one replaces it: else an agent would continue with an undeclared key. */
 function unfitActive(
   { items, desired, settings }: CollectionState,
   place: readonly string[],

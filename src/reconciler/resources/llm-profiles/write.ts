@@ -119,8 +119,8 @@ async function findConnectionId(get: Get, { connection }: ValueRecord): Promise<
 }
 
 /**
- * An app-server keeps the key of a profile that is sent without one, and nothing else that is secret. Headers can be read and sent along; whoever has
- * others there must declare them.
+ * An app-server preserves the key of a profile that is sent without one, and no other secret. Headers can be read and sent again; a user
+ * with other secrets there must declare them.
  */
 export async function inSettings(
   path: string,

@@ -29,7 +29,7 @@ import {
 const NOT_STORED = 'it is not stored yet: setpoint plan --check tries what is to be stored';
 const LINKED = 'its key is that of a provider connection, which only the service knows';
 
-/** An LLM profile, or what will be active of them, as it is to be stored. */
+/** An LLM profile to store, or the future active one. */
 export function tryPlannedModel(trying: TryingPlan, about: Provable): Trial {
   const [block, name = ''] = about.path;
   if (block === LLM_PROFILES_FORM.block) return profileTrial(trying, about, name);
@@ -51,7 +51,7 @@ export function tryPlannedKey(trying: TryingPlan, about: Provable): Trial {
     : profileTrial(trying, about, user.name);
 }
 
-/** An agent profile as it is to be stored. What the same plan stores is not missed. */
+/** An agent profile to store. Items that the same plan stores do not count as missing. */
 export function tryPlannedAgent(trying: TryingPlan, about: Provable): Trial {
   const [, name = ''] = about.path;
   const members = itemNamed(trying.desired, AGENT_PROFILES_FORM, name)?.members ?? null;

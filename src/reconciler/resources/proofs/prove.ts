@@ -28,8 +28,8 @@ export interface Proving {
 }
 
 /**
- * Has the service try what a plan changes, before anything is written. What it cannot be asked is `not-checked`, and so is everything
- * if `refused` says why the plan would not be written: what a guard refuses is not sent to be tried, either.
+ * Has the service try the changes of a plan, before anything is written. A part that cannot be tried is `not-checked`, and so is everything
+ * if `refused` has a reason why the plan would not be written: the service does not try a plan that a guard refuses.
  */
 export async function provePlan(
   proving: Proving,

@@ -29,7 +29,7 @@ import {
   type TryingPlan,
 } from './trial.ts';
 
-/** A model of the settings is no profile: the service wants a name to try it under, and stores nothing. */
+/** A model of the settings is not a profile: the service requires a name to try it under, and stores nothing. */
 const NAME = 'settings';
 
 /** The model and the servers of the settings as they will be: what would be sent, laid over what is stored. */

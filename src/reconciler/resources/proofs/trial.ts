@@ -7,7 +7,7 @@ import type { Provable } from '../../plan/unproven.ts';
 import type { Checks } from '../../service/agent-server/checks.ts';
 import type { Get } from '../collections/wire.ts';
 
-/** Something that a service tries, and what that costs besides a request; null if it costs nothing, or is not tried. */
+/** Something that a service tries, and its cost in addition to a request; null if it costs nothing, or is not tried. */
 export interface Trial extends Provable {
   readonly cost: Cost | null;
   readonly attempt: () => Promise<TrialResult>;

@@ -151,7 +151,7 @@ function neverRunning({ id }: RunStep): Warning {
   };
 }
 
-/** Sandboxes that ran, and that the service has paused by itself while their item has too few. */
+/** Sandboxes that ran, and that the service has paused while their item has too few. */
 function listDisplacedSandboxes(run: SandboxRun, left: readonly SandboxStep[]): Remainder[] {
   return listServicePauses(run)
     .filter(({ item }) => left.some((step) => step.item === item && step.action !== 'pause'))

@@ -227,7 +227,7 @@ const CONVERSATION: Readonly<Record<DialectName, string | null>> = {
   'agent-server': null,
 };
 
-/** Deletes a conversation with one request. What the answer says is not all: one of these servers answers 200 for everything. */
+/** Deletes a conversation with one request. The answer is not sufficient: one of these servers answers 200 for everything. */
 export function conversationRemover(
   connection: Connection,
   dialect: DialectName,

@@ -29,11 +29,11 @@ export type StartedSandboxes = ReadonlyMap<string, DesiredSandboxes>;
 export const NO_SANDBOXES: SandboxPlan = { steps: [], unmet: [], warnings: [] };
 
 /**
- * What turns the observed sandboxes into the declared ones. Pure; if nothing differs the plan is empty.
+ * The plan that turns the observed sandboxes into the declared ones. Pure; if nothing differs the plan is empty.
  *
- * PAUSED sandboxes are resumed, oldest first, before any is started. A surplus is paused newest first, so that the same
- * sandboxes keep running from run to run. A sandbox with a running conversation is not paused unless its item allows that.
- * `started` counts for the item that each sandbox was started for, whatever spec the service shows.
+ * PAUSED sandboxes are resumed, oldest first, before any is started. A surplus is paused newest first, so that the same sandboxes keep
+ * running from run to run. A sandbox with a running conversation is not paused unless its item allows that. `started` counts for the item
+ * that each sandbox was started for, whatever spec the service shows.
  */
 export function planSandboxes(
   desired: readonly DesiredSandboxes[],
@@ -135,7 +135,7 @@ function oldestFirst(a: Sandbox, b: Sandbox): number {
   return (a.createdAt ?? 0) - (b.createdAt ?? 0) || (a.id < b.id ? -1 : 1);
 }
 
-/** Sandboxes that count as down and cannot be resumed: new ones take their place, and somebody should check them. */
+/** Sandboxes that count as down and cannot be resumed: new ones replace them, and a user should check them. */
 function notCounted(claimed: readonly Sandbox[], at: number): Warning[] {
   return claimed
     .filter((sandbox) => sandbox.status === 'ERROR' && !isUp(sandbox, at))
@@ -226,9 +226,9 @@ function sandboxStep(
 }
 
 /**
- * Why an environment is refused before any write: an item names a spec that the service does not have, or starts sandboxes
- * that would count for another item. A retired spec (the ids change with every upgrade of a service) may still be named to
- * pause the sandboxes that run from it, and not to start one.
+ * The reason why an environment is refused before any write: an item names a spec that the service does not have, or starts sandboxes that
+ * would count for another item. A retired spec (the ids change with every upgrade of a service) may still be named to pause the sandboxes
+ * that run from it, and not to start one.
  */
 export function specProblem(
   desired: readonly DesiredSandboxes[],

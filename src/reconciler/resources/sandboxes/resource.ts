@@ -26,7 +26,7 @@ export const SANDBOXES: ManagedResource = {
       new Map([[ALL, listDeclaredSandboxes(desired).map((item) => ({ ...item, source: null }))]]),
     of: () => ALL,
   },
-  // What a change does not show, and an approval is about: whether a conversation may be cut off.
+  // A fact that a change does not show and an approval covers: whether a conversation may be cut off.
   terms: (part) =>
     extractSandboxPlan(part).steps.map(({ item: { kind, whenBusy } }) => [kind, whenBusy]),
   read: (input, settings) =>
@@ -250,13 +250,13 @@ async function busySandboxes(
 }
 
 /**
- * Makes the sandboxes as declared: observe again, send what is still needed of the approved plan, follow it, conclude.
+ * Creates the declared sandboxes: observe again, send the requests of the approved plan that are still needed, follow them, conclude.
  *
  * - Nothing is sent that was not approved, nor anything that the observation right before it does not show the need for. So
  *   there are never more starts than sandboxes missing in either observation, even if one of them was wrong.
  * - A start is sent once. If its answer was lost, a sandbox that has appeared since counts as the one that it started; if none
- *   has, the error reports that, and the next run counts what is there.
- * - A limit of the service shows as sandboxes that it pauses by itself: that is reported, and nothing is sent against it.
+ *   has, the error reports that, and the next run counts the existing ones.
+ * - A limit of the service shows as sandboxes that it pauses: that is reported, and nothing is sent against it.
  */
 export async function writeSandboxes(
   input: ReconcileInput,

@@ -315,8 +315,8 @@ function afterObserving(one: RunStep, sandboxes: readonly Sandbox[], now: number
 }
 
 /**
- * How long, in milliseconds, a sandbox reads STARTING before it counts as up: one backend never reads RUNNING, and a service
- * gives up a start by itself after this time. Source: behaviour 3.2.
+ * The time, in milliseconds, that a sandbox reads STARTING before it counts as up: one backend never reads RUNNING, and a service gives up
+ * a start after this time. Source: behaviour 3.2.
  */
 const STARTING_FOR_GOOD = 120_000;
 

@@ -17,9 +17,9 @@ import {
 import { getV1, listLimits, startTimeout } from '../../service/v1/request.ts';
 
 /**
- * A sandbox as the service lists it. `status` is the service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING,
- * or one of a later version. `createdAt` is in milliseconds since 1970; null, like `spec`, if the service does not report it.
- * What a listing carries besides, keys of sessions among it, is not kept. Source: behaviour 3.2.
+ * A sandbox that the service lists. `status` is the service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING, or one of a
+ * later version. `createdAt` is in milliseconds since 1970; null, like `spec`, if the service does not report it. Other members of a
+ * listing, such as keys of sessions, are dropped. Source: behaviour 3.2.
  */
 export interface Sandbox {
   readonly id: string;
@@ -158,8 +158,8 @@ function readCompleteList(place: string, json: Value): readonly Conversation[] |
 export type StartAnswer = { readonly kind: 'started'; readonly id: string } | WriteFailure;
 
 /**
- * Changes the sandboxes of a service, one request for each call, never repeated by itself. A start is not idempotent: sent
- * twice it makes two sandboxes. That a pause or a resume is stored means that it has begun.
+ * Changes the sandboxes of a service, one request for each call, never repeated automatically. A start is not idempotent: sent twice it
+ * makes two sandboxes. A stored pause or resume has begun, not ended.
  */
 export interface SandboxWriter {
   /** Starts one sandbox from a spec; from the service's default if it is null. */
@@ -216,9 +216,8 @@ async function setState(
 }
 
 /**
- * The records as far as setpoint reads them, and no further: keys of sessions and addresses that hold one are left
- * behind. What is new or missing is no error; a record without an id is null. Source: behaviour 3 (the specification leaves the
- * shapes open).
+ * The members of records that setpoint reads, and no others: keys of sessions and addresses that contain one are dropped. New or missing
+ * members are not an error; a record without an id is null. Source: behaviour 3 (the specification leaves the shapes open).
  */
 function readSandboxRecord(value: Value): Sandbox | null {
   const id = readId(value);

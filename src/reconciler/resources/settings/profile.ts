@@ -20,8 +20,8 @@ export interface Activation {
 }
 
 /**
- * Makes the LLM profile active again that a write has made inactive. Activation puts its llm in the place of that of the settings, so that it is
- * left out if either is not what it was before the write. Whether it took effect, the observation that follows shows.
+ * Makes the LLM profile active again that a write has made inactive. Activation replaces the llm of the settings with its llm, so it is
+ * omitted if either has changed since before the write. The observation that follows shows whether it took effect.
  */
 export async function reactivateProfile(
   { writer }: ReconcileInput,
@@ -42,7 +42,7 @@ export async function reactivateProfile(
   return { sent: true, error: answer.kind === 'stored' ? null : answer.error };
 }
 
-/** The active profile that is none after a write, although the write leaves the llm as it is. */
+/** The active profile that a write deactivates, although the write leaves the llm unchanged. */
 export function listDeactivatedProfiles(
   write: SettingsWrite | null,
   before: ObservedState,
@@ -63,7 +63,7 @@ export function listDeactivatedProfiles(
   ];
 }
 
-/** The warnings of a plan, with what came of the profile that was active in place of what was to come. */
+/** The warnings of a plan, with the result for the profile that was active instead of the expectation. */
 export function updateProfileWarnings(
   { warnings, write }: Pick<SettingsPlan, 'warnings' | 'write'>,
   before: ObservedState,

@@ -26,9 +26,8 @@ import { send } from './send.ts';
 import { planSettingsPart, SETTINGS, settingsOfPart } from '../../plan/settings-part.ts';
 
 /**
- * Sends the plan's write, and observes whether the service has it. One more write may follow, if the first had a side effect
- * that the service is known for: a declared secret fell out, or an entry that the server adds by itself doubled. Without changes nothing is
- * sent. Never throws.
+ * Sends the plan's write, and observes whether the service has it. One more write may follow, if the first had a known side effect of the
+ * service: a declared secret fell out, or an entry that the server adds doubled. Without changes nothing is sent. Never throws.
  */
 export async function writeSettings(
   input: ReconcileInput,
@@ -123,8 +122,8 @@ async function mend(
 }
 
 /**
- * Keeps fingerprints of the secrets in a write that the service has confirmed and the verification did not contradict. If they
- * cannot be kept, that is a warning: the write is done.
+ * Stores fingerprints of the secrets in a write that the service has confirmed and the verification did not contradict. If they cannot be
+ * stored, that is a warning: the write is done.
  */
 async function saveConfirmedFingerprints(
   input: ReconcileInput,
@@ -182,7 +181,7 @@ function classifyResult(change: Change, { remaining, unknown, observed }: Verifi
     unknown.some(
       ({ path }) =>
         samePath(path, change.path) ||
-        // Of a rotated entry nothing is new but its secrets.
+        // Only the secrets of a rotated entry are new.
         (change.action === 'rotate' && isWithin(path, change.path)),
     ) ||
     isUnreadableChange(change, observed) ||
@@ -218,7 +217,7 @@ function settingsNotConverged(remaining: readonly Remainder[]): SetpointError {
   );
 }
 
-/** All entries that the server adds by itself, and what to write so that they are left to it. */
+/** All entries that the server adds, and the write that leaves them to it. */
 function ownWarnings(owned: readonly Path[]): Warning[] {
   if (owned.length === 0) return [];
   const message = `The server adds ${owned.map(formatPath).join(', ')} by itself, so that each write is corrected by another. Remove what is the server's own from the file, and list it: ${formatUnmanagedEntry(owned)}`;
@@ -250,7 +249,7 @@ function notVerified(error: SetpointError): SetpointError {
   );
 }
 
-/** The settings of a service. What the service is shows in them, so that they are observed before any other resource is read. */
+/** The settings of a service. They identify the service, so they are observed before any other resource is read. */
 export const SETTINGS_RESOURCE: ManagedResource = {
   ...SETTINGS,
   read: (input, observed) => (observed === null ? null : () => planSettingsPart(input, observed)),

@@ -6,8 +6,8 @@ import { DIALECTS } from '../../service/dialects.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 
 /**
- * How a write went. `stored`: it took effect; `confirmed` if the service reported so, else `error` is what it answered.
- * `not-stored`: every answer reported that it did not. `unclear`: it was sent, and may still take effect.
+ * The result of a write. `stored`: it took effect; `confirmed` if the service reported so, else `error` is its answer. `not-stored`: every
+ * answer reported that it did not. `unclear`: it was sent, and may still take effect.
  */
 export type WriteResult =
   | { readonly kind: 'stored'; readonly confirmed: boolean; readonly error: SetpointError | null }
@@ -17,11 +17,10 @@ export type WriteResult =
 const SENDS = 2;
 
 /**
- * Sends a write, twice at most. A second send follows only an observation that shows the service as it was before the first,
- * once a read can no longer lag: then the first had no effect, or one that cannot be observed, and sending the same again
- * gives the same. If the observation shows what was declared, an error that the service answered is a warning. If it shows a
- * third state, somebody else is writing, and nothing more is sent. What was sent and not clearly refused is never
- * `not-stored`: it may be on its way.
+ * Sends a write, twice at most. A second send follows only an observation that shows the service unchanged since before the first, once a
+ * read can no longer lag: then the first had no effect, or one that cannot be observed, and sending the same again gives the same. If the
+ * observation shows what was declared, an error that the service answered is a warning. If it shows a third state, another client is
+ * writing, and nothing more is sent. A write that was sent and not clearly refused is never `not-stored`: it may be on its way.
  */
 export async function send(
   input: ReconcileInput,

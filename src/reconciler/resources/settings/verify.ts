@@ -54,7 +54,7 @@ function compare(
   const desired = resolveNamedBlocks(declared, observed);
   const plan = planSettings(desired, observed, NOTHING_KNOWN);
   const isWhole = before.dialect.writes === 'record';
-  // What the plan said that this write loses, and a guard let pass.
+  // The losses that the plan announced for this write, and that a guard allowed.
   const isForetold = ({ path, before: was, after }: SideEffect): boolean =>
     isRecord(was) &&
     isRecord(after) &&
@@ -118,8 +118,8 @@ export function formatUnmanagedEntry(entries: readonly Path[]): string {
 }
 
 /**
- * Why a change is left after the write. Only what was removed can have come back, and only what was sent can have been dropped: anything
- * else was changed by somebody else. Of servers that keep what a write leaves out none adds an entry by itself.
+ * The reason why a change remains after the write. Only removed settings can have come back, and only sent ones can have been dropped:
+ * anything else was changed by another client. Servers that preserve what a write omits do not add entries.
  */
 function whyLeft(
   change: Change,
@@ -151,11 +151,12 @@ function whyLeft(
 }
 
 /**
- * The one write that may follow the first, or null if none is needed: it sends declared secrets that were lost once more, and leaves out entries that the server adds by itself as often as they doubled. It is made from the latest
- * observation, so that what somebody else has written since the first write stays.
+ * The one write that may follow the first, or null if none is needed: it sends declared secrets that were lost once more, and leaves out
+ * entries that the server adds as often as they doubled. It is made from the latest observation, so that later writes of other clients
+ * stay.
  *
- * Null, too, if it would do more than the approved plan: what changed meanwhile has passed no guard, and nobody has approved
- * it. The verification reports it, and the next run plans it.
+ * Also null if it would do more than the approved plan: later changes have passed no guard and are not approved. The verification reports
+ * them, and the next run plans them.
  */
 export function mendingWrite(
   desired: DesiredState,
@@ -169,7 +170,7 @@ export function mendingWrite(
     ({ field, value }) =>
       lost.has(field.name) && value !== null && managesField(desired, field.name),
   );
-  // What cannot be read back is in no observation: it is sent again as the first write sent it.
+  // Values that the server does not show are in no observation: they are sent again unchanged.
   const along = new Map<string, Value>([
     ...desired.fields.flatMap(({ field: { name } }): [string, Value][] => {
       const isShown = latest.dialect.fields.get(name)?.reads === 'value';

@@ -39,7 +39,7 @@ export const CHECKS: ResourceReader<Checks> = {
         const answer = await ask(path, createRecord([['llm', llm]]));
         if ('tried' in answer) return answer.tried;
         if (answer.json['valid'] !== true) return fails(modelFault(answer.json['error']));
-        // A provider that does not answer in time is no fault of the profile to the service.
+        // The service does not treat a provider that does not answer in time as a fault of the profile.
         if (clock.monotonic() - begun >= readCheckTimeout(llm) - 100)
           return notChecked('the model did not answer in time');
         return works('the service asked the model, and found no fault');
@@ -136,7 +136,7 @@ function modelFault(error: Value | undefined): string {
   return `the service cannot use it${named}`;
 }
 
-/** Only a status of HTTP is taken from what the service says: the rest may be a program's own words. */
+/** Only a status of HTTP is used from the answer of the service: the rest may be a program's own words. */
 function serverFault({ error, error_kind: kind }: ValueRecord): string {
   const status = typeof error === 'string' ? /\berror '([45]\d\d) /.exec(error)?.[1] : undefined;
   if (status === '401' || status === '403') return `the server refuses the key (status ${status})`;

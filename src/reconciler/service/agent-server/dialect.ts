@@ -7,7 +7,7 @@ import type { Places } from '../native.ts';
 /** The path of the settings in this dialect. GET reads the record, PATCH merges into it. */
 export const SETTINGS_PATH = '/api/settings';
 
-/** The member that tells this server's answer from every other; it reports whether llm_api_key is stored. */
+/** The member that distinguishes this server's answer from every other; it reports whether llm_api_key is stored. */
 export const KEY_FLAG = 'llm_api_key_is_set';
 
 export const AGENT = 'agent_settings';
@@ -17,7 +17,7 @@ export const PREFERENCES = 'app_preferences';
 
 const RESET_LISTS = createRecord(MCP_LISTS.map((list) => [list, []]));
 
-/** The addresses that are dropped because the model's provider has them by itself, asked of release 1.57.0; and none at all. */
+/** The addresses that are dropped because they are the defaults of the model's provider, asked of release 1.57.0; and none at all. */
 const DROPPED = [
   ['', ''],
   ['openai/', 'https://api.openai.com'],

@@ -78,8 +78,8 @@ function unlikePart(body: ValueRecord): readonly string[] | null {
 }
 
 /**
- * Up to 1.30 the map of mcp servers was wrapped in `mcpServers`, and `{}` if there was none. Then only the release tells, which
- * the server says without a key.
+ * Up to 1.30 the map of mcp servers was wrapped in `mcpServers`, and `{}` if there was none. Then only the release shows the form, which
+ * the server reports without a key.
  */
 async function isBeforePlainMap(settings: ValueRecord, ask: Ask): Promise<boolean> {
   const version = settings['schema_version'];

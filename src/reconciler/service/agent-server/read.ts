@@ -41,7 +41,7 @@ export async function readAgentServerSettings(
   return observeAgentServer(normalizeAgentRecord(read.json));
 }
 
-/** Text that the server cannot answer makes every read fail; no request mends it. */
+/** Text that the server cannot answer makes every read fail; no request fixes it. */
 function unanswerable(error: ServiceError): ServiceError {
   const hint =
     "Check the server's logs. If it holds text that it cannot answer, it cannot read its settings until they are mended where they are stored.";
@@ -104,7 +104,7 @@ function bareServers(config: Value): Path[] {
     .map(({ path }) => [...path, 'api_key']);
 }
 
-/** A record without the time that the server answers anew at each read until somebody has written. */
+/** A record without the time that the server answers, which changes at each read until the first write. */
 function withoutClock(record: ValueRecord): ValueRecord {
   const settings = record['agent_settings'];
   const context = isRecord(settings) ? settings['agent_context'] : undefined;

@@ -11,10 +11,9 @@ import {
 import { readServerName, type Sendable, convertServerLists, twiceProblem } from '../store-body.ts';
 
 /**
- * What a PATCH says to make the observed servers those of a config, member by member: null resets the map, and null for a name removes that
- * server. A member that the answer masks and the config leaves out is
- * kept: neither it nor its mask is sent. What a server has of another list, for another way to authenticate, or for another host
- * is removed: the server would carry the old secret over.
+ * The PATCH that makes the observed servers those of a config, member by member: null resets the map, and null for a name removes that
+ * server. A member that the answer masks and the config omits is preserved: neither it nor its mask is sent. Parts of a server for another
+ * list, for another way to authenticate, or for another host are removed: the server would carry the old secret over.
  */
 export function serversDiff(config: Value, observed: Value): Sendable {
   if (config === null) return { value: null };
@@ -62,7 +61,7 @@ function keepingMasked(
 }
 
 /**
- * What differs of a server; undefined if nothing does. A server may have inferred its transport from its address: a write of another
+ * The differences of a server; undefined if there are none. A server may have inferred its transport from its address: a write of another
  * address names it again.
  */
 function serverDiff(before: Value | undefined, after: Value): Value | undefined {
@@ -72,7 +71,7 @@ function serverDiff(before: Value | undefined, after: Value): Value | undefined 
   return createRecord([...Object.entries(diff), ['transport', after['transport'] ?? null]]);
 }
 
-/** The server refuses a key beside an Authorization header: one that is new takes the place of the header. */
+/** The server refuses a key together with an Authorization header: a new one replaces the header. */
 function withoutSecondKey(before: ValueRecord, after: ValueRecord): ValueRecord {
   if (after['auth'] === undefined || before['auth'] !== undefined || !isRecord(after['headers']))
     return after;

@@ -69,8 +69,8 @@ function toPatchField({ name }: SpecifiedField, value: Value): Value {
 }
 
 /**
- * Why a PATCH was refused. What the server answers may repeat what was sent, so that none of it is shown; of a wrong value it does not say
- * which it is.
+ * The reason why a PATCH was refused. The answer of the server may repeat the request, so none of it is shown; it does not name a wrong
+ * value.
  */
 export function patchRefusal(
   connection: Connection,

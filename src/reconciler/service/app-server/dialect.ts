@@ -8,7 +8,7 @@ import { PROVIDER_DEFAULTS } from '../../model/provider-defaults.ts';
 /** The path of the settings in this dialect. GET reads the record, POST merges into it. */
 export const SETTINGS_PATH = '/api/v1/settings';
 
-/** Answers the same settings with a mask in place of each secret, where the settings leave it out, its name too. */
+/** Answers the same settings with a mask instead of each secret, where the settings omit it and its name. */
 export const MASKED_PATH = '/api/v1/users/me';
 
 /** The member of an answer whose keys name the provider tokens that are stored. */

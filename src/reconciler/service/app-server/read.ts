@@ -61,7 +61,7 @@ export async function readAppServerSettings(
   return observeAppServer(answer, { shows: true });
 }
 
-/** A stored value of a wrong type makes every read fail; no request mends it. */
+/** A stored value of a wrong type makes every read fail; no request fixes it. */
 function brokenStore(error: ServiceError): ServiceError {
   const hint =
     "Check the service's logs. If a stored value has a wrong type, the service cannot read its settings until they are mended where they are stored.";

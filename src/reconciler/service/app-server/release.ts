@@ -29,8 +29,8 @@ export function describeNewerService(record: ValueRecord): string | null {
 }
 
 /**
- * An empty store does not show the release. What it is written must have the form that the service reads again: the release is asked for,
- * and if none is named, what the service says of its own fields: releases from 1.9 on have one that 1.7 and 1.8 have not.
+ * An empty store does not show the release. Written values must have the form that the service reads again: the release is requested, and
+ * if none is named, the service's own fields decide: releases from 1.9 on have one that 1.7 and 1.8 have not.
  */
 export async function emptyStoreRelease(
   connection: Connection,

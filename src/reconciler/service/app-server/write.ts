@@ -72,10 +72,7 @@ export function buildPostBody({ fields }: SettingsWrite): BodyToStore {
   });
 }
 
-/**
- * In the parts whose changes are sent null brings the default back; at the top of the record it is stored, so that the default itself is
- * sent.
- */
+/** In the parts whose changes are sent null restores the default; at the top of the record it is stored, so the default itself is sent. */
 function toPostNative(path: Path, value: Value): Sendable {
   const schema = nativeSchema('app-server');
   if (schema === null || path.length > 1) return { value };
@@ -120,7 +117,7 @@ export function readLlmProfiles(answer: ValueRecord): LlmProfiles | undefined {
   return { active: typeof active === 'string' ? active : null, llms };
 }
 
-/** POST /api/v1/settings/profiles/{name}/activate: the llm of the profile takes the place of that of the settings. */
+/** POST /api/v1/settings/profiles/{name}/activate: the llm of the profile replaces that of the settings. */
 export function createProfileActivation(writing: Writing): (name: string) => Promise<WriteAnswer> {
   return (name) => {
     const body = NAME.test(name)

@@ -42,12 +42,12 @@ export function createV0Dialect(record: ValueRecord): Dialect {
   return 'disabled_skills' in record ? SKILLED : INFERRING;
 }
 
-/** Releases from 1.2 on. 1.1 clears the key, and cannot be told from them. */
+/** Releases from 1.2 on. 1.1 clears the key, and cannot be distinguished from them. */
 const KEEPING = withFields(SETTINGS_V0, {
   search_api_key: { onNull: 'keeps', clearWith: null, kept: 'releases from 1.2 on' },
 });
 
-/** Releases from 1.4 on. In earlier ones nothing is inferred, and no address is the provider's, too. */
+/** Releases from 1.4 on. In earlier ones nothing is inferred, and no address counts as the provider's. */
 const INFERRING = withFields(KEEPING, {
   llm_model: { renews: ['llm_base_url'] },
   llm_base_url: { shownAsNull: PROVIDER_DEFAULTS },
@@ -86,8 +86,8 @@ function classifyReading({
 }
 
 /**
- * The field whose flag a member of an answer is. A flag reports whether a secret is stored, and is never sent back. Null if the
- * member is no flag. A boolean whose name ends in `_set` is one, whether this version knows the field or not.
+ * The field whose flag a member of an answer is. A flag reports whether a secret is stored, and is never sent back. Null if the member is
+ * not a flag. A boolean whose name ends in `_set` is one, whether this version knows the field or not.
  */
 export function findFlagField(member: string, value: unknown): string | null {
   const isFlag = FLAGS.has(member) || (member.endsWith('_set') && typeof value === 'boolean');

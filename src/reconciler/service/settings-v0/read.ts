@@ -253,7 +253,7 @@ function concealList(value: Value, name: string): Value {
   return value.map((entry) => {
     if (isRecord(entry))
       return mapRecord(entry, (member, key) => concealSetting(name, member, key));
-    // What is no entry may be a command line, with secrets among its arguments.
+    // Something that is not an entry may be a command line, with secrets among its arguments.
     return sealValue(entry);
   });
 }

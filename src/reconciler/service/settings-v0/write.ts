@@ -42,9 +42,9 @@ export function postWholeRecord({
 }
 
 /**
- * The body of a write. POST replaces the whole record, so the body is what was read, with the written fields over it. Flags and
- * the loaded secrets_store are never sent back; a password field is sent only if it is written, because a load does not answer
- * its value. Hidden fields and masks are never sent back: they would be stored in place of what they hide.
+ * The body of a write. POST replaces the whole record, so the body is the read record with the written fields over it. Flags and the loaded
+ * secrets_store are never sent back; a password field is sent only if it is written, because a load does not answer its value. Hidden
+ * fields and masks are never sent back: they would be stored instead of the hidden values.
  */
 export function recordToStore({ fields, observed }: SettingsWrite): ValueRecord {
   const hidden = new Set(observed.hidden);
@@ -86,9 +86,9 @@ const MOST = 10;
 const DEEPEST = 12;
 
 /**
- * What a 422 objects to, in words: `mcp_config.sse_servers.0.url (missing)`. The answer repeats what was sent, secrets too,
- * so only `loc` and `type` of its details are read, and of those only what has the form of a name or a position and neither holds
- * one of the secrets, in any form or case, nor is a part of one. Empty if there are none.
+ * The objections of a 422, in words: `mcp_config.sse_servers.0.url (missing)`. The answer repeats the request, including secrets, so only
+ * `loc` and `type` of its details are read, and of those only parts with the form of a name or a position that neither contain one of the
+ * secrets, in any form or case, nor are a part of one. Empty if there are none.
  */
 function formatRejectedPlaces(body: Value, secrets: readonly Secret[]): string {
   const details = isRecord(body) && isList(body['detail']) ? body['detail'] : [];

@@ -20,9 +20,9 @@ export interface Listing<T> {
 }
 
 /**
- * A list to its last page. Pages are offsets, so that one may show again what another has shown: an id counts once. A list
- * that cannot be what it seems is an error and never a shorter list: a page come to twice, one after another that adds
- * nothing, one without items, an item without an id. So is one of more than 50,000 items, or of 64 MiB in all its pages.
+ * A list to its last page. Pages are offsets, so one may show again what another has shown: an id counts once. An implausible list is an
+ * error and never a shorter list: a page come to twice, one after another that adds nothing, one without items, an item without an id. So
+ * is one of more than 50,000 items, or of 64 MiB in all its pages.
  */
 export async function listPages<T extends { readonly id: string }>(
   connection: Connection,

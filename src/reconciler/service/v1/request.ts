@@ -32,7 +32,7 @@ export interface V1Answer {
   readonly at: number;
 }
 
-/** One GET of /api/v1, tried again if that may help. `also` is a status besides 200 that is no error. */
+/** One GET of /api/v1, tried again if that may help. `also` is a status next to 200 that is not an error. */
 export function getV1(
   connection: Connection,
   path: string,
