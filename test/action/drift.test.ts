@@ -206,7 +206,7 @@ it('closes the issue of an environment that its files no longer have, and none t
   on.commit(settings('new'));
   await run('one', { environments: 'new' });
   expect(open().toSorted()).toEqual(['Drift: new', 'Drift: theirs']);
-  expect(on.github.comments.at(-1)?.body).toContain('have no such environment any more');
+  expect(on.github.comments.at(-1)?.body).toContain('no longer contain this environment');
 });
 
 it('takes no issue of somebody else for its own, and no pull request', async () => {

@@ -217,7 +217,7 @@ it('the ways to have a secret written or compared name inputs, wherever a step s
     const said = [log, summary, ...commands.map(({ message }) => message)].join('\n');
     expect(said).toContain('apply with the input rotate: PATH writes one again');
     expect(said).not.toContain('--rotate');
-    expect(summary).toContain('`search_api_key`: set; cannot tell');
+    expect(summary).toContain('`search_api_key`: set; the service does not show');
   }
   const missing = await on.step({ inputs: { command: 'plan' }, env: { LLM: env.LLM } });
   const said = [missing.log, missing.summary, ...missing.commands.map(({ message }) => message)];

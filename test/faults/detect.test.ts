@@ -66,7 +66,7 @@ describe('which dialect a service speaks', () => {
     const error = await failure(serviceAt(server.url, { server: { dialect } }));
     expect(error.code).toBe('dialect-not-spoken');
     expect(error.message).toBe(
-      `GET ${server.url}${path} is unknown to the server (status 404): it does not speak ${dialect}, which server.dialect names.`,
+      `GET ${server.url}${path} is unknown to the server (status 404), but server.dialect is ${dialect}.`,
     );
     expect(server.requests).toHaveLength(1);
   });

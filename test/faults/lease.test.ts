@@ -170,7 +170,9 @@ it('keeps its heartbeat when somebody else labels it, and loses it when somebody
   expect(server.leases.get(name)?.metadata.labels).toEqual(labels);
   server.leases.delete(name);
   await time.pass(5000);
-  expect(lock.lost.reason).toMatchObject({ message: expect.stringMatching(/somebody removed/) });
+  expect(lock.lost.reason).toMatchObject({
+    message: expect.stringMatching(/its locks were removed/),
+  });
   await locks.close();
 });
 

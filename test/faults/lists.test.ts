@@ -232,7 +232,7 @@ describe('T33: a list that cannot be believed is an error, and no list of none',
     ['null', 'null'],
     ['a text', '"canary"'],
     ['a bare list', '[{"id":"a"}]'],
-    ['a next page that is no text', page([{ id: 'a' }], { canary: 1 })],
+    ['a next page that is not text', page([{ id: 'a' }], { canary: 1 })],
     ['a next page that is true', page([{ id: 'a' }], true)],
     ['the same key twice', '{"items":[{"id":"a"}],"items":[]}'],
   ])('%s', async (_, text) => {

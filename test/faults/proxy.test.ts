@@ -102,6 +102,6 @@ describe('a proxy', () => {
   it.each(['ftp://canary', 'http://', 'http://canary:x y'])('cannot be at %s', (url) => {
     expect(() =>
       serviceAt('https://agents.example.test', { proxy: { url, bypass: null } }),
-    ).toThrow(/^HTTPS_PROXY does not hold the address of a proxy/);
+    ).toThrow(/^HTTPS_PROXY is not the address of a proxy/);
   });
 });

@@ -81,7 +81,7 @@ describe('a connection', () => {
         headers: new Map([[name, new Secret('5')]]),
       });
       const options = { timeout: 1, clock: fakeClock(), userAgent: 'setpoint/test' };
-      expect(() => connect(server, options)).toThrow('may not hold');
+      expect(() => connect(server, options)).toThrow('must not contain');
     },
   );
 

@@ -428,7 +428,7 @@ describeEach(DIALECTS, (dialect) => dialect === 'agent-server')('%s', (dialect) 
             // An app-server takes the servers as one value, so that the last writer has them all.
             if (dialect === 'app-server' && !(name in after)) continue;
             expect(environment?.status).toBe('not-converged');
-            expect(JSON.stringify(environment)).not.toMatch(/unmanaged: \[|adds it by itself/);
+            expect(JSON.stringify(environment)).not.toMatch(/unmanaged: \[|adds it automatically/);
           }
           // The next run has the file's way and is quiet.
           const before = await serversOf(world);

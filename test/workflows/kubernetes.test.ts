@@ -99,7 +99,7 @@ describe.each(SEEDS)('%s', (file, group, kind) => {
     const second = await runIn(seeding, seeder, url);
     expect([second.code, second.stdout]).toEqual([
       0,
-      expect.stringContaining('Settings are stored already'),
+      expect.stringContaining('settings are already stored'),
     ]);
   });
 

@@ -73,7 +73,7 @@ export async function publishPulls(
     if (!drift.document.environments.some(hasDrifted)) return { numbers, code: 0 };
     const why = pull.fork ? ' It comes from a fork, whose token can only read.' : '';
     notice(
-      `This run is for a pull request, and its settings are not those of a branch to merge into.${why} Runs on a schedule and on pushes to that branch open pull requests.`,
+      `No drift pull request was opened: this run is for a pull request itself.${why} Runs on a schedule and on pushes to that branch open pull requests.`,
       { title: 'No pull request was opened' },
     );
     return { numbers, code: 0 };

@@ -36,7 +36,7 @@ export const COMMANDS = {
   plan: {
     argument: { form: '[plan.json]', completion: 'files' },
     summary:
-      'Show what an apply would change; sends only GET, unless --check is given; with a saved plan, show that',
+      'Show what an apply would change; only reads, unless --check is given; with a saved plan, show that',
     example: 'setpoint plan -e staging --exit-code',
     flags: [...LIMITED, '--snapshot', '--max-age', ...PLANNING, ...VERDICT, ...REPORTING],
     about: { '--verbose': IN_FULL },
@@ -81,8 +81,7 @@ export const COMMANDS = {
     },
   },
   drift: {
-    summary:
-      'Check whether the service was changed behind the file: exit 2 if it was; sends only GET',
+    summary: 'Check whether the service was changed behind the file: exit 2 if it was; only reads',
     example: 'setpoint drift --all -o json',
     flags: [...LIMITED, '--base', '--policy', '--fail-on', '--strict', ...REPORTING],
     about: { '--verbose': IN_FULL },
@@ -96,7 +95,7 @@ export const COMMANDS = {
   },
   pull: {
     summary:
-      "Bring the service's values into the file: comments, order and references stay; sends only GET",
+      "Bring the service's values into the file: comments, order and references stay; only reads",
     example: 'setpoint pull -e staging --check',
     flags: [
       ...ENVIRONMENTS,
@@ -117,7 +116,8 @@ export const COMMANDS = {
     exits: { ...CONNECTED, 2: 'the service has values to pull (with --check)' },
   },
   init: {
-    summary: 'Write a first settings.yaml from a service or files, or add an environment; only GET',
+    summary:
+      'Write a first settings.yaml from a service or files, or add an environment; only reads',
     example: 'setpoint init --from ~/.openhands --from .env',
     flags: ['--file', '--env', '--from', '--dialect', ...CONNECTION, ...REPORTING],
     about: {
@@ -150,7 +150,7 @@ export const COMMANDS = {
   },
   doctor: {
     summary:
-      'Check this machine, the files and, per environment, reach, key, dialect and clock; sends only GET, unless --live is given',
+      'Check this machine, the files and, per environment, the connection, key, API version and clock; only reads, unless --live is given',
     example: 'setpoint doctor -e production',
     flags: [...ENVIRONMENTS, '--live', ...REPORTING],
     about: NOT_VERBOSE,
@@ -176,7 +176,7 @@ export const COMMANDS = {
     formats: ALL_FORMATS,
     exits: {
       ...CONNECTED,
-      1: 'failed, or the report is not whole',
+      1: 'failed, or the report is incomplete',
       2: 'differences (with --exit-code or --drift)',
       3: 'usage, settings or documents not valid',
       ...APPLYING,
@@ -207,7 +207,7 @@ export const COMMANDS = {
   schema: {
     argument: { form: '[name]', completion: { words: [...SCHEMAS, 'pulled'] } },
     summary:
-      'Print a JSON Schema: settings, plan and others; pull: lock what newer servers have besides',
+      'Print a JSON Schema: settings, plan and others; pull: lock the fields that newer servers add',
     example: 'setpoint schema > settings.schema.json',
     flags: [...SELECTION, ...CONNECTION, '--no-color', '--quiet'],
     about: { '--file': 'with pull: the settings file that gets a lock (default: settings.yaml)' },

@@ -59,7 +59,7 @@ export const FLAGS = {
     about: 'one of n equal parts of the environments, i from 0: 0/4',
   },
   '--all': { about: 'all environments' },
-  '--server': { value: 'url', about: "an address in place of the file's" },
+  '--server': { value: 'url', about: "an address instead of the file's" },
   '--timeout': { value: 'time', about: 'time limit of one request (default: 30s)' },
   '--parallel': { value: 'n', about: 'environments in parallel (default: 8; 32 from 100 on)' },
   '--max-file-size': {
@@ -97,7 +97,7 @@ export const FLAGS = {
     value: 'path',
     repeatable: true,
     about:
-      'leave a setting, mcp entry, item or member of one as it is in this run; its value is not needed; repeatable',
+      'skip a setting, mcp entry, item or one of its fields in this run; its value is not needed; repeatable',
     completion: 'secrets',
   },
   '--allow': {
@@ -107,7 +107,7 @@ export const FLAGS = {
     completion: { words: RULES },
   },
   '--yes': { short: '-y', about: 'do not ask' },
-  '--dry-run': { about: 'show the plan and stop; sends only GET' },
+  '--dry-run': { about: 'show the plan and stop; only reads' },
   '--if-empty': { about: 'write only if nothing is stored yet; otherwise exit 0' },
   '--max-failures': {
     value: 'n|p%',
@@ -148,7 +148,7 @@ export const FLAGS = {
     value: 'file',
     repeatable: true,
     about:
-      'take what FILE has, and read no service: config.toml, settings.json, .env, compose files, objects of Kubernetes, mcp.json and the like, or a folder such as ~/.openhands; repeatable, the last holds',
+      'read FILE instead of a service: config.toml, settings.json, .env, compose files, objects of Kubernetes, mcp.json and the like, or a folder such as ~/.openhands; repeatable, the last one wins',
     completion: 'files',
   },
   '--force': { about: 'edit a file that has changes git has not committed' },
@@ -162,7 +162,7 @@ export const FLAGS = {
   },
   '--crd': {
     about:
-      'print the definitions of SettingsTarget, SettingsPolicy and SettingsApproval, too, before all else',
+      'also print the definitions of SettingsTarget, SettingsPolicy and SettingsApproval, first',
   },
   '--krm': {
     about: 'work as a KRM function: a ResourceList from stdin to stdout, for kustomize and kpt',

@@ -13,7 +13,7 @@ export async function readInput(io: Io, what: string, hint: string): Promise<str
   for await (const chunk of stdin) {
     const bytes = Buffer.from(chunk as Uint8Array | string);
     length += bytes.length;
-    if (length > MOST) throw usageError('stdin holds more than 16 MiB.');
+    if (length > MOST) throw usageError('stdin is larger than 16 MiB.');
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -204,7 +204,7 @@ const MOST_ERRORS = 20;
 
 function describeUnprinted(count: number): string {
   const environments = formatCount(count, 'more environment');
-  return `setpoint: ${environments} did not end well.\n  -v prints the error of each; -o json has them, too.\n`;
+  return `setpoint: ${environments} failed.\n  To see each error, use -v or -o json.\n`;
 }
 
 const PLAIN: Style = { color: false, width: null, verbose: true };

@@ -170,7 +170,7 @@ export function buildProgram(
   const [only] = line;
   const program = new Command('setpoint')
     .description(
-      'Keeps an OpenHands server equal to a committed settings.yaml: its settings, what it holds by name, and its sandboxes.',
+      'Keeps the settings, named items and sandboxes of an OpenHands server the same as a settings.yaml in git.',
     )
     .version(`setpoint ${VERSION}`, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')

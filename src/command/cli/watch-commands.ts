@@ -22,7 +22,7 @@ const MAX_FAILURES =
 export const WATCH_COMMANDS = {
   watch: {
     summary:
-      'Keep watch: read every environment again and again, remember what is found, heal where the file allows it',
+      'Run the controller: read every environment at intervals, record what it finds, fix drift where the file allows it',
     example: 'setpoint watch -f settings.yaml --interval 5m --data /var/lib/setpoint',
     flags: [
       ...SELECTION,
@@ -69,7 +69,7 @@ export const WATCH_COMMANDS = {
   },
   controller: {
     summary:
-      'Watch the SettingsTargets of a cluster: show the plan of each in its status, and apply where the object says so',
+      'Watch the SettingsTargets of a cluster: show the plan of each in its status, and apply if the object allows it',
     example: 'setpoint controller --data /var/lib/setpoint --listen 127.0.0.1:8080',
     flags: [
       '--namespace',
@@ -94,7 +94,7 @@ export const WATCH_COMMANDS = {
       '--namespace': 'the namespace whose objects are watched (default: that of the pod)',
       '--data': 'folder of the journal and the suspensions (default: .setpoint/watch)',
       '--interval':
-        'time between two reads of an object that does not say, from 10s to 24h (default: 5m)',
+        'time between two reads of an object that does not set it, from 10s to 24h (default: 5m)',
       '--max-failures': MAX_FAILURES,
       '--parallel': 'objects in parallel (default: 8)',
       '--quiet': 'only warnings',
@@ -124,15 +124,15 @@ export const WATCH_COMMANDS = {
     takes: FOLDER,
     about: {
       '--data': 'folder of the controller, which need not run (default: .setpoint/watch)',
-      '--server': 'the address of the page of a running controller, in place of --data',
-      '--exit-code': 'exit 2 if somebody should look at an environment of the list',
-      '--verbose': 'long lines in full, and environments in sync, too',
+      '--server': 'the address of the page of a running controller, instead of --data',
+      '--exit-code': 'exit 2 if an environment in the list needs attention',
+      '--verbose': 'long lines in full, and also environments in sync',
     },
     formats: BASIC_FORMATS,
     exits: {
       0: 'done',
       1: 'failed',
-      2: 'somebody should look at an environment (with --exit-code)',
+      2: 'an environment needs attention (with --exit-code)',
       3: 'usage not valid, or no journal',
       4: 'the page refused the token',
       9: 'timed out',
@@ -154,13 +154,13 @@ export const WATCH_COMMANDS = {
     exits: { 0: 'done', 1: 'failed', 3: 'usage not valid, or no journal' },
   },
   suspend: {
-    summary: 'Stop setpoint watch from healing an environment and from telling anybody of it',
+    summary: 'Stop setpoint watch from healing an environment and from sending notices about it',
     example: 'setpoint suspend -e production --reason "provider is moving" --until 2h',
     flags: ['--env', '--data', '--reason', '--until', '--by', '--force', '--quiet'],
     takes: FOLDER,
     about: {
       '--data': 'folder of the controller (default: .setpoint/watch)',
-      '--force': 'suspend a name that no controller has read, too',
+      '--force': 'also suspend a name that no controller has read',
     },
     exits: { 0: 'done', 1: 'failed', 3: 'usage not valid, or a name is not known' },
   },

@@ -25,7 +25,7 @@ export const WATCH_FLAGS = {
   '--state-secret': {
     value: 'name',
     about:
-      'the Secret of its own namespace whose member key is the key of fingerprints of written secrets; made in it if absent',
+      'the Secret in its namespace whose member key is the key of fingerprints of written secrets; created if absent',
   },
   '--git-from': {
     value: 'commit',
@@ -37,9 +37,9 @@ export const WATCH_FLAGS = {
   },
   '--probes': {
     value: 'address',
-    about: 'serve /healthz and /readyz on this port of their own, without a login: 0.0.0.0:8081',
+    about: 'serve /healthz and /readyz on this separate port, without a login: 0.0.0.0:8081',
   },
-  '--probe-metrics': { about: 'serve /metrics on the port of --probes, too, without a login' },
+  '--probe-metrics': { about: 'also serve /metrics on the port of --probes, without a login' },
   '--public-url': { value: 'url', about: 'the https address of the proxy before the page' },
   '--tls-cert': { value: 'file', about: 'certificate of the page, PEM', completion: 'files' },
   '--tls-key': { value: 'file', about: 'key of the page, PEM', completion: 'files' },
@@ -81,6 +81,6 @@ export const WATCH_FLAGS = {
   '--until': {
     value: 'time',
     about:
-      'when it ends by itself: 30m, 2h, 3d, or a time such as 2026-01-31T18:00:00Z (default: never)',
+      'when it ends automatically: 30m, 2h, 3d, or a time such as 2026-01-31T18:00:00Z (default: never)',
   },
 } as const;

@@ -57,7 +57,7 @@ const TAKEN_BY_NODE =
   'Use --dotenv FILE: Node reads --env-file for itself, before setpoint starts.';
 
 const ENDS_WITH_2 =
-  'Leave it out: drift exits with 2 if there is drift, and --fail-on says what counts.';
+  'Leave it out: drift exits with 2 if there is drift, and --fail-on sets what counts.';
 
 /** Returns the meaning of an unknown command as a sentence; null if it cannot be guessed. */
 export function commandMeant(word: string): string | null {

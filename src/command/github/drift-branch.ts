@@ -50,7 +50,7 @@ export async function editsOn(
       return `${name} is not a regular file in the branch ${baseName}.`;
     const form = [asIs, normalizeTextLineEnds].find((one) => isBlob(one(before), entry.sha));
     if (form === undefined) {
-      return `${name} is not the same in this checkout and in the branch ${baseName}. If the branch has moved on, the next run uses the file as it is then.`;
+      return `${name} differs between this checkout and the branch ${baseName}. If the branch has moved on, the next run uses its new file.`;
     }
     files.push({ path, mode, text: form(text), before: entry.sha });
   }

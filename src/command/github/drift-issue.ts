@@ -64,7 +64,7 @@ export async function writeDriftIssues(
       github,
       one,
       document,
-      `No longer kept at ${document.created_at}: the settings files have no such environment any more.`,
+      `No longer updated as of ${document.created_at}: the settings files no longer contain this environment.`,
     );
 }
 
@@ -108,7 +108,7 @@ async function closeIssue(
 function endWords({ status }: EnvironmentPlan, at: string): string {
   return status === 'in-sync'
     ? `Back in sync at ${at}.`
-    : `No drift any more at ${at}. The file has edits that are not applied yet.`;
+    : `No more drift as of ${at}. The file has edits that are not applied yet.`;
 }
 
 /** Returns a digest that is equal as long as the drift is the same. Edits of the file that wait for an apply are left out. */
@@ -131,7 +131,7 @@ function issueBody(
   keeping: Keeping | null,
 ): string {
   const drift = driftMarkdown(replaceEnvironments(document, [environment])).trimEnd();
-  const checked = `Last checked: ${document.created_at}. This issue is closed when the service is back in sync. If you close it before, it stays closed until something else differs.`;
+  const checked = `Last checked: ${document.created_at}. This issue closes when the service is back in sync. If you close it earlier, it reopens only on new drift.`;
   const counts = countsMarkdown(document, 'drift');
   const text = [counts, drift, checked].filter((part) => part !== '').join('\n\n');
   const { commit } = document.run;

@@ -89,7 +89,7 @@ async function keepPull(
         ? 'pull finds nothing to write into the file'
         : 'nothing of what differs can be written into the file';
     return finished.note === null
-      ? createDriftPull(name, null, 'notice', `There is no pull request: ${why}.`)
+      ? createDriftPull(name, null, 'notice', `No pull request was opened: ${why}.`)
       : finished;
   }
   const { branches, base, viewer } = world;
@@ -100,14 +100,14 @@ async function keepPull(
       name,
       null,
       'warning',
-      `#${other.number} from the branch ${branch} is not setpoint's. It stays as it is.`,
+      `#${other.number} from the branch ${branch} is not setpoint's. It was left unchanged.`,
     );
   if (own !== null && own.base !== base)
     return createDriftPull(
       name,
       own.number,
       'notice',
-      `#${own.number} is for the branch ${own.base}, and this run for ${base}. It stays as it is.`,
+      `#${own.number} is for the branch ${own.base}, and this run for ${base}. It was left unchanged.`,
     );
   const edits = await editsOn(branches, await world.baseTip(), base, files);
   if (typeof edits === 'string')
@@ -130,7 +130,7 @@ async function keepPull(
       name,
       own?.number ?? null,
       'warning',
-      `The branch ${branch} has commits that setpoint did not make. It stays as it is.`,
+      `The branch ${branch} has commits that setpoint did not make. It was left unchanged.`,
     );
   }
   if (own !== null) {

@@ -46,7 +46,7 @@ const OF_BRANCHES: Readonly<Record<number, ErrorMeaning>> = {
   403: {
     code: 'unauthorized',
     words: 'does not let this token do that',
-    hint: 'Give the job contents: write and pull-requests: write, and allow GitHub Actions to create pull requests in the settings of the repository, under Actions, General.',
+    hint: 'Give the job contents: write and pull-requests: write. In the repository settings, under Actions, General, allow GitHub Actions to create pull requests.',
   },
   404: {
     code: 'usage',

@@ -48,7 +48,7 @@ function readApiUrl(env: Variables): string {
   if (secure) return text.replace(/\/+$/, '');
   throw usageError(
     'GITHUB_API_URL must be an https address without a name and password.',
-    'GitHub sets it in every job; leave it as it is.',
+    'GitHub sets it in every job. Do not change it.',
   );
 }
 

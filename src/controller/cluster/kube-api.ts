@@ -254,7 +254,7 @@ export class KubeApi {
 
   /** States that something else answers. */
   notApi(): SetpointError {
-    const message = 'What answers at the address of the API server is none.';
+    const message = 'The server at the address of the API server is not a Kubernetes API server.';
     const hint = 'Check KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT.';
     return new SetpointError(this.#asked.code, message, { hint });
   }
@@ -394,7 +394,7 @@ function createKubeFaultError(code: ErrorCode, fault: WireFault): SetpointError 
   if (fault.kind !== 'tls')
     return createUnreachedProblem(code, fault.kind === 'timeout', fault.cause);
   return new SetpointError(code, 'The certificate of the API server cannot be trusted.', {
-    hint: 'ca.crt beside the token must be the authority of the cluster.',
+    hint: 'ca.crt next to the token must be the certificate authority of the cluster.',
     cause: fault.cause,
   });
 }

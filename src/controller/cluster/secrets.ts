@@ -107,7 +107,7 @@ export class ClusterSecrets {
     const bytes = Buffer.from(packed, 'base64');
     const text = bytes.toString('utf8');
     if (!Buffer.from(text).equals(bytes))
-      return { problem: `${key.key} of the Secret ${key.name} is no UTF-8` };
+      return { problem: `${key.key} of the Secret ${key.name} is not UTF-8` };
     return { text: text.replace(/\r?\n$/, '') };
   }
 }

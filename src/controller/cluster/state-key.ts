@@ -55,7 +55,7 @@ function usableKey(packed: string, name: string): string {
   const key = Buffer.from(packed, 'base64').toString();
   if (key.length >= SHORTEST) return key;
   throw new SetpointError('cluster-failed', `The key in the Secret ${name} is too short.`, {
-    hint: `It takes ${SHORTEST} random characters or more. Remove it, and the controller makes one.`,
+    hint: `It takes ${SHORTEST} random characters or more. Remove it to let the controller create one.`,
   });
 }
 

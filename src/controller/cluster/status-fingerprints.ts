@@ -75,7 +75,7 @@ export class ClusterFingerprints {
         'output-failed',
         'The fingerprints of its secrets could not be written into the status.',
         {
-          hint: 'The object is gone, or was changed at the same time. It is tried again at the next read.',
+          hint: 'The object was deleted, or changed at the same time. The controller tries again at the next read.',
         },
       );
     const version = (answer.value as KubeResource).metadata.resourceVersion ?? '';

@@ -408,7 +408,7 @@ function describeHiddenValues(hidden: EnvironmentPlan['unknown']): readonly Cond
     hidden.map(({ path }) => formatPath(path)),
     3,
   );
-  const message = `All that can be compared is equal. ${formatCount(hidden.length, 'secret value')} cannot be compared: ${names}. The controller compares what it has written itself, if it has a key (--state-secret).`;
+  const message = `All values that can be compared are equal. ${formatCount(hidden.length, 'secret value')} cannot be compared: ${names}. To compare secrets that the controller wrote, give it a key (--state-secret).`;
   return [
     condition('Ready', 'True', 'SecretsNotCompared', message),
     condition('Drifted', 'Unknown', 'SecretsNotCompared', message),

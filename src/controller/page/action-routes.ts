@@ -155,8 +155,7 @@ async function done(
         resolveRequestActor(call).by,
       );
       if (typeof applied === 'string') return redirectWithSentence(call, name, applied);
-      const why =
-        'Nothing was written: this is not the plan that you were shown. It is the plan of now.';
+      const why = 'Not applied: the plan has changed since you saw it. This is the current plan.';
       return planAnswer(served, call, applied, why);
     }
     default:

@@ -84,7 +84,7 @@ ${form('suspend', markup`\n${suspensionFields()}<p><button>Suspend</button></p>\
 <h2 id="actions-title">Actions</h2>
 <div class="buttons">
 ${form('read', markup`<button>Read now</button>`)}${form('plan', markup`<button>Plan now</button>`)}${resume}</div>
-${suspend}<p class="soft">Plan now shows what an apply would do, and asks before anything is written.</p>
+${suspend}<p class="soft">Plan now shows the planned changes, and asks before it writes them.</p>
 </section>
 `;
 }
@@ -95,7 +95,7 @@ export function suspensionFields(): Markup {
 <input id="reason" name="reason" required maxlength="500" autocomplete="off"></p>
 <p><label for="hours">For</label>
 <select id="hours" name="hours">
-<option value="1">1 hour</option><option value="8">8 hours</option><option value="24" selected>1 day</option><option value="168">7 days</option><option value="">until somebody resumes it</option>
+<option value="1">1 hour</option><option value="8">8 hours</option><option value="24" selected>1 day</option><option value="168">7 days</option><option value="">until it is resumed</option>
 </select></p>
 `;
 }
@@ -120,17 +120,17 @@ export function planPageHtml(
   return markup`<p class="back"><a href="${address}">← ${name}</a></p>
 <h1>Plan of ${name}</h1>
 ${said === null ? null : markup`<p class="box warn said" role="alert">${said}</p>\n`}<section aria-labelledby="plan-title">
-<h2 id="plan-title">What an apply would do</h2>
+<h2 id="plan-title">Planned changes</h2>
 ${sectionBodyHtml(planSection(plan, 'plan', { created_at: at }))}</section>
 ${
   confirm === null
     ? markup`<section aria-label="Confirmation">
-<p>${plan.changes.length === 0 ? 'There is nothing to apply.' : 'An apply would be refused, and the page lifts no guard. Change the file, or run setpoint apply with --allow.'} <a href="${address}">Back to ${name}</a></p>
+<p>${plan.changes.length === 0 ? 'There is nothing to apply.' : 'An apply would be refused, and the page cannot lift a guard. Change the file, or run setpoint apply with --allow.'} <a href="${address}">Back to ${name}</a></p>
 </section>
 `
     : markup`<section aria-labelledby="confirm-title" class="confirm">
 <h2 id="confirm-title">Apply ${count} to ${name} now?</h2>
-<p>This writes to ${plan.origin ?? 'the service'} at once. Only what is shown above is applied: if the service or the file has changed since, nothing is written.</p>
+<p>This writes to ${plan.origin ?? 'the service'} at once. Only the changes above are applied. If the service or the file has changed since, nothing is written.</p>
 <form method="post" action="${address}/apply" class="buttons">${formTokenHtml(confirm.session)}<input type="hidden" name="digest" value="${confirm.digest}"><button class="grave">Apply ${count}</button> <a href="${address}">Cancel</a></form>
 </section>
 `

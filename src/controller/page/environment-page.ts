@@ -85,8 +85,8 @@ function renderState(state: WatchState, why: string | null, now: number): Markup
     suspended === null
       ? null
       : renderAlertBox('plain', [
-          markup`<b>Suspended</b>${suspended.by === undefined ? null : [' by ', suspended.by]} since ${renderRelativeTime(suspended.at, now)}${suspended.until === null ? ', until somebody resumes it' : [', until ', renderRelativeTime(suspended.until, now)]}: ${suspended.reason}`,
-          'Nothing is healed, and nobody is told.',
+          markup`<b>Suspended</b>${suspended.by === undefined ? null : [' by ', suspended.by]} since ${renderRelativeTime(suspended.at, now)}${suspended.until === null ? ', until it is resumed' : [', until ', renderRelativeTime(suspended.until, now)]}: ${suspended.reason}`,
+          'Healing and notices are off.',
         ]),
     stopped === null
       ? null
@@ -143,7 +143,7 @@ function mendHtml({ name, found, plan }: WatchState): Markup | null {
     const text = commandFor(verb, [name]);
     return markup`<code>${text}</code><button class="copy" type="button" data-copy="${text}">Copy</button>`;
   };
-  return markup`<p class="mend">${command('apply')} makes the service equal to the file; ${command('pull')} takes what the service has into the file.</p>
+  return markup`<p class="mend">${command('apply')} writes the file to the service; ${command('pull')} writes the values of the service into the file.</p>
 `;
 }
 
@@ -219,7 +219,7 @@ function renderLastRead(state: WatchState, now: number): Markup {
           writes: settings.mode === 'heal',
         });
   return markup`<section id="found" aria-labelledby="found-title">
-<h2 id="found-title">What the last read found</h2>
+<h2 id="found-title">Result of the last read</h2>
 ${body}${mendHtml(state)}</section>
 `;
 }

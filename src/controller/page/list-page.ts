@@ -155,7 +155,7 @@ function countsPart(
 ${link('any', markup`<b>${groupThousands(states.length)}</b> all`)}${
         attention === 0
           ? null
-          : link('attention', markup`<b>${groupThousands(attention)}</b> to look at`)
+          : link('attention', markup`<b>${groupThousands(attention)}</b> need attention`)
       }${counts.map(([status, count]) => {
         const label = LABELS[status];
         return link(status, markup`<b>${groupThousands(count)}</b> ${chipHtml(label)}`);
@@ -179,7 +179,7 @@ function searchHtml({ text, state, cause = '' }: ListQuery): Markup {
 <input id="q" name="q" type="search" value="${text}" placeholder="name, origin, ring=0" maxlength="200" autocomplete="off" spellcheck="false"></p>
 <p><label for="state">State</label>
 <select id="state" name="state">
-${option('usual', 'default')}${option('any', 'any')}${option('attention', 'to look at')}${WATCH_STATUSES.toReversed().map(
+${option('usual', 'needs attention first')}${option('any', 'any')}${option('attention', 'need attention')}${WATCH_STATUSES.toReversed().map(
     (status) => option(status, LABELS[status].words),
   )}${option('flapping', 'flapping')}${option('healing-stopped', 'healing stopped')}${option('held-elsewhere', 'held elsewhere')}
 </select></p>
@@ -201,7 +201,7 @@ function emptyPart({ states }: SortedStates, { total, hidden }: ListPage): PageP
 <p class="soft">They are listed once the settings file has been read. If the file is there, check the log of setpoint watch.</p></div>
 `;
       if (hidden > 0)
-        return markup`<div id="empty" class="empty"><p><b>Nothing to look at.</b></p></div>\n`;
+        return markup`<div id="empty" class="empty"><p><b>Nothing needs attention.</b></p></div>\n`;
       return markup`<div id="empty" class="empty"><p><b>No environment matches.</b></p>
 <p><a href="${listAddress({ state: 'any' })}">Show all ${groupThousands(states.length)}</a></p></div>
 `;

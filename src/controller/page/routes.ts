@@ -37,9 +37,7 @@ export function routes(served: RouteContext): Hono<Binding> {
     const hint = 'This is a defect of setpoint; its log has more.';
     return refusalAnswer(served, call, 500, 'Something went wrong.', hint);
   });
-  app.notFound((call) =>
-    refusalAnswer(served, call, 404, 'There is no such page.', 'Check the address.'),
-  );
+  app.notFound((call) => refusalAnswer(served, call, 404, 'Page not found.', 'Check the address.'));
 
   healthRoutes(app, served);
   refuseForeignHostNames(app, access);

@@ -84,7 +84,7 @@ async function actOnSeveral(
       call,
       session,
       query,
-      'Nothing was done: these are other environments than you were shown.',
+      'Not done: the list has changed since you saw it.',
     );
   try {
     const who = resolveRequestActor(call);
@@ -138,7 +138,7 @@ ${resumable.length === 0 ? null : markup`<form method="post" action="/resume">${
   const main = markup`<p class="back"><a href="${listAddress(query)}">← The list</a></p>
 <h1>Suspend or resume ${count}</h1>
 ${said === null ? null : markup`<p class="box warn said" role="alert">${said}</p>\n`}<section aria-label="Which and why" class="confirm fold">
-<p>${session.who === '' ? 'You have given no name at the login: the journal will not say who.' : `The journal will say that ${session.who} did it.`} Nothing is healed, and nobody is told, of an environment that is suspended.</p>
+<p>${session.who === '' ? 'You gave no name at the login: the journal will not record who did this.' : `The journal will record that ${session.who} did it.`} A suspended environment is not healed, and no notices are sent for it.</p>
 ${forms}</section>
 ${namesHtml(names)}`;
   return pageAnswer(served, call, { title: `Suspend ${count}`, main }, said === null ? 200 : 409);

@@ -94,30 +94,30 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
   journal: (problem, part) =>
     part === 'history'
       ? `${problem} What happened before is not shown.`
-      : `${problem} Nothing is healed, and nobody is told of an environment, until it can be written again.`,
+      : `${problem} Until it can be written again, nothing is healed and no notices of environments are sent.`,
   locks: (problem) => `${problem} Nothing is healed without a lock.`,
   suspensions: (problem, part) =>
     part === NONE_YET
-      ? `${problem} Until it is known who is suspended, every environment counts as suspended.`
-      : `${problem} Nothing is healed until it is known who is suspended; what was known stays in force.`,
+      ? `${problem} Until the suspensions are known, every environment counts as suspended.`
+      : `${problem} Nothing is healed until the suspensions are known; the last known ones remain in effect.`,
   files: describePreservedFiles,
   git: describePreservedFiles,
   cluster: (problem, part) =>
     part === NONE_YET
       ? `${problem} Nothing is watched until the SettingsTargets can be listed.`
-      : `${problem} ${CLUSTER_PARTS[part]?.follows ?? 'The SettingsTargets that were listed last stay in force.'}`,
+      : `${problem} ${CLUSTER_PARTS[part]?.follows ?? 'The SettingsTargets that were listed last remain in effect.'}`,
   reads: (problem, part) =>
     part === '' ? `${problem} What changes on a service is found late, and healed late.` : problem,
-  page: (problem, part) => `${problem} The page goes on with the ${part} that it had.`,
+  page: (problem, part) => `${problem} The page continues with the previous ${part}.`,
   receiver: (problem) => problem,
 };
 
 function describePreservedFiles(problem: string, part: string): string {
   if (part === NONE_YET)
-    return `The settings files cannot be used, and there are no earlier ones: nothing is watched until they can be. ${problem}`;
+    return `The settings files cannot be used, and there are no earlier ones. Nothing is watched until this is fixed. ${problem}`;
   // The file of a part reports the rest itself.
   if (part !== '' && part !== 'late') return problem;
-  return `The settings files cannot be used; the last good ones stay in force. ${problem}`;
+  return `The settings files cannot be used; the last good ones remain in effect. ${problem}`;
 }
 
 /** States that a problem is over. */
@@ -137,8 +137,8 @@ const CLUSTER_PARTS: Readonly<Record<string, { readonly follows: string; readonl
       over: 'Events can be written again.',
     },
     limits: {
-      follows: 'The status of each says why; all others are watched.',
-      over: 'No namespace is at a limit any more.',
+      follows: 'The status of each shows why; all others are watched.',
+      over: 'No namespace is at its limit now.',
     },
     [STATE_KEY]: {
       follows: 'Without the key of the fingerprints, a rotated Secret is not noticed.',

@@ -113,7 +113,7 @@ export async function history(request: HistoryRequest): Promise<HistoryDocument>
 async function requireFolder(data: string, also = ''): Promise<void> {
   const folder = await stat(data).catch(() => null);
   if (folder?.isDirectory() === true) return;
-  throw new SetpointError('file-unreadable', `There is no journal in ${data}.`, {
+  throw new SetpointError('file-unreadable', `No journal found in ${data}.`, {
     hint: `Name the folder of setpoint watch, or of apply --journal, with --data.${also}`,
   });
 }

@@ -279,7 +279,7 @@ export class DepartedEnvironments {
     try {
       told.renew(environment, (await recall.now()).told);
       if (!told.listOpen(receiver).includes(environment))
-        throw new SetpointError('lock-lost', `The end of ${environment} was told elsewhere.`);
+        throw new SetpointError('lock-lost', `The end of ${environment} was reported elsewhere.`);
       return await append(event);
     } finally {
       await lock.release(this.#tools.declared()?.has(environment) === false);

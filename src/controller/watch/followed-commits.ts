@@ -52,7 +52,7 @@ export class FollowedCommits {
     } catch (cause) {
       throw new SetpointError(
         'file-unreadable',
-        `${this.path} does not say which commit was followed last.`,
+        `${this.path} does not record the commit that was followed last.`,
         { hint: 'Remove it: then the branch is followed from its newest commit on.', cause },
       );
     }

@@ -74,7 +74,7 @@ export class GoneEnvironments {
       this.#problem = '';
     } catch (thrown) {
       const { message, hint } = asSetpointError(thrown);
-      const text = `Locks of environments that are gone cannot be removed. ${message} ${hint ?? ''}`;
+      const text = `Locks of removed environments cannot be deleted. ${message} ${hint ?? ''}`;
       if (text !== this.#problem) recorder.warn(text.trim());
       this.#problem = text;
     }

@@ -179,7 +179,7 @@ function every(times: readonly number[], now: number): string {
 }
 
 const WHO =
-  'The server does not say which: look for another pipeline, a person or a start script that writes it.';
+  'The server does not report which one: look for another pipeline, a user or a start script that writes it.';
 
 function toSecond(at: string): string {
   return at.replace(/\.\d+Z$/, 'Z');

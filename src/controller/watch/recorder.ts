@@ -183,7 +183,7 @@ export class Recorder {
     if (this.#holders.has(holder)) return;
     this.#holders.add(holder);
     this.inform(
-      `Another controller holds locks: ${holder}. The environments of these locks are read here, and neither healed nor reported.`,
+      `Another controller has locks: ${holder}. This controller reads the environments of these locks, but does not heal or report them.`,
     );
   }
 

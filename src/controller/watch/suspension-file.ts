@@ -79,7 +79,7 @@ export class SuspensionFile {
     } catch (thrown) {
       if (thrown instanceof SetpointError) throw thrown;
       throw new SetpointError('file-unreadable', `${this.#folder} cannot be read.`, {
-        hint: 'Check who may read it: it says which environments are suspended.',
+        hint: 'Check who may read it: it lists the suspended environments.',
         cause: thrown,
       });
     }
@@ -199,7 +199,7 @@ function parse(path: string, folder: string, text: string): Content {
   } catch (thrown) {
     throw new SetpointError(
       'file-unreadable',
-      `${path} does not say which environments are suspended.`,
+      `${path} does not list the suspended environments.`,
       {
         hint: `Remove ${folder}, and suspend them again: setpoint suspend -e NAME --reason TEXT.`,
         cause: thrown,

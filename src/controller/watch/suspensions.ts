@@ -102,7 +102,7 @@ export class Suspensions {
       if (heirs.length > 0 || this.#ended.has(name)) continue;
       this.#ended.add(name);
       this.#recorder.warn(
-        'It is suspended, and the settings files do not declare it any more: its suspension applies to no environment.',
+        'It is suspended, but the settings files no longer declare it. The suspension has no effect.',
         name,
       );
     }
@@ -111,7 +111,7 @@ export class Suspensions {
       if (suspension === null || suspensions.of(heir, now) !== null) continue;
       this.#moved.set(heir, { from, suspension });
       this.#recorder.warn(
-        `It is at the server of ${namesListed(from)}, which was suspended and is not declared any more: it stays suspended. setpoint resume ends that.`,
+        `It is at the server of ${namesListed(from)}, which was suspended and is no longer declared. It stays suspended until you run setpoint resume.`,
         heir,
       );
     }

@@ -238,7 +238,7 @@ export async function writeDeclared(
   const begin = async (): Promise<SetpointError | null> => {
     await tools.lookAgain(records);
     if (records.state.suspended !== null || tools.isGone() || !tools.stillMay())
-      return new SetpointError('declined', `${name} may not be written any more.`);
+      return new SetpointError('declined', `${name} can no longer be written.`);
     if (!(await lock.stillHeld())) return createLostLockError(lock);
     const changes = planned?.changes ?? [];
     const paths = changes.map(({ path }) => formatPath(path));

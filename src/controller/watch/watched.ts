@@ -238,7 +238,7 @@ export class EnvironmentWatcher {
   }
 
   /** Applies the plan that a person saw, by its digest. Resolves to the result, in a sentence. Throws if it cannot begin. */
-  async apply(digest: string, by = 'somebody on the page'): Promise<string> {
+  async apply(digest: string, by = 'a user on the page'): Promise<string> {
     const { name } = this;
     if (this.busy) throw usageError(`${name} is being read.`, 'Try again in a moment.');
     const isApproved = (): boolean =>
@@ -275,7 +275,7 @@ export class EnvironmentWatcher {
    */
   async keepNotice(event: NoticeEvent): Promise<JournalRecord> {
     if (event.result === 'begun' && !this.#lock.isSure)
-      throw new SetpointError('lock-lost', `${event.environment} may be told of elsewhere.`);
+      throw new SetpointError('lock-lost', `${event.environment} may be reported elsewhere.`);
     return this.records.now(event, this.#tools.clock.now());
   }
 

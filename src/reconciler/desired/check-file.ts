@@ -313,7 +313,7 @@ function textFinding(text: string): Finding | null {
       return {
         code: 'forbidden-variable',
         message: `A settings file cannot read ${part.name}: it belongs to ${/^SETPOINT_/i.test(part.name) ? 'setpoint itself' : 'the pipeline'}.`,
-        hint: `Pass the value in a variable of its own, such as ${readableName(part.name)}.`,
+        hint: `Pass the value in a separate variable, such as ${readableName(part.name)}.`,
       };
     }
   }
@@ -419,7 +419,7 @@ const MISPLACED: Finding = {
 
 /** Flux's substitution and envsubst take `${env:NAME}` as a variable of their own, and leave nothing. */
 const EATEN =
-  'If a reference stood here, a program such as Flux replaced it: annotate the ConfigMap with kustomize.toolkit.fluxcd.io/substitute: disabled.';
+  'If a reference stood here, a tool such as Flux replaced it. Annotate the ConfigMap with kustomize.toolkit.fluxcd.io/substitute: disabled.';
 
 const EMPTY_SECRET: Finding = {
   code: 'bad-value',

@@ -188,7 +188,7 @@ function findUnknownName(one: UnknownMention, blocks: Blocks): PlacedFinding {
   const { file, at } = node;
   const code = 'unknown-name';
   if (isGone) {
-    const hint = 'Name an item that is there once the file is applied, or keep this one.';
+    const hint = 'Name an item that exists after the apply, or keep this one.';
     return { file, at, finding: { code, message, hint, path } };
   }
   const meant = file.suggestions.didYouMean(name, declared);
@@ -301,7 +301,7 @@ function keylessConnection(one: Member): PlacedFinding[] {
     severity: 'warning',
     code: 'missing-key',
     message: 'api_key is missing here: no server makes a new connection without one.',
-    hint: 'Add api_key: ${env:API_KEY}. One that the server has keeps its key.',
+    hint: 'Add api_key: ${env:API_KEY}. A connection that exists on the server keeps its key.',
   });
 }
 
@@ -337,7 +337,7 @@ function incompleteMetaProfile(one: Member): PlacedFinding[] {
   if (!hasPrompt || !hasClasses) return [];
   return createMentionFinding(one, block, {
     code: 'declared-twice',
-    message: 'This has both classes and prompt_template, of which a server takes one.',
+    message: 'This has both classes and prompt_template, but a server accepts only one.',
     hint: 'Keep one of the two.',
   });
 }

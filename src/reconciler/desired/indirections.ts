@@ -57,9 +57,9 @@ const FORMS: readonly (readonly [what: string, pattern: RegExp])[] = [
     'a reference to a secret store',
     /(?:^|[\s="'/])(?:op|vault|awssm|awsps|gcpsm|azkv|doppler|infisical|bws|keychain|keyring|ref\+\w+):\/\/\S+|^\s*@Microsoft\.KeyVault\(.*\)\s*$/,
   ],
-  ['a placeholder for a value of your own, <…>', /<[A-Za-z][\w .:/'-]{1,80}>/],
+  ['a placeholder for your own value, <…>', /<[A-Za-z][\w .:/'-]{1,80}>/],
   [
-    'a placeholder for a value of your own',
+    'a placeholder for your own value',
     /(?:^|[=:]|\/\/)\s*your[-_][\w-]{1,60}(?=[./:?#])|(?:^|[=:])\s*(?:your[-_ ][\w .-]{1,60}|[\w-]{0,20}[-_]your[-_][\w-]{1,60}|(?:change|replace)[-_ ]?(?:me|this)|insert[-_ ][\w .-]{1,60}|(?:sk|pk|ghp|xox[bp])-?_?(?:\.{3,}|…))\s*$/i,
   ],
 ];

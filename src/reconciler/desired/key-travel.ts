@@ -237,16 +237,16 @@ export function originProblem(
 ): TravelProblem | null {
   const code = 'origin-not-allowed';
   if (policy.unverifiedTls && url.protocol === 'https:') {
-    const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 would hand the key to anybody who answers.';
+    const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 would send the key to any server that answers.';
     return {
       code,
       message,
-      hint: 'Unset it; server.ca_file names a certificate authority of your own.',
+      hint: 'Unset it. To trust your own certificate authority, set server.ca_file.',
     };
   }
   if (policy.origins.length === 0 && policy.required !== null) {
     const { why, set, instead = '' } = policy.required;
-    const message = `${why}, SETPOINT_ALLOWED_ORIGINS${instead} must list where keys may be sent.`;
+    const message = `${why}, SETPOINT_ALLOWED_ORIGINS${instead} must list the addresses that may receive keys.`;
     return { code, message, hint: `${set} SETPOINT_ALLOWED_ORIGINS=${shown}` };
   }
   if (url.protocol === 'http:' && policy.origins.length === 0) return inTheClear(shown);

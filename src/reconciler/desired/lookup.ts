@@ -130,7 +130,7 @@ function lookUpValue(
 
 function maskOr(text: string, what: string): { text: string } | { problem: string } {
   if (!looksLikeMask(text)) return { text };
-  return { problem: `${what} holds a mask, not a value` };
+  return { problem: `${what} contains a mask, not a value` };
 }
 
 /**

@@ -133,7 +133,7 @@ function createOverlapFinding(
 ): PlacedFinding {
   const finding = {
     code: 'declared-twice',
-    message: `This and ${other} write the same: a profile that is made active takes the place of what the settings have.`,
+    message: `This and ${other} set the same values: activating a profile replaces the values in the settings.`,
     hint: 'Keep one of the two.',
     path,
   } as const;
@@ -196,7 +196,7 @@ function memberFindings(profile: string, whole: MapNode, one: Member): PlacedFin
         at: keyAt,
         finding: {
           code: 'declared-twice',
-          message: `This profile has a connection, which brings its own ${key}.`,
+          message: `This profile has a connection, which has its own ${key}.`,
           hint: 'Keep one of the two.',
           path,
         },

@@ -275,7 +275,7 @@ const SENTENCES: Partial<Record<YAMLParseError['code'], readonly [message: strin
     ],
     TAB_AS_INDENT: ['This line is indented with a tab.', 'Indent with spaces.'],
     BLOCK_AS_IMPLICIT_KEY: [
-      'A value holds another key and colon.',
+      'A value contains another key and a colon.',
       'Quote the value, or put the inner map on its own lines, indented.',
     ],
     BLOCK_IN_FLOW: [

@@ -133,7 +133,7 @@ function complaint(text: string, index: number): string {
   if (LONG.test(text.slice(index, index + LONGEST_PATH + 10)))
     return `This name is too long: a variable has at most ${LONGEST_NAME} characters, a path ${LONGEST_PATH}.`;
   if (/^\$\{secret:[A-Za-z][\w-]*\/[^}]+\}/.test(text.slice(index)))
-    return 'The path of a secret has letters, digits and ._/#@:=?&- only, does not begin with -, and holds no two dots in a row.';
+    return 'The path of a secret has letters, digits and ._/#@:=?&- only. It must not begin with - or contain two dots in a row.';
   return text.includes('}', index)
     ? 'This looks like a reference but is not one.'
     : 'This reference has no closing brace.';

@@ -57,7 +57,7 @@ function unknownKey(
 function findKeyHome(path: readonly string[], key: string): string | null {
   const [block] = inBlock(path);
   if (block !== undefined)
-    return namedIn('').has(key) ? `Move it to the top of the file, beside ${block}.` : null;
+    return namedIn('').has(key) ? `Move it to the top of the file, next to ${block}.` : null;
   const under = ['settings', 'server'].find((one) => namedIn(one).has(key));
   return under === undefined ? null : `Move it under ${under}.`;
 }
@@ -77,7 +77,7 @@ const MOST_NAMES = 12;
 function describeAvailableKeys(path: readonly string[], keys: readonly string[]): string {
   const block = inBlock(path);
   return keys.length > MOST_NAMES && block.length === 1
-    ? `Run setpoint explain ${formatPath(block)}: it lists what is there.`
+    ? `Run setpoint explain ${formatPath(block)} to list the names that exist.`
     : `Available: ${keys.join(', ')}.`;
 }
 

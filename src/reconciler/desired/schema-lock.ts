@@ -50,7 +50,7 @@ export function readLock(path: string, text: string): SchemaLock {
   const releases = isList(servers) ? servers.map(parseLockedRelease) : [null];
   if (releases.includes(null)) {
     throw new SetpointError('file-unreadable', `${path} is not a schema lock.`, {
-      hint: 'Run setpoint schema pull: it writes the file anew. Or restore it from the repository.',
+      hint: 'Run setpoint schema pull to rewrite the file, or restore it from the repository.',
     });
   }
   return { releases: releases.filter((one) => one !== null) };

@@ -49,7 +49,7 @@ function characterFlaw(text: string, use: TextUse): Flaw | null {
   if (own !== own.trim())
     return form('has a blank at its end or start', 'Remove the white space around it.');
   if (INVISIBLE.test(own) || JOINERS.test(own))
-    return form('has an invisible character', 'Type it anew, or copy it as plain text.');
+    return form('has an invisible character', 'Type it again, or paste it as plain text.');
   if (CONTROLS.test(own)) return form('has a control character', 'Remove the character.');
   // eslint-disable-next-line no-control-regex
   if (use === 'header' && /[^\u0000-\u00FF]/.test(own))

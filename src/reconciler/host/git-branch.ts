@@ -108,7 +108,7 @@ export async function openBranch(options: BranchOptions): Promise<GitBranch> {
 /** A full id: it cannot be taken for a flag or for the name of something else. */
 function requireFullCommit(commit: string): string {
   if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) return commit;
-  throw new SetpointError('usage', 'A commit is named by its whole id.');
+  throw new SetpointError('usage', 'Use the full id of the commit.');
 }
 
 class Repository {
@@ -215,7 +215,7 @@ class Repository {
       if (this.#source.kind === 'folder') {
         throw new SetpointError(
           'branch-rewritten',
-          `Whether ${to} continues ${from} cannot be told: ${this.#source.shown} is a shallow clone.`,
+          `Cannot check whether ${to} continues ${from}: ${this.#source.shown} is a shallow clone.`,
           {
             hint: 'Fetch all of its history there: git fetch --unshallow.',
           },
@@ -343,8 +343,8 @@ class Repository {
       {
         hint:
           only === undefined
-            ? 'Check the name; if somebody deleted the branch, push it again.'
-            : `It has ${others.join(', ')}: --ref ${only}. If somebody deleted ${branch}, push it again.`,
+            ? 'Check the name. If the branch was deleted, push it again.'
+            : `It has ${others.join(', ')}: --ref ${only}. If ${branch} was deleted, push it again.`,
       },
     );
   }

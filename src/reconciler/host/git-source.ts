@@ -59,7 +59,7 @@ export function gitSource(source: string): GitSource {
   }
   throw new SetpointError(
     'file-unreadable',
-    'The repository to follow is no folder of this machine, and no address.',
+    'The repository is neither a folder on this machine nor an address.',
     {
       hint: 'Name a folder with a git repository, or an address such as https://example.com/team/settings.git.',
     },
@@ -107,7 +107,7 @@ const FAILURES: readonly (readonly [RegExp, GitFailure])[] = [
     /not a git repository|does not appear to be a git repository|repository '.*' not found|returned error: 404/i,
     {
       code: 'file-unreadable',
-      what: 'is no git repository, or not for this user.',
+      what: 'is not a git repository, or this user cannot read it.',
       hint: 'Check the folder or the address, and that the credentials may read it.',
     },
   ],
@@ -115,7 +115,7 @@ const FAILURES: readonly (readonly [RegExp, GitFailure])[] = [
     /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled|Permission denied|returned error: 40[13]|Host key verification failed/i,
     {
       code: 'unauthorized',
-      what: 'refused the credentials, or there are none that git can use.',
+      what: 'refused the credentials, or git has no usable credentials.',
       hint: 'Give git a credential helper, an agent with a key, or an address with a token; over ssh its host must be in known_hosts.',
     },
   ],
@@ -175,7 +175,7 @@ export const ENDINGS: Readonly<Record<'missing' | 'late' | 'stopped' | 'too-much
   'too-much': {
     code: 'response-too-large',
     what: 'has more in one commit than is ever read.',
-    hint: 'Follow a repository that holds settings.',
+    hint: 'Follow a repository that contains settings.',
   },
 };
 

@@ -81,7 +81,7 @@ function parseSecretCommand(name: string, written: unknown, env: Variables): Sec
   const { argv, protocol = 'value', env: passed = [], timeout = DEFAULT_SECONDS, ...others } = of;
   const wrong = (problem: string): SetpointError => invalid(`: the command ${name} ${problem}`);
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw wrong('has a key besides argv, protocol, env and timeout');
+  if (unknown !== undefined) throw wrong('has a key other than argv, protocol, env and timeout');
   if (protocol !== 'value' && protocol !== 'batch') throw wrong('has no protocol value or batch');
   if (!isTextList(argv)) throw wrong('needs argv, a list of texts: the program and its arguments');
   const [program = '', ...args] = argv;

@@ -198,9 +198,9 @@ export const NOT_TAKEN = {
   key: 'the key of the server itself',
   off: 'switched off there',
   shape: 'not of the form that it has there',
-  name: 'its name may hold a secret',
-  sensitive: 'may hold a secret, where a settings file takes no reference',
-  unfit: 'a settings file cannot hold it',
+  name: 'its name may contain a secret',
+  sensitive: 'may contain a secret, but a settings file takes no reference here',
+  unfit: 'a settings file cannot contain it',
   unit: 'seconds to some agents, milliseconds to others; the settings have seconds',
   absent: 'not there',
 } as const;

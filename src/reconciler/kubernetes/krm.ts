@@ -35,7 +35,7 @@ export function readResourceList(input: string): ResourceList {
   const document = parseDocument(input);
   const contents: unknown = document.contents;
   if (document.errors.length > 0 || !isMap(contents) || contents.get('kind') !== 'ResourceList')
-    throw usageError('stdin holds no ResourceList.', LIST);
+    throw usageError('stdin contains no ResourceList.', LIST);
   const config = parseFunctionConfig(document.toJS() as { readonly functionConfig?: unknown });
   return {
     config,

@@ -129,7 +129,7 @@ function secretKey(ref: Value | undefined): SecretKey | null {
 
 const NO_SECRET = {
   code: 'bad-value',
-  message: 'This is no key of a Secret, or has no name or path.',
+  message: 'Not a valid key of a Secret, or its name or path is missing.',
   hint: 'Write name and key: a name has small letters, digits, - and ., a key also capital letters and _, without two dots in a row.',
 } as const;
 

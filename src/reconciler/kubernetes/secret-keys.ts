@@ -48,7 +48,7 @@ export function secretKeyFor(
   if (key === null || !KEY.test(key))
     return {
       message: `The key of the Secret ${name} that has \${${named}} is not known.`,
-      hint: `Say which: kubernetes: {references: {"${named}": {key: KEY}}}.`,
+      hint: `Specify the key: kubernetes: {references: {"${named}": {key: KEY}}}.`,
     };
   return { name, key };
 }

@@ -89,7 +89,7 @@ function withOwn(declared: ValueRecord, spec: TargetSpec): ValueRecord {
 
 const NO_CONFIG_MAP = {
   code: 'unreadable',
-  message: 'There is no such ConfigMap, or no such key in it.',
+  message: 'No such ConfigMap, or no such key in it.',
   hint: 'Create it in the namespace of the SettingsTarget.',
 } as const;
 const NO_BASE = {

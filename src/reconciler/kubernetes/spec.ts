@@ -147,7 +147,7 @@ function readServerUrl(server: Node | undefined, taking: Taking): string {
 
 const REFERRED = {
   message: 'The url of a SettingsTarget is written out: its origin never changes.',
-  hint: 'Write the address in place of the reference.',
+  hint: 'Write the address instead of the reference.',
 };
 const EMBEDDED = {
   message: 'A SettingsTarget needs an address: the embedded service is inside the command.',
@@ -168,6 +168,6 @@ function secretRef(
 }
 
 const NO_REFERENCE = {
-  message: 'A SettingsTarget takes a whole value from a Secret, and no part of a text.',
+  message: 'A SettingsTarget can take only a whole value from a Secret, not a part of a text.',
   hint: 'Make the value one reference.',
 };

@@ -73,7 +73,7 @@ function convertMap(
 }
 
 const UNKNOWN = {
-  message: 'A SettingsTarget holds members of later servers in the maps of settings alone.',
+  message: 'A SettingsTarget accepts fields of later servers only inside the maps of settings.',
   hint: 'Leave the file as a ConfigMap, and name it in settingsFrom.',
 };
 
@@ -126,7 +126,7 @@ const NOT_FILLED_IN = {
 };
 
 const NULL_IN_LIST = {
-  message: 'A SettingsTarget cannot hold null in a list: clients of Kubernetes drop it.',
+  message: 'A SettingsTarget cannot contain null in a list: Kubernetes clients drop it.',
   hint: 'Leave the item out, or leave the file as a ConfigMap, and name it in settingsFrom.',
 };
 
@@ -210,7 +210,7 @@ function convertText(
 }
 
 const AROUND = {
-  message: 'A SettingsTarget takes a whole value from a Secret, and no part of a text.',
+  message: 'A SettingsTarget can take only a whole value from a Secret, not a part of a text.',
   hint: 'Put the whole text into the Secret, and make the value one reference to it.',
 };
 
@@ -235,11 +235,11 @@ function fallbackAs(
 }
 
 const UNFIT_DEFAULT = {
-  message: 'The default of this reference is none that its field takes.',
+  message: 'The default of this reference is not valid for its field.',
   hint: 'Write a default that the field takes, or none.',
 };
 const UNFIT = {
-  message: 'This text is none that its field takes.',
+  message: 'This text is not valid for its field.',
   hint: 'Write one that it takes: setpoint explain PATH lists what that is.',
 };
 

@@ -34,7 +34,7 @@ export const DIAGNOSTICS = {
   'empty-value': 'A key without a value.',
   'file-too-large': 'The file is larger than the limit.',
   'forbidden-variable': 'A variable that a settings file cannot read.',
-  'key-does-not-follow': 'An environment changes the url but declares no key of its own.',
+  'key-does-not-follow': 'An environment changes the url but does not declare its own key.',
   'key-shared':
     'A variable, secret file or secret that is the key of one server and would be sent to another.',
   'literal-secret': 'A secret written into the file.',
@@ -42,7 +42,7 @@ export const DIAGNOSTICS = {
   'missing-key': 'A required key is missing.',
   'not-utf8': 'The file is not UTF-8 text.',
   'not-in-kubernetes':
-    'Something that a SettingsTarget of Kubernetes cannot hold, or an entry of `kubernetes.references` that nothing uses.',
+    'Something that a SettingsTarget of Kubernetes cannot contain, or an entry of `kubernetes.references` that nothing uses.',
   'not-settable': 'A value that the service cannot be set to.',
   'number-not-exact': 'A number that cannot be sent exactly.',
   policy: 'Something that the policy given with --policy does not allow.',

@@ -48,7 +48,7 @@ export const ERRORS = {
   declined: { exit: 1, hint: 'Run the command again and answer yes.' },
   unauthorized: {
     exit: 4,
-    hint: 'Check that the variable of server.api_key holds a key of this service, and server.auth how it is sent.',
+    hint: 'Check that the variable of server.api_key contains a key of this service, and that server.auth matches the service.',
   },
   'policy-violated': {
     exit: 5,
@@ -77,7 +77,7 @@ export const ERRORS = {
   },
   tls: {
     exit: 1,
-    hint: 'Check the certificate of the service; server.ca_file names a certificate authority of your own.',
+    hint: 'Check the certificate of the service. To trust your own certificate authority, set server.ca_file.',
   },
   'timed-out': { exit: 9, hint: 'Try again, or wait longer with --timeout.' },
   redirected: {
@@ -99,7 +99,7 @@ export const ERRORS = {
   },
   'rate-limited': { exit: 1, hint: 'Try again later.' },
   'server-error': { exit: 1, hint: "Check the service's logs." },
-  'settings-refused': { exit: 1, hint: 'Fix the fields named; nothing was written.' },
+  'settings-refused': { exit: 1, hint: 'Fix the fields named. No changes were made.' },
   'spec-refused': { exit: 3, hint: 'Name a spec that the service has: setpoint get specs.' },
   'applied-in-part': {
     exit: 7,
@@ -107,7 +107,7 @@ export const ERRORS = {
   },
   'check-failed': {
     exit: 1,
-    hint: 'Mend what is named: its key, its address or its program.',
+    hint: 'Fix the key, address or program of the item named.',
   },
   'conversation-failed': {
     exit: 1,
@@ -116,7 +116,7 @@ export const ERRORS = {
   'not-converged': { exit: 8, hint: 'Run setpoint plan to see what is left.' },
   contended: {
     exit: 1,
-    hint: 'Somebody else is writing these settings; run again when they are done.',
+    hint: 'Another client is writing these settings. Run again when it is done.',
   },
   'cluster-failed': {
     exit: 1,
@@ -128,7 +128,7 @@ export const ERRORS = {
   },
   'lock-lost': {
     exit: 1,
-    hint: 'Nothing is written until the lock is held again; see which other controller watches this environment.',
+    hint: 'Check which other controller watches this environment. Nothing is written until this controller has the lock again.',
   },
   interrupted: { exit: 130, hint: 'Run the command again.' },
   terminated: { exit: 143, hint: 'Run the command again.' },

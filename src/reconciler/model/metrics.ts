@@ -9,7 +9,7 @@ export interface Metric {
 export const TARGET_METRICS = {
   setpoint_target_info: {
     type: 'gauge',
-    help: 'What is known of an environment: the dialect and the release of its service, and its mode. Always 1.',
+    help: 'Facts about an environment: the dialect and the release of its service, and its mode. Always 1.',
     labels: ['environment', 'dialect', 'server_version', 'mode'],
   },
   setpoint_target_status: {
@@ -74,7 +74,7 @@ export const TARGET_METRICS = {
   },
   setpoint_leader: {
     type: 'gauge',
-    help: 'Whether no other controller holds the lock of the environment: 1 or 0.',
+    help: '1 if no other controller has the lock of the environment, 0 if one has it.',
     labels: ['environment'],
   },
 } as const satisfies Readonly<Record<string, Metric>>;
@@ -122,7 +122,7 @@ export const WATCH_METRICS = {
   },
   setpoint_notices_total: {
     type: 'counter',
-    help: 'Notices by receiver: sent, or failed, which counts those that may have been taken, too.',
+    help: 'Notices by receiver: sent, or failed. Failed includes notices that may have been delivered.',
     labels: ['receiver', 'result'],
   },
   setpoint_queue_depth: {
@@ -157,7 +157,7 @@ export const WATCH_METRICS = {
   },
   setpoint_files_problem: {
     type: 'gauge',
-    help: '1 if the settings files cannot be used and the last good ones stay in force, 0 if they can.',
+    help: '1 if the settings files cannot be used and the last good ones remain in effect, 0 if they can.',
     labels: [],
   },
   setpoint_controller_problem: {

@@ -36,7 +36,7 @@ export function organizationName(organization: Organization): string {
 }
 
 function formatOrganizationSize({ name, id, members }: Organization): string {
-  return `${name ?? id ?? 'not told'}${members === null ? '' : ` (${formatCount(members, 'member')})`}`;
+  return `${name ?? id ?? 'not reported'}${members === null ? '' : ` (${formatCount(members, 'member')})`}`;
 }
 
 /** Which organisation, whose key, which role: one line. */
@@ -44,9 +44,9 @@ export function organizationText(organization: Organization): string {
   const { personal, role, key } = organization;
   const where = personal ? 'a personal workspace' : formatOrganizationSize(organization);
   const name = key.name === null ? 'key' : `key ${JSON.stringify(key.name)}`;
-  const owner = key.user === null ? ', owner not told' : ` of user ${key.user}`;
+  const owner = key.user === null ? ', owner not reported' : ` of user ${key.user}`;
   const bound = key.bound === false ? ', which follows where its owner switches to' : '';
-  return `${where}; ${name}${owner}${bound}; role ${role ?? 'not told'}`;
+  return `${where}; ${name}${owner}${bound}; role ${role ?? 'not reported'}`;
 }
 
 /** Keys that every member of an organisation has in common. */

@@ -127,7 +127,7 @@ function formatStoredAdvice({ stored, compares, remembers, inputs }: Ways): stri
 function missingSentence({ missing: [first, ...others], inputs }: Ways): string {
   const flag = inputs ? 'the input without:' : '--without';
   if (first === undefined || others.length > 0)
-    return `apply needs the values that are missing here; ${flag} PATH leaves one as it is.`;
+    return `apply needs the values that are missing here; ${flag} PATH leaves one unchanged.`;
   const path = shortPath(first.path);
   const what = path === 'PATH' ? first.ref : `${first.ref} for ${path}`;
   return `apply needs ${what}; ${flag} ${path} leaves it.`;
@@ -167,7 +167,7 @@ export function isUnreportedSecret([name = '', ...inner]: Path): boolean {
 export function toSkippedUnknowns({ left = [] }: Pick<DesiredState, 'left'>): Unknown[] {
   return left.map(({ path, ref }) => ({
     path,
-    reason: 'left as it is (--without)',
+    reason: 'left unchanged (--without)',
     ref,
     kind: 'left',
   }));

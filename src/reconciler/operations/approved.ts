@@ -74,7 +74,7 @@ function otherwiseLeft(name: string, then: string): SetpointError {
   const made = then === '' ? 'without --without' : `with ${then}`;
   return new SetpointError(
     'not-covered',
-    `The saved plan of ${name} was made ${made}, and this run leaves something else as it is.`,
+    `The saved plan of ${name} was made ${made}, but this run skips other values.`,
     {
       hint: `${then === '' ? 'Leave --without out' : `Pass ${then}`}, or plan again with the flags of this run.`,
     },

@@ -52,14 +52,11 @@ async function runDoctor(options: Running<DoctorRequest>): Promise<DoctorDocumen
   };
 }
 
-const NO_FILE = createPassedCheck(
-  'file',
-  'there is none, and none is needed: --server names the service',
-);
+const NO_FILE = createPassedCheck('file', 'none, and none is needed: --server names the service');
 
 function needsFile(): SetpointError {
   return usageError(
-    '--live checks what a settings file declares, and there is none.',
+    '--live checks the values of a settings file, but no settings file was found.',
     'Name one with -f, or leave --live out.',
   );
 }
@@ -103,7 +100,7 @@ function certificatesCheck(env: Variables): Check<MachineCheck> {
   return createWarnedCheck(
     'certificates',
     'NODE_TLS_REJECT_UNAUTHORIZED=0 is set: setpoint still checks certificates, and sends nothing over https to other machines.',
-    'Unset it; server.ca_file names a certificate authority of your own.',
+    'Unset it. To trust your own certificate authority, set server.ca_file.',
   );
 }
 

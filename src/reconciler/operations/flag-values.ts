@@ -101,7 +101,7 @@ function rotationHint(text: string, path: Path, declared: readonly DeclaredItem[
   );
   if (called !== undefined) {
     const name = formatPath(called.path);
-    return called.holds === null ? `${name} holds no secret.` : `Did you mean ${name}?`;
+    return called.holds === null ? `${name} contains no secret.` : `Did you mean ${name}?`;
   }
   const paths = [...new Set(secrets.map((one) => formatPath(one.path)))];
   if (paths.length === 0) return 'The file declares no secret.';

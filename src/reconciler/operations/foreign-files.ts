@@ -29,7 +29,7 @@ const OF_FOLDER = [
 ];
 
 const READS =
-  'It reads config.toml, settings.json, agent_settings.json, secrets.json and profiles of OpenHands, .env files, compose files, objects of Kubernetes, and the mcp servers of other agents (JSON, TOML, YAML).';
+  'It reads config.toml, settings.json, agent_settings.json, secrets.json and profiles of OpenHands. It also reads .env files, compose files, objects of Kubernetes, and the mcp servers of other agents (JSON, TOML, YAML).';
 
 /** The folders of OpenHands with a file for each item of a block. */
 const FOLDERS: Readonly<Record<string, Item['block']>> = {
@@ -113,7 +113,7 @@ async function parsedFile(file: string, limit: number, known: Form | null): Prom
       isLarge ? `${file} is larger than ${limit} bytes.` : `${file} is not UTF-8 text.`,
       {
         hint: isLarge
-          ? '--max-file-size 16MiB reads a larger one; or take what is needed into a file of its own.'
+          ? '--max-file-size 16MiB reads a larger one; or copy what is needed into a separate file.'
           : READS,
       },
     );
@@ -128,7 +128,7 @@ async function parsedFile(file: string, limit: number, known: Form | null): Prom
     const { problem, line, column } = parsed;
     const place = line === null ? '' : `:${line}${column === null ? '' : `:${column}`}`;
     throw new SetpointError('file-unreadable', `${file}${place} is ${problem}.`, {
-      hint: line === null ? READS : 'Mend the file there, or give another one with --from.',
+      hint: line === null ? READS : 'Fix the file there, or pass another one with --from.',
     });
   }
   const { text } = read;

@@ -191,7 +191,7 @@ function selectWritable(
         isSameData(former?.unit.value ?? null, unit.value) &&
         ownText(own) === ownText(finding.value);
       if (former !== undefined && !isReferred && !isSame)
-        leave(former.file, former.finding.at, `${file} says something else, and comes later`);
+        leave(former.file, former.finding.at, `${file} has another value and comes later`);
       placed.set(key, { file, finding, unit });
     }
   return [...placed.values()];

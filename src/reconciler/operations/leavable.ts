@@ -53,7 +53,7 @@ export function checkWithout(
         : ` Of its members it takes ${namesListed([...new Set(members)].toSorted())}.`;
     throw usageError(
       `--without ${unknown}: it is part of ${name}, which is written as one.`,
-      `--without ${name} leaves all of it as it is.${others}`,
+      `--without ${name} leaves all of it unchanged.${others}`,
     );
   }
   const paths = leavable.map((one) => formatPath(one.path));
@@ -142,7 +142,7 @@ function secretHint(message: string): string | null {
   if (message.includes('SETPOINT_SECRET_COMMANDS names no command'))
     return 'Add it to SETPOINT_SECRET_COMMANDS, where setpoint runs.';
   return message.includes('the secret command ')
-    ? 'Run that command by hand, where setpoint runs, to see what it says.'
+    ? 'Run that command by hand, where setpoint runs, to see its output.'
     : null;
 }
 

@@ -156,7 +156,7 @@ function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
   if (base === null) return { path, text, base: null, ...lockFor(path, [text], options) };
   const basePath = resolveBasePath(path, base);
   if (isAbsolute(base.path) || !isInsideFolder(basePath, options.checkout?.root ?? '.')) {
-    const message = 'There is no such file under the working directory.';
+    const message = 'No such file under the working directory.';
     const hint =
       "Write the base's path relative to this file. It must be under the working directory.";
     return { diagnostics: [base.diagnose(message, hint)] };
@@ -312,7 +312,7 @@ export function textOfLock(file: string): string | null {
   } catch (thrown) {
     if (!(thrown instanceof SetpointError)) throw thrown;
     throw new SetpointError('file-unreadable', thrown.message, {
-      hint: 'Put a schema lock there: remove what is there, and run setpoint schema pull.',
+      hint: 'Remove what is there, and run setpoint schema pull to write a schema lock.',
       cause: thrown,
     });
   }

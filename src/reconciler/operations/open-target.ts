@@ -207,7 +207,7 @@ function certificates(path: string, options: Running<Options>): string {
   assertAnswers(path, options);
   const text = textOfCertificates(path);
   if (text?.includes('-----BEGIN CERTIFICATE-----') === true) return text;
-  throw new SetpointError('file-unreadable', `${path} holds no certificates in PEM form.`);
+  throw new SetpointError('file-unreadable', `${path} contains no certificates in PEM form.`);
 }
 
 function textOfCertificates(path: string): string | null {

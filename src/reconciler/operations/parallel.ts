@@ -88,9 +88,9 @@ export class FailureLimit {
   }
 
   #why(): string {
-    if (this.#most === 0) return 'Not started, because another environment did not end well.';
+    if (this.#most === 0) return 'Not started, because another environment failed.';
     const failed = formatCount(this.#failed, 'environment');
-    return `Not started, because ${failed} did not end well and --max-failures allows ${this.#allowed}.`;
+    return `Not started, because ${failed} failed and --max-failures allows ${this.#allowed}.`;
   }
 }
 

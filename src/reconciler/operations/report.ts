@@ -40,7 +40,7 @@ export async function report(files: readonly string[]): Promise<MergeableDocumen
   }
   const merged = merging.buildDocument();
   if (merged !== null) return merged;
-  throw failure ?? new SetpointError('usage', 'There is no document to report.');
+  throw failure ?? new SetpointError('usage', 'No document to report.');
 }
 
 const NOUNS = { plan: 'a plan', outcome: 'an outcome' } as const;

@@ -370,8 +370,8 @@ export function requireLeft(
   if (none !== undefined)
     throw new SetpointError(
       'unfit-for-service',
-      `--without ${formatPath(none.path)}: this service has no such entry, and it is not added without. Nothing was sent.`,
-      { hint: `--without ${formatPath(none.of)} leaves all of it as it is.` },
+      `--without ${formatPath(none.path)}: the service has no such entry. setpoint does not create an entry without this value. No changes were made.`,
+      { hint: `--without ${formatPath(none.of)} leaves all of it unchanged.` },
     );
   const lost = left.find(({ path }) => {
     const [name = '', ...inner] = path;
@@ -386,7 +386,7 @@ export function requireLeft(
   const path = formatPath(lost.path);
   throw new SetpointError(
     'unfit-for-service',
-    `--without ${path}: this service does not show it, and clears it when a write leaves it out. Nothing was sent.`,
+    `--without ${path}: the service does not show this value, and a write without it clears it. No changes were made.`,
     {
       hint:
         lost.of === undefined

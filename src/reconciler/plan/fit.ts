@@ -53,7 +53,7 @@ export function findUnsupported(
   const shared = organization === undefined ? [] : ofOrganization(desired, organization);
   const problems = [...collectFitProblems(desired, dialect, observed), ...shared];
   if (problems.length === 0) return null;
-  const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
+  const message = `The file does not fit this service (${dialect.name} API). ${problems.join(' ')}`;
   return new SetpointError(
     'unfit-for-service',
     message,
@@ -107,7 +107,7 @@ export function requireWritable(write: SettingsWrite | null): void {
   });
   const problem = write.observed.unwritable?.({ ...write, fields: createRecord(fields) }) ?? null;
   if (problem === null) return;
-  const message = `This service speaks ${write.observed.dialect.name}, and nothing was sent to it: ${problem}.`;
+  const message = `The file does not fit this service (${write.observed.dialect.name} API): ${problem}.`;
   throw new SetpointError('unfit-for-service', message);
 }
 

@@ -51,7 +51,7 @@ export function collectRefusals(guarded: GuardedPlan, allowed: readonly Rule[]):
   return [...frozen(guarded), ...refused];
 }
 
-const FORBIDDEN = 'No flag lifts this. Whoever wrote that policy can change it.';
+const FORBIDDEN = 'No flag lifts this rule. Ask the owner of the policy to change it.';
 
 function isLifted(rule: Rule, { guards }: GuardedPlan, allowed: readonly Rule[]): boolean {
   return allowed.includes(rule) && guards.forbidden?.has(rule) !== true;
@@ -289,8 +289,8 @@ function secretsGone(
   return [
     {
       rule: 'secrets-gone',
-      message: `No secret is stored any more, and there were some: ${names}. The service may be unable to read them.`,
-      hint: `${undecryptable} If they are meant to be gone, apply with --allow secrets-gone.`,
+      message: `No secret is stored now, but there were some before: ${names}. The service may be unable to read them.`,
+      hint: `${undecryptable} If they were removed on purpose, apply with --allow secrets-gone.`,
       path: [],
       refuses: guards.on.has('secrets-gone'),
       warned: false,
@@ -304,7 +304,7 @@ function unproven(plan: Plan, guards: GuardSettings, proofs: GuardInput['proofs'
   const hint =
     proofs === undefined
       ? 'Apply with --check, which has the service try it; or with --allow unproven.'
-      : 'Mend it and run again; or apply with --allow unproven.';
+      : 'Fix it and run again, or apply with --allow unproven.';
   return listUnproven(plan, proofs).map(({ message, path, always }) => ({
     rule: 'unproven',
     message,
@@ -426,8 +426,8 @@ function overwrittenDrift(plan: Plan): GuardFinding[] {
     .filter((change) => change.class === 'drift' || change.class === 'conflict')
     .map((change) => ({
       message: isById(change)
-        ? `The plan changes what somebody did to ${change.resource} ${change.path[0]}.`
-        : `The plan overwrites ${formatPath(change.path)}, which somebody changed on the service.`,
+        ? `The plan overwrites a change that another client made to ${change.resource} ${change.path[0]}.`
+        : `The plan overwrites ${formatPath(change.path)}, which another client changed on the service.`,
       path: change.path,
     }));
 }

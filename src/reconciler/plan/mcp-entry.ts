@@ -51,7 +51,7 @@ export interface Hiding {
 export const PLAIN_ANSWER: Hiding = {
   nulls: false,
   kept: false,
-  reason: 'cannot be read back',
+  reason: 'the service does not show it',
   kind: 'stored',
   defaults: MCP_DEFAULTS,
 };

@@ -132,7 +132,7 @@ export function findMovedAddress(
   if (!isMoved) return [];
   const where = address.by === 'url' ? 'another host' : 'another provider';
   if (isKeyless(path, plan)) {
-    const message = `The plan moves ${formatPath(path)} to ${where} by active_profile, which brings no key: what the service finds elsewhere would go there.`;
+    const message = `The plan moves ${formatPath(path)} to ${where} by active_profile, which has no key. The service would send a key from elsewhere there.`;
     return [{ message, path }];
   }
   const sent = address.sends.flatMap((group) => selectSentCredential(group, plan, observed));

@@ -132,7 +132,7 @@ function notRemoved(
   const others = lists.filter((list) => list.name !== 'stdio_servers' && list.kept.length > 0);
   if (!isNameless || isProgram || others.length === 0) return [];
   const path = ['mcp_servers', name];
-  const message = `${formatPath(path)} removes no server with a url: ${spoken} keeps names of programs alone. Declare mcp_config, or remove it by other means.`;
+  const message = `${formatPath(path)} removes no server with a url: ${spoken} stores only the names of programs. Declare mcp_config, or remove the server another way.`;
   return [{ code: 'not-cleared', message, path }];
 }
 

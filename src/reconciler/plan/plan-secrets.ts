@@ -86,7 +86,7 @@ export function planSecretField(
       if (shown !== undefined) return NOTHING;
       return last === 'same' ? NOTHING : { unknown: [{ ...uncertain, reason: UNCERTAIN }] };
     case 'not-reported': {
-      const reason = 'cannot be read back';
+      const reason = 'the service does not show it';
       if (rotated) return planned(value === null ? 'clear' : 'rotate', reason);
       if (last === 'different') return planned('rotate', REASONS.changedSince);
       if (last === 'same' || reads === 'nothing') return { write };
@@ -95,7 +95,7 @@ export function planSecretField(
   }
 }
 
-const UNCERTAIN = 'set; cannot tell whether it is this value';
+const UNCERTAIN = 'set; the service does not show this value';
 
 /** A reference without a value: that nothing is stored is known in any case. */
 function planMissing(
@@ -185,7 +185,7 @@ export function findClearedSecrets(plan: SettingsPlan, observed: ObservedState):
     path.some((_, index) => unpreservable.has(JSON.stringify(path.slice(0, index + 1))));
   return [
     ...removed.map(({ path }) => ({
-      message: `The plan removes ${formatPath(path)}, which holds a secret.`,
+      message: `The plan removes ${formatPath(path)}, which contains a secret.`,
       path,
     })),
     ...cleared

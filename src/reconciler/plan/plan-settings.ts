@@ -230,7 +230,7 @@ function listUnreadableLists(desired: DesiredState, { values }: ObservedState): 
     .filter((list) => unreadableItems(values['mcp_config'], list).length > 0)
     .map((list) => ({
       path: ['mcp_config', list, UNNAMED],
-      reason: 'not an entry that setpoint can read; it is kept as it is',
+      reason: 'setpoint cannot read this entry; it is left unchanged',
       ref: null,
     }));
 }

@@ -59,16 +59,16 @@ export function profileWarnings(
   if (isEmpty(written.get(name))) return [];
   if (declaresModel(managed))
     return warning(
-      `${name} and settings of the model are declared: the declared settings stay, and the rest of the profile is not taken over.`,
+      `${name} and settings of the model are declared. The declared settings are used, and the rest of the profile is not.`,
     );
   if (!dialect.fields.has('llm_model') || (pointed?.get(name)?.brings ?? null) !== null) return [];
   return warning(
-    `${name} takes the place of the whole llm, its key and address too; what the profile holds is not known here.`,
+    `${name} replaces the whole llm, including its key and address. The contents of the profile are not known here.`,
   );
 }
 
 /** The reason of a change of the llm that the file does not declare, and the profile brings. */
-export const BROUGHT = 'comes with active_profile, which takes the place of the whole llm';
+export const BROUGHT = 'comes with active_profile, which replaces the whole llm';
 
 /**
  * The values that a write stores instead of the llm by the profile that it makes active. Null if it activates none, only the pointer moves,
@@ -165,7 +165,7 @@ export function pointerMisfits(
           `${name} names ${what} that it does not have: create it there first, or name one that it has.`,
         ]
       : [
-          `${name} names ${what} whose provider connection is not there: name another, or mend the profile.`,
+          `${name} names ${what} whose provider connection does not exist: name another, or fix the profile.`,
         ];
   });
 }
@@ -213,8 +213,8 @@ export function warnProfileDeactivation(
   const ending = findDeactivation(fields, observed);
   if (ending === null) return [];
   const message = ending.again
-    ? `Any write of settings makes the active LLM profile ${ending.name} inactive, because it has no base_url and the service fills one in. setpoint activates it again after this write. Give it a base_url, so that no write ends it.`
-    : `This write changes the llm, so that the LLM profile ${ending.name} is not active after it. To keep a profile active, change it on the service, and activate it there.`;
+    ? `Any write of settings makes the active LLM profile ${ending.name} inactive: it has no base_url, and the service fills one in. setpoint activates it again after this write. To prevent this, give the profile a base_url.`
+    : `This write changes the llm, which makes the LLM profile ${ending.name} inactive. To keep a profile active, change the profile on the service, then activate it there.`;
   return [profileWarning(message)];
 }
 
@@ -260,7 +260,7 @@ export function inactiveWarnings(
   if (alike.length > 0)
     return [
       profileWarning(
-        `No LLM profile is active, although the settings have the llm of ${namesListed(alike)}: a store of the settings, or a run that was stopped, can have made it inactive. Declare active.llm_profile to have it active again.`,
+        `No LLM profile is active, but the settings have the llm of ${namesListed(alike)}. To activate it again, declare active.llm_profile. A write of the settings or an interrupted run may have made it inactive.`,
       ),
     ];
   const isOurs = itemsDeclared(desired, LLM_PROFILES_FORM).some(
@@ -269,7 +269,7 @@ export function inactiveWarnings(
   return isOurs
     ? [
         profileWarning(
-          'No LLM profile is active. A store of the active one makes it inactive, and a run that was stopped right after leaves it so; nothing here tells whether one was. Declare active.llm_profile if one should be.',
+          'No LLM profile is active. If one should be active, declare active.llm_profile. Storing the active profile makes it inactive, and it stays inactive if the run is interrupted after that.',
         ),
       ]
     : [];

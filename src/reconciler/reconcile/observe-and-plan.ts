@@ -58,7 +58,7 @@ function lackingAll(errors: readonly LackingError[]): SetpointError | null {
   const what = errors.map((one) => one.what).join(', ');
   return new SetpointError(
     'unfit-for-service',
-    `This service lacks what the file declares, and nothing was sent to it: ${what}.`,
+    `This service does not support everything in the file: ${what}.`,
     { hint: errors.map(({ hint }) => hint).join(' ') },
   );
 }

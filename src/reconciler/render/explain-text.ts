@@ -28,7 +28,7 @@ export function explainText(document: ExplainDocument, style: Style): string {
   return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n');
 }
 
-const NO_FILE = 'There is no settings.yaml in this folder, so no environment declares it.';
+const NO_FILE = 'No environment declares it: this folder has no settings.yaml.';
 
 function formatExplained(
   document: ExplainDocument,

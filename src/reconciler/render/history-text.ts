@@ -47,10 +47,10 @@ function noticeWords(notices: readonly NoticeEvent[]): string {
 }
 
 const NOTICE_WORDS: Readonly<Record<NoticeEvent['result'], (receivers: string) => string>> = {
-  sent: (receivers) => `told ${receivers}`,
-  failed: (receivers) => `could not tell ${receivers}`,
-  begun: (receivers) => `perhaps told ${receivers}`,
-  unknown: (receivers) => `perhaps told ${receivers}`,
+  sent: (receivers) => `notified ${receivers}`,
+  failed: (receivers) => `could not notify ${receivers}`,
+  begun: (receivers) => `may have notified ${receivers}`,
+  unknown: (receivers) => `may have notified ${receivers}`,
 };
 
 function formatRecordLines(record: ShownRecord, path: Path | null, style: Style): string[] {

@@ -15,7 +15,7 @@ function formatPulledServer({ name, dialect, release, known, left }: PulledSchem
   const server = `${dialect ?? 'unknown'}${release === null ? '' : ` ${release}`}`;
   const line =
     known === null
-      ? `${name}: ${server} does not tell its schema; nothing is written for it.`
+      ? `${name}: ${server} does not report its schema. Nothing is written for it.`
       : `${name}: ${server}, checked against ${known}.`;
   return [
     visible(line),

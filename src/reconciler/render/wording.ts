@@ -86,7 +86,7 @@ export function outcomeSentence(environment: EnvironmentOutcome): Sentence {
     case 'in-sync':
       return changes.length === 0
         ? summarizeNoChanges(unknown, ' and was not written')
-        : sentence(null, 'Nothing was written: the service already matches the file.');
+        : sentence(null, 'No changes: the service already matches the file.');
     case 'applied':
       return sentence(
         'green',
@@ -94,18 +94,18 @@ export function outcomeSentence(environment: EnvironmentOutcome): Sentence {
         ` ${formatCount(sent, 'change')}.${notComparedSentences(listUncomparedRest(environment))}`,
       );
     case 'not-empty':
-      return sentence(null, 'Settings are stored already: nothing was written (--if-empty).');
+      return sentence(null, 'No changes were made: settings are already stored (--if-empty).');
     case 'partial':
       return sentence('yellow', changes.length === 0 ? NOT_FIXABLE : 'Applied in part.');
     case 'not-converged':
       return sentence('red', 'Applied, but not converged.');
     case 'refused':
-      return sentence('red', 'Refused.', ' Nothing was written.');
+      return sentence('red', 'Refused.', ' No changes were made.');
     case 'failed':
       return sentence(
         'red',
         ENDINGS[error?.code ?? ''] ?? 'Failed.',
-        sent > 0 ? ' What was sent may or may not have been stored.' : ' Nothing was written.',
+        sent > 0 ? ' What was sent may or may not have been stored.' : ' No changes were made.',
       );
   }
 }
@@ -207,7 +207,7 @@ function notComparedSentences(unknown: readonly Unknown[], told = ''): string {
   const said = count > 1 ? told.replace(' was ', ' were ') : told;
   return [
     ...(count === 0 ? [] : [` ${formatUncomparedCount(count, noun)}${said}.`]),
-    ...(left === 0 ? [] : [` ${formatCount(left, 'value')} left as it is by --without.`]),
+    ...(left === 0 ? [] : [` ${formatCount(left, 'value')} left unchanged by --without.`]),
   ].join('');
 }
 

@@ -51,8 +51,10 @@ function createTokenCodec(dialect: 'settings-v0' | 'app-server', paths: Paths): 
       if (json === ABSENT)
         throw new SetpointError(
           'state-unknown',
-          'The service has no settings stored, and tells of its git providers only with them: a write could take away those that do not show.',
-          { hint: 'Declare a setting beside git_providers, such as language: it is stored first.' },
+          'The service has no settings stored. It lists its git providers only after settings are stored, so a write could remove hidden ones.',
+          {
+            hint: 'Declare a setting next to git_providers, such as language. It is stored first.',
+          },
         );
       const items = isRecord(json) ? listStoredTokens(json['provider_tokens_set']) : 'unlike';
       if (items === 'unlike') throw unlike(path);
@@ -154,7 +156,7 @@ function notAccepted(name: string, answer: Value): RequestRefusal | null {
   const said = isRecord(answer) ? (answer['error'] ?? answer['detail']) : null;
   if (typeof said !== 'string' || !said.startsWith('Invalid token')) return null;
   return {
-    why: `the service says that this is no valid ${name} token`,
+    why: `the service rejects this as an invalid ${name} token`,
     hint: `The service asks the providers itself, and it may not have reached them. Check the token, its host, and the network of the service.`,
   };
 }
@@ -213,7 +215,7 @@ function warnings(
       : ` Without a host that begins with GitHub (${namesOf(elsewhere)}).`;
   const asked: Warning = {
     code: 'shown-to-providers',
-    message: `Before the service stores a token of ${namesOf(sent)}, it shows it to one product after the other until one accepts it.${first} From release 1.6 on dev.azure.com is the last, also with a host. Without a network it takes no token.`,
+    message: `Before the service stores a token of ${namesOf(sent)}, it sends the token to one product after another until one accepts it.${first} From release 1.6 on, dev.azure.com is the last, even with a host. Without a network the service accepts no token.`,
     path: ['git_providers'],
   };
   const unnamed = sent.flatMap((item): Warning[] => {
@@ -222,7 +224,7 @@ function warnings(
     return [
       {
         code: 'shown-to-providers',
-        message: `The token of ${item.name} goes to ${host}, which is stored as its host and which the file does not name.`,
+        message: `The token of ${item.name} goes to ${host}, its stored host. The file does not name this host.`,
         path: ['git_providers', item.name],
       },
     ];

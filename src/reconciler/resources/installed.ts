@@ -111,7 +111,7 @@ function findInstalledTwice(
     if (members === null || isThere) return [];
     const other = listing.items.find((one) => isSamePlace(one.members, members));
     if (other === undefined) return [];
-    const why = `cannot be installed: what its source holds is called ${other.name}, and installed under that name.`;
+    const why = `cannot be installed under this name: its source is named ${other.name}, and is already installed.`;
     return [{ item, why, hint: describeGivenName(resource, other.name) }];
   });
 }
@@ -156,7 +156,7 @@ function installation(
     other === name || typeof other !== 'string' || !NAME.test(other)
       ? null
       : {
-          why: `The source of the ${resource} ${name} holds one that is called ${other}, which the service has installed under that name. It was left there.`,
+          why: `The source of the ${resource} ${name} contains one named ${other}. The service installed it under that name. It was not removed.`,
           hint: `${describeGivenName(resource, other)} To have it removed, declare it as null.`,
         };
   return {
@@ -172,7 +172,7 @@ function installation(
       refusals: {
         400: 'it could not fetch the source',
         409: `it has a ${resource} of the name that the source gives, from elsewhere or declared here under another name`,
-        422: `the source holds no ${resource} that it takes`,
+        422: `the source contains no valid ${resource}`,
       },
     },
     isShown: ({ items }) =>

@@ -83,7 +83,7 @@ function isLater(items: readonly ListedItem[], name: string, index: number): boo
 function createDuplicateError(name: string): SetpointError {
   return new SetpointError(
     'unfit-for-service',
-    `This service has two provider connections named ${name}, and nothing tells which of them the file declares. Nothing was sent.`,
+    `This service has two provider connections named ${name}. The file cannot specify which one it means. No changes were made.`,
     { hint: 'Rename or remove one of them on the service.' },
   );
 }
@@ -242,7 +242,7 @@ export async function mapConnections(
 function createRaceError(name: string): SetpointError {
   return new SetpointError(
     'contended',
-    `Somebody else has just made the provider connection ${name}. Nothing was written.`,
+    `Another client has just created the provider connection ${name}. No changes were made.`,
   );
 }
 
@@ -262,7 +262,7 @@ function unfitConnections({
     if (item.members !== null)
       return there !== undefined || !isEmpty(item.members['api_key'] ?? null)
         ? []
-        : [{ item, why: 'has no api_key, and no service makes one without.', hint: NO_KEY }];
+        : [{ item, why: 'has no api_key, which a service needs to create it.', hint: NO_KEY }];
     const named = { block: CONNECTIONS_FORM.block, name: item.name };
     const holders = holdersLeft({ ...named, holders: there?.heldBy ?? [] }, desired).map(itemWords);
     const llm = readPath(settings.answer, [...MODEL_PART, CONNECTION_ID]);

@@ -139,7 +139,7 @@ function waitingAs(next: string, description: Value, name: string): Prerequisite
   return {
     isShown: ({ items }) => items.some(isOurs),
     otherwise: {
-      why: `Somebody else has just removed or changed ${next}, the new value of ${name}. ${name} was left as it is.`,
+      why: `Another client has just removed or changed ${next}, the new value of ${name}. ${name} was left unchanged.`,
       hint: ONE_OF_THEM,
     },
   };
@@ -150,14 +150,14 @@ function requireOldSecret(name: string, next: string): Prerequisite {
   return {
     isShown: ({ items }) => items.some((item) => item.name === name),
     otherwise: {
-      why: `Somebody else has just removed ${name}, whose new value waits as ${next}. ${next} was left as it is.`,
+      why: `Another client has just removed ${name}, whose new value waits as ${next}. ${next} was left unchanged.`,
       hint: ONE_OF_THEM,
     },
   };
 }
 
 const ONE_OF_THEM =
-  'Another setpoint may rotate it at the same time: let one of them do it, then run setpoint plan again.';
+  'Another setpoint process may be rotating it. Let it finish, then run setpoint plan again.';
 
 function createSecretRename(item: ListedItem, to: string, storing: Storing): ItemRequest {
   return createRenameRequest(item, to, createSecretRenameCall(item, to, storing));

@@ -206,7 +206,7 @@ export function requestHeaders(
     const value = headerValue(secret, `server.headers.${name}`);
     const lower = name.toLowerCase();
     if (isReservedHeader(lower) || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower)) {
-      throw new SetpointError('settings-invalid', `server.headers may not hold "${name}".`, {
+      throw new SetpointError('settings-invalid', `server.headers must not contain "${name}".`, {
         hint: 'Remove it; setpoint sets what a request needs to be sent.',
       });
     }
@@ -230,6 +230,6 @@ function headerValue(secret: Secret, path: string): string {
   throw new SetpointError(
     'reference-missing',
     `The value of ${path}${ref} has a character that no header can carry, such as a line break.`,
-    { hint: 'Set it anew, without line breaks around or inside it.' },
+    { hint: 'Set it again, without line breaks around or inside it.' },
   );
 }

@@ -170,7 +170,7 @@ export function isMissingPath(place: string, reply: Reply): boolean {
 function notSpoken({ dialect }: Connection, place: string, { status }: Reply): ServiceError {
   return new ServiceError(
     'dialect-not-spoken',
-    `${place} is unknown to the server (status ${status}): it does not speak ${dialect}, which server.dialect names.`,
-    { hint: 'Remove server.dialect, so that setpoint finds out; or check server.url.' },
+    `${place} is unknown to the server (status ${status}), but server.dialect is ${dialect}.`,
+    { hint: 'Remove server.dialect so that setpoint detects it, or check server.url.' },
   );
 }

@@ -174,7 +174,7 @@ function tlsHint(code: string): string | undefined {
       return 'Check the clock of this machine first; if it is right, the service needs another certificate.';
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
     case 'HOSTNAME_MISMATCH':
-      return 'Set server.url to a name that the certificate of the service holds.';
+      return 'Set server.url to a host name in the certificate of the service.';
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
       return 'Check the port and the scheme of server.url.';

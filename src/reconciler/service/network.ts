@@ -69,7 +69,7 @@ export function proxyAddress(text: string | null): string | null {
   }
   throw new SetpointError(
     'usage',
-    'HTTPS_PROXY does not hold the address of a proxy, such as http://proxy.example:3128.',
+    'HTTPS_PROXY is not the address of a proxy, such as http://proxy.example:3128.',
     { hint: 'Correct HTTPS_PROXY, or unset it.' },
   );
 }
@@ -88,10 +88,14 @@ async function trusting(ca: string) {
 }
 
 export function notCertificates(cause?: Error): SetpointError {
-  return new SetpointError('file-unreadable', 'server.ca_file holds no certificates in PEM form.', {
-    hint: 'Give the file of the authority itself: text with BEGIN CERTIFICATE lines.',
-    cause,
-  });
+  return new SetpointError(
+    'file-unreadable',
+    'server.ca_file contains no certificates in PEM form.',
+    {
+      hint: 'Give the file of the authority itself: text with BEGIN CERTIFICATE lines.',
+      cause,
+    },
+  );
 }
 
 /**

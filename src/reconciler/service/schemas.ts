@@ -38,7 +38,7 @@ export async function listSchemaMembers(
     if (members === null) {
       throw new ServiceError(
         'bad-response',
-        `${place} was answered with JSON that is no schema of the settings.`,
+        `${place} was answered with JSON that is not a settings schema.`,
       );
     }
     for (const member of members) found.set(member.path.join('.'), member);

@@ -95,7 +95,7 @@ async function revealStoredSecrets(
   if (reveal === undefined) {
     throw new SetpointError(
       'unfit-for-service',
-      `This service speaks ${name}, which shows no secret that it hides, and server.compare_secrets asks for that.`,
+      `server.compare_secrets is set, but the ${name} API does not show secrets.`,
       {
         hint: 'Remove server.compare_secrets for this environment: only agent-server can compare secrets.',
       },
@@ -130,7 +130,7 @@ function withOrganization(state: ObservedState, organization: Organization | nul
 const PINNED: Warning = {
   code: 'organization',
   message:
-    'A save there keeps all of agent_settings and conversation_settings for this member: later defaults of the organisation do not reach them.',
+    'Saving there stores all of agent_settings and conversation_settings for this member. Later defaults of the organisation do not reach them.',
   path: [],
 };
 

@@ -120,7 +120,7 @@ function createKeyError(place: string, status: number, sent: boolean): ServiceEr
       'unauthorized',
       requestError(`the service refused the key (status ${status})`, place),
       {
-        hint: 'Check that the variable of server.api_key holds a key of this service (with --server: SETPOINT_API_KEY), and that server.auth matches the service.',
+        hint: 'Check that the variable of server.api_key contains a key of this service (with --server: SETPOINT_API_KEY), and that server.auth matches the service.',
       },
     );
   }

@@ -138,7 +138,7 @@ export function convertServerLists(config: Value): Servers {
 
 /** States that two servers would have one name, which is the key of one server there. */
 export function twiceProblem(name: string): string {
-  return `two servers of mcp_config would have the name ${name}, which names one server there; one of them may be unmanaged, or in a list that the file does not declare`;
+  return `two servers of mcp_config would have the name ${name}, but names are unique there; one of them may be unmanaged, or in a list that the file does not declare`;
 }
 
 /** Returns the trimmed name of the entry of a server. Null if it has none. */

@@ -282,7 +282,7 @@ describe('one clear sentence', () => {
         response.writeHead(302, { location: 'https://elsewhere.example.com/?key=secret' }).end(),
     ],
     [
-      'the later dialect',
+      'the later API',
       'dialect-not-spoken',
       (response: ServerResponse) =>
         response

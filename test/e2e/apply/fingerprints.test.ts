@@ -41,7 +41,7 @@ const run = (args: string[], more: Record<string, string> = {}) =>
 describe('with SETPOINT_STATE_KEY', () => {
   it('a rotated variable makes exactly one write, then none', async () => {
     expect((await run(['apply', '--yes'])).code).toBe(0);
-    expect((await run(['plan'])).stdout).not.toContain('cannot tell whether');
+    expect((await run(['plan'])).stdout).not.toContain('the service does not show this value');
     expect((await run(['apply', '--yes'])).code).toBe(0);
     expect(store.posts()).toBe(1);
     const rotated = { LLM: 'canary-second-llm' };
@@ -86,7 +86,7 @@ it('without SETPOINT_STATE_KEY nothing is kept', async () => {
   await run(['apply', '--yes'], { SETPOINT_STATE_KEY: '' });
   expect(() => readFileSync(join(folder.path, '.setpoint/fingerprints.json'))).toThrow();
   expect((await run(['plan'], { SETPOINT_STATE_KEY: '' })).stdout).toContain(
-    'set; cannot tell whether it is this value',
+    'set; the service does not show this value',
   );
 });
 
@@ -115,8 +115,12 @@ describe('a fingerprint never claims more than is known', () => {
     writeFileSync(join(folder.path, 'staging.yaml'), file('/staging'));
     writeFileSync(join(folder.path, 'production.yaml'), file('/production/'));
     expect((await run(['apply', '--yes', '-f', 'staging.yaml'])).code).toBe(0);
-    expect((await run(['plan', '-f', 'staging.yaml'])).stdout).not.toContain('cannot tell whether');
-    expect((await run(['plan', '-f', 'production.yaml'])).stdout).toContain('cannot tell whether');
+    expect((await run(['plan', '-f', 'staging.yaml'])).stdout).not.toContain(
+      'the service does not show this value',
+    );
+    expect((await run(['plan', '-f', 'production.yaml'])).stdout).toContain(
+      'the service does not show this value',
+    );
   });
 
   it('of another host behind one reference, and keeps neither host in the file', async () => {
@@ -129,7 +133,7 @@ describe('a fingerprint never claims more than is known', () => {
       );
       expect((await run(['apply', '--yes'], { URL: store.url })).code).toBe(0);
       expect(await known({ URL: store.url })).toBeNull();
-      expect(await known({ URL: other.url })).toBe('set; cannot tell whether it is this value');
+      expect(await known({ URL: other.url })).toBe('set; the service does not show this value');
       const kept = readFileSync(join(folder.path, '.setpoint/fingerprints.json'), 'utf8');
       expect(kept).toContain('${env:URL}');
       expect(kept).not.toContain(new URL(store.url).port);
@@ -149,8 +153,8 @@ describe('a fingerprint never claims more than is known', () => {
     expect((await run(['apply', '--yes'], rotated)).code).toBe(8);
     store.intercept = null;
     store.stored = { ...store.stored, language: 'en' };
-    expect(await known()).toBe('set; cannot tell whether it is this value');
-    expect(await known(rotated)).toBe('set; cannot tell whether it is this value');
+    expect(await known()).toBe('set; the service does not show this value');
+    expect(await known(rotated)).toBe('set; the service does not show this value');
   });
 
   it('after an answer that was lost, when nothing else shows the write', async () => {
@@ -164,14 +168,14 @@ describe('a fingerprint never claims more than is known', () => {
     expect((await run(['apply', '--yes'], rotated)).code).toBe(1);
     store.intercept = null;
     expect(store.stored?.['llm_api_key']).toBe('canary-second-llm');
-    expect(await known()).toBe('set; cannot tell whether it is this value');
+    expect(await known()).toBe('set; the service does not show this value');
   });
 
   it('after a run without the state key', async () => {
     await run(['apply', '--yes']);
     const args = ['apply', '--yes', '--rotate', 'llm_api_key'];
     expect((await run(args, { ...rotated, SETPOINT_STATE_KEY: '' })).code).toBe(0);
-    expect(await known()).toBe('set; cannot tell whether it is this value');
+    expect(await known()).toBe('set; the service does not show this value');
   });
 
   it.each([
@@ -188,8 +192,8 @@ describe('a fingerprint never claims more than is known', () => {
     };
     await running.ended;
     store.intercept = null;
-    expect(await known()).toBe('set; cannot tell whether it is this value');
-    expect(await known(rotated)).toBe('set; cannot tell whether it is this value');
+    expect(await known()).toBe('set; the service does not show this value');
+    expect(await known(rotated)).toBe('set; the service does not show this value');
   });
 
   it('after a SIGKILL between the write and its verification', async () => {
@@ -204,7 +208,7 @@ describe('a fingerprint never claims more than is known', () => {
     await running.ended;
     store.intercept = null;
     expect(store.stored?.['llm_api_key']).toBe('canary-second-llm');
-    expect(await known()).toBe('set; cannot tell whether it is this value');
+    expect(await known()).toBe('set; the service does not show this value');
   });
 
   it(
@@ -227,7 +231,7 @@ describe('a fingerprint never claims more than is known', () => {
         clearTimeout(timer);
         for (const LLM of ['canary-llm-0', 'canary-llm-1', ENV.LLM]) {
           const reason = await known({ LLM });
-          if (reason !== 'set; cannot tell whether it is this value')
+          if (reason !== 'set; the service does not show this value')
             expect(reason === null).toBe(store.stored?.['llm_api_key'] === LLM);
         }
       }
@@ -245,7 +249,7 @@ describe('a fingerprint is kept of what was confirmed', () => {
     };
     expect((await run(['apply', '--yes'])).code).toBe(0);
     expect(posts).toBe(2);
-    expect((await run(['plan'])).stdout).not.toContain('cannot tell whether');
+    expect((await run(['plan'])).stdout).not.toContain('the service does not show this value');
   });
 
   it('by the answer to a corrective write', async () => {
@@ -260,7 +264,7 @@ describe('a fingerprint is kept of what was confirmed', () => {
     expect((await run(['apply', '--yes'])).code).toBe(0);
     expect(posts).toBe(2);
     expect(store.stored['llm_api_key']).toBe(ENV.LLM);
-    expect((await run(['plan'])).stdout).not.toContain('cannot tell whether');
+    expect((await run(['plan'])).stdout).not.toContain('the service does not show this value');
   });
 });
 
@@ -317,7 +321,7 @@ it('several environments that are applied at the same time keep what each has wr
     );
     const args = ['apply', '--yes', '--all', '--parallel', '3'];
     expect((await run([...args, '--rotate', 'all'])).code).toBe(0);
-    expect((await run(['plan'])).stdout).not.toContain('cannot tell whether');
+    expect((await run(['plan'])).stdout).not.toContain('the service does not show this value');
     expect((await run(args, { LLM: 'canary-second-llm' })).code).toBe(0);
     for (const one of stores) {
       expect(one.stored?.['llm_api_key']).toBe('canary-second-llm');

@@ -32,7 +32,7 @@ const CASES: readonly Case[] = [
     rule: 'clear-secret',
     stored: { mcp_config: { ...MCP, shttp_servers: [HELD] } },
     settings: '  mcp_config: { shttp_servers: [] }\n',
-    reports: /removes .*holds a secret/,
+    reports: /removes .*contains a secret/,
   },
   {
     rule: 'move-endpoint',
@@ -205,7 +205,7 @@ async function judged(rule: Rule, stored: JsonRecord | null, settings: string) {
 }
 
 describe('clear-secret refuses what takes a stored secret away, however the file spells it', () => {
-  const removes = [/^clear-secret: The plan removes mcp_config\..*, which holds a secret\.$/];
+  const removes = [/^clear-secret: The plan removes mcp_config\..*, which contains a secret\.$/];
   const clears = (path: string) => [`clear-secret: The plan clears ${path}.`];
   it.each<[string, JsonRecord, string, unknown[]]>([
     ['mcp_config: null', held, '  mcp_config: null\n', removes],

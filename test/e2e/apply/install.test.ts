@@ -36,7 +36,7 @@ describe('apply --if-empty', () => {
     expect([first.code, first.stderr]).toEqual([0, '']);
     expect(first.stdout).toContain('Applied 2 changes.');
     expect(first.stdout).toMatch(
-      /two {2}http:\S+\n\nSettings are stored already: nothing was written \(--if-empty\)\.\n/,
+      /two {2}http:\S+\n\nNo changes were made: settings are already stored \(--if-empty\)\.\n/,
     );
     expect(stores.one.stored).toMatchObject({ language: 'fr', llm_api_key: 'k-1' });
     expect(stores.two.stored).toEqual({ language: 'de' });

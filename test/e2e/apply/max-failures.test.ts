@@ -67,7 +67,7 @@ describe('apply --max-failures', () => {
       / not started: e4, e5, e6, e7, e8, e9, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19, e20, e21, e22, e23 and 6 more\n$/,
     );
     expect(ended.stderr).toContain(
-      'setpoint: 26 environments: Not started, because 2 environments did not end well and --max-failures allows 1.\n' +
+      'setpoint: 26 environments: Not started, because 2 environments failed and --max-failures allows 1.\n' +
         '  Fix what failed and run again, or allow more with --max-failures.\n',
     );
     expect(ended.stderr.match(/^setpoint: /gm)).toHaveLength(3);

@@ -79,7 +79,7 @@ describe('a snapshot', () => {
         { path: ['language'], action: 'change', before: 'fr', after: 'en' },
         { path: ['search_api_key'], action: 'set', after: '(sensitive)', ref: '${env:SEARCH}' },
       ],
-      unknown: [{ path: ['llm_api_key'], reason: 'set; cannot tell whether it is this value' }],
+      unknown: [{ path: ['llm_api_key'], reason: 'set; the service does not show this value' }],
       error: null,
     });
     expect(Date.parse(environment?.observed_at ?? '')).toBeLessThanOrEqual(

@@ -98,7 +98,7 @@ describeEach(
     const applied = await run(['apply', '--yes', '--without', path]);
     expect(applied).toMatchObject({ code: 0, stderr: '' });
     expect(applied.stdout).toContain('✓ language: verified');
-    expect(applied.stdout).toContain('1 value left as it is by --without.');
+    expect(applied.stdout).toContain('1 value left unchanged by --without.');
     const after = await run(['plan', '-o', 'json'], { A: CANARY });
     const { environments } = JSON.parse(after.stdout) as { environments: { changes: unknown[] }[] };
     expect(environments).toMatchObject([{ status: 'in-sync', changes: [] }]);
@@ -122,11 +122,11 @@ it('what a write would clear, a part of an entry, and what nobody declares are r
   const { run } = await withoutValue('settings-v0', `  sandbox_api_key: null\n${LIST}`);
   const cleared = await run(['plan', '--without', 'sandbox_api_key']);
   expect(cleared.code).toBe(3);
-  expect(cleared.stderr).toContain('clears it when a write leaves it out');
+  expect(cleared.stderr).toContain('a write without it clears it');
   const part = await run(['plan', '--without', `mcp_config.shttp_servers[${URL}].url`]);
   expect(part.code).toBe(3);
   expect(part.stderr).toContain(
-    `--without mcp_config.shttp_servers[${URL}] leaves all of it as it is. Of its members it takes api_key.`,
+    `--without mcp_config.shttp_servers[${URL}] leaves all of it unchanged. Of its members it takes api_key.`,
   );
   const nobody = await run(['apply', '--yes', '--without', 'languge']);
   expect(nobody.code).toBe(3);
@@ -143,7 +143,7 @@ describe('a member that is left', () => {
     const { run } = await withoutValue(dialect, declared);
     const applied = await run(['apply', '--yes', '--without', 'llm_profiles.fast.api_key']);
     expect(applied).toMatchObject({ code: 0, stderr: '' });
-    expect(applied.stdout).toContain('? llm_profiles.fast.api_key: left as it is (--without)');
+    expect(applied.stdout).toContain('? llm_profiles.fast.api_key: left unchanged (--without)');
     expect(applied.stdout).toContain('✓ llm_profiles.fast.model: verified');
     const shown = await run(['get', 'llm_profiles', '-o', 'json'], { A: CANARY });
     expect(shown.stdout).toContain('openai/gpt-de');
@@ -156,7 +156,7 @@ describe('a member that is left', () => {
         'agent-server',
         TOLD,
         'secrets.ONE.value',
-        '--without secrets.ONE leaves all of it as it is.',
+        '--without secrets.ONE leaves all of it unchanged.',
       ],
       ['agent-server', PROFILE, 'llm_profiles.fast.model', 'Of its members it takes api_key.'],
     ] as const,
@@ -189,6 +189,6 @@ describe('a member that is left', () => {
     const refused = await run(['apply', '--yes', '--without', given]);
     expect(refused.code).toBe(3);
     expect(refused.stderr).toContain(`--without ${whole}`);
-    expect(refused.stderr).toContain('leaves all of it as it is.');
+    expect(refused.stderr).toContain('leaves all of it unchanged.');
   });
 });

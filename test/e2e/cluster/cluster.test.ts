@@ -152,7 +152,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     const unwatched = () => Object.fromEntries(controller.health.unwatched ?? []);
     expect(unwatched()).toEqual({ Forbidden: 0, Invalid: 1, OverLimit: 0, Suspended: 1 });
     expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(
-      'There is no such ConfigMap',
+      'No such ConfigMap',
     );
     await one.admin.put(`/api/v1/namespaces/${one.namespace}/configmaps/settings`, {
       apiVersion: 'v1',

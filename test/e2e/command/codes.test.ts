@@ -64,7 +64,7 @@ it('report-incomplete: a report without a document that was named ends with 1', 
   });
   expect({ code, stderr }).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('The report is not whole.'),
+    stderr: expect.stringContaining('The report is incomplete.'),
   });
 });
 

@@ -119,7 +119,7 @@ staging  ${store.url}
   from     settings.yaml:6:16, at the top of the file
   lookup   the variable LLM is set
   apply
-    ? llm_api_key: set; cannot tell whether it is this value (\${env:LLM})
+    ? llm_api_key: set; the service does not show this value (\${env:LLM})
 `);
     expect(store.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /api/settings',

@@ -65,7 +65,7 @@ describe('in a folder without a settings file', () => {
     expect(code).toBe(0);
     expect(checks.find(({ name }) => name === 'file')).toMatchObject({
       status: 'passed',
-      found: 'there is none, and none is needed: --server names the service',
+      found: 'none, and none is needed: --server names the service',
     });
     expect(environments[0]?.checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
       'references passed',
@@ -100,7 +100,7 @@ describe('in a folder without a settings file', () => {
     const { code, stdout, stderr } = await run(['explain', 'max_iterations']);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('whole number');
-    expect(stdout).toContain('There is no settings.yaml in this folder');
+    expect(stdout).toContain('this folder has no settings.yaml');
     const { stdout: text } = await run(['explain', 'max_iterations', '-o', 'json']);
     expect((JSON.parse(text) as ExplainDocument).environments).toEqual([]);
   });

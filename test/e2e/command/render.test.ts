@@ -143,7 +143,7 @@ describe('setpoint render', () => {
 
   it.each<[readonly string[], string]>([
     [['render', 'all'], 'Only crd can be named.'],
-    [['render', '-o', 'text'], 'There is no text of objects.'],
+    [['render', '-o', 'text'], 'Objects have no text format.'],
     [['render', '-o', 'yaml'], '-o takes a format.'],
     [['render', '-f', 'none.yaml'], 'none.yaml does not exist.'],
     [['render', '--krm', '-f', 'settings.yaml'], '--krm takes the settings from stdin'],
@@ -266,9 +266,9 @@ describe('setpoint render --krm', () => {
   });
 
   it.each<[string, string]>([
-    ['', 'stdin holds no ResourceList.'],
-    ['a: [', 'stdin holds no ResourceList.'],
-    ['kind: List', 'stdin holds no ResourceList.'],
+    ['', 'stdin contains no ResourceList.'],
+    ['a: [', 'stdin contains no ResourceList.'],
+    ['kind: List', 'stdin contains no ResourceList.'],
     ['kind: ResourceList', 'The ResourceList has no functionConfig.'],
     [list(configMap({})), 'The functionConfig has no settings file.'],
     [list({ kind: 'Render', spec: { file: 5 } }), 'The functionConfig has no settings file.'],

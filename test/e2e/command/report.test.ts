@@ -183,7 +183,7 @@ describe('a report that is not whole says why, and never looks calm', () => {
     const text = await report(...names);
     expect(text.stdout).toContain(`Not whole: ${problem}`.slice(0, 40));
     expect(text.stdout).toContain(problem);
-    expect(text.stderr).toContain('The report is not whole.');
+    expect(text.stderr).toContain('The report is incomplete.');
     expect(text.code).toBe(1);
     const json = await report(...names, '-o', 'json');
     expect((JSON.parse(json.stdout) as PlanDocument).merged?.problems.join(' ')).toContain(problem);

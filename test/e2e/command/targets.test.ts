@@ -323,7 +323,7 @@ it('without a terminal and --yes, what else is missing is named first', async ()
   expect(unnamed.stderr).toContain('There are 2 environments, and apply needs to know which.');
   const unanswered = await run(['apply', '-e', 'first']);
   expect(unanswered.code).toBe(3);
-  expect(unanswered.stderr).toContain('--yes is not given');
+  expect(unanswered.stderr).toContain('--yes is not set');
   expect([...(one?.requests ?? []), ...(two?.requests ?? [])]).toEqual([]);
 });
 

@@ -104,7 +104,7 @@ it.each([
   await until(() => problems().length > 0);
   const [said = ''] = problems();
   expect(said).toMatch(words);
-  expect(said).toMatch(/^page: .* The page goes on with the certificate that it had\.$/);
+  expect(said).toMatch(/^page: .* The page continues with the previous certificate\.$/);
   expect(said).not.toContain('PRIVATE');
   expect((await connected(page.url)).names).toBe(before.names);
   expect(watching.conditions.areSilencing).toBe(false);
@@ -134,7 +134,7 @@ it('takes a new token, with which the sessions and streams of the one before end
 
   replace('token', 'short');
   await until(() => problems().length > 0);
-  expect(problems()[0]).toMatch(/too short.* The page goes on with the token that it had\.$/);
+  expect(problems()[0]).toMatch(/too short.* The page continues with the previous token\.$/);
   expect((await ask('/api/environments', { headers: bearer })).status).toBe(200);
 
   replace('token', `${SECOND}\n`);

@@ -56,7 +56,7 @@ describe('all environments of a list', () => {
     watching.remove('team-0004');
     const again = await post('/suspend', { ...form, reason: 'x', hours: '' }, { cookie });
     expect(again.status).toBe(409);
-    expect(again.text).toContain('Nothing was done');
+    expect(again.text).toContain('the list has changed since you saw it');
     expect(again.text).toContain('Suspend or resume 2 environments');
     expect(watching.asked).toEqual([]);
   });

@@ -786,7 +786,7 @@ describe('apply now', () => {
     const form = { form_token: formToken, digest: digestIn(plan.text) };
     const { status, text } = await post('/environments/canary/apply', form, { cookie });
     expect(status).toBe(409);
-    expect(text).toContain('this is not the plan that you were shown');
+    expect(text).toContain('the plan has changed since you saw it');
     expect(watching.asked.filter((asked) => asked.startsWith('apply'))).toEqual([]);
     const again = { form_token: formToken, digest: digestIn(text) };
     expect((await post('/environments/canary/apply', again, { cookie })).status).toBe(303);

@@ -143,7 +143,7 @@ describe('the branch', () => {
     github.git.push('main', { 'settings.yaml': file('en', 'de') });
     const done = await run([drifted(file('fr'))]);
     expect(words(done)).toContain(
-      'settings.yaml is not the same in this checkout and in the branch main.',
+      'settings.yaml differs between this checkout and the branch main.',
     );
     expect(pulls()).toEqual([]);
     expect([...github.git.heads.keys()]).toEqual(['main']);
@@ -237,7 +237,7 @@ describe('commits of somebody else', () => {
     }
     expect(github.git.heads.get(BRANCH)).toBe(theirs);
     expect(github.comments.map(({ body }) => body)).toEqual([
-      expect.stringContaining('It is left to you'),
+      expect.stringContaining('setpoint no longer updates it'),
     ]);
 
     await run([inSync()]);
@@ -348,7 +348,9 @@ describe('one pull request', () => {
     Object.assign(own ?? {}, { author: 'a-person' });
     const before = { ...own };
     const done = await run([drifted(file('de'))]);
-    expect(words(done)).toBe(`#1 from the branch ${BRANCH} is not setpoint's. It stays as it is.`);
+    expect(words(done)).toBe(
+      `#1 from the branch ${BRANCH} is not setpoint's. It was left unchanged.`,
+    );
     await run([inSync()]);
     expect(own).toEqual(before);
     expect(github.git.heads.has(BRANCH)).toBe(true);
@@ -374,7 +376,7 @@ describe('one pull request', () => {
     github.git.push('release', { 'settings.yaml': file('en') });
     const done = await run([drifted(file('de'))], { base: 'release' });
     expect(words(done)).toBe(
-      '#1 is for the branch main, and this run for release. It stays as it is.',
+      '#1 is for the branch main, and this run for release. It was left unchanged.',
     );
     await run([inSync()], { base: 'release' });
     expect(pulls()[0]?.state).toBe('open');
@@ -466,7 +468,7 @@ describe('what cannot be written', () => {
 
   it('alone is no pull request, and closes the one that there was', async () => {
     expect(words(await run([drifted(file('en'), { more: { left } })]))).toContain(
-      'There is no pull request',
+      'No pull request was opened',
     );
     expect(github.writes()).toEqual([]);
     await run([drifted(file('fr'))]);

@@ -249,7 +249,7 @@ describe('a folder', () => {
   it('within a repository is none itself', async () => {
     commit({ 'envs/settings.yaml': 'a' });
     const error = await errorOf(follow({ source: join(origin, 'envs') }));
-    expect(error.message).toContain('is no git repository');
+    expect(error.message).toContain('is not a git repository');
   });
 });
 

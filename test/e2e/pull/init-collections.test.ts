@@ -119,7 +119,7 @@ it('has all of an Agent Server; what is active brings the llm of the settings', 
   expect(blocks).toBe(`secrets:
   JIRA_TOKEN: \${env:JIRA_TOKEN}
   DB: \${env:DB}
-  # Left out: secrets.DB.description: a settings file cannot hold what the service has.
+  # Left out: secrets.DB.description: a settings file cannot contain the value on the service.
 provider_connections:
   team:
     provider: anthropic
@@ -185,7 +185,7 @@ it('asks for no list that writes, and says so', async () => {
   const { blocks } = await initial(SHOWN);
   expect(front.seen.map(({ path }) => path)).not.toContain('/api/agent-profiles');
   expect(blocks).toContain(
-    '# Left out: agent_profiles: none is active, and then the service makes one when they are listed.',
+    '# Left out: agent_profiles: listing them would create one on this server.',
   );
 });
 
@@ -298,9 +298,9 @@ it('leaves out names that a file cannot hold, and says so in the file', async ()
   JIRA_TOKEN: \${env:JIRA_TOKEN}
   # Left out: secrets.ROTATED: a rotation of it was interrupted, which would be finished; declare it by hand.
   # Left out: secrets.ROTATED__next: a rotation of it was interrupted, which would be finished; declare it by hand.
-  # Left out: secrets: what the service has may hold a secret.
-  # Left out: secrets["a-b\\nc"]: a settings file cannot hold what the service has.
-  # Left out: secrets.jira_token: a settings file cannot hold both this name and another one that the service has.
+  # Left out: secrets: the value on the service may contain a secret.
+  # Left out: secrets["a-b\\nc"]: a settings file cannot contain the value on the service.
+  # Left out: secrets.jira_token: a settings file cannot contain both this name and another one on the service.
 `);
 });
 

@@ -254,7 +254,7 @@ describe('what is not taken', () => {
       'one.env': 'LLM_MODEL=a/one\nLLM_API_KEY=canary-1\n',
       'two.env': 'LLM_MODEL=a/two\nLLM_API_KEY=canary-2\n',
     });
-    expect(stdout).toContain('LLM_API_KEY (line 2): two.env says something else, and comes later');
+    expect(stdout).toContain('LLM_API_KEY (line 2): two.env has another value and comes later');
     expect(stdout).toContain('Next: setpoint plan --dotenv two.env.');
   });
 

@@ -233,7 +233,7 @@ describe('init --from, what it says', () => {
         file: 'a.env',
         place: 'LLM_MODEL',
         line: 1,
-        reason: 'b.env says something else, and comes later',
+        reason: 'b.env has another value and comes later',
       },
     ]);
   });
@@ -304,7 +304,7 @@ describe('init --from, what it says', () => {
       { variable: 'LLM_API_KEY', file: 'sub/app.vars', place: 'LLM_API_KEY', encrypted: false },
     ]);
     expect(from.left.map(({ place, reason }) => [place, reason])).toEqual([
-      ['LLM_MODEL', 'sub/compose.yaml says something else, and comes later'],
+      ['LLM_MODEL', 'sub/compose.yaml has another value and comes later'],
       ['env_file["gone.env"]', 'not there'],
     ]);
   });

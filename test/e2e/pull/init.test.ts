@@ -147,7 +147,7 @@ describe('init', () => {
     expect(document.left).toEqual([
       {
         path: ['condenser_max_size'],
-        reason: 'a settings file cannot hold what the service has',
+        reason: 'a settings file cannot contain the value on the service',
         ref: null,
       },
       { path: ['a_later_field'], reason: 'this version of setpoint does not know it', ref: null },
@@ -363,7 +363,7 @@ settings:
     const { left } = await init(asked(folder, store.url));
     expect(left.map(({ path, reason }) => [path.slice(1).join(' '), reason])).toEqual([
       ['sse_servers https://x.example.com/sse#2', 'the service has this entry more than once'],
-      ['stdio_servers two words', 'a settings file cannot hold what the service has'],
+      ['stdio_servers two words', 'a settings file cannot contain the value on the service'],
     ]);
     expect(read(folder)).toContain(
       '  mcp_config:\n    shttp_servers:\n      - url: https://y.example.com/mcp\n',
@@ -583,7 +583,7 @@ describe('a secret of the service is written nowhere, wherever else the service 
     expect(text).toContain('CodeActAgent');
     expect(environments[0]?.left).toContainEqual({
       path: ['language'],
-      reason: 'what the service has may hold a secret',
+      reason: 'the value on the service may contain a secret',
       ref: null,
     });
   });

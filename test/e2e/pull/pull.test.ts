@@ -390,7 +390,7 @@ describe('a base outside the working directory', () => {
         const refused = {
           code: 'settings-invalid',
           diagnostics: [
-            { code: 'unreadable', message: 'There is no such file under the working directory.' },
+            { code: 'unreadable', message: 'No such file under the working directory.' },
           ],
         };
         await expect(plan(asked(folder, { file }))).rejects.toMatchObject(refused);

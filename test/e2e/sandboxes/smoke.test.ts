@@ -86,7 +86,7 @@ describe('smoke', () => {
     await world({ startMs: 0 });
     const { code, stderr } = await run('smoke');
     expect(code).toBe(3);
-    expect(stderr).toContain('it costs a call to the model');
+    expect(stderr).toContain('it costs a model call');
     expect((await request('api/v1/app-conversations/search')).items).toEqual([]);
   });
 

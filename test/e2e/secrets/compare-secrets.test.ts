@@ -107,7 +107,7 @@ it.each(['settings-v0', 'app-server'] as const)(
     const { code, stderr, stdout } = await setpoint(['plan'], options);
     expect(code).toBe(3);
     expect(stdout + stderr).toContain(
-      `This service speaks ${dialect}, which shows no secret that it hides`,
+      `server.compare_secrets is set, but the ${dialect} API does not show secrets`,
     );
   },
 );

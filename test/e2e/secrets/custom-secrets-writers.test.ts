@@ -158,7 +158,7 @@ describe('settings-v0: two who rotate one secret at the same time', () => {
   async function stopped(told: RegExp): Promise<void> {
     const [outcome] = (await apply(asked())).environments;
     expect(outcome?.error?.message).toMatch(told);
-    expect(outcome?.error?.hint).toMatch(/Another setpoint may rotate it/);
+    expect(outcome?.error?.hint).toMatch(/Another setpoint process may be rotating it/);
     expect(JSON.stringify(outcome)).not.toContain(ENV.DB);
   }
 
@@ -179,7 +179,7 @@ describe('settings-v0: two who rotate one secret at the same time', () => {
     ],
   ])('the old value stays if the new one %s', async (_, act) => {
     once((seen, writes) => !isWrite(seen) && writes === 1, act);
-    await stopped(/removed or changed DB__next, the new value of DB\. DB was left as it is/);
+    await stopped(/removed or changed DB__next, the new value of DB\. DB was left unchanged/);
     expect(world.values()).toMatchObject({ DB: 'old' });
     const [again] = (await apply(asked())).environments;
     expect(again).toMatchObject({ status: 'applied', error: null });
@@ -194,7 +194,7 @@ describe('settings-v0: two who rotate one secret at the same time', () => {
       (seen) => isList(seen) && (lists += 1) === 3,
       async () => world.removed('DB'),
     );
-    await stopped(/removed DB, whose new value waits as DB__next\. DB__next was left as it is/);
+    await stopped(/removed DB, whose new value waits as DB__next\. DB__next was left unchanged/);
     expect(world.values()).toEqual({ DB__next: 'theirs' });
     const [again] = (await apply(asked())).environments;
     expect(again).toMatchObject({ status: 'applied', error: null });

@@ -53,7 +53,7 @@ describeEach(GIT_DIALECTS, (dialect) => dialect === 'app-server')(
       const text = asked.text.replace('settings: { language: en }\n', '');
       const [found] = (await apply({ ...asked, text })).environments;
       expect(found?.error).toMatchObject({ code: 'unfit-for-service' });
-      expect(found?.error?.message).toMatch(/could take away.*settings\.yaml:3/s);
+      expect(found?.error?.message).toMatch(/could remove hidden ones.*settings\.yaml:3/s);
       expect(world.writes()).toEqual([]);
     });
 
@@ -64,7 +64,7 @@ describeEach(GIT_DIALECTS, (dialect) => dialect === 'app-server')(
       expect(found?.warnings.map(({ code, message }) => [code, message])).toEqual([
         [
           'shown-to-providers',
-          'Before the service stores a token of github, gitlab, it shows it to one product after the other until one accepts it. Without a host that begins with GitHub (gitlab). From release 1.6 on dev.azure.com is the last, also with a host. Without a network it takes no token.',
+          'Before the service stores a token of github, gitlab, it sends the token to one product after another until one accepts it. Without a host that begins with GitHub (gitlab). From release 1.6 on, dev.azure.com is the last, even with a host. Without a network the service accepts no token.',
         ],
       ]);
     });

@@ -136,7 +136,7 @@ describeEach(GIT_DIALECTS, (dialect) => dialect === 'settings-v0')(
       expect(rotated?.warnings).toContainEqual({
         code: 'shown-to-providers',
         message:
-          'The token of gitlab goes to git2.example.com, which is stored as its host and which the file does not name.',
+          'The token of gitlab goes to git2.example.com, its stored host. The file does not name this host.',
         path: ['git_providers', 'gitlab'],
       });
       expect(world.stored()).toEqual({ gitlab: { token: env.LAB, host: 'git2.example.com' } });

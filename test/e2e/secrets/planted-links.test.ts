@@ -51,6 +51,6 @@ it('ca_file tells a file that is not there from no other file', async () => {
     const { stderr } = await run(['plan']);
     messages.push(stderr.replaceAll(name, 'NAME'));
   }
-  expect(messages[0]).toContain('holds no certificates in PEM form');
+  expect(messages[0]).toContain('contains no certificates in PEM form');
   expect(new Set(messages).size).toBe(1);
 });

@@ -145,7 +145,7 @@ describe('secrets that commands give', () => {
     expect(await told('{"store": ["./x", "{}"]}')).toContain('a program on PATH');
     expect(await told('{"store": ["x"]}')).toContain('needs {} in one argument');
     expect(await told('{"store": {"argv": ["x", "{}"], "shell": true}}')).toContain(
-      'a key besides',
+      'a key other than',
     );
     expect(await told(`{${CANARY}`)).toContain('is not a JSON object');
     expect(await told('commands.json')).toContain('nor the absolute path of a file');

@@ -268,7 +268,7 @@ describe('a pointer to something that is not there', () => {
       path === '/api/llm/provider-connections' ? { status: 200, body: [] } : null;
     const { code, stdout, stderr } = await runs(fronted.url, 'active_profile: linked')('plan');
     expect(code).toBe(3);
-    expect(stdout + stderr).toContain('whose provider connection is not there');
+    expect(stdout + stderr).toContain('whose provider connection does not exist');
   });
 
   const ID = '11111111-2222-3333-4444-555555555555';

@@ -497,7 +497,7 @@ describe('what the server cannot hold', () => {
     const { environments } = await run(asked(server, settings.replace('19', '20')));
     expect(environments[0]?.error).toMatchObject({ code: 'unfit-for-service' });
     expect(environments[0]?.error?.message).toBe(
-      'This service speaks agent-server, and nothing was sent to it. max_iterations must be at least 1 there. security_analyzer must be "llm" or "none" there, or null. llm_model cannot be empty there: it is always set. It has no search_api_key: settings-v0 and app-server have it; declare what needs the key as an mcp server. It has no max_budget_per_task: settings-v0 and app-server have it.',
+      'The file does not fit this service (agent-server API). max_iterations must be at least 1 there. security_analyzer must be "llm" or "none" there, or null. llm_model cannot be empty there: it is always set. It has no search_api_key: settings-v0 and app-server have it; declare what needs the key as an mcp server. It has no max_budget_per_task: settings-v0 and app-server have it.',
     );
     expect(sent(server)).toEqual(['GET /api/settings']);
   });
@@ -628,9 +628,9 @@ describe('A18: no secret reads as stored any more', () => {
     const refused = await setpoint(['apply', '--yes'], { cwd, env });
     expect(refused.code).toBe(5);
     expect(refused.stderr).toContain(
-      'No secret is stored any more, and there were some: llm_api_key.',
+      'No secret is stored now, but there were some before: llm_api_key.',
     );
-    expect(refused.stderr).toContain("Look at the server's OH_SECRET_KEY");
+    expect(refused.stderr).toContain('Restore the former OH_SECRET_KEY');
     expect(server.patches()).toHaveLength(1);
     const allowed = ['apply', '--yes', '--allow', 'secrets-gone'];
     expect((await setpoint(allowed, { cwd, env })).code).toBe(0);

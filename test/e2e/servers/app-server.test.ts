@@ -368,7 +368,7 @@ describe('what the service cannot hold', () => {
     expect(environments[0]?.error).toEqual({
       code: 'unfit-for-service',
       message:
-        'This service speaks app-server, and nothing was sent to it. security_analyzer must be "llm" or "none" there, or null. llm_model cannot be null there: it is always set. It has no enable_solvability_analysis: releases up to 1.6 (settings-v0) have it.',
+        'The file does not fit this service (app-server API). security_analyzer must be "llm" or "none" there, or null. llm_model cannot be null there: it is always set. It has no enable_solvability_analysis: releases up to 1.6 (settings-v0) have it.',
       hint: 'Change the fields named, or list them under unmanaged for this environment.',
     });
     expect(server.posts()).toEqual([]);

@@ -266,7 +266,7 @@ describe.each(['app-server', 'agent-server'] as const)(
       const settings = 'max_iterations: 7\nagent_settings: { llm: { num_retries: 4 } }';
       const { code, text } = await beside('after', settings, body);
       expect(code).toBe(8);
-      expect(text).toContain('changed beside the write, which did not carry it');
+      expect(text).toContain('changed during the write by another client');
       expect(text).not.toContain('does not keep what it is sent');
     });
 
@@ -278,9 +278,9 @@ describe.each(['app-server', 'agent-server'] as const)(
         'max_iterations: 7\nmcp_config: { sse_servers: [], stdio_servers: [], shttp_servers: [] }';
       const { code, text } = await beside('after', settings, { agent_settings_diff: evil });
       expect(code).toBe(8);
-      expect(text).toContain('appeared beside the write: something else added it');
+      expect(text).toContain('appeared during the write: another client added it');
       expect(text).not.toContain('unmanaged');
-      expect(text).not.toContain('by itself');
+      expect(text).not.toContain('adds it automatically');
     });
   },
 );

@@ -196,7 +196,7 @@ describe('--if-empty writes nothing where anything is stored', () => {
     const before = await now();
     const { code, stdout } = await run('apply', '--yes', '--if-empty');
     expect(code).toBe(0);
-    expect(stdout).toContain('stored already');
+    expect(stdout).toContain('already stored');
     expect((await now())['misc_settings']).toEqual(before['misc_settings']);
   });
 

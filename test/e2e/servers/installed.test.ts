@@ -169,7 +169,7 @@ describeEach(KINDS, (kind) => kind === 'skills')('%s', (kind) => {
       status: 'partial',
       changes: [{ path: ['language'] }, { path: [kind, 'wrong'], result: 'unknown' }],
     });
-    expect(outcome?.error?.message).toContain('wrong holds one that is called real');
+    expect(outcome?.error?.message).toContain('wrong contains one named real');
     expect(writes().at(-1)).toBe(`POST /api/${kind}/install`);
     expect(Object.keys(await installed(kind))).toEqual(['real']);
     const again = await applied(file);

@@ -72,7 +72,7 @@ function ended(stdout: string) {
 }
 
 const AGAIN = 'setpoint activates it again after this write';
-const ENDS = 'so that the LLM profile main is not active after it';
+const ENDS = 'which makes the LLM profile main inactive';
 
 describe('the active LLM profile without a base_url, which any write on app-server ends', () => {
   it('is told in the plan, made active again after the write, and told then', async () => {
@@ -210,7 +210,7 @@ describe('an active LLM profile beside a write on app-server', () => {
       expect(code).toBe(0);
       expect(ended(stdout).told).toEqual([
         expect.stringContaining(
-          'The LLM profile main is not active any more, because the write changed the llm',
+          'The LLM profile main is no longer active, because the write changed the llm',
         ),
       ]);
       expect(fronted.writes()).toHaveLength(1);
@@ -282,7 +282,7 @@ describe('a run that was killed between a store and the activation after it', ()
     expect((await fronted.ask('POST', SETTINGS, { language: 'de' })).status).toBe(200);
     expect(await active(fronted)).toBeNull();
     const told = await plan(fronted.url, 'language: de');
-    expect(told).toContain('No LLM profile is active, although the settings have the llm of main:');
+    expect(told).toContain('No LLM profile is active, but the settings have the llm of main.');
     expect(told).not.toContain('CANARY');
     const declared = 'active: { llm_profile: main }';
     expect(await plan(fronted.url, 'language: de', declared)).not.toContain('No LLM profile');
@@ -298,7 +298,7 @@ describe('a run that was killed between a store and the activation after it', ()
     expect(await active(fronted)).toBeNull();
     const ours = `llm_profiles: { main: { model: ${BARE.model}, temperature: 0.9, base_url: "${ADDRESSED.base_url}" } }`;
     const told = await plan(fronted.url, 'language: en', ours);
-    expect(told).toContain('nothing here tells whether one was. Declare active.llm_profile');
+    expect(told).toContain('If one should be active, declare active.llm_profile');
     expect(told).toContain('No changes.');
     expect(await plan(fronted.url, 'language: en')).not.toContain('No LLM profile');
   });

@@ -23,7 +23,7 @@ it.each(['settings-v0', 'app-server', 'agent-server'] as const)(
     const moved = `sse_servers: [], shttp_servers: [{ ${url} }]`;
     expect((await run(keyed, '', 'apply', '--yes')).code).toBe(0);
     const lost =
-      'removes mcp_config.sse_servers[https://a.example.com/mcp], which holds a secret. (clear-secret)';
+      'removes mcp_config.sse_servers[https://a.example.com/mcp], which contains a secret. (clear-secret)';
     expect((await run(moved, '', 'plan')).stdout).toContain(lost);
     const before = fronted.writes().length;
     expect((await run(moved, 'guards: { clear_secret: true }\n', 'apply', '--yes')).code).toBe(5);

@@ -480,7 +480,7 @@ environments:
       error: {
         code: 'unfit-for-service',
         message:
-          'This service speaks settings-v0, and nothing was sent to it. It has no marketplaces: app-server 1.11.0 and agent-server 1.57.0 have it.',
+          'The file does not fit this service (settings-v0 API). It has no marketplaces: app-server 1.11.0 and agent-server 1.57.0 have it.',
       },
     });
   });

@@ -115,7 +115,7 @@ describe.each(['agent-server', 'app-server'] as const)(
           expect([
             'written as a reference',
             'the service has the value of a reference or a secret here',
-            'what the service has may hold a secret',
+            'the value on the service may contain a secret',
           ]).toContain(reason);
         const own = new Set(left.map(({ path }) => path.join('/')));
         const unlike = environments.flatMap(({ changes }) =>

@@ -235,7 +235,7 @@ agent_profiles:
   it.each(['settings-v0', 'app-server'] as const)('%s: nothing can be asked', async (dialect) => {
     await service(dialect);
     const environment = await planned(`settings: { llm_model: ${MODEL} }\n${GUARD}`);
-    const why = `a service of the dialect ${dialect} tries nothing; only an Agent Server does`;
+    const why = `this service (${dialect} API) cannot try it; only an Agent Server can`;
     expect(told(environment?.proofs)).toEqual([['agent_settings.llm', 'not-checked', why]]);
     expect(environment?.refusals.map(({ rule }) => rule)).toEqual(['unproven']);
   });
@@ -461,7 +461,7 @@ describe('the command', () => {
     const bare = await run('doctor', '--live', '--server', front.url);
     expect([bare.code, front.seen]).toEqual([3, []]);
     expect(bare.stderr).toContain(
-      '--live checks what a settings file declares, and there is none.',
+      '--live checks the values of a settings file, but no settings file was found.',
     );
     await applied(`llm_profiles: { ${profile('wrong', 'BAD')} }`);
     const { code, stdout, stderr } = await run('doctor', '--live');

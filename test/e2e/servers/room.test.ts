@@ -80,11 +80,13 @@ describeEach(['app-server', 'agent-server'] as const, (dialect) => dialect === '
       const { most } = PROFILES[dialect];
       const file = `llm_profiles: { ${MINE}, t1: null }\nactive: { llm_profile: mine }`;
       const told = await refused(file);
-      expect(told).toMatch(/llm_profiles\.mine \(.*settings\.yaml:4\) is one too many/);
+      expect(told).toMatch(/llm_profiles\.mine \(.*settings\.yaml:4\) exceeds the limit/);
       expect(told).toContain(
         `takes ${most} LLM profiles and has ${most}, of which 0 can be removed`,
       );
-      expect(told).toContain('llm_profiles.t1 goes last, because what is active still names it');
+      expect(told).toContain(
+        'llm_profiles.t1 is removed last, because what is active still names it',
+      );
       expect(await refused(`llm_profiles: { ${MINE} }`)).toContain('llm_profiles.NAME as null');
     });
   },
@@ -108,7 +110,7 @@ it(
       ['t3', 'the meta profile m'],
     ])
       expect(await refused(`llm_profiles: { ${MINE}, ${name}: null }`)).toContain(
-        `${name} goes last, because ${holder} still names it`,
+        `${name} is removed last, because ${holder} still names it`,
       );
     const file = `llm_profiles: { ${MINE}, t4: null }`;
     expect((await apply(asked(file))).environments[0]).toMatchObject({ status: 'applied' });

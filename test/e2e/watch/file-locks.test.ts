@@ -53,7 +53,7 @@ it('loses its locks when the folder is removed, and goes on in a new one', async
   await time.pass(5000);
   expect(lock.lost.reason).toMatchObject({
     code: 'lock-lost',
-    message: expect.stringContaining('somebody removed its locks'),
+    message: expect.stringContaining('its locks were removed'),
   });
   await taken(locks, 'prod');
   await locks.close();

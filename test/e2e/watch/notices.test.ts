@@ -305,7 +305,7 @@ describe('after a restart', () => {
     const told = telling(new MadeUpWatching(DRIFT), { receivers: [webhook('slack', url)] }, full);
     await told.pass(600);
     expect(got).toEqual([]);
-    expect(told.reported[0]).toMatch(/^Nobody is told: /);
+    expect(told.reported[0]).toMatch(/^No notice was sent: /);
   });
 });
 

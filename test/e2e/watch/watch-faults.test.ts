@@ -98,7 +98,10 @@ describe('files that change', () => {
     expect(watch.state()).toMatchObject({ status: 'pending' });
     expect(watch.controller.health.filesProblem).toMatch(/settings\.yaml:2:\d+: \S/);
     expect(watch.notes).toMatchObject([
-      { severity: 'warning', message: expect.stringContaining('the last good ones stay in force') },
+      {
+        severity: 'warning',
+        message: expect.stringContaining('the last good ones remain in effect'),
+      },
     ]);
     writeFileSync(file, settings(store.url, 'detect'));
     await watch.pass(11 * SECOND);

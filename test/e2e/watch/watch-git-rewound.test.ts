@@ -61,7 +61,7 @@ watch: { mode: heal, interval: 10s }
       const { code, stderr } = await ranOnce(...flags);
       expect(code).toBe(ends);
       expect(stderr).toContain(`was rewritten: ${second} is not an ancestor of ${first}.`);
-      expect(stderr).toContain('the last good ones stay in force');
+      expect(stderr).toContain('the last good ones remain in effect');
       expect(stderr).toContain('--git-from');
       expect(store.requests.length).toBeGreaterThan(asked);
     }

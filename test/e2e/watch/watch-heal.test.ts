@@ -188,7 +188,7 @@ describe('an environment in mode heal', () => {
 });
 
 describe('somebody who writes the same path again and again', () => {
-  it('stops healing after as many heals in an hour as are allowed, until somebody resumes it', async () => {
+  it('stops healing after as many heals in an hour as are allowed, until it is resumed', async () => {
     const scenery = await scene('{ mode: heal, interval: 40s }');
     const { store, watch } = scenery;
     await fighting(scenery, 12);
@@ -292,7 +292,7 @@ describe('a suspended environment', () => {
     const next = startWatching({ folder: watch.folder });
     await next.pass(11 * MINUTE);
     expect([next.state().status, store.posts()]).toEqual(['suspended', 0]);
-    await expect(next.controller.resume(['default'])).rejects.toThrow('does not say');
+    await expect(next.controller.resume(['default'])).rejects.toThrow('does not list');
     expect(recordsOf(watch.data, 'resumed')).toEqual([]);
     await next.stop();
     await store.close();
@@ -301,7 +301,7 @@ describe('a suspended environment', () => {
 
 describe('what somebody applies', () => {
   it.each([
-    [undefined, 'somebody on the page'],
+    [undefined, 'a user on the page'],
     ['Ada', 'Ada'],
   ])('is recorded as theirs, and not as a heal: %s', async (by, actor) => {
     const scenery = await scene('{ mode: detect }', { stored: DRIFTED });
@@ -327,7 +327,7 @@ describe('a controller that does not hold the lock', () => {
     await watch.pass(20 * MINUTE);
     expect(watch.state().heldBy).not.toBeNull();
     expect(watch.notes).toMatchObject([
-      { severity: 'info', message: expect.stringMatching(/^Another controller holds locks: /) },
+      { severity: 'info', message: expect.stringMatching(/^Another controller has locks: /) },
     ]);
     await ending(scenery);
   });

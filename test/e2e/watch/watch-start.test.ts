@@ -123,7 +123,7 @@ itEach(['broken', 'without an answer'], (how) => how === 'without an answer')(
     const { child, ended, ask, problem, log } = await watch(folder, flags, env);
     expect(log.text).toContain('The page is at');
     expect(await problem('git')).toBe(true);
-    expect((await ask('/')).text).toContain('nothing is watched until they can be');
+    expect((await ask('/')).text).toContain('Nothing is watched until this is fixed');
     await until(() => state.told.length > 0);
     expect([store.requests.length, state.pulse]).toEqual([0, 0]);
 

@@ -159,7 +159,7 @@ describe('a suspended environment that is renamed', () => {
     settingsFile(watch.folder, files({ other: other.url }));
     await watch.pass(5 * MINUTE);
     expect(watch.notes.filter(({ environment }) => environment === 'prod')).toMatchObject([
-      { message: expect.stringContaining('applies to no environment') },
+      { message: expect.stringContaining('The suspension has no effect') },
     ]);
     await ending(scene, watch);
   });

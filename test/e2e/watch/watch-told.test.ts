@@ -204,7 +204,7 @@ describe('somebody is told', () => {
       const watch = when === 'while it runs' ? first : start({ clock: first.clock });
       await watch.pass(5 * MINUTE);
       expect(events().toSorted()).toEqual(['opened prod', 'opened production', 'resolved prod']);
-      const words = 'is not in the settings files any more; nobody looks at it';
+      const words = 'is no longer in the settings files; it is not watched';
       expect(told.find(({ event }) => event === 'resolved')?.summary).toBe(words);
       expect([...issues]).toEqual([
         ['prod', words],
@@ -225,7 +225,7 @@ describe('somebody is told', () => {
     write({ prod: '{ labels: { tier: test } }' });
     await watch.pass(3 * MINUTE);
     expect(events()).toEqual(['opened prod', 'resolved prod']);
-    expect(told[1]?.summary).toContain('not among the environments of this receiver');
+    expect(told[1]?.summary).toContain('no longer among the environments of this receiver');
     expect(issues.get('prod')).toContain('not among');
     expect(firing(watch.clock.now())).toEqual([]);
     await watch.stop();
@@ -251,7 +251,7 @@ describe('somebody is told', () => {
     });
     await alone.pass(3 * MINUTE);
     expect(events()).toEqual(['opened prod', 'resolved prod']);
-    expect(told[1]?.summary).toContain('not watched here any more');
+    expect(told[1]?.summary).toContain('no longer watched here');
     await alone.stop();
   });
 
@@ -270,7 +270,7 @@ describe('somebody is told', () => {
       'resolved prod',
     ]);
     expect(told[1]?.summary).toBe(
-      'does not differ any more as it did, and has pending edits: the file was changed and is not applied',
+      'differs in another way than before, and has pending edits: the file was changed and is not applied',
     );
     await watch.stop();
   });

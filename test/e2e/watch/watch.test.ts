@@ -247,7 +247,7 @@ describe('setpoint watch', () => {
     const unnamed = await run('resume', '-e', 'default', '--by', 'a\u202Eb');
     expect([unnamed.code, unnamed.stderr]).toEqual([3, expect.stringContaining('64 characters')]);
     expect((await run('history', '--data', 'nowhere')).stderr).toContain(
-      'There is no journal in nowhere.',
+      'No journal found in nowhere.',
     );
   });
 });

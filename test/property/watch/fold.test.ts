@@ -15,7 +15,7 @@ import { itHolds } from '../../fixture/property-runs.ts';
 const NAMES = ['a', 'b'] as const;
 const MINUTE = 60_000;
 const T0 = Date.UTC(2026, 2, 1, 12);
-const UNKNOWN = { path: ['llm_api_key'], reason: 'cannot be read back', ref: null };
+const UNKNOWN = { path: ['llm_api_key'], reason: 'the service does not show it', ref: null };
 
 const paths = fc.subarray(['language', 'agent', 'llm_model'], { minLength: 1 });
 const error = fc.constantFrom('unreachable', 'settings-refused', 'interrupted').map((code) => ({

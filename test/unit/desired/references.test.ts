@@ -64,7 +64,7 @@ describe('text with references', () => {
   ])('a variable that holds %s holds no value', (mask) => {
     const resolved = lookUp('${env:M}', source({ M: mask }));
     expect(resolved).toMatchObject({
-      problem: 'the variable M holds a mask, not a value',
+      problem: 'the variable M contains a mask, not a value',
       ref: '${env:M}',
     });
     expect(lookUp('${file:m}', source({}, { m: mask }))).toHaveProperty('problem');

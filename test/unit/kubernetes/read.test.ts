@@ -194,7 +194,7 @@ describe('a SettingsTarget', () => {
     ['{ secretKeyRef: { name: a, key: b } }'],
   ])('is refused with a key that no Secret has: %s', (entry) => {
     expect(problems(`valuesFrom: [${entry}]`)).toEqual([
-      expect.stringMatching(/^bad-value valuesFrom\.0: This is no key of a Secret/),
+      expect.stringMatching(/^bad-value valuesFrom\.0: Not a valid key of a Secret/),
     ]);
   });
 
@@ -294,7 +294,7 @@ describe('a SettingsTarget that names a ConfigMap', () => {
   });
 
   it.each<[string, string | null, RegExp]>([
-    ['that is not there', null, /^unreadable settingsFrom: There is no such ConfigMap/],
+    ['that is not there', null, /^unreadable settingsFrom: No such ConfigMap/],
     [
       'with a problem',
       'version: 1\nsettings: { langauge: en }\n',

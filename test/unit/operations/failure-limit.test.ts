@@ -51,7 +51,7 @@ describe('how many environments may fail', () => {
     const all = await ends(limit, [FAILED, fine, FAILED, fine]);
     expect(all.at(-1)).toMatchObject({
       code: 'skipped',
-      message: 'Not started, because 2 environments did not end well and --max-failures allows 1.',
+      message: 'Not started, because 2 environments failed and --max-failures allows 1.',
     });
   });
 

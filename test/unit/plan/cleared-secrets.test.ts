@@ -110,7 +110,7 @@ describe('an entry', () => {
     expect(removed({ api_key: KEY })).toEqual([
       {
         message:
-          'The plan removes mcp_config.shttp_servers[https://a.example], which holds a secret.',
+          'The plan removes mcp_config.shttp_servers[https://a.example], which contains a secret.',
         path: ENTRY,
       },
     ]);

@@ -80,7 +80,7 @@ describe('planning reads from the dialect', () => {
     const key = new Secret('value', '${env:KEY}');
     const plan = (state: ObservedState) =>
       planSettings(desired({ search_api_key: key }), state, NOTHING_KNOWN).unknown;
-    expect(plan(observedOf(STORED))).toMatchObject([{ reason: 'cannot be read back' }]);
+    expect(plan(observedOf(STORED))).toMatchObject([{ reason: 'the service does not show it' }]);
     const dialect = merging({ search_api_key: { reads: 'nothing' } });
     expect(plan({ ...observedOf(STORED), dialect })).toEqual([]);
   });
@@ -207,9 +207,7 @@ describe('a dialect that keeps what a write leaves out', () => {
   ])('refuses a value that it does not accept: %o', (value, words) => {
     const wanted = desired({ max_iterations: value });
     expect(findUnsupported(wanted, inferring)?.message ?? null).toBe(
-      words === null
-        ? null
-        : `This service speaks settings-v0, and nothing was sent to it. ${words}`,
+      words === null ? null : `The file does not fit this service (settings-v0 API). ${words}`,
     );
     expect(findUnsupported({ ...wanted, unmanaged: [['max_iterations']] }, inferring)).toBeNull();
   });
@@ -230,7 +228,7 @@ describe('a dialect that keeps what a write leaves out', () => {
     const found = Object.values(DIALECTS).map(
       ({ dialect }) => findUnsupported(wanted, dialect)?.message,
     );
-    const refusal = `This service speaks settings-v0, and nothing was sent to it. mcp_config.shttp_servers[${url}].timeout must be a whole number from 1 to 3600 there.`;
+    const refusal = `The file does not fit this service (settings-v0 API). mcp_config.shttp_servers[${url}].timeout must be a whole number from 1 to 3600 there.`;
     expect(found).toEqual([isWhole ? undefined : refusal, undefined, undefined]);
   });
 

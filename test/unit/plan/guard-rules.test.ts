@@ -286,11 +286,11 @@ describe('overwrite-drift', () => {
   it.each([
     [
       'drift',
-      ['overwrite-drift: The plan overwrites agent, which somebody changed on the service.'],
+      ['overwrite-drift: The plan overwrites agent, which another client changed on the service.'],
     ],
     [
       'conflict',
-      ['overwrite-drift: The plan overwrites agent, which somebody changed on the service.'],
+      ['overwrite-drift: The plan overwrites agent, which another client changed on the service.'],
     ],
     ['pending', []],
   ] as const)('a field in %s', (kind, expected) => {
@@ -300,7 +300,7 @@ describe('overwrite-drift', () => {
   it('a sandbox', () => {
     const plan = planOf([], {}, [step('box-1', { class: 'drift' }), step('box-2')]);
     expect(found(plan).map(({ message, path }) => [message, path])).toEqual([
-      ['The plan changes what somebody did to sandbox box-1.', ['box-1']],
+      ['The plan overwrites a change that another client made to sandbox box-1.', ['box-1']],
     ]);
   });
 });
@@ -351,8 +351,8 @@ describe('secrets-gone', () => {
     const finding = {
       rule: 'secrets-gone',
       message:
-        'No secret is stored any more, and there were some: llm_api_key, search_api_key. The service may be unable to read them.',
-      hint: 'Look at its key. If they are meant to be gone, apply with --allow secrets-gone.',
+        'No secret is stored now, but there were some before: llm_api_key, search_api_key. The service may be unable to read them.',
+      hint: 'Look at its key. If they were removed on purpose, apply with --allow secrets-gone.',
       path: [],
       refuses: false,
       warned: false,
@@ -365,7 +365,9 @@ describe('secrets-gone', () => {
   it('counts an mcp server that has a way to authenticate and no secret for it', () => {
     const bare = [['mcp_config', 'shttp_servers', 'one']];
     expect(about(service({}, { bare }), planOf([]))).toMatchObject([
-      { message: expect.stringContaining('there were some: mcp_config.shttp_servers[one].') },
+      {
+        message: expect.stringContaining('there were some before: mcp_config.shttp_servers[one].'),
+      },
     ]);
   });
 

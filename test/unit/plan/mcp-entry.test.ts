@@ -15,7 +15,7 @@ import {
 
 const MASK = new Secret('**********');
 const KEY = new Secret('sk-one', '${env:KEY}');
-const reason = 'cannot be read back';
+const reason = 'the service does not show it';
 
 /** How an answer hides secrets that has these mcp servers. */
 function hidingOf(servers: Value, saved: boolean): Hiding {

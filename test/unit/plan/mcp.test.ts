@@ -92,7 +92,7 @@ describe('a declared list', () => {
     expect(found.unknown).toEqual([
       {
         path: ['mcp_config', 'stdio_servers', '(unnamed)'],
-        reason: 'not an entry that setpoint can read; it is kept as it is',
+        reason: 'setpoint cannot read this entry; it is left unchanged',
         ref: null,
       },
     ]);
@@ -225,7 +225,7 @@ describe('an entry of the file beside one whose members come back as masks', () 
       unknown: [
         {
           path: ['mcp_config', 'shttp_servers', A.url, 'api_key'],
-          reason: 'cannot be read back',
+          reason: 'the service does not show it',
           ref: '${env:KEY}',
         },
       ],

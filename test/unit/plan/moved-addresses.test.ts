@@ -143,7 +143,7 @@ describe('an address that comes with active_profile', () => {
 
   it('and no key is refused: the service would take one from elsewhere', () => {
     expect(found(brought, brought)).toEqual([
-      'The plan moves llm_base_url to another host by active_profile, which brings no key: what the service finds elsewhere would go there.',
+      'The plan moves llm_base_url to another host by active_profile, which has no key. The service would send a key from elsewhere there.',
     ]);
   });
 

@@ -215,12 +215,12 @@ describe('what cannot be brought in', () => {
     expect(after).toEqual([...lines.slice(0, -1), 'language: fr']);
     expect(pull?.left.map(({ path, reason }) => `${path.join('.')}: ${reason}`).toSorted()).toEqual(
       [
-        'condenser_max_size: a settings file cannot hold what the service has',
+        'condenser_max_size: a settings file cannot contain the value on the service',
         'llm_api_key: a secret, and secrets are not written',
-        'llm_base_url: what the service has may hold a secret',
-        'max_iterations: a settings file cannot hold what the service has',
+        'llm_base_url: the value on the service may contain a secret',
+        'max_iterations: a settings file cannot contain the value on the service',
         'search_api_key: written as a reference',
-        'user_consents_to_analytics: a settings file cannot hold what the service has',
+        'user_consents_to_analytics: a settings file cannot contain the value on the service',
       ],
     );
   });
@@ -238,7 +238,7 @@ describe('what cannot be brought in', () => {
       '    - url: https://b.example.com/sse',
     ]);
     expect(pull?.left).toMatchObject([
-      { reason: 'what the service has would not read back the same' },
+      { reason: 'the value on the service would not be the same in a file' },
     ]);
   });
 });

@@ -159,7 +159,7 @@ describe('what was turned down', () => {
 describe('what is declared and unavailable', () => {
   const GONE = {
     message: 'Sandbox a is declared running, but the service has no sandbox of that id.',
-    hint: 'Remove the item, or declare running: and a number: a sandbox that is gone cannot be restored.',
+    hint: 'Remove the item, or declare running: and a number. A deleted sandbox cannot be restored.',
   };
   const gone = {
     code: 'sandbox-gone',
@@ -207,12 +207,12 @@ describe('what the service paused by itself', () => {
     path: [id],
     expected: 'RUNNING',
     actual: 'PAUSED',
-    reason: 'the service paused it by itself when another one was to run',
+    reason: 'the service paused it automatically to run another one',
     hint: 'Declare fewer sandboxes running, or raise the limit of the service: it allows fewer at a time than are declared.',
   });
   const madeRoom = (id: string) => ({
     code: 'sandbox-displaced',
-    message: `The service paused sandbox ${id} by itself to make room for another.`,
+    message: `The service paused sandbox ${id} automatically to make room for another.`,
     path: [id],
   });
 
@@ -272,14 +272,14 @@ describe('what the service paused by itself', () => {
           expected: 'RUNNING',
           actual: 'PAUSED',
           reason: 'does not run',
-          hint: 'Run setpoint plan to see what is left; somebody else may be changing these sandboxes.',
+          hint: 'Run setpoint plan to see what is left. Another client may be changing these sandboxes.',
         },
       ],
       errors: [
         {
           code: 'not-converged',
           message: 'The sandboxes are not as declared: sandbox a: does not run.',
-          hint: 'Run setpoint plan to see what is left; somebody else may be changing these sandboxes.',
+          hint: 'Run setpoint plan to see what is left. Another client may be changing these sandboxes.',
         },
       ],
       causes: [undefined],
@@ -313,7 +313,7 @@ describe('a sandbox that is shown under another spec', () => {
         expected: 'default',
         actual: 'node',
         reason,
-        hint: 'Another item names "node", and it counts there: make one item of the two, or the next apply starts one more.',
+        hint: 'Another item names "node", and it counts there. Merge the two items, or the next apply starts one more.',
       },
     ]);
     expect(end.errors).toEqual([
@@ -334,7 +334,7 @@ describe('what is left to do', () => {
       steps: [{ ...UP, id: 'x' }, { ...UP, id: 'y' }, { state: 'given-up' }],
     });
     const hint =
-      'Run setpoint plan to see what is left; somebody else may be changing these sandboxes.';
+      'Run setpoint plan to see what is left. Another client may be changing these sandboxes.';
     const start = {
       resource: 'sandbox',
       expected: 'RUNNING',
@@ -404,7 +404,7 @@ describe('what was not ready in time', () => {
       {
         code: 'not-converged',
         message: 'Sandboxes are still PAUSED: a (PAUSED), b (PAUSED).',
-        hint: 'A service pauses by itself what is above its limit: declare fewer, or raise the limit.',
+        hint: 'Declare fewer sandboxes, or raise the limit. The service automatically pauses sandboxes above its limit.',
       },
     ]);
   });

@@ -37,8 +37,8 @@ describe('a conversation that a smoke test started', () => {
 
   it.each([
     ['its sandbox was there before', { before: new Set(['s']) }, undefined],
-    ['nothing tells whether its sandbox was there before', { before: null }, undefined],
-    ['nothing tells whether its sandbox was there before', { sandbox: null }, undefined],
+    ['its sandbox may have been there before', { before: null }, undefined],
+    ['its sandbox may have been there before', { sandbox: null }, undefined],
     ['its sandbox has another conversation by now', {}, [[OURS, OTHER]]],
     ['the service does not list its conversations', {}, [null]],
   ] as const)('is left alone where its sandbox might go with it: %s', async (why, more, listed) => {

@@ -72,7 +72,7 @@ describe('what is renamed', () => {
     expect(refused(['a', 'b'], rename)).toThrow(
       'moved names secrets.a to secrets.b (settings.yaml:9)',
     );
-    expect(refused(['a'])).toThrow('no request that renames custom secrets');
+    expect(refused(['a'])).toThrow('cannot rename custom secrets');
     for (const there of [['b'], []]) expect(refused(there)).not.toThrow();
     expect(refused(['a'], rename)).not.toThrow();
   });

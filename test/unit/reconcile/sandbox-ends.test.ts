@@ -83,7 +83,7 @@ describe('settings and sandboxes in one run', () => {
     const { steps, ...end } = await ended([named('z', 'running')], { ...BOTH, lists: [[]] });
     const message = 'Sandbox z is declared running, but the service has no sandbox of that id.';
     const hint =
-      'Remove the item, or declare running: and a number: a sandbox that is gone cannot be restored.';
+      'Remove the item, or declare running: and a number. A deleted sandbox cannot be restored.';
     expect(end).toEqual({
       ...NOTHING,
       status: 'partial',

@@ -129,12 +129,12 @@ describe('a start', () => {
           path: ['new'],
           expected: 'RUNNING',
           actual: 'PAUSED',
-          reason: 'the service paused it by itself when another one was to run',
+          reason: 'the service paused it automatically to run another one',
         },
       ],
     });
     expect(end.error?.message).toBe(
-      'The sandboxes are not as declared: sandbox new: the service paused it by itself when another one was to run.',
+      'The sandboxes are not as declared: sandbox new: the service paused it automatically to run another one.',
     );
     expect(results).toEqual(['unknown']);
   });
@@ -158,7 +158,7 @@ describe('a start', () => {
     expect(end).toMatchObject({ status: 'applied', error: null });
     expect(end.warnings).toContainEqual({
       code: 'sandbox-displaced',
-      message: 'The service paused sandbox old by itself to make room for another.',
+      message: 'The service paused sandbox old automatically to make room for another.',
       path: ['old'],
     });
   });
@@ -354,7 +354,7 @@ describe('a resume', () => {
       status: 'not-converged',
       error: {
         message: 'Sandboxes are still PAUSED: a (PAUSED).',
-        hint: 'A service pauses by itself what is above its limit: declare fewer, or raise the limit.',
+        hint: 'Declare fewer sandboxes, or raise the limit. The service automatically pauses sandboxes above its limit.',
       },
     });
   });

@@ -76,7 +76,7 @@ describe('what is sent', () => {
     expect(steps).toEqual(['observe']);
     expect(end).toMatchObject({
       status: 'failed',
-      error: { code: 'declined', message: 'Cancelled. Nothing was written.' },
+      error: { code: 'declined', message: 'Cancelled. No changes were made.' },
     });
     expect(results).toEqual(['not-sent']);
   });
@@ -445,8 +445,8 @@ describe('what a write touched besides', () => {
           path: ['agent'],
           expected: 'A',
           actual: 'B',
-          reason: 'changed by the write though the file does not manage it',
-          hint: 'Check the service: something else writes these settings, or it does not keep what it is sent.',
+          reason: 'changed by the write, although the file does not manage it',
+          hint: 'Check the service: another client writes these settings, or the service does not store what it receives.',
         },
       ],
     });
@@ -465,7 +465,7 @@ describe('what a write touched besides', () => {
         path: ['search_api_key'],
         expected: '(sensitive)',
         actual: null,
-        reason: 'was set before the write, and is not set any more',
+        reason: 'was set before the write, and is no longer set',
         hint: 'Declare search_api_key as a reference, so that every write sends it.',
       },
     ]);
@@ -491,7 +491,7 @@ describe('what a write touched besides', () => {
     expect(end.remaining).toMatchObject([
       {
         path: ['mcp_config', 'sse_servers', entry.url],
-        reason: 'came back after its removal: the server adds it by itself',
+        reason: 'came back after its removal: the server adds it automatically',
         hint: 'Leave it to the server: unmanaged: ["mcp_config.sse_servers[https://a.example.com]"]',
       },
     ]);

@@ -95,7 +95,7 @@ describe('a POST', () => {
     ['agent_settings.llm.aws_access_key_id', MASK],
     ['mcp_config', { shttp_servers: [{ name: 'one', url: URL, api_key: MASK }] }],
   ])('is none if it would have a mask: %s', (name, value) => {
-    expect(post({ [name]: value })).toBe('it would store a mask in place of a secret');
+    expect(post({ [name]: value })).toBe('it would store a mask instead of a secret');
   });
 
   it('may be sent if nothing speaks against it', () => {
@@ -226,7 +226,7 @@ describe('the mcp servers of a POST', () => {
   it('are not sent if two would have one name', () => {
     const config = { stdio_servers: [program], sse_servers: [{ name: 'x', url: URL }] };
     expect(post({ mcp_config: config })).toBe(
-      'two servers of mcp_config would have the name x, which names one server there; one of them may be unmanaged, or in a list that the file does not declare',
+      'two servers of mcp_config would have the name x, but names are unique there; one of them may be unmanaged, or in a list that the file does not declare',
     );
   });
 });
@@ -258,7 +258,7 @@ describe('a write', () => {
       expect({ code, message, hint }).toEqual({
         code: 'settings-refused',
         message: `${PLACE} was refused as invalid (status ${status}). The answer is not shown, because it repeats stored secrets.`,
-        hint: "Look for the reason in the service's logs; nothing was written.",
+        hint: "Look for the reason in the service's logs. No changes were made.",
       });
     },
   );

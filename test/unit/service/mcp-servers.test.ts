@@ -90,7 +90,7 @@ describe('the name of a server', () => {
     const one = { name: 'one', url: URL };
     expect(servers({ shttp_servers: [one, { ...one, name: ' one ' }] })).toBe('one');
     expect(servers({ sse_servers: [one], shttp_servers: [one] })).toBe('one');
-    expect(twiceProblem('one')).toMatch(/would have the name one, which names one server there;/);
+    expect(twiceProblem('one')).toMatch(/would have the name one, but names are unique there;/);
   });
 
   it.each<[string, string]>([

@@ -13,7 +13,7 @@ const since = (of: string, minute: number): Beginning => ({
 });
 
 const ofPaths = (...paths: readonly string[]) => paths.map((path) => change({ path: [path] }));
-const unknown = [{ path: ['llm_api_key'], reason: 'cannot be read back', ref: null }];
+const unknown = [{ path: ['llm_api_key'], reason: 'the service does not show it', ref: null }];
 const differs = (...paths: readonly string[]) => ({ changes: ofPaths(...paths), unknown: [] });
 const after = (known: readonly Beginning[], ...[found, plan]: Found) =>
   beginningsAfter(known, found, plan, at(9), at(8));

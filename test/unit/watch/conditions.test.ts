@@ -26,15 +26,15 @@ describe('a condition', () => {
         kind: 'files',
         receiver: null,
         message:
-          'The settings files cannot be used; the last good ones stay in force. It is empty.',
+          'The settings files cannot be used; the last good ones remain in effect. It is empty.',
         since: '1970-01-01T00:00:01.000Z',
       },
     ]);
     conditions.set('files', null);
     expect(conditions.list()).toEqual([]);
     expect(logged).toEqual([
-      'warning: The settings files cannot be used; the last good ones stay in force. It is not YAML.',
-      'warning: The settings files cannot be used; the last good ones stay in force. It is empty.',
+      'warning: The settings files cannot be used; the last good ones remain in effect. It is not YAML.',
+      'warning: The settings files cannot be used; the last good ones remain in effect. It is empty.',
       'info: The settings files can be used again.',
     ]);
   });
@@ -62,7 +62,7 @@ describe('a condition', () => {
     conditions.set('journal', 'The disk is full.');
     conditions.set('journal', 'A line cannot be read.', 'history');
     expect(conditions.list().map(({ message }) => message)).toEqual([
-      'The disk is full. Nothing is healed, and nobody is told of an environment, until it can be written again.',
+      'The disk is full. Until it can be written again, nothing is healed and no notices of environments are sent.',
       'A line cannot be read. What happened before is not shown.',
     ]);
     conditions.set('journal', null);
@@ -95,7 +95,7 @@ describe('a condition', () => {
     conditions.set('suspensions', 'It is a folder.');
     expect(CONDITION_KINDS.filter((kind) => conditions.has(kind))).toEqual(['suspensions']);
     expect(conditions.list()[0]?.message).toBe(
-      'It is a folder. Nothing is healed until it is known who is suspended; what was known stays in force.',
+      'It is a folder. Nothing is healed until the suspensions are known; the last known ones remain in effect.',
     );
   });
 });

@@ -146,7 +146,7 @@ describe('a notice of an end', () => {
     const { departed, world, told, append } = made([OPENED, noticed('resolved', 'sent')]);
     await expect(departed.keep(RESOLVED, append)).rejects.toMatchObject({
       code: 'lock-lost',
-      message: 'The end of production was told elsewhere.',
+      message: 'The end of production was reported elsewhere.',
     });
     expect(world.steps).toEqual([`take ${NAME}`, 'release']);
     expect(told.listOpen('team')).toEqual([]);

@@ -162,6 +162,6 @@ it('locks of environments that are gone are removed every ten minutes; one probl
   for (const minutes of [10, 20, 30]) await at(minutes);
   expect(made.locks).toBe(4);
   expect(made.problems).toEqual([
-    expect.stringMatching(/^Locks of environments that are gone cannot be removed\. .*answer/),
+    expect.stringMatching(/^Locks of removed environments cannot be deleted\. .*answer/),
   ]);
 });

@@ -107,7 +107,7 @@ describe('healing', () => {
       path: 'language',
       reason:
         'The environment was healed 3 times within an hour (agent, llm_model, mcp_config.a), and another client changed it again, ' +
-        'about every 16 m, now at language. The server does not say which: look for another pipeline, a person or a start script that writes it.',
+        'about every 16 m, now at language. The server does not report which one: look for another pipeline, a user or a start script that writes it.',
     });
   });
 
@@ -144,8 +144,8 @@ describe('healing', () => {
     one.wrote(['language'], at(T0));
     expect(whyStopHealing(one.state, T0 + 2 * MINUTE)?.reason).toBe(
       'It was healed 1 time within an hour, and another client set it to "fr" again, about every 2 m, ' +
-        'the last time between 2026-03-01T11:59:00Z and 2026-03-01T12:00:00Z. The server does not say which: ' +
-        'look for another pipeline, a person or a start script that writes it.',
+        'the last time between 2026-03-01T11:59:00Z and 2026-03-01T12:00:00Z. The server does not report which one: ' +
+        'look for another pipeline, a user or a start script that writes it.',
     );
     one.read(
       plan({ changes: [change({ sensitive: true, before: 'SECRET' })] }),

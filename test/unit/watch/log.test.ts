@@ -48,7 +48,7 @@ describe('a line of the log', () => {
     ],
     [
       record({ kind: 'files', commit: 'abc', environments: 3, problem: 'line 3 is not valid' }),
-      `${at} warn  the settings files cannot be used; the last good ones stay in force: line 3 is not valid\n`,
+      `${at} warn  the settings files cannot be used; the last good ones remain in effect: line 3 is not valid\n`,
       { level: 'warn', commit: 'abc', environments: 3, problem: 'line 3 is not valid' },
     ],
     [
@@ -83,7 +83,7 @@ describe('a line of the log', () => {
         digest: 'd',
         result: 'failed',
       }),
-      `${at} warn  eu: could not tell team: opened\n`,
+      `${at} warn  eu: could not notify team: opened\n`,
       { level: 'warn', receiver: 'team', event: 'opened' },
     ],
   ])('is one of text or of JSON: $0.kind', (given, text, details) => {

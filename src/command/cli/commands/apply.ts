@@ -42,7 +42,7 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       chooseTargets({ ...options, all: flags.all }, 'apply');
       throw new SetpointError(
         'confirmation-needed',
-        'Nothing was written: there is no terminal to ask on, and --yes is not given.',
+        'Not applied: there is no terminal for the confirmation, and --yes is not set.',
       );
     }
     // Its refusals are the error that follows.

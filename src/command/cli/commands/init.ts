@@ -36,7 +36,7 @@ function resolveInitDialect({ dialect, from }: Flags<'init'>): EmbeddedDialect |
   if (dialect === undefined) return undefined;
   if (from === undefined)
     throw usageError(
-      '--dialect goes with --from.',
+      '--dialect needs --from.',
       'Of a service that is read, setpoint finds it out.',
     );
   const known = EMBEDDED_DIALECTS.find((one) => one === dialect);

@@ -63,7 +63,7 @@ async function renderKubeObjects(
 /** Objects go to stdout unless each format has a file. */
 function parseRenderOutputs(flags: Flags<'render'>, io: Io): readonly Output[] {
   if (readNamedOutputs(flags, io.env).some(({ name }) => name === 'text'))
-    throw usageError('There is no text of objects.', `Available: ${FORMATS.join(', ')}.`);
+    throw usageError('Objects have no text format.', `Available: ${FORMATS.join(', ')}.`);
   const outputs = parseReportOutputs(flags, io.env, FORMATS).filter(
     ({ format }) => format !== 'text',
   );

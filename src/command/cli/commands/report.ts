@@ -48,7 +48,7 @@ export async function reportCommand(
     const told =
       flags.quiet !== true && readNamedOutputs(flags, io.env).every(({ path }) => path !== null);
     const details = told ? '' : ` ${problems.join(' ')}`;
-    const error = new SetpointError('report-incomplete', `The report is not whole.${details}`);
+    const error = new SetpointError('report-incomplete', `The report is incomplete.${details}`);
     await reporter.error(errorReport(error));
     return worstExitCode([code, error.exitCode]);
   } catch (thrown) {

@@ -9,7 +9,7 @@ import { progressView, startingView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
 const COST =
-  'A smoke test starts a conversation: it costs a call to the model. The conversation is removed again, with the sandbox that was started for it.';
+  'A smoke test starts a conversation: it costs a model call. The conversation and the sandbox started for it are removed afterwards.';
 
 /** `setpoint smoke`: starts a conversation and shows every step; success means that one can start, no more. */
 export async function smokeCommand(flags: Flags<'smoke'>, io: Io): Promise<number> {
@@ -20,7 +20,7 @@ export async function smokeCommand(flags: Flags<'smoke'>, io: Io): Promise<numbe
     if (flags.yes !== true && ask === null) {
       throw new SetpointError(
         'confirmation-needed',
-        `No conversation was started: there is no terminal to ask on, and --yes is not given. ${COST}`,
+        `No conversation was started: there is no terminal for the confirmation, and --yes is not set. ${COST}`,
         { hint: 'If this is intended, run it with --yes.' },
       );
     }

@@ -102,7 +102,7 @@ async function openToRead(path: string): Promise<FileHandle> {
   const file = await open(path, READING);
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw new Error('it is no file');
+  throw new Error('it is not a file');
 }
 
 /** The bytes of a line, without its end. */
@@ -172,7 +172,7 @@ export async function appendLines(
   const file = await open(path, APPENDING, 0o600);
   try {
     const found = await file.stat();
-    if (!found.isFile()) throw new Error('it is no file');
+    if (!found.isFile()) throw new Error('it is not a file');
     const { size, ino } = found;
     const isTorn = size > 0 && (await readByteRange(file, size - 1, size))[0] !== NEWLINE;
     const text = Buffer.from(`${isTorn ? '\n' : ''}${lines}`);

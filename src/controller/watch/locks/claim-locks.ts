@@ -70,7 +70,7 @@ class ClaimLocks<Version> implements Locks {
     // Others have waited for a claim in the making, and no longer.
     if (since() >= this.#store.pace.lostAfter || !presence.isSure()) {
       throw lockFailed(
-        'The lock took too long to be taken to be sure of it.',
+        'Acquiring the lock took too long, so it may be lost already.',
         presence.lost.reason,
       );
     }
@@ -93,7 +93,7 @@ class ClaimLocks<Version> implements Locks {
     const holder = claim?.holder ?? null;
     const { renewEvery } = this.#store.pace;
     return {
-      heldBy: holder === null ? 'nobody any more' : describeHolder(holder),
+      heldBy: holder === null ? 'no controller' : describeHolder(holder),
       retryIn: renewEvery,
     };
   }

@@ -52,7 +52,7 @@ export class LeaseApi {
       namespace,
       rule: RULE,
       offered:
-        'Check the namespace that is mounted beside the token, and that the cluster offers coordination.k8s.io/v1.',
+        'Check the namespace that is mounted next to the token, and that the cluster offers coordination.k8s.io/v1.',
     });
   }
 

@@ -71,7 +71,7 @@ class ClaimLeases implements ClaimStore<Lease> {
       leaseTransitions: 0,
     });
     if (lease === null) {
-      throw new SetpointError('lock-failed', 'The heartbeat of this process is there already.');
+      throw new SetpointError('lock-failed', 'The heartbeat of this process already exists.');
     }
     this.#heartbeats.set(holder, lease);
     return holder;

@@ -93,7 +93,7 @@ export class Presence<Version> {
     if (!this.isSure()) throw this.#lost.signal.reason;
     const since = stopwatch(this.#time);
     if (!(await this.#store.beat(this.holder))) {
-      this.#lose('Another controller took this one for dead, or somebody removed its locks.');
+      this.#lose('Another controller considered this one dead, or its locks were removed.');
     }
     if (!this.isSure()) throw this.#lost.signal.reason;
     this.#sinceBeat = since;

@@ -92,7 +92,7 @@ function hasLasted({ kind, since }: Condition, now: number): boolean {
   return now - Date.parse(since) >= (kind === 'receiver' ? RECEIVER_LASTS : LASTS);
 }
 
-const WORDS = { begun: 'reports a problem of its own', over: 'reports the end of a problem' };
+const WORDS = { begun: 'reports a problem with itself', over: 'reports the end of a problem' };
 
 /** News in the form that a receiver gets. */
 export function newsContent(news: readonly News[], page: string | null): Content {

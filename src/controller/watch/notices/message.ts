@@ -129,7 +129,7 @@ export function describeDueNotice({ event, state, end, digest }: Due): string {
     case 'healed':
       return PUT_BACK[state.putBack?.found ?? found] ?? 'was put right';
     case 'healing-stopped':
-      return `${SENTENCES[found]}, and is not healed any more: ${STOPPED_BY[state.stopped?.cause ?? 'other']}`;
+      return `${SENTENCES[found]}, and is no longer healed: ${STOPPED_BY[state.stopped?.cause ?? 'other']}`;
     case 'heal-failed':
       return `${SENTENCES[found]}, and could not be healed`;
     case 'write-refused':
@@ -154,17 +154,17 @@ function endText(state: WatchState, end: End | null): string {
   const { found } = state;
   switch (end) {
     case 'left-files':
-      return 'is not in the settings files any more; nobody looks at it';
+      return 'is no longer in the settings files; it is not watched';
     case 'not-watched':
-      return 'is not watched here any more; whether it still differs is not known';
+      return 'is no longer watched here; it may still differ';
     case 'not-told':
-      return 'is not among the environments of this receiver any more; it hears no more of it';
+      return 'is no longer among the environments of this receiver; no more notices are sent about it';
     case 'failing':
       return `had ${SENTENCES.error}, and ${SENTENCES[found]} now`;
     default:
       return found === 'in-sync'
         ? `is in sync again${besides(state)}`
-        : `does not differ any more as it did, and ${SENTENCES[found]}`;
+        : `differs in another way than before, and ${SENTENCES[found]}`;
   }
 }
 

@@ -157,7 +157,7 @@ export class Notices {
       if (code !== 'lock-lost') {
         turns.pause(this.#options.clock.monotonic(), SPACING);
         this.counts.add(turns.receiver.name, 'failed', 1);
-        this.#warn(`Nobody is told: ${message}`);
+        this.#warn(`No notice was sent: ${message}`);
       }
     }
     return due.filter((_, index) => kept[index]?.status === 'fulfilled');
@@ -247,7 +247,8 @@ export class Notices {
     const url = String(heartbeat.url.reveal());
     this.#begin(
       sender.send({ method: 'GET', url, headers: {}, body: null }).then((result) => {
-        if (result.kind !== 'sent') this.#warn(`The heartbeat was not taken. ${result.problem}`);
+        if (result.kind !== 'sent')
+          this.#warn(`The heartbeat was not delivered. ${result.problem}`);
       }),
     );
   }

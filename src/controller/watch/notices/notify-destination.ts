@@ -115,7 +115,7 @@ function parseNotifyHeaders(node: Node | undefined, nodes: NotifyNodes): Map<str
     else if (secret !== null)
       nodes.report(value, {
         code: 'bad-value',
-        message: 'This is no header.',
+        message: 'Invalid header.',
         hint: 'A header has a name of letters, digits and -, and a value of one line.',
       });
   }
@@ -169,7 +169,7 @@ export class NotifyNodes {
     if (pattern.test(text)) return text;
     return this.report(node, {
       code: 'bad-value',
-      message: `This is no ${what.toLowerCase()}.`,
+      message: `Invalid ${what.toLowerCase()}.`,
       hint,
     });
   }

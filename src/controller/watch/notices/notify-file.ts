@@ -198,7 +198,7 @@ function reportRepeated(node: Node | undefined, nodes: NotifyNodes): void {
       nodes.report(name, {
         code: 'duplicate-entry',
         message: 'Another receiver has this name.',
-        hint: 'What was told is remembered by the name: give each its own.',
+        hint: 'Give each its own name. setpoint records the sent notices under it.',
       });
     if (text !== undefined) seen.add(text);
   }

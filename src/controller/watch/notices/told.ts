@@ -21,7 +21,7 @@ export interface NoticeJournal {
    * notify.
    */
   readonly keep: (event: NoticeEvent) => Promise<JournalRecord>;
-  /** An environment that is not watched here any more, and whose end may be reported; null if it is watched, or that is not known yet. */
+  /** An environment that is no longer watched here, and whose end may be reported; null if it is watched, or that is not known yet. */
   readonly goneOf: (environment: string) => Gone | null;
   /** Reports whether the result for an environment is on the disk, and this controller is to send notices about it. */
   readonly isRecorded: (environment: string) => boolean;

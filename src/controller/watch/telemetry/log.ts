@@ -71,7 +71,7 @@ function createLogEntry(record: JournalRecord): LogEntry | null {
           `read the files: ${formatCount(environments, 'environment')}`,
           details,
         );
-      const message = `the settings files cannot be used; the last good ones stay in force: ${problem}`;
+      const message = `the settings files cannot be used; the last good ones remain in effect: ${problem}`;
       return { level: 'warn', message, details };
     }
     case 'state':
@@ -132,8 +132,8 @@ function createLogEntry(record: JournalRecord): LogEntry | null {
       const { event, receiver, result } = record;
       if (result === 'begun') return null;
       const details = { event, receiver, result };
-      if (result === 'sent') return createInfoEntry(`told ${receiver}: ${event}`, details);
-      return { level: 'warn', message: `could not tell ${receiver}: ${event}`, details };
+      if (result === 'sent') return createInfoEntry(`notified ${receiver}: ${event}`, details);
+      return { level: 'warn', message: `could not notify ${receiver}: ${event}`, details };
     }
   }
 }

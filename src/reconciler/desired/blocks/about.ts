@@ -38,7 +38,7 @@ export const labels: Block<'labels'> = {
   isQuotable: (value) => isNumberOrWord(value) || isPlainWord(value),
   textForm: () => [
     `text of ${VALUE_FORM}`,
-    'A letter or digit comes first and last; "" is a value, too.',
+    'A letter or digit comes first and last; "" is also valid.',
   ],
   keyForm: () => ['This is not a valid key of a label.', `Write ${KEY_FORM}.`],
 };
@@ -51,7 +51,7 @@ export const kubernetes: Block<'kubernetes'> = {
     path.at(-1) === 'key'
       ? ['a key of a Secret', 'It has letters, digits and -._ only.']
       : ['a name of Kubernetes', 'It has small letters, digits and - only.'],
-  keyForm: () => ['This is no reference.', 'Write it without ${ and }, as in env:LLM_API_KEY.'],
+  keyForm: () => ['Invalid reference.', 'Write it without ${ and }, as in env:LLM_API_KEY.'],
 };
 
 /** The labels of a target. */

@@ -44,7 +44,7 @@ import { createRecord, type Value, type ValueRecord } from '../../model/value.ts
 /* The blocks that declare by name what a service keeps beside its settings. What they hold is a matter of the schema. */
 
 const INSTALLED_NAME = [
-  'This is no name of something that a server installs.',
+  'Invalid name for an installed item.',
   'Use the name that its source gives it: small letters and digits, with single - between.',
 ] as const;
 
@@ -62,13 +62,13 @@ export const gitProviders = createNamedBlock(GIT_PROVIDERS_FORM, {
 export const providerConnections = createNamedBlock(CONNECTIONS_FORM, {
   check: (holder, path) => namesAlike(CONNECTIONS_FORM.block, holder, path),
   keyForm: () => [
-    'This is no name of a provider connection.',
+    'Invalid provider connection name.',
     'Use 1 to 128 characters, and no blank at either end.',
   ],
 });
 
 const PROFILE_NAME = [
-  'This is no name of a profile that every server takes.',
+  'Invalid profile name: not every server accepts it.',
   'Use at most 64 letters, digits, ., _ and -, begin with a letter or digit, and do not end in .json.',
 ] as const;
 
@@ -170,7 +170,7 @@ export const secrets: Block<'secrets'> = {
     inner.length > 0
       ? ['A secret has no such member.', 'It has value and description.']
       : [
-          'This is no name of a secret that every server takes.',
+          'Invalid secret name: not every server accepts it.',
           'Use at most 64 letters, digits and _, and begin with a letter.',
         ],
   items: createItemReader(SECRETS_FORM),
@@ -257,7 +257,7 @@ export const mcpServers: Block<'mcp_servers'> = {
   keyForm: ([, ...inner]) =>
     inner.length > 0
       ? ['This is not a valid key.', 'Write the name of a variable or header.']
-      : ['This is no name of an mcp server.', 'Write one without a blank at either end.'],
+      : ['Invalid mcp server name.', 'Write one without a blank at either end.'],
 };
 
 export const marketplaces: Block<'marketplaces'> = {
@@ -270,7 +270,7 @@ export const marketplaces: Block<'marketplaces'> = {
       : nativeTextKind([...MARKETPLACE_PLACE, ...inner]),
   check: (holder, path) => namesAlike('marketplaces', holder, path),
   keyForm: () => [
-    'This is no name of a marketplace that every server takes.',
+    'Invalid marketplace name: not every server accepts it.',
     'Use letters, digits, _ and -, and begin with a letter.',
   ],
 };

@@ -121,7 +121,7 @@ const NO_ADDRESS = {
 
 /** The hint where nothing is renamed. */
 export const INSTEAD =
-  'Remove this entry from moved: the item is then created under its new name, with every secret declared, and the former name, declared as null, is removed.';
+  'Remove this entry from moved. Declare the former name as null to remove it, and declare every secret of the item under its new name.';
 
 function apart({ from, to, others, index }: Move): FindingText | null {
   const [one, other] = [from.path ?? [], to.path ?? []];

@@ -107,7 +107,7 @@ function createKeyFinding({ key, keyFile, keyAt }: Member, path: FilePath): Plac
         ]
       : [
           `${key} is for a number of sandboxes, and this item names one by its id.`,
-          'Keep id and state here, and make the number an item of its own.',
+          'Keep id and state here. Move the number to a separate item.',
         ];
   const finding = { code: 'unknown-key', message, hint, path: [...path, key] } as const;
   return { file: keyFile, at: keyAt, finding };

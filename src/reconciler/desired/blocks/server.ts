@@ -73,7 +73,7 @@ function findReservedHeaders(holder: MapNode, path: FilePath): PlacedFinding[] {
       at: keyAt,
       finding: {
         code: 'bad-value',
-        message: `server.headers cannot hold ${key}: setpoint sets it for each request.`,
+        message: `server.headers cannot contain ${key}: setpoint sets it for each request.`,
         hint:
           key.toLowerCase() === 'x-expose-secrets'
             ? 'Remove it; to have secrets compared, write server.compare_secrets: true.'
@@ -112,8 +112,8 @@ export function keysThatDoNotFollow(
       message: `The url changes here, and server.${key} of the blocks above does not follow it.`,
       hint:
         key === 'api_key'
-          ? 'Declare api_key beside the url: a reference, or null for none.'
-          : 'Declare headers beside the url; {} for none.',
+          ? 'Declare api_key next to the url: a reference, or null for no key.'
+          : 'Declare headers next to the url; {} for no headers.',
       path: ['environments', environment.key, 'server', 'url'],
     },
   }));

@@ -104,7 +104,7 @@ function textForm(path: FilePath): readonly [string, string] | null {
         ];
   }
   if (name !== 'mcp_config') return null;
-  if (memberName === 'command') return ['one word', 'What follows the program goes into args.'];
+  if (memberName === 'command') return ['one word', 'Put the arguments of the program into args.'];
   if (memberName === 'name')
     return ['made of letters, digits, _ and -', 'Remove the other characters.'];
   return memberName === 'url' && list !== 'stdio_servers'
@@ -121,7 +121,7 @@ function notSettable(holder: MapNode, path: FilePath): PlacedFinding[] {
   return [
     createFindingForNode(consent, {
       code: 'not-settable',
-      message: 'The service cannot set this back to null: sent null, it keeps the answer it has.',
+      message: 'The service cannot set this back to null: it ignores a null.',
       hint: 'Write true or false, or remove the key to leave it alone.',
       path: [...path, 'settings', 'user_consents_to_analytics'],
     }),
@@ -150,7 +150,7 @@ function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
         hint:
           key === 'name'
             ? 'Keep one of the two: an entry is identified by its name.'
-            : 'Keep one of the two, or give each a name of its own: without names an entry is identified by its url without userinfo, query and fragment.',
+            : 'Keep one of the two, or give each its own name. Without a name, an entry is identified by its url without userinfo, query and fragment.',
         path: known === entry ? entryPath : [...entryPath, key],
       }),
     ];

@@ -132,7 +132,7 @@ export function windowProblem({
     };
   if (isZone(zone)) return null;
   return {
-    message: 'There is no such time zone.',
+    message: 'Unknown time zone.',
     hint: 'Write a name of the IANA list, such as Europe/Berlin, or leave it out for UTC.',
   };
 }

@@ -121,7 +121,7 @@ function remedyHtml(sections: readonly Section[], voice: Voice): Markup | null {
   const apply =
     allowed.length === 0
       ? null
-      : markup`<p>To make the service equal to the file: <code>${commandFor('apply', listCommandNames(allowed))}</code></p>\n`;
+      : markup`<p>To write the file to the service: <code>${commandFor('apply', listCommandNames(allowed))}</code></p>\n`;
   if (voice === 'plan') return apply;
   return markup`${apply}<p>To bring the service's values into the file: <code>${commandFor('pull', listCommandNames(differing))}</code></p>\n`;
 }

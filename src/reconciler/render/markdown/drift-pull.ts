@@ -25,10 +25,10 @@ export function driftPullMarkdown(
 ): string {
   const where = namesListed(files.map((file) => codeSpan(shortenVisible(file, 200))));
   const opening =
-    `Somebody has changed the service of ${label(name)}. These commits write what it has now into ${where}, as \`setpoint pull\` does. ` +
+    `Another client has changed the service of ${label(name)}. These commits write what it has now into ${where}, as \`setpoint pull\` does. ` +
     'Choose one:\n\n' +
-    '- **The service is right: merge this.** The file then declares what the service has, and this drift is over. An apply has nothing to overwrite any more.\n' +
-    `- **The file is right: apply it** as it is on ${codeSpan(shortenVisible(base, 200))}, with ${codeSpan(`setpoint apply -e ${shortenVisible(name, 100)}`)}. That overwrites what the service has, and the next run closes this pull request.\n` +
+    '- **The service is right: merge this.** The file then declares what the service has, and this drift is resolved. An apply then has nothing to overwrite.\n' +
+    `- **The file is right: apply it** as committed on ${codeSpan(shortenVisible(base, 200))}, with ${codeSpan(`setpoint apply -e ${shortenVisible(name, 100)}`)}. That overwrites what the service has, and the next run closes this pull request.\n` +
     '- **Neither matters:** name the path under `unmanaged` in the file.\n\n';
   const notWritten = [
     ...left.map(({ path, reason }) => [path, reason] as const),
@@ -55,7 +55,7 @@ export function driftPullMarkdown(
     ),
   ];
   const after =
-    'Each run brings this up to date, until file and service are in sync again, or until somebody else pushes to the branch. ' +
+    'Each run updates this pull request until the file and the service are in sync, or until another author pushes to the branch. ' +
     'If the pull request of another environment edits the same file and is merged first, this one may conflict until the next run.\n';
   return `${fitBlocks(blocks, LONGEST_REST)}${driftMarkdown(document, LONGEST_DRIFT).trimEnd()}\n\n${after}`;
 }
@@ -79,7 +79,7 @@ export function formatClosingComment(
 /** Explains why a pull request is no longer updated. */
 export function foreignMarkdown({ run, tool }: PlanDocument): string {
   const why =
-    'The branch of this pull request has commits that setpoint did not make. It is left to you: setpoint does not bring it up to date any more. ' +
+    'The branch of this pull request has commits that setpoint did not make. setpoint no longer updates it. ' +
     'To have a new one made, close this and delete the branch.';
   return `${why}\n\n${footer(run, tool)}`;
 }

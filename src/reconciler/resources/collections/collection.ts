@@ -218,7 +218,7 @@ function readSettingsListing(
 
 /** A service that has nothing stored, and reports a collection once it has. */
 const NO_ITEMS: Listing = { items: [], replaces: 'in-place', describes: true };
-const LATER = 'the service tells what it has only once settings are stored';
+const LATER = 'the service lists them only after settings are stored';
 
 /** Marks removals as unknown: whether the item exists shows only after the settings are stored. */
 function withUntold(part: CollectionPart, desired: readonly DesiredItem[]): CollectionPart {
@@ -271,7 +271,7 @@ function createBlockError(
       : `${releases} Remove ${block} for this environment, or use such a server.`;
   return new LackingError(
     `${block}${placeOfFirst(desired)}`,
-    `This service has no ${noun}, and nothing was sent to it. The file declares ${block}${placeOfFirst(desired)}.`,
+    `This service has no ${noun}. The file declares ${block}${placeOfFirst(desired)}.`,
     instead?.(desired) ?? otherwise,
   );
 }
@@ -279,7 +279,7 @@ function createBlockError(
 function untold({ noun, block }: CollectionForm, desired: readonly DesiredItem[]): SetpointError {
   return new SetpointError(
     'unfit-for-service',
-    `This service has no settings stored, and tells of its ${noun} only with them: a write could take away those that do not show. Nothing was sent. The file declares ${block}${placeOfFirst(desired)}.`,
-    { hint: 'Declare a setting beside them, such as language: it is stored first.' },
+    `This service has no settings stored. It lists its ${noun} only after settings are stored, so a write could remove hidden ones. No changes were made. The file declares ${block}${placeOfFirst(desired)}.`,
+    { hint: 'Also declare a setting, such as language. It is stored first.' },
   );
 }

@@ -128,7 +128,7 @@ export function planUntold(planning: Planning, members: ValueRecord, there: List
   return { unknown: [{ path, reason: UNTOLD, ref: formatReferences(declared) }] };
 }
 
-const UNTOLD = 'set; the service does not tell whether it is this one';
+const UNTOLD = 'set; the service does not show which one';
 
 /** Reports whether a snapshot masks a member, which then cannot be compared. */
 function isMemberMasked({ form }: Planning, there: ListedItem, name: string): boolean {

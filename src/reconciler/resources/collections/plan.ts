@@ -212,6 +212,6 @@ function planItemSecret(
   if (why !== null)
     return change('rotate', HIDDEN, isInPlace ? why : byWayOf(why, secondName(item.name)));
   if (last === 'same') return {};
-  const reason = 'set; cannot tell whether it is this value';
+  const reason = 'set; the service does not show this value';
   return { unknown: [{ path, reason, ref: value.ref, kind: 'stored' }] };
 }

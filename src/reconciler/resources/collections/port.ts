@@ -302,7 +302,7 @@ export function itemWriter(block: string): ResourceWriter<ItemWriter> {
   });
 }
 
-const AGAIN = 'Run setpoint plan again: it reads what is there now.';
+const AGAIN = 'Run setpoint plan again to see what the service has now.';
 
 /** Reads the body of a refusal. It is compared with known answers, and never shown. */
 function readRefusalBody(place: string, reply: Reply): Value {
@@ -318,13 +318,13 @@ function itemRefusal(
 ): ServiceError {
   const otherwise =
     status === 404
-      ? `it has no ${name}, which somebody may have removed`
+      ? `it has no ${name}; another client may have removed it`
       : status === 400
-        ? 'something of that name is there already'
-        : 'it takes no such name or value';
+        ? 'that name already exists'
+        : 'it does not accept this name or value';
   return new ServiceError(
     'settings-refused',
-    `${place} was refused: ${why ?? otherwise} (status ${status}, to ${kind} ${name}). Nothing was written by it.`,
+    `${place} was refused: ${why ?? otherwise} (status ${status}, to ${kind} ${name}). This request changed nothing.`,
     { hint },
   );
 }

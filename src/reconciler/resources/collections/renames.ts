@@ -124,7 +124,7 @@ export function throwIfNotRenamed(
     const names = `${formatPath([block, former.name])} to ${formatPath([block, item.name])}`;
     return new SetpointError(
       'unfit-for-service',
-      `moved names ${names} (${file}:${line}), ${why} Nothing was written to ${block}.`,
+      `moved names ${names} (${file}:${line}), ${why} No changes were made to ${block}.`,
       { hint },
     );
   };
@@ -135,14 +135,14 @@ export function throwIfNotRenamed(
     if (isThere(item.name))
       throw unfit(
         { item, former },
-        'and this service has both.',
+        'but this service has both.',
         `Remove one of them on the service; or remove the entry from moved, so that ${formatPath([block, former.name])} is left alone.`,
       );
     if (wire?.rename === undefined)
       throw unfit(
         { item, former },
-        `and this service has no request that renames ${noun}.`,
-        `Remove the entry from moved and declare ${formatPath([block, former.name])} as null: it is then removed, and ${own} is created with every secret declared.`,
+        `but this service cannot rename ${noun}.`,
+        `Remove the entry from moved and declare ${formatPath([block, former.name])} as null to remove it; ${own} is created with every secret declared.`,
       );
   }
 }

@@ -76,11 +76,15 @@ function unkept(
     const { name, left = [] } = item;
     if (left.length === 0) return [];
     const members = left.join(', ');
-    const hint = `--without ${formatPath([form.block, name])} leaves all of it as it is.`;
+    const hint = `--without ${formatPath([form.block, name])} leaves all of it unchanged.`;
     if (listing.items.every((one) => one.name !== name))
-      return [{ item, why: `is not on this service, and is not made without ${members}.`, hint }];
+      return [
+        { item, why: `is not on this service, and cannot be created without ${members}.`, hint },
+      ];
     if (left.some((member) => isSecretItemMember(form, [member])) && !listing.describes)
-      return [{ item, why: `is only written whole by this service, with ${members}.`, hint }];
+      return [
+        { item, why: `is only written as a whole by this service, including ${members}.`, hint },
+      ];
     return [];
   });
 }
@@ -108,8 +112,8 @@ export function roomMade(
   const hint =
     named === undefined
       ? `Remove some: declare ${form.block}.NAME as null.`
-      : `${formatPath([form.block, named.name])} goes last, because ${formatHolder(there.get(named.name))} still names it: remove it in a run of its own, or another one.`;
-  const why = `is one too many: this service takes ${limit} ${form.noun} and has ${there.size}${removed.length === 0 ? '' : `, of which ${free.length} can be removed before`}.`;
+      : `${formatPath([form.block, named.name])} is removed last, because ${formatHolder(there.get(named.name))} still names it. Remove it in a separate run, or remove another one.`;
+  const why = `exceeds the limit: this service takes ${limit} ${form.noun} and has ${there.size}${removed.length === 0 ? '' : `, of which ${free.length} can be removed before`}.`;
   throw createRoomError(form, first, why, hint);
 }
 
@@ -129,5 +133,5 @@ function createRoomError(
   hint: string,
 ): SetpointError {
   const at = `${formatPath([block, name])} (${file}:${line})`;
-  return new SetpointError('unfit-for-service', `${at} ${message} Nothing was sent.`, { hint });
+  return new SetpointError('unfit-for-service', `${at} ${message} No changes were made.`, { hint });
 }

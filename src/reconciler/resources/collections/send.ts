@@ -279,7 +279,7 @@ function createItemUnknownError(
     'state-unknown',
     `The write of ${name} of the ${noun} may or may not have taken effect. ${error.message}`,
     {
-      hint: 'Run setpoint plan: it reads what is there, and says what is not known.',
+      hint: 'Run setpoint plan to see what the service has now.',
       cause: error,
     },
   );

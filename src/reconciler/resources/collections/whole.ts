@@ -140,7 +140,7 @@ export function renameOverPath(path: string, { name }: ListedItem, to: string): 
 }
 
 const HELD = { 409: 'something else on the service still names it' };
-const FULL = { 409: 'the service takes no more of them' };
+const FULL = { 409: 'the service accepts no more of them' };
 
 function toItemPath(path: string, name: string): string {
   return `${path}/${encodeURIComponent(name)}`;

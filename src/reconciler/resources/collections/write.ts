@@ -219,7 +219,7 @@ function listRemainingChanges(
       path: [kind.form.block, name],
       expected: '(sensitive)',
       actual: null,
-      reason: 'was there before the write, and is not any more',
+      reason: 'was there before the write, and is now gone',
       hint: 'This write did not name it: something else writes there at the same time. Set it again.',
     })),
   ];

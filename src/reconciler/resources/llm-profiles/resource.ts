@@ -90,7 +90,7 @@ function warnStoreDeactivation(
   const why = stored.includes(ended)
     ? `Storing the active LLM profile ${ended} makes it inactive`
     : `Storing an LLM profile makes the active one, ${ended}, inactive, because it has no base_url`;
-  const message = `${why} on this service. setpoint activates it again after the write. To say in the file which one is active, declare active.llm_profile.`;
+  const message = `${why} on this service. setpoint activates it again after the write. To choose the active profile in the file, declare active.llm_profile.`;
   return [{ code: 'active-profile', message, path: [LLM_PROFILES_FORM.block, ended] }];
 }
 

@@ -113,7 +113,7 @@ async function findConnectionId(get: Get, { connection }: ValueRecord): Promise<
   if (id !== undefined) return [[CONNECTION_ID, id]];
   throw new SetpointError(
     'unfit-for-service',
-    `This service has no provider connection named ${connection}. Nothing was written by this.`,
+    `This service has no provider connection named ${connection}. This request changed nothing.`,
     { hint: `Declare it under ${CONNECTIONS_FORM.block}, or check the name.` },
   );
 }
@@ -243,7 +243,7 @@ function isShownStored(value: Value | undefined): boolean {
 function unshown(profile: string, member: string): SetpointError {
   return new SetpointError(
     'bad-response',
-    `The service lists ${member} of the LLM profile ${profile} as set and does not show it right before the write, which would lose it. Nothing was written by this.`,
+    `The service lists ${member} of the LLM profile ${profile} as set and does not show it right before the write, which would lose it. This request changed nothing.`,
     { hint: 'Check whether a proxy drops the header X-Expose-Secrets or answers from a cache.' },
   );
 }
@@ -259,7 +259,7 @@ function readStoredConfig(found: Awaited<ReturnType<Get>>, { name }: ListedItem)
   if (isRecord(config)) return config;
   throw new SetpointError(
     'contended',
-    `The service has no LLM profile ${name} any more, which it listed right before. Nothing was written by this.`,
+    `The service has no LLM profile ${name} any more. It was listed just before. This request changed nothing.`,
   );
 }
 

@@ -35,7 +35,7 @@ export function tryPlannedModel(trying: TryingPlan, about: Provable): Trial {
   if (block === LLM_PROFILES_FORM.block) return profileTrial(trying, about, name);
   const active = activeDeclared(trying.desired, 'llm_profile');
   if (active === null)
-    return createSkippedTrial(about, 'the file does not say which profile it is');
+    return createSkippedTrial(about, 'the file does not specify which profile it is');
   const isDeclared = itemNamed(trying.desired, LLM_PROFILES_FORM, active) !== undefined;
   return isDeclared ? profileTrial(trying, about, active) : tryStoredModel(trying, about, active);
 }

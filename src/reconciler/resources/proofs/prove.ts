@@ -76,7 +76,7 @@ export async function proveStored(proving: Proving): Promise<readonly Proof[]> {
 function explainNoTrials({ settings }: Pick<Proving, 'settings'>): string | null {
   const { name } = settings.dialect;
   if (name === 'agent-server') return null;
-  return `a service of the dialect ${name} tries nothing; only an Agent Server does`;
+  return `this service (${name} API) cannot try it; only an Agent Server can`;
 }
 
 const PLANNED = {
@@ -84,7 +84,7 @@ const PLANNED = {
   key: tryPlannedKey,
   agent: tryPlannedAgent,
   server: (_: TryingPlan, one: Provable) =>
-    createSkippedTrial(one, 'it is no server of the settings'),
+    createSkippedTrial(one, 'it is not an mcp server of the settings'),
 } as const satisfies Record<Provable['kind'], (trying: TryingPlan, about: Provable) => Trial>;
 
 function isSettingsProof({ kind, path: [first] }: Provable): boolean {

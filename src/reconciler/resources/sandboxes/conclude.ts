@@ -160,7 +160,7 @@ function listDisplacedSandboxes(run: SandboxRun, left: readonly SandboxStep[]): 
       path: [id],
       expected: 'RUNNING',
       actual: 'PAUSED',
-      reason: 'the service paused it by itself when another one was to run',
+      reason: 'the service paused it automatically to run another one',
       hint: 'Declare fewer sandboxes running, or raise the limit of the service: it allows fewer at a time than are declared.',
     }));
 }
@@ -171,7 +171,7 @@ function warnDisplacedSandboxes(run: SandboxRun, remaining: readonly Remainder[]
     .filter(({ id }) => !remaining.some(({ path }) => path[0] === id))
     .map(({ id }) => ({
       code: 'sandbox-displaced',
-      message: `The service paused sandbox ${id} by itself to make room for another.`,
+      message: `The service paused sandbox ${id} automatically to make room for another.`,
       path: [id],
     }));
 }
@@ -213,7 +213,7 @@ function otherSpecs({ desired, steps, last }: SandboxRun): Remainder[] {
         reason: 'the service shows it under another spec than the one it was started from',
         hint:
           item.spec === null
-            ? `Another item names ${JSON.stringify(shown)}, and it counts there: make one item of the two, or the next apply starts one more.`
+            ? `Another item names ${JSON.stringify(shown)}, and it counts there. Merge the two items, or the next apply starts one more.`
             : `Declare spec: ${JSON.stringify(shown)}, or the next apply starts one more.`,
       },
     ];
@@ -237,7 +237,7 @@ function stillToDo(run: SandboxRun, left: readonly SandboxStep[]): Remainder[] {
       expected: change.after as string,
       actual: change.before as string | null,
       reason: action === 'start' ? `not as declared: ${change.reason}` : LEFT_REASONS[action],
-      hint: 'Run setpoint plan to see what is left; somebody else may be changing these sandboxes.',
+      hint: 'Run setpoint plan to see what is left. Another client may be changing these sandboxes.',
     }));
 }
 
@@ -263,7 +263,7 @@ function sandboxesNotReady(open: readonly RunStep[]): SetpointError {
     .join(', ');
   return open.every(({ status, step }) => status === 'PAUSED' && step.action !== 'pause')
     ? new SetpointError('not-converged', `Sandboxes are still PAUSED: ${states}.`, {
-        hint: 'A service pauses by itself what is above its limit: declare fewer, or raise the limit.',
+        hint: 'Declare fewer sandboxes, or raise the limit. The service automatically pauses sandboxes above its limit.',
       })
     : new SetpointError('timed-out', `Sandboxes were not ready in time: ${states}.`, {
         hint: 'Run setpoint plan later, or wait longer with --wait.',

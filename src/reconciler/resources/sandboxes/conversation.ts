@@ -195,9 +195,7 @@ export interface RemovalInput {
 export async function removeConversation(input: RemovalInput): Promise<string | null> {
   const { conversation, sandbox, before } = input;
   if (before === null || sandbox === null)
-    return remains(
-      'nothing tells whether its sandbox was there before, and would be deleted with it',
-    );
+    return remains('its sandbox may have been there before, and would be deleted with it');
   if (before.has(sandbox))
     return remains('its sandbox was there before, and would be deleted with it');
   try {

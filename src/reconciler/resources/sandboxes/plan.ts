@@ -142,7 +142,7 @@ function notCounted(claimed: readonly Sandbox[], at: number): Warning[] {
     .toSorted(oldestFirst)
     .map(({ id }) => ({
       code: 'sandbox-failed',
-      message: `Sandbox ${id} is in state ERROR and does not count; it is left as it is.`,
+      message: `Sandbox ${id} is in state ERROR and does not count; it is left unchanged.`,
       path: [id],
     }));
 }
@@ -173,7 +173,7 @@ function gone({ id, state }: NamedSandbox): SandboxPlan {
   if (state === 'paused')
     return { ...NO_SANDBOXES, warnings: [{ code: 'sandbox-gone', message, path: [id] }] };
   const hint =
-    'Remove the item, or declare running: and a number: a sandbox that is gone cannot be restored.';
+    'Remove the item, or declare running: and a number. A deleted sandbox cannot be restored.';
   return { ...NO_SANDBOXES, unmet: [{ code: 'sandbox-gone', message, hint, path: [id] }] };
 }
 
@@ -184,7 +184,7 @@ function notResumable({ id }: NamedSandbox, { status }: Sandbox): SandboxPlan {
 }
 
 function notPausable({ id, status }: Sandbox): Warning {
-  const message = `Sandbox ${id} is declared paused but is in state ${status}; it is left as it is.`;
+  const message = `Sandbox ${id} is declared paused but is in state ${status}; it is left unchanged.`;
   return { code: 'sandbox-failed', message, path: [id] };
 }
 
@@ -270,7 +270,7 @@ function startsForAnother({ source }: CountedSandboxes, usual: string): Setpoint
   return new SetpointError(
     'spec-refused',
     `${file}:${line} starts from the server's default spec, ${usual}, which another item names: what it starts would count there.`,
-    { hint: 'Give this item a spec of its own, or make one item of the two.' },
+    { hint: 'Give this item its own spec, or merge the two items.' },
   );
 }
 

@@ -57,7 +57,7 @@ export function listDeactivatedProfiles(
       path: ACTIVE,
       expected: name,
       actual: after.profiles?.active ?? null,
-      reason: 'was active before the write, and is not any more',
+      reason: 'was active before the write, and is no longer active',
       hint: `Activate the LLM profile ${name} on the service, and give it a base_url, so that no write ends it.`,
     },
   ];
@@ -89,6 +89,6 @@ export function updateProfileWarnings(
       profileWarning(`The LLM profile ${name} could not be activated again: ${error.message}`),
     ];
   if (ending.again) return others;
-  const message = `The LLM profile ${name} is not active any more, because the write changed the llm. To keep a profile active, change it on the service, and activate it there.`;
+  const message = `The LLM profile ${name} is no longer active, because the write changed the llm. To keep a profile active, change the profile on the service, then activate it there.`;
   return [...others, profileWarning(message)];
 }

@@ -220,7 +220,7 @@ function settingsNotConverged(remaining: readonly Remainder[]): SetpointError {
 /** All entries that the server adds, and the write that leaves them to it. */
 function ownWarnings(owned: readonly Path[]): Warning[] {
   if (owned.length === 0) return [];
-  const message = `The server adds ${owned.map(formatPath).join(', ')} by itself, so that each write is corrected by another. Remove what is the server's own from the file, and list it: ${formatUnmanagedEntry(owned)}`;
+  const message = `The server adds ${owned.map(formatPath).join(', ')} automatically, so that each apply changes it again. Remove it from the file and list it: ${formatUnmanagedEntry(owned)}`;
   return [{ code: 'server-owned', message, path: [] }];
 }
 

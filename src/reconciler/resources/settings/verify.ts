@@ -70,10 +70,10 @@ function compare(
       path,
       expected: maskSecrets(was),
       actual: maskSecrets(after),
-      reason: `changed ${isWhole ? 'by' : 'beside'} the write though the file does not manage it`,
+      reason: `changed ${isWhole ? 'by' : 'during'} the write, although the file does not manage it`,
       hint: isWhole
-        ? 'Check the service: something else writes these settings, or it does not keep what it is sent.'
-        : 'Check what else writes these settings: this write did not carry it.',
+        ? 'Check the service: another client writes these settings, or the service does not store what it receives.'
+        : 'Check which other client writes these settings. This write did not contain the value.',
     }));
   const fallen = findLostSecrets(before, observed)
     .filter(
@@ -84,7 +84,7 @@ function compare(
       path,
       expected: '(sensitive)',
       actual: null,
-      reason: 'was set before the write, and is not set any more',
+      reason: 'was set before the write, and is no longer set',
       hint: `Declare ${formatPath(path)} as a reference, so that every write sends it.`,
     }));
   return {
@@ -109,7 +109,7 @@ function remainder(change: Change, made: SettingsPlan, before: ObservedState): R
   };
 }
 
-export const CAME_BACK = 'came back after its removal: the server adds it by itself';
+export const CAME_BACK = 'came back after its removal: the server adds it automatically';
 
 /** The line of a settings file that leaves entries alone, each once, whichever of its copies is named. */
 export function formatUnmanagedEntry(entries: readonly Path[]): string {
@@ -138,11 +138,14 @@ function whyLeft(
   if (change.action === 'remove' || !isSent) {
     const reason =
       change.action !== 'remove'
-        ? 'changed beside the write, which did not carry it: something else writes these settings'
+        ? 'changed during the write by another client; this write did not contain it'
         : isMade
-          ? 'is there again after its removal: something else writes these settings'
-          : 'appeared beside the write: something else added it';
-    return { reason, hint: 'Find out who writes there, then run setpoint plan and apply again.' };
+          ? 'came back after its removal: another client writes these settings'
+          : 'appeared during the write: another client added it';
+    return {
+      reason,
+      hint: 'Find the other client that writes there. Then run setpoint plan and apply again.',
+    };
   }
   return {
     reason: 'the service does not keep what it is sent',

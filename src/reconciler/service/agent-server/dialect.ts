@@ -74,7 +74,7 @@ const LACKS: ReadonlyMap<FieldName, string> = new Map([
 const UNSTORABLE: readonly Unstorable[] = [
   {
     form: /^gAAAA/,
-    because: 'it begins with gAAAA, which the server takes for a token of its own and clears',
+    because: 'it begins with gAAAA; the server treats such a value as its own token and clears it',
   },
   { form: /^\s+$/, because: 'it is blank, which clears the secret' },
 ];

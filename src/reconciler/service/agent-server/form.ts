@@ -22,7 +22,7 @@ export async function recordProblem(
     return new ServiceError(
       'dialect-not-spoken',
       `${place} was answered by a release before 1.31 of the agent server, whose mcp_config has another form.`,
-      { hint: 'setpoint speaks agent-server as releases from 1.31 on do: upgrade the server.' },
+      { hint: 'Upgrade the server: setpoint supports agent-server 1.31 or later.' },
     );
   }
   const kind = settings['agent_kind'];
@@ -45,16 +45,15 @@ export async function recordProblem(
   );
 }
 
-const LATER =
-  'The server may be of a later release than setpoint knows: look for a later setpoint.';
+const LATER = 'The server may be newer than this setpoint. Look for a newer setpoint.';
 
 function otherService(place: string, body: Value): ServiceError {
   if (isRecord(body) && typeof body['llm_api_key_set'] === 'boolean') {
     const spoken = isRecord(body[AGENT]) ? 'app-server' : 'settings-v0';
     return new ServiceError(
       'dialect-not-spoken',
-      `${place} was answered in the dialect ${spoken} (it has llm_api_key_set): the service does not speak agent-server, which server.dialect names.`,
-      { hint: 'Remove server.dialect, so that setpoint finds out; or check server.url.' },
+      `${place} was answered with the ${spoken} API (it has llm_api_key_set), but server.dialect is agent-server.`,
+      { hint: 'Remove server.dialect so that setpoint detects it, or check server.url.' },
     );
   }
   return new ServiceError(

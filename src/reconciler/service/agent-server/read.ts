@@ -44,7 +44,7 @@ export async function readAgentServerSettings(
 /** Text that the server cannot answer makes every read fail; no request fixes it. */
 function unanswerable(error: ServiceError): ServiceError {
   const hint =
-    "Check the server's logs. If it holds text that it cannot answer, it cannot read its settings until they are mended where they are stored.";
+    "Check the server's logs. If a stored text is invalid, the server cannot read its settings until the stored settings are fixed.";
   return error.reword({ hint });
 }
 

@@ -64,7 +64,7 @@ export async function readAppServerSettings(
 /** A stored value of a wrong type makes every read fail; no request fixes it. */
 function brokenStore(error: ServiceError): ServiceError {
   const hint =
-    "Check the service's logs. If a stored value has a wrong type, the service cannot read its settings until they are mended where they are stored.";
+    "Check the service's logs. If a stored value has a wrong type, the service cannot read its settings until the stored settings are fixed.";
   return error.reword({ hint });
 }
 
@@ -142,7 +142,7 @@ function unknownRecord(place: string, body: Value): ServiceError | null {
     'dialect-not-spoken',
     `${place} was answered${by} with ${unlike.join('.')} in a form that this version of setpoint does not know.`,
     {
-      hint: 'The service may be of a later release than setpoint knows: look for a later setpoint.',
+      hint: 'The service may be newer than this setpoint. Look for a newer setpoint.',
     },
   );
 }

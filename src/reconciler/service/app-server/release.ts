@@ -70,7 +70,7 @@ function createReleaseError(place: string): ServiceError {
     'dialect-not-spoken',
     `${place} was answered by an empty store, and nothing shows the release: 1.7 and 1.8 have mcp_config in another form.`,
     {
-      hint: `Let GET ${OPENAPI.path} or GET ${SCHEMA_PATH} through to the service; setpoint speaks releases from 1.9 on.`,
+      hint: `Let GET ${OPENAPI.path} or GET ${SCHEMA_PATH} through to the service. setpoint supports 1.9 or later.`,
     },
   );
 }
@@ -80,6 +80,6 @@ export function tooOld(place: string, release: string): ServiceError {
   return new ServiceError(
     'dialect-not-spoken',
     `${place} was answered by ${release}, whose mcp_config has another form.`,
-    { hint: 'setpoint speaks app-server as releases from 1.9 on do: upgrade the service.' },
+    { hint: 'Upgrade the service: setpoint supports app-server 1.9 or later.' },
   );
 }

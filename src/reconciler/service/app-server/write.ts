@@ -47,7 +47,7 @@ function refusal(place: string, { status }: Reply): ServiceError {
   return new ServiceError(
     'settings-refused',
     `${place} was refused as invalid (status ${status}). The answer is not shown, because it repeats stored secrets.`,
-    { hint: "Look for the reason in the service's logs; nothing was written." },
+    { hint: "Look for the reason in the service's logs. No changes were made." },
   );
 }
 
@@ -68,7 +68,7 @@ export function buildPostBody({ fields }: SettingsWrite): BodyToStore {
     diffs: DIFFS,
     ofNative: toPostNative,
     ofField: toPostField,
-    withMask: 'it would store a mask in place of a secret',
+    withMask: 'it would store a mask instead of a secret',
   });
 }
 

@@ -143,14 +143,14 @@ export function readV0Record(place: string, body: Value): ObservedState | Setpoi
   if ('llm_api_key_is_set' in body) {
     return new ServiceError(
       'dialect-not-spoken',
-      `${place} was answered in the dialect agent-server (it has llm_api_key_is_set): the service does not speak settings-v0, which server.dialect names.`,
-      { hint: 'Remove server.dialect, so that setpoint finds out; or check server.url.' },
+      `${place} was answered with the agent-server API (it has llm_api_key_is_set), but server.dialect is settings-v0.`,
+      { hint: 'Remove server.dialect so that setpoint detects it, or check server.url.' },
     );
   }
   if ('agent_settings' in body) {
     return new ServiceError(
       'dialect-not-spoken',
-      `${place} was answered in the later dialect, of /api/v1/settings (it has agent_settings), which this version of setpoint does not support.`,
+      `${place} was answered with the later API, /api/v1/settings (it has agent_settings), which this version of setpoint does not support.`,
     );
   }
   if (typeof body['llm_api_key_set'] !== 'boolean') {
@@ -163,7 +163,7 @@ export function readV0Record(place: string, body: Value): ObservedState | Setpoi
   if (lacking.length > 0) {
     return new ServiceError(
       'bad-response',
-      `${place} was answered without ${namesListed(lacking, MOST_NAMED)}. Every release answers all members of its settings, and a write would clear those that are missing, so nothing is planned or written on this answer.`,
+      `${place} was answered without ${namesListed(lacking, MOST_NAMED)}. A write would clear the missing values, so setpoint does not plan or write. Every release returns all of its settings.`,
       {
         hint: 'Look for what is between setpoint and the service, such as a filter or a cache, and changes its answers; or ask the service itself.',
       },

@@ -81,17 +81,17 @@ export interface Page {
 
 export function readV1Page(place: string, json: Value): Page {
   const items = isRecord(json) ? json['items'] : undefined;
-  if (!isRecord(json) || !isList(items)) throw unlike(place, 'with something that is no list');
+  if (!isRecord(json) || !isList(items)) throw unlike(place, 'with a value that is not a list');
   const next = json['next_page_id'] ?? null;
   if (next === null || next === '') return { items, next: null };
   const text = next instanceof WireNumber ? next.token : next;
   if (typeof text !== 'string' && typeof text !== 'number')
-    throw unlike(place, 'with a next page that is no text');
+    throw unlike(place, 'with a next page that is not text');
   const id = String(text);
   if (id.length > LONGEST_PAGE_ID || !isWhole(id))
     throw unlike(
       place,
-      `with a next page that is no text of at most ${LONGEST_PAGE_ID} characters`,
+      `with a next page that is not text of at most ${LONGEST_PAGE_ID} characters`,
     );
   return { items, next: id };
 }

@@ -90,7 +90,7 @@ describe('what is wrong with a controller', () => {
           severity: 'critical',
         },
         annotations: {
-          summary: `setpoint watch on ${hostname()} reports a problem of its own`,
+          summary: `setpoint watch on ${hostname()} reports a problem with itself`,
           description: FULL.message,
         },
         startsAt: FULL.since,
@@ -143,7 +143,7 @@ describe('a message about the controller', () => {
     expect(text).toBe(`setpoint: setpoint watch on ${hostname()}: 2 messages about itself`);
     expect(blocks.map((block) => block.text.text)).toEqual([
       `*setpoint watch on ${hostname()}: 2 messages about itself*`,
-      `\`setpoint watch on ${hostname()}\` reports a problem of its own\n• \`The journal in &lt;data&gt; cannot be written (ENOSPC).\`\n<${PAGE}/|Show it>`,
+      `\`setpoint watch on ${hostname()}\` reports a problem with itself\n• \`The journal in &lt;data&gt; cannot be written (ENOSPC).\`\n<${PAGE}/|Show it>`,
       `\`setpoint watch on ${hostname()}\` reports the end of a problem\n• \`The receiver team takes notices again.\`\n<${PAGE}/|Show it>`,
     ]);
   });
@@ -154,14 +154,14 @@ describe('a message about the controller', () => {
     };
     const content = payload.attachments[0]?.content;
     expect(content?.fallbackText).toBe(
-      `setpoint watch on ${hostname()} reports a problem of its own`,
+      `setpoint watch on ${hostname()} reports a problem with itself`,
     );
     expect(content?.body).toEqual([
       {
         type: 'RichTextBlock',
         inlines: [
           { type: 'TextRun', text: `setpoint watch on ${hostname()}`, weight: 'Bolder' },
-          { type: 'TextRun', text: ' reports a problem of its own' },
+          { type: 'TextRun', text: ' reports a problem with itself' },
           { type: 'TextRun', text: `\n${FULL.message}`, fontType: 'Monospace' },
         ],
       },

@@ -241,13 +241,13 @@ describe('an end is told', () => {
     [
       watchState({ found: 'pending' }),
       'difference',
-      /^does not differ any more as it did, and has/,
+      /^differs in another way than before, and has/,
     ],
     [watchState({ found: 'drift' }), 'failing', /^had failed, and has drift: it was changed on/],
     [IN_SYNC, 'failing', /^had failed, and is in sync now/],
-    [DRIFT, 'left-files', /^is not in the settings files any more/],
-    [DRIFT, 'not-watched', /^is not watched here any more/],
-    [DRIFT, 'not-told', /^is not among the environments of this receiver/],
+    [DRIFT, 'left-files', /^is no longer in the settings files/],
+    [DRIFT, 'not-watched', /^is no longer watched here/],
+    [DRIFT, 'not-told', /^is no longer among the environments of this receiver/],
   ] as const)('in words that are true', (state, end, words) => {
     expect(describeDueNotice({ state, event: 'resolved', digest: 'd', end })).toMatch(words);
   });

@@ -169,7 +169,7 @@ describe('a file of --notify', () => {
         '3 bad-value This receiver would never get a notice of a problem.',
         '7 bad-value reminder is a time, from 60s to 168h.',
         '8 bad-value Quiet hours are days, hours and a time zone.',
-        '8 bad-value There is no such time zone.',
+        '8 bad-value Unknown time zone.',
         '9 bad-value ',
       ],
     ],
