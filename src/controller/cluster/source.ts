@@ -427,10 +427,9 @@ export class ClusterSource implements SettingsSource {
     allowance: Allowance,
   ): Target {
     const metadata = namespace === undefined ? { name } : { name, namespace };
-    const { limits } = allowance;
     const approvals = this.#findApprovals(key, { metadata, spec }, allowance);
     const read = (): Target =>
-      parseDeclaredTarget(key, { metadata, spec }, outside, { limits }, approvals);
+      parseDeclaredTarget(key, { metadata, spec }, outside, allowance, approvals);
     return this.#targets.of(target, read);
   }
 
