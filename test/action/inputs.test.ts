@@ -193,7 +193,9 @@ it('action.yml names the inputs that are read, and the outputs that are set', as
     .map((name) => readFileSync(join(root, 'src/command/action', name), 'utf8'))
     .join('\n');
   const read = [
-    ...source.matchAll(/\b(?:getInput|text|list|flagInput|age|shard)\('([a-z-]+)'/g),
+    ...source.matchAll(
+      /\b(?:getInput|readTextInput|readListInput|flagInput|age|shard)\('([a-z-]+)'/g,
+    ),
   ].map(([, name]) => name);
   expect(new Set(read)).toEqual(new Set(Object.keys(action.inputs)));
   on.commit({ 'settings.yaml': settingsFor(on.store.url, '  language: en') });

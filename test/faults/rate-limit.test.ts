@@ -24,8 +24,18 @@ function fleet(servers: readonly LimitingServer[], count: number, language = 'en
 
 type Given = Pick<Options, 'clock' | 'dispatcher' | 'parallel' | 'timeout' | 'signal'>;
 
+/** The options of an operation, without what a clock of the test tells. */
+function given(options: Given & { readonly passed?: unknown }): Given {
+  const { clock, dispatcher, parallel, timeout, signal } = options;
+  return Object.fromEntries(
+    Object.entries({ clock, dispatcher, parallel, timeout, signal }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
+}
+
 async function statuses(text: string, options: Given) {
-  const { environments } = await plan({ text, env: {}, ...options });
+  const { environments } = await plan({ text, env: {}, ...given(options) });
   return environments.map(({ status, error }) => error?.code ?? status);
 }
 
@@ -146,7 +156,7 @@ describe('a service that refuses everything', () => {
   ])('%s: each environment ends within its time, and what follows at once', async (_, after) => {
     const time = jumpingTime();
     const server = await limitingServer(() => after, time.clock);
-    const { environments } = await plan({ text: fleet([server], 300), env: {}, ...time });
+    const { environments } = await plan({ text: fleet([server], 300), env: {}, ...given(time) });
     expect(environments.map(({ error }) => error?.code)).toEqual(all(300, 'rate-limited'));
     expect(environments[0]?.error?.message).toMatch(
       /^The service limits requests.*: GET http:\/\/127\.0\.0\.1:\d+\/e0\/api\/settings/,
@@ -188,7 +198,7 @@ describe('an apply over environments of one limited origin', () => {
       const { environments } = await apply({
         text: fleet([server], 40, 'fr'),
         env: {},
-        ...time,
+        ...given(time),
         parallel,
         all: true,
       });
@@ -213,7 +223,7 @@ describe('an apply over environments of one limited origin', () => {
     const { environments } = await apply({
       text: fleet([server], 5, 'fr'),
       env: {},
-      ...time,
+      ...given(time),
       all: true,
     });
     expect(environments.map(({ status }) => status)).toEqual(all(5, 'applied'));

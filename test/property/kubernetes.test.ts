@@ -52,6 +52,11 @@ function declared(target: Target, source: Parameters<typeof resolveSettings>[1])
     rest: plain({
       ...rest,
       unknownNames: sorted(rest.unknownNames?.map(({ path }) => path) ?? []),
+      // Which variable a value comes from is known of a file alone.
+      missing: rest.missing.map((one) => ({
+        ...one,
+        reason: one.reason.replace(/^(?:the variable \w+|its value) /, ''),
+      })),
     }),
   };
 }

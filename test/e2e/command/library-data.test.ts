@@ -148,7 +148,12 @@ it('names options, and not flags, in errors of use', async () => {
 
 it('renders each document in each of its formats, with foreign text inert', async () => {
   const hostile = 'x\n::error::forged @all <script>![a](b) \u202E';
-  await setpoint.apply({ text: text.replace('a/b', JSON.stringify(hostile)), env });
+  const stored = await fetch(`${service.url}/api/settings`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ language: 'en', llm_model: hostile, llm_api_key: env.LLM }),
+  });
+  expect(stored.status).toBe(200);
   const plan = await setpoint.plan({ text, env });
   const documents = [
     plan,

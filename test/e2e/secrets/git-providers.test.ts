@@ -183,7 +183,7 @@ describeEach(GIT_DIALECTS, (dialect) => dialect === 'settings-v0')(
         changes: [{ result: 'not-sent' }, { result: 'not-sent' }],
         error: { code: 'settings-refused', hint: expect.stringContaining('may not have reached') },
       });
-      expect(refused?.error?.message).toContain('no valid gitlab token');
+      expect(refused?.error?.message).toContain('an invalid gitlab token');
       expect(world.writes()).toHaveLength(1);
       expect(world.stored()).toEqual({});
       const inPart = await applied(`{ ${HUB}, ${LAB} }`, env);

@@ -630,7 +630,7 @@ describe('A18: no secret reads as stored any more', () => {
     expect(refused.stderr).toContain(
       'No secret is stored now, but there were some before: llm_api_key.',
     );
-    expect(refused.stderr).toContain('Restore the former OH_SECRET_KEY');
+    expect(refused.stderr).toContain("Look at the server's OH_SECRET_KEY");
     expect(server.patches()).toHaveLength(1);
     const allowed = ['apply', '--yes', '--allow', 'secrets-gone'];
     expect((await setpoint(allowed, { cwd, env })).code).toBe(0);

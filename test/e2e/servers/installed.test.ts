@@ -179,7 +179,9 @@ describeEach(KINDS, (kind) => kind === 'skills')('%s', (kind) => {
       await plan(asked(`${file}\ncollections: { ${kind}: { others: remove } }`))
     ).environments;
     expect(environment?.error?.message).toMatch(
-      new RegExp(`${kind}\\.wrong \\(.*settings\\.yaml:4\\) cannot be installed: .*called real`),
+      new RegExp(
+        `${kind}\\.wrong \\(.*settings\\.yaml:4\\) cannot be installed under this name: its source is named real`,
+      ),
     );
     const right = file.replace('wrong:', 'real:').replace(', enabled: false', '');
     expect(await applied(right)).toMatchObject({ status: 'in-sync' });

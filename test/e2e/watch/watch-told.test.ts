@@ -226,7 +226,7 @@ describe('somebody is told', () => {
     await watch.pass(3 * MINUTE);
     expect(events()).toEqual(['opened prod', 'resolved prod']);
     expect(told[1]?.summary).toContain('no longer among the environments of this receiver');
-    expect(issues.get('prod')).toContain('not among');
+    expect(issues.get('prod')).toContain('no longer among');
     expect(firing(watch.clock.now())).toEqual([]);
     await watch.stop();
   });
