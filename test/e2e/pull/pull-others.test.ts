@@ -34,11 +34,7 @@ async function madeByOthers(dialect: DialectName, sample: SampleItem) {
   onTestFinished(() => front.close());
   const head = `version: 1\nserver: { url: "${front.url}" }\nsettings: { language: en }\n`;
   const common = { env: ITEM_ENV, clock: quickClock() };
-  const declared = sample.declared(folder.path);
-  // An item that names an LLM profile is declared with it.
-  const isNeeded = / main\b/.test(declared) && sample.block !== 'llm_profiles';
-  const needed = isNeeded ? 'llm_profiles: { main: { model: openai/gpt-5 } }\n' : '';
-  const theirs = head + needed + declared;
+  const theirs = head + sample.declared(folder.path);
   const [made] = (
     await apply({
       ...common,

@@ -17,7 +17,13 @@ import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
 import { startFronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';
-import { GIT_HOSTS, ITEM_ENV, SAMPLES, type SampleItem } from '../../fixture/every-collection.ts';
+import {
+  GIT_HOSTS,
+  ITEM_ENV,
+  MODELS,
+  SAMPLES,
+  type SampleItem,
+} from '../../fixture/every-collection.ts';
 import { itEach } from '../../fixture/long.ts';
 import { quickClock } from '../../fixture/settings.ts';
 
@@ -66,10 +72,9 @@ const AGENT = 'llm_profiles: { main: { model: openai/gpt-5 } }';
 
 /** The edits of an item of a collection that the file declares in a block of its own. */
 function editsOf(sample: SampleItem): readonly Edit[] {
-  const { block, name, removed, altered } = sample;
+  const { block, name, declared, removed, altered } = sample;
   // An item that names an LLM profile is declared with it.
-  const needs = / main\b/.test(sample.declared('/')) && block !== 'llm_profiles' ? AGENT : NONE;
-  const declared = (folder: string): string => `${needs}\n${sample.declared(folder)}`.trim();
+  const needs = declared('/').endsWith(MODELS) ? MODELS : NONE;
   const form = FORMS.get(block);
   if (form === undefined) throw new Error(`No collection has the block ${block}.`);
   const address = addressIn(block);
