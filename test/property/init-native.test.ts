@@ -206,8 +206,11 @@ describeEach(
               expect(environments).toMatchObject([
                 { status: 'in-sync', changes: [], unmanaged: [], error: null },
               ]);
-              if (service.compares && one === env)
-                expect(environments).toMatchObject([{ unknown: [] }]);
+              // A value that cannot work where it is used, such as a header with a line break, is not compared.
+              const unknown = environments[0]?.unknown.filter(
+                ({ kind, reason }) => kind !== 'missing' || reason.endsWith('is not set'),
+              );
+              if (service.compares && one === env) expect(unknown).toEqual([]);
             }
           } finally {
             folder.remove();
