@@ -22,7 +22,7 @@ let functions = 0;
 const places = new Map();
 const files = readdirSync(join(root, 'src'), { recursive: true })
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.gen.ts'))
-  .toSorted();
+  .toSorted((one, other) => one.localeCompare(other));
 for (const file of files) {
   const text = readFileSync(join(root, 'src', file), 'utf8');
   const report = (kind, index, message) => {

@@ -22,7 +22,7 @@ import {
 import type { Form } from './parse.ts';
 import { type ReferenceStyle, withReferences } from './references.ts';
 import { findServers, isServers } from './servers.ts';
-import { isObject, type Objects, textsOf, withObjects } from './objects.ts';
+import { isObject, nameKind, type Objects, textsOf, withObjects } from './objects.ts';
 import { asVariables, listEnvironments, findVariables } from './variables.ts';
 
 /** An item of a block that a file may be. */
@@ -145,7 +145,7 @@ function omitForeignKeys(document: ForeignRecord, keys: ReadonlySet<string>): Fo
 function findEnvironments(document: ForeignRecord, objects: Objects, found: Gathering): void {
   if (isObject(document)) {
     const isUsed = objects.used.has(
-      `${String(document['kind'])}/${nameOf(document['metadata'] ?? null)}`,
+      `${nameKind(document)}/${nameOf(document['metadata'] ?? null)}`,
     );
     // One that no container takes variables of is the environment itself.
     if (!isUsed)

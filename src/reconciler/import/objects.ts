@@ -25,8 +25,7 @@ export function objectsIn(documents: readonly Foreign[]): Objects {
     if (isForeignList(value)) for (const one of value) walk(one);
     if (!isForeignRecord(value)) return;
     const name = nameOf(value['metadata'] ?? null);
-    if (isObject(value) && name !== null)
-      data.set(`${String(value['kind'])}/${name}`, textsOf(value));
+    if (isObject(value) && name !== null) data.set(`${nameKind(value)}/${name}`, textsOf(value));
     for (const [key, kind] of Object.entries({ ...KINDS, ...KEYS })) {
       const wanted = nameOf(value[key] ?? null);
       if (wanted !== null) used.add(`${kind}/${wanted}`);
@@ -121,4 +120,10 @@ function withValue(variable: Foreign, data: Objects['data']): Foreign {
       ]);
   }
   return variable;
+}
+
+/** Returns the kind of an object; empty if it has none. */
+export function nameKind(value: ForeignRecord): string {
+  const { kind } = value;
+  return typeof kind === 'string' ? kind : '';
 }

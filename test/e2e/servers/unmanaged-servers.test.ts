@@ -67,12 +67,12 @@ it.each(CASES)(
     for (const command of ['plan', 'drift']) {
       const { code, stdout } = await run(command, '-o', 'json');
       expect(code).toBe(0);
-      const [{ unmanaged = [] } = {}] = (JSON.parse(stdout) as Planned).environments;
+      const [{ unmanaged } = { unmanaged: [] }] = (JSON.parse(stdout) as Planned).environments;
       expect(unmanaged.filter(isIt)).toHaveLength(1);
       expect(unmanaged.filter(([first = '']) => first.startsWith('mcp'))).toHaveLength(1);
       expect((await run(command)).stdout).toMatch(/Not in the file, left alone: .*mcp_/);
     }
-    const [{ unmanaged = [] } = {}] = (
+    const [{ unmanaged } = { unmanaged: [] }] = (
       JSON.parse((await run('plan', '-o', 'json')).stdout) as Planned
     ).environments;
     const [path = []] = unmanaged.filter(isIt);

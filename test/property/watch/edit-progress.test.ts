@@ -45,7 +45,9 @@ const anyState = fc
 
 /** Why each environment waits; names in a reason may be in another order. */
 function reasons(progress: EditProgress, states: Iterable<WatchState>): readonly string[] {
-  return [...states].map((state) => [...(progress.ask(state)?.words ?? '')].toSorted().join(''));
+  return [...states].map((state) =>
+    (progress.ask(state)?.words ?? '').split('').toSorted().join(''),
+  );
 }
 
 describe('the progress of an edit', () => {
