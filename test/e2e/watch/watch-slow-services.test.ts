@@ -164,9 +164,9 @@ it.each([10, 40, 90])(
       parallel: 8,
       interval: TEN,
     });
-    const usual = Math.max(TEN, await longestGap(world.times, 4));
+    const usual = Math.max(TEN, await longestGap(world.times, 2));
     world.isUnwell = true;
-    expect(await longestGap(world.times, 12)).toBeLessThan(1.5 * usual);
+    expect(await longestGap(world.times, 6)).toBeLessThan(1.5 * usual);
     const failed = controller.states().filter(({ found }) => found === 'error');
     expect([failed.length, controller.health.hanging]).toEqual([hanging, hanging]);
   },
