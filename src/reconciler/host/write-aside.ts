@@ -219,7 +219,7 @@ export async function syncFolder(path: string): Promise<void> {
 function linksChanged(path: string): SetpointError {
   return new SetpointError(
     'output-failed',
-    `${path} now leads to another place. No changes were made.`,
+    `${path} now leads to another place. nothing was written.`,
     { hint: 'Another program changes links there; run again when it is done.' },
   );
 }
@@ -296,7 +296,7 @@ function isLink(path: string): boolean {
 }
 
 function createLinkError(path: string, why: string): SetpointError {
-  return new SetpointError('usage', `${path} ${why}. No changes were made.`, {
+  return new SetpointError('usage', `${path} ${why}. nothing was written.`, {
     hint: 'Remove the link, or name the file that it leads to.',
   });
 }

@@ -46,7 +46,7 @@ function checkUnchanged({ path, before }: FileChange, limit: number): void {
   if ('text' in now && now.text === before) return;
   throw new SetpointError(
     'file-changed',
-    `${path} has changed since it was read. No changes were made.`,
+    `${path} has changed since it was read. nothing was written.`,
     { hint: 'Another program or person edits it; run again when they are done.' },
   );
 }

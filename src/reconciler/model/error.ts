@@ -99,7 +99,7 @@ export const ERRORS = {
   },
   'rate-limited': { exit: 1, hint: 'Try again later.' },
   'server-error': { exit: 1, hint: "Check the service's logs." },
-  'settings-refused': { exit: 1, hint: 'Fix the fields named. No changes were made.' },
+  'settings-refused': { exit: 1, hint: 'Fix the fields named. nothing was written.' },
   'spec-refused': { exit: 3, hint: 'Name a spec that the service has: setpoint get specs.' },
   'applied-in-part': {
     exit: 7,

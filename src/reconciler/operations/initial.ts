@@ -369,7 +369,7 @@ export function withoutShared(blocks: JsonObject, [first]: readonly Target[]): J
 }
 
 function notEdited(): SetpointError {
-  return new SetpointError('internal', 'The file could not be edited. No changes were made.', {
+  return new SetpointError('internal', 'The file could not be edited. Nothing was written.', {
     hint: 'Add the environment by hand, and please report how the file is written.',
   });
 }

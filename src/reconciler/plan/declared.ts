@@ -370,7 +370,7 @@ export function requireLeft(
   if (none !== undefined)
     throw new SetpointError(
       'unfit-for-service',
-      `--without ${formatPath(none.path)}: the service has no such entry. setpoint does not create an entry without this value. No changes were made.`,
+      `--without ${formatPath(none.path)}: the service has no such entry. setpoint does not create an entry without this value. Nothing was sent.`,
       { hint: `--without ${formatPath(none.of)} leaves all of it unchanged.` },
     );
   const lost = left.find(({ path }) => {
@@ -386,7 +386,7 @@ export function requireLeft(
   const path = formatPath(lost.path);
   throw new SetpointError(
     'unfit-for-service',
-    `--without ${path}: the service does not show this value, and a write without it clears it. No changes were made.`,
+    `--without ${path}: the service does not show this value, and a write without it clears it. Nothing was sent.`,
     {
       hint:
         lost.of === undefined

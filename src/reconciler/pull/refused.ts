@@ -61,7 +61,7 @@ export function itemsRefused(
 export function notEditable(): SetpointError {
   return new SetpointError(
     'internal',
-    'The file could not be edited to match the service. No changes were made.',
+    'The file could not be edited to match the service. Nothing was written.',
     { hint: 'Edit it by hand, and please report how it is written.' },
   );
 }

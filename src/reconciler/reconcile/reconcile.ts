@@ -64,7 +64,7 @@ export async function reconcile(input: ReconcileInput): Promise<ReconcileResult>
       const refused = whyRefused(input, planned);
       if (refused !== null) return createRefusedEnd(planned, refused);
       if (!(await input.approve())) {
-        const declined = new SetpointError('declined', 'Cancelled. No changes were made.');
+        const declined = new SetpointError('declined', 'Cancelled. Nothing was written.');
         return ended('failed', findInterruption(input.signal) ?? declined);
       }
       if (extractSettingsPlan(planned.plan).changes.length === 0)

@@ -56,7 +56,7 @@ export async function resolveReferences(
     problems.push(...asked.flatMap((one) => problemOf(one, noun, found)));
   }
   if (problems.length === 0) return;
-  throw new SetpointError('unfit-for-service', `${problems.join(' ')} No changes were made.`, {
+  throw new SetpointError('unfit-for-service', `${problems.join(' ')} Nothing was sent.`, {
     hint: 'Correct the name, or declare what it names.',
   });
 }

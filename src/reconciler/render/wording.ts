@@ -100,12 +100,12 @@ export function outcomeSentence(environment: EnvironmentOutcome): Sentence {
     case 'not-converged':
       return sentence('red', 'Applied, but not converged.');
     case 'refused':
-      return sentence('red', 'Refused.', ' No changes were made.');
+      return sentence('red', 'Refused.', ' Nothing was written.');
     case 'failed':
       return sentence(
         'red',
         ENDINGS[error?.code ?? ''] ?? 'Failed.',
-        sent > 0 ? ' What was sent may or may not have been stored.' : ' No changes were made.',
+        sent > 0 ? ' What was sent may or may not have been stored.' : ' Nothing was written.',
       );
   }
 }

@@ -83,7 +83,7 @@ function isLater(items: readonly ListedItem[], name: string, index: number): boo
 function createDuplicateError(name: string): SetpointError {
   return new SetpointError(
     'unfit-for-service',
-    `This service has two provider connections named ${name}. The file cannot specify which one it means. No changes were made.`,
+    `This service has two provider connections named ${name}. The file cannot specify which one it means. Nothing was sent.`,
     { hint: 'Rename or remove one of them on the service.' },
   );
 }
@@ -242,7 +242,7 @@ export async function mapConnections(
 function createRaceError(name: string): SetpointError {
   return new SetpointError(
     'contended',
-    `Another client has just created the provider connection ${name}. No changes were made.`,
+    `Another client has just created the provider connection ${name}. Nothing was written.`,
   );
 }
 

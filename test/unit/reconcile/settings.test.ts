@@ -76,7 +76,7 @@ describe('what is sent', () => {
     expect(steps).toEqual(['observe']);
     expect(end).toMatchObject({
       status: 'failed',
-      error: { code: 'declined', message: 'Cancelled. No changes were made.' },
+      error: { code: 'declined', message: 'Cancelled. Nothing was written.' },
     });
     expect(results).toEqual(['not-sent']);
   });

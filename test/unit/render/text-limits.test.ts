@@ -38,7 +38,7 @@ it('in full, a plan says what an Agent Server does not list of what is unmanaged
 it('an apply that somebody declined prints nothing besides its message, and names no way to write a secret', () => {
   const error = {
     code: 'declined',
-    message: 'Cancelled. No changes were made.',
+    message: 'Cancelled. Nothing was written.',
     hint: 'x',
   } as const;
   const unknown = [

@@ -219,7 +219,7 @@ describe('a write', () => {
   it.each([400, 422])('that the server refuses as invalid (%s)', async (status) => {
     const fields = { llm_model: 'canary', active_profile: null, active_meta_profile: '' };
     await expect(refusal(status, fields)).resolves.toEqual({
-      message: `${PLACE} was refused as invalid (status ${status}). The server does not report which value it refuses. No changes were made.`,
+      message: `${PLACE} was refused as invalid (status ${status}). The server does not report which value it refuses. Nothing was written.`,
       hint: "Check llm_model: servers refuse a model whose context window is below 16,384 tokens, unless max_input_tokens says more. Look for the reason in the server's logs.",
     });
   });
@@ -259,7 +259,7 @@ describe('a write', () => {
   ])('that names what the server does not have: %o, %s', async (fields, which, said, detail) => {
     const [first = ''] = which.split(' ');
     await expect(refusal(404, fields, detail)).resolves.toEqual({
-      message: `${PLACE} was refused: ${first} ${said} (status 404). No changes were made.`,
+      message: `${PLACE} was refused: ${first} ${said} (status 404). Nothing was written.`,
       hint: `Create what ${which} names on the server first, or name something that it has.`,
     });
     await expect(refusal(422, fields)).resolves.toMatchObject({
@@ -269,7 +269,7 @@ describe('a write', () => {
 
   it('to a server that cannot read what it has stored', async () => {
     await expect(refusal(409, { active_profile: 'canary' })).resolves.toEqual({
-      message: `${PLACE} was refused: the server cannot read all that it has stored (status 409). No changes were made.`,
+      message: `${PLACE} was refused: the server cannot read all that it has stored (status 409). Nothing was written.`,
       hint: "Restore the former OH_SECRET_KEY of the server, or add it to OH_PREVIOUS_SECRET_KEYS. The server's settings.json is encrypted with another key, or is corrupted.",
     });
   });

@@ -258,7 +258,7 @@ describe('a write', () => {
       expect({ code, message, hint }).toEqual({
         code: 'settings-refused',
         message: `${PLACE} was refused as invalid (status ${status}). The answer is not shown, because it repeats stored secrets.`,
-        hint: "Look for the reason in the service's logs. No changes were made.",
+        hint: "Look for the reason in the service's logs. nothing was written.",
       });
     },
   );

@@ -279,7 +279,7 @@ function createBlockError(
 function untold({ noun, block }: CollectionForm, desired: readonly DesiredItem[]): SetpointError {
   return new SetpointError(
     'unfit-for-service',
-    `This service has no settings stored. It lists its ${noun} only after settings are stored, so a write could remove hidden ones. No changes were made. The file declares ${block}${placeOfFirst(desired)}.`,
+    `This service has no settings stored. It lists its ${noun} only after settings are stored, so a write could remove hidden ones. Nothing was sent. The file declares ${block}${placeOfFirst(desired)}.`,
     { hint: 'Also declare a setting, such as language. It is stored first.' },
   );
 }

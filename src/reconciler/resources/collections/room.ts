@@ -133,5 +133,5 @@ function createRoomError(
   hint: string,
 ): SetpointError {
   const at = `${formatPath([block, name])} (${file}:${line})`;
-  return new SetpointError('unfit-for-service', `${at} ${message} No changes were made.`, { hint });
+  return new SetpointError('unfit-for-service', `${at} ${message} Nothing was sent.`, { hint });
 }

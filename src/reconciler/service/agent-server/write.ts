@@ -87,7 +87,7 @@ export function patchRefusal(
   if (status === 409) {
     return new ServiceError(
       'settings-refused',
-      `${place} was refused: the server cannot read all that it has stored (status 409). No changes were made.`,
+      `${place} was refused: the server cannot read all that it has stored (status 409). Nothing was written.`,
       {
         hint: "Restore the former OH_SECRET_KEY of the server, or add it to OH_PREVIOUS_SECRET_KEYS. The server's settings.json is encrypted with another key, or is corrupted.",
       },
@@ -95,7 +95,7 @@ export function patchRefusal(
   }
   return new ServiceError(
     'settings-refused',
-    `${place} was refused as invalid (status ${status}). The server does not report which value it refuses. No changes were made.`,
+    `${place} was refused as invalid (status ${status}). The server does not report which value it refuses. Nothing was written.`,
     { hint: `${modelHint(fields)}Look for the reason in the server's logs.` },
   );
 }
@@ -132,7 +132,7 @@ function namesNothing(place: string, pointers: WrittenPointers): ServiceError {
   const which = pointers.map(([name]) => name).join(' or ');
   return new ServiceError(
     'settings-refused',
-    `${place} was refused: ${said.join(', or ')} (status 404). No changes were made.`,
+    `${place} was refused: ${said.join(', or ')} (status 404). Nothing was written.`,
     { hint: `Create what ${which} names on the server first, or name something that it has.` },
   );
 }

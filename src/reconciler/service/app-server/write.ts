@@ -47,7 +47,7 @@ function refusal(place: string, { status }: Reply): ServiceError {
   return new ServiceError(
     'settings-refused',
     `${place} was refused as invalid (status ${status}). The answer is not shown, because it repeats stored secrets.`,
-    { hint: "Look for the reason in the service's logs. No changes were made." },
+    { hint: "Look for the reason in the service's logs. nothing was written." },
   );
 }
 
