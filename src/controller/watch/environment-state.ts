@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatPath } from '../../reconciler/model/path.ts';
-import type { Change, EnvironmentPlan } from '../../reconciler/model/plan.ts';
-import type { Json } from '../../reconciler/model/value.ts';
+import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import { MOST_STORED, storedPlan } from './stored-plan.ts';
 import type { ErrorReport } from '../../reconciler/model/error.ts';
 import type {
@@ -12,7 +11,7 @@ import type {
   WatchState,
   WriteEvent,
 } from '../../reconciler/model/watch.ts';
-import { toWatchStatus, type WatchStatus } from '../../reconciler/model/verdict.ts';
+import { selectFound, toWatchStatus, type WatchStatus } from '../../reconciler/model/verdict.ts';
 import { healsAfter, shiftHealTimes, recent, retold } from './heal-limits.ts';
 import { beginningsAfter, findFirstBeginning } from './beginnings.ts';
 import { flipsAfter } from './flapping.ts';
@@ -355,7 +354,7 @@ export function computeFoundDigest(plan: EnvironmentPlan, strict = false): strin
   const { unknown, refusals, error } = plan;
   const told = {
     found,
-    changes: changesFound(plan).map(({ resource, path, action, before, after }) => [
+    changes: selectFound(plan.changes).map(({ resource, path, action, before, after }) => [
       resource,
       formatPath(path),
       action,
@@ -367,13 +366,6 @@ export function computeFoundDigest(plan: EnvironmentPlan, strict = false): strin
     error: error?.code ?? null,
   };
   return createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 32);
-}
-
-/** The differences of a plan. What follows from writing one of them is known only right before the write. */
-export function changesFound({
-  changes,
-}: Pick<EnvironmentPlan, 'changes'>): readonly Change<Json>[] {
-  return changes.filter(({ consequence }) => consequence !== true);
 }
 
 /** A plan as a state keeps it: null if all that a file declares was compared, and is the same. */

@@ -10,6 +10,7 @@ import type {
   WatchState,
 } from '../../reconciler/model/watch.ts';
 import type { Json } from '../../reconciler/model/value.ts';
+import { selectFound } from '../../reconciler/model/verdict.ts';
 import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 
@@ -31,7 +32,7 @@ export function whyStopHealing(state: WatchState, now: number): StopReason | nul
 /** Returns why healing must stop if all that differs is what the server showed right after the last write instead of what was sent; null otherwise. */
 export function storesOther({ plan, healFailed }: WatchState): StopReason | null {
   const notStored = healFailed?.notStored ?? [];
-  const changes = plan?.changes.filter(({ consequence }) => consequence !== true) ?? [];
+  const changes = selectFound(plan?.changes ?? []);
   const found = changes.map((change) => notStored.find((one) => matchesNotStored(one, change)));
   const [first] = found;
   if (first === undefined || found.includes(undefined)) return null;

@@ -9,7 +9,7 @@ import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { AgreementWith } from '../../reconciler/model/agreement.ts';
-import { toWatchStatus } from '../../reconciler/model/verdict.ts';
+import { selectFound, toWatchStatus } from '../../reconciler/model/verdict.ts';
 import type { Moment, WatchState } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from '../../reconciler/operations/session.ts';
 import type { Agreements } from './agreements.ts';
 import type { EnvironmentRecords } from './environment-records.ts';
-import { changesFound, computeFoundDigest } from './environment-state.ts';
+import { computeFoundDigest } from './environment-state.ts';
 import { formatChangeKey, type ConfirmationLevel } from './confirmation.ts';
 import {
   isDrift,
@@ -204,7 +204,7 @@ function isCovered(
   if (settings.approvals !== undefined || !isHealable(status)) return false;
   if (findProtectedItem({ settings, plan, found: status }) !== null) return false;
   const known = new Set(decided?.changes.map(formatChangeKey));
-  const found = changesFound(plan);
+  const found = selectFound(plan.changes);
   return confirmed === 'difference' || found.every((change) => known.has(formatChangeKey(change)));
 }
 

@@ -125,6 +125,13 @@ interface VerdictOutcome {
   readonly requests: { readonly get: number; readonly post: number };
 }
 
+/** Selects the differences that were found. What follows from writing one of them is known only right before the write. */
+export function selectFound<C extends Pick<PlannedChange, 'consequence'>>(
+  changes: readonly C[],
+): readonly C[] {
+  return changes.filter(({ consequence }) => consequence !== true);
+}
+
 /** Returns the verdict of a plan on an environment. `strict`: what could not be compared counts. */
 export function planVerdict(
   { status, changes, unknown, refusals, error }: VerdictPlan,
@@ -133,7 +140,7 @@ export function planVerdict(
   if (status === 'error') return error?.code === SKIPPED ? 'not-started' : 'error';
   if (refusals.length > 0) return 'refused';
   if (status === 'in-sync') return strict && unknown.length > 0 ? 'unknown' : 'in-sync';
-  const differing = changes.filter(({ consequence }) => consequence !== true);
+  const differing = selectFound(changes);
   const waits = differing.length > 0 && differing.every((change) => change.class === 'pending');
   return waits ? 'pending' : 'differs';
 }
